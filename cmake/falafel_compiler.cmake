@@ -1,0 +1,38 @@
+# How every target is compiled: language, warnings, sanitizers. Assertions are on in every build type.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+# CMake's own flags for these build types define NDEBUG.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g -march=x86-64-v2")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_CXX_FLAGS_MINSIZEREL "-Os -g")
+
+find_program(FALAFEL_CCACHE ccache)
+if(FALAFEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${FALAFEL_CCACHE}")
+endif()
+
+# Sanitizers change every object file, so they are not left to the targets.
+if(FALAFEL_SANITIZE)
+  add_compile_options("-fsanitize=${FALAFEL_SANITIZE}" -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -O1 -g)
+  add_link_options("-fsanitize=${FALAFEL_SANITIZE}")
+endif()
+
+# What every target of the project links. __FILE__ is a path from the project's root.
+add_library(falafel_options INTERFACE)
+target_include_directories(falafel_options INTERFACE "${PROJECT_SOURCE_DIR}")
+# Checks within the standard library, where speed does not matter. The project's own stay on everywhere.
+if(FALAFEL_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(falafel_options INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+target_compile_options(falafel_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+  "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")

@@ -1,0 +1,57 @@
+// Names of the vocabulary, as messages and traces print them.
+#include "fabric/error.h"
+#include "fabric/work_request.h"
+
+namespace falafel::fabric {
+
+std::string_view to_string(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return "invalid argument";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::out_of_bounds: return "out of bounds";
+    case ErrorCode::access_denied: return "access denied";
+    case ErrorCode::queue_full: return "queue full";
+    case ErrorCode::queue_pair_closed: return "queue pair closed";
+    case ErrorCode::address_in_use: return "address in use";
+    case ErrorCode::connection_refused: return "connection refused";
+    case ErrorCode::unreachable: return "unreachable";
+    case ErrorCode::out_of_memory: return "out of memory";
+  }
+  return "unknown error";
+}
+
+std::string_view to_string(Transport transport) {
+  switch (transport) {
+    case Transport::reliable_connection: return "RC";
+    case Transport::unreliable_connection: return "UC";
+    case Transport::unreliable_datagram: return "UD";
+  }
+  return "unknown transport";
+}
+
+std::string_view to_string(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::read: return "READ";
+    case Opcode::write: return "WRITE";
+    case Opcode::compare_and_swap: return "CAS";
+    case Opcode::fetch_and_add: return "FETCH_ADD";
+    case Opcode::send: return "SEND";
+    case Opcode::receive: return "RECV";
+  }
+  return "unknown opcode";
+}
+
+std::string_view to_string(CompletionStatus status) {
+  switch (status) {
+    case CompletionStatus::success: return "success";
+    case CompletionStatus::local_length_error: return "local length error";
+    case CompletionStatus::remote_invalid_request_error: return "remote invalid request";
+    case CompletionStatus::remote_access_error: return "remote access error";
+    case CompletionStatus::retry_exceeded: return "retry exceeded";
+    case CompletionStatus::receiver_not_ready_exceeded: return "receiver not ready";
+    case CompletionStatus::flushed: return "flushed";
+  }
+  return "unknown status";
+}
+
+}  // namespace falafel::fabric

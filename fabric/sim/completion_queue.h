@@ -1,0 +1,64 @@
+// Completion queues of the simulator: a ring that cannot overflow, because what may end up in it was
+// reserved when the queue pairs were attached.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/sim/fiber.h"
+
+namespace falafel::sim {
+
+class HostCore;
+class QueuePairCore;
+struct World;
+
+class CompletionQueueCore {
+ public:
+  CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity);
+
+  // `retires`: how many requests of its queue are done with once it has been polled.
+  struct Entry {
+    fabric::WorkCompletion completion;
+    QueuePairCore* queue_pair = nullptr;
+    std::uint32_t retires = 0;
+  };
+
+  bool can_reserve(std::uint32_t entries) const { return reserved_ + entries <= capacity_; }
+  std::uint32_t unreserved() const { return capacity_ - reserved_; }
+  void reserve(std::uint32_t entries) { reserved_ += entries; }
+  // Gives back what a closed queue pair had reserved, and drops its completions.
+  void release(const QueuePairCore& queue_pair, std::uint32_t entries);
+
+  void push(const Entry& entry);
+  std::size_t poll(std::span<fabric::WorkCompletion> destination);
+  bool wait(std::uint64_t deadline_ns);
+
+  HostCore& host() const { return host_; }
+
+ private:
+  World& world_;
+  HostCore& host_;
+  std::uint32_t capacity_;
+  std::uint32_t reserved_ = 0;
+  std::vector<Entry> ring_;  // grows up to what was in it at once
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+  WaitList waiters_;
+};
+
+class CompletionQueueHandle final : public fabric::CompletionQueue {
+ public:
+  explicit CompletionQueueHandle(CompletionQueueCore& core) : core_(core) {}
+  std::size_t poll(std::span<fabric::WorkCompletion> destination) override {
+    return core_.poll(destination);
+  }
+  bool wait(std::uint64_t deadline_ns) override { return core_.wait(deadline_ns); }
+  CompletionQueueCore& core() const { return core_; }
+
+ private:
+  CompletionQueueCore& core_;
+};
+
+}  // namespace falafel::sim

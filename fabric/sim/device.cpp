@@ -1,0 +1,170 @@
+#include "fabric/sim/device.h"
+
+#include <algorithm>
+
+#include "fabric/sim/connection.h"
+#include "fabric/sim/host.h"
+#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+using fabric::Transport;
+
+namespace {
+constexpr std::uint32_t max_queue_requests = 16'384;
+constexpr std::uint32_t max_completions = 1U << 20U;
+}  // namespace
+
+DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host) {
+  const SimulationOptions& options = world.options;
+  attributes_.atomic_capability = options.atomic_capability;
+  attributes_.mtu_bytes = static_cast<std::uint32_t>(options.mtu_bytes);
+  attributes_.max_inline_bytes = static_cast<std::uint32_t>(options.max_inline_bytes);
+  attributes_.max_queue_requests = max_queue_requests;
+  attributes_.max_completions = max_completions;
+  attributes_.max_outstanding_reads_and_atomics =
+      static_cast<std::uint32_t>(options.max_outstanding_reads_and_atomics);
+  attributes_.supports_unreliable_connection = true;
+  attributes_.supports_unreliable_datagram = true;
+}
+
+void DeviceCore::release(const std::byte* word) {
+  std::erase_if(held_words_, [word](const HeldWord& held) { return held.word == word; });
+}
+
+std::unique_ptr<fabric::ProtectionDomain> DeviceCore::create_protection_domain() {
+  return std::make_unique<ProtectionDomainHandle>(world_, host_, world_.next_protection_domain++);
+}
+
+Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_queue(
+    std::uint32_t capacity) {
+  if (capacity == 0 || capacity > attributes_.max_completions) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("capacity: {} is not between 1 and {} (max_completions)",
+                                  capacity, attributes_.max_completions));
+  }
+  world_.completion_queues.push_back(
+      std::make_unique<CompletionQueueCore>(world_, host_, capacity));
+  return std::make_unique<CompletionQueueHandle>(*world_.completion_queues.back());
+}
+
+Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) const {
+  const auto refuse = [](std::string why) {
+    return make_error(ErrorCode::invalid_argument, std::move(why));
+  };
+  auto* domain = dynamic_cast<ProtectionDomainHandle*>(options.protection_domain);
+  auto* sends = dynamic_cast<CompletionQueueHandle*>(options.send_completions);
+  auto* receives = dynamic_cast<CompletionQueueHandle*>(options.receive_completions);
+  if (domain == nullptr || &domain->host() != &host_) {
+    return refuse("protection_domain: null, or of another host");
+  }
+  if (sends == nullptr || receives == nullptr || &sends->core().host() != &host_ ||
+      &receives->core().host() != &host_) {
+    return refuse("send_completions, receive_completions: null, or of another host");
+  }
+  const std::uint32_t most = std::max(options.max_send_requests, options.max_receive_requests);
+  const std::uint32_t least = std::min(options.max_send_requests, options.max_receive_requests);
+  if (least == 0 || most > attributes_.max_queue_requests) {
+    return refuse(fmt::format(
+        "max_send_requests {}, max_receive_requests {}: not between 1 and {} "
+        "(max_queue_requests)",
+        options.max_send_requests, options.max_receive_requests, attributes_.max_queue_requests));
+  }
+  if (options.max_inline_bytes > attributes_.max_inline_bytes) {
+    return refuse(fmt::format("max_inline_bytes: {} is over the device's {}",
+                              options.max_inline_bytes, attributes_.max_inline_bytes));
+  }
+  if (options.transport == Transport::reliable_connection &&
+      options.max_outstanding_reads_and_atomics == 0) {
+    return refuse("max_outstanding_reads_and_atomics: 0 would hold every READ back for ever");
+  }
+  if (options.receiver_not_ready_retry_count > 7) {
+    return refuse("receiver_not_ready_retry_count: at most 7, which is without end");
+  }
+  const bool is_shared = sends == receives;
+  const std::uint32_t for_sends =
+      options.max_send_requests + (is_shared ? options.max_receive_requests : 0);
+  if (!sends->core().can_reserve(for_sends) ||
+      !receives->core().can_reserve(options.max_receive_requests)) {
+    return refuse(fmt::format(
+        "completion queues: {} entries are free, {} are needed for this queue "
+        "pair; make them larger",
+        std::min(sends->core().unreserved(), receives->core().unreserved()), for_sends));
+  }
+  return {};
+}
+
+Result<QueuePairCore*> DeviceCore::create_queue_pair(const fabric::QueuePairOptions& options) {
+  if (Result<void> checked = check_options(options); !checked) {
+    return tl::unexpected<fabric::Error>(checked.error());
+  }
+  const auto number = static_cast<std::uint32_t>(world_.queue_pairs.size() + 1);
+  world_.queue_pairs.push_back(
+      std::make_unique<QueuePairCore>(world_, host_, *this, number, options));
+  return world_.queue_pairs.back().get();
+}
+
+Result<std::unique_ptr<fabric::QueuePair>> DeviceCore::create_datagram_queue_pair(
+    const fabric::QueuePairOptions& options) {
+  if (options.transport != Transport::unreliable_datagram) {
+    return make_error(ErrorCode::invalid_argument,
+                      "transport: datagram queue pairs are UD; connect() makes RC and UC");
+  }
+  Result<QueuePairCore*> core = create_queue_pair(options);
+  if (!core) return tl::unexpected<fabric::Error>(core.error());
+  (*core)->become_ready();
+  return std::make_unique<QueuePairHandle>(**core);
+}
+
+Result<fabric::DatagramAddress> DeviceCore::resolve(const std::string& host,
+                                                    std::uint32_t queue_pair_number) {
+  const HostCore* found = world_.find_host(host);
+  if (found == nullptr) {
+    return make_error(ErrorCode::unreachable, fmt::format("host: there is no '{}'", host));
+  }
+  return fabric::DatagramAddress{found->index(), queue_pair_number};
+}
+
+Result<std::unique_ptr<fabric::Listener>> DeviceCore::listen(std::uint16_t service) {
+  if (host_.find_listener(service) != nullptr) {
+    return make_error(
+        ErrorCode::address_in_use,
+        fmt::format("service {} of {} has a listener already", service, host_.name()));
+  }
+  return std::make_unique<ListenerCore>(world_, host_, *this, service);
+}
+
+Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
+                                               const fabric::QueuePairOptions& options,
+                                               fabric::PrivateData private_data,
+                                               std::uint64_t deadline_ns) {
+  if (options.transport == Transport::unreliable_datagram) {
+    return make_error(ErrorCode::unsupported,
+                      "transport: UD is not connected; use create_datagram_queue_pair");
+  }
+  if (private_data.size() > fabric::max_private_data_bytes) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("private_data: {} bytes are over the limit of {}",
+                                  private_data.size(), fabric::max_private_data_bytes));
+  }
+  HostCore* server = world_.find_host(address.host);
+  if (server == nullptr) {
+    return make_error(ErrorCode::unreachable, fmt::format("address: no host '{}'", address.host));
+  }
+  Result<QueuePairCore*> core = create_queue_pair(options);
+  if (!core) return tl::unexpected<fabric::Error>(core.error());
+  auto queue_pair = std::make_unique<QueuePairHandle>(**core);
+  world_.handshakes.push_back(std::make_unique<Handshake>(world_, host_, *server, address.service,
+                                                          **core, std::move(private_data)));
+  Handshake& handshake = *world_.handshakes.back();
+  if (Result<void> connected = handshake.wait(deadline_ns); !connected) {
+    return tl::unexpected<fabric::Error>(connected.error());
+  }
+  return fabric::Connection{std::move(queue_pair), handshake.reply()};
+}
+
+}  // namespace falafel::sim

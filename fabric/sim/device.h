@@ -1,0 +1,71 @@
+// A simulated RDMA device: its limits, the words its atomics hold, and the making of everything that
+// belongs to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+
+namespace falafel::sim {
+
+class HostCore;
+class QueuePairCore;
+struct World;
+
+class DeviceCore final : public fabric::Device {
+ public:
+  DeviceCore(World& world, HostCore& host);
+
+  const fabric::DeviceAttributes& attributes() const override { return attributes_; }
+  std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
+  fabric::Result<std::unique_ptr<fabric::CompletionQueue>> create_completion_queue(
+      std::uint32_t capacity) override;
+  fabric::Result<std::unique_ptr<fabric::Listener>> listen(std::uint16_t service) override;
+  fabric::Result<fabric::Connection> connect(const fabric::Address& address,
+                                             const fabric::QueuePairOptions& options,
+                                             fabric::PrivateData private_data,
+                                             std::uint64_t deadline_ns) override;
+  fabric::Result<std::unique_ptr<fabric::QueuePair>> create_datagram_queue_pair(
+      const fabric::QueuePairOptions& options) override;
+  fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
+                                                  std::uint32_t queue_pair_number) override;
+
+  fabric::Result<QueuePairCore*> create_queue_pair(const fabric::QueuePairOptions& options);
+
+  // Words between the read and the write of an atomic. The device finishes that atomic before it starts
+  // another one on the word; nobody else takes notice.
+  void hold(const std::byte* word, QueuePairCore& holder) {
+    held_words_.push_back({word, &holder});
+  }
+  void release(const std::byte* word);
+  bool holds_any_of(const std::byte* begin, std::uint64_t length_bytes) const {
+    for (const HeldWord& held : held_words_) {
+      if (held.word < begin + length_bytes && begin < held.word + fabric::word_bytes) return true;
+    }
+    return false;
+  }
+  QueuePairCore* holder_of(const std::byte* word) const {
+    for (const HeldWord& held : held_words_) {
+      if (held.word == word) return held.holder;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct HeldWord {
+    const std::byte* word;
+    QueuePairCore* holder;
+  };
+
+  fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
+
+  World& world_;
+  HostCore& host_;
+  fabric::DeviceAttributes attributes_;
+  std::vector<HeldWord> held_words_;
+};
+
+}  // namespace falafel::sim

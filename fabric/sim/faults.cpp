@@ -1,0 +1,127 @@
+#include "fabric/sim/faults.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "fabric/sim/host.h"
+#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+
+bool strikes_at_steps(FaultKind kind) {
+  return kind != FaultKind::unreliable_loss && kind != FaultKind::datagram_reordering;
+}
+
+bool can_strike(FaultKind kind, const HostCore& host) {
+  if (!host.alive()) return false;
+  switch (kind) {
+    case FaultKind::client_crash: return host.role() == Role::client;
+    case FaultKind::client_pause: return host.role() == Role::client && !host.paused();
+    case FaultKind::server_stall: return host.role() == Role::server && !host.paused();
+    case FaultKind::server_restart: return host.role() == Role::server;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+FaultInjector::FaultInjector(World& world) : world_(world) {
+  for (std::size_t index = 0; index < fault_kind_count; ++index) {
+    draw_next(static_cast<FaultKind>(index));
+  }
+  find_next();
+}
+
+void FaultInjector::draw_next(FaultKind kind) {
+  const std::uint64_t rate = world_.options.fault_rate(kind);
+  std::uint64_t& step = strikes_at_[static_cast<std::size_t>(kind)];
+  step = never;
+  if (rate == 0 || !strikes_at_steps(kind)) return;
+  step = world_.trace.step() + 1 + world_.choose(ChoiceKind::fault_step, 2 * rate);
+  if (step > world_.options.last_fault_step) step = never;
+}
+
+void FaultInjector::find_next() {
+  next_step_ = *std::min_element(strikes_at_.begin(), strikes_at_.end());
+}
+
+void FaultInjector::strike_due() {
+  for (std::size_t index = 0; index < fault_kind_count; ++index) {
+    const auto kind = static_cast<FaultKind>(index);
+    if (strikes_at_[index] > world_.trace.step()) continue;
+    if (strike(kind)) world_.count(kind);
+    draw_next(kind);
+  }
+  find_next();
+}
+
+bool FaultInjector::strike(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::client_crash:
+    case FaultKind::client_pause:
+    case FaultKind::server_stall:
+    case FaultKind::server_restart: return strike_host(kind);
+    case FaultKind::queue_pair_error:
+    case FaultKind::message_delay:
+    case FaultKind::late_packets: return strike_queue_pair(kind);
+    case FaultKind::latency_spike: return strike_clock();
+    case FaultKind::unreliable_loss:
+    case FaultKind::datagram_reordering: break;
+  }
+  return false;
+}
+
+// From one step to the longest stall, all orders of magnitude alike.
+std::uint64_t FaultInjector::draw_duration_ns() {
+  const SimulationOptions& options = world_.options;
+  const std::uint64_t steps =
+      std::max<std::uint64_t>(options.longest_stall_ns / options.step_duration_ns, 1);
+  const auto magnitudes = static_cast<std::uint64_t>(std::bit_width(steps));
+  return options.step_duration_ns << world_.choose(ChoiceKind::fault_duration, magnitudes);
+}
+
+bool FaultInjector::strike_host(FaultKind kind) {
+  std::vector<HostCore*> targets;
+  for (const auto& host : world_.hosts) {
+    if (can_strike(kind, *host)) targets.push_back(host.get());
+  }
+  if (targets.empty()) return false;
+  HostCore& host = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
+  if (kind == FaultKind::client_crash) {
+    host.crash();
+  } else if (kind == FaultKind::server_restart) {
+    host.crash();
+    host.restart_after(draw_duration_ns());
+  } else {
+    host.pause(draw_duration_ns());
+  }
+  return true;
+}
+
+bool FaultInjector::strike_queue_pair(FaultKind kind) {
+  std::vector<QueuePairCore*> targets;
+  for (const auto& queue_pair : world_.queue_pairs) {
+    if (queue_pair->has_work_for_fault(kind)) targets.push_back(queue_pair.get());
+  }
+  if (targets.empty()) return false;
+  QueuePairCore& queue_pair = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
+  if (kind == FaultKind::queue_pair_error) {
+    queue_pair.break_connection();
+  } else {
+    queue_pair.stall(draw_duration_ns());
+  }
+  return true;
+}
+
+bool FaultInjector::strike_clock() {
+  if (world_.timers.empty()) return false;
+  world_.trace.jump_to(std::max(world_.trace.time_ns(), world_.timers.next_ns()));
+  return true;
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,38 @@
+// When and whom faults strike. For each kind that strikes at steps, the step of its next strike is drawn
+// in advance, so that a step without a fault costs one comparison. (Losses and reordering are drawn per
+// packet and message, where those are.)
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fabric/sim/options.h"
+
+namespace falafel::sim {
+
+class HostCore;
+class QueuePairCore;
+struct World;
+
+class FaultInjector {
+ public:
+  explicit FaultInjector(World& world);
+
+  std::uint64_t next_step() const { return next_step_; }
+  void strike_due();
+
+ private:
+  void draw_next(FaultKind kind);
+  void find_next();
+  bool strike(FaultKind kind);
+  bool strike_host(FaultKind kind);
+  bool strike_queue_pair(FaultKind kind);
+  bool strike_clock();
+  std::uint64_t draw_duration_ns();
+
+  World& world_;
+  std::array<std::uint64_t, fault_kind_count> strikes_at_{};
+  std::uint64_t next_step_ = 0;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,153 @@
+#include "fabric/sim/fiber.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "fabric/sim/host.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+
+void WaitList::wake_all() {
+  for (Fiber* fiber : fibers_) {
+    fiber->waits_in_ = nullptr;
+    fiber->woken_ = true;
+    fiber->world_.ready.set_work(*fiber, true);
+  }
+  fibers_.clear();
+}
+
+Fiber::Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
+             std::function<void()> body)
+    : world_(world),
+      host_(host),
+      id_(id),
+      name_(options.name),
+      daemon_(options.daemon),
+      body_(std::move(body)),
+      context_(world.stacks, options.name, &Fiber::enter, this) {
+  world_.ready.introduce(*this);
+  world_.ready.set_work(*this, true);
+  if (!daemon_) ++world_.unfinished_foreground_fibers;
+}
+
+void Fiber::enter(void* self) { static_cast<Fiber*>(self)->run_body(); }
+
+void Fiber::run_body() {
+  try {
+    body_();
+  } catch (const fabric::FiberCancelled&) {
+    unwinding_ = true;
+  } catch (const std::exception& error) {
+    FALAFEL_ASSERT(false, "fiber '{}' of host {} ended with an exception: {}", name_, host_.name(),
+                   error.what());
+  }
+  body_ = nullptr;  // what it captured goes while the fiber can still call the fabric
+}
+
+void Fiber::resume() {
+  Fiber* const resumed_by = world_.running;
+  world_.running = this;
+  context_.resume();
+  world_.running = resumed_by;
+  if (context_.finished() && !finished_) finish();
+}
+
+void Fiber::finish() {
+  finished_ = true;
+  leave_list();
+  world_.timers.cancel(*this);
+  world_.ready.set_work(*this, false);
+  if (!daemon_) --world_.unfinished_foreground_fibers;
+  joiners_.wake_all();
+}
+
+void Fiber::step() {
+  world_.trace.record({.kind = EventKind::fiber_runs, .subject = id_});
+  if (cancelled_ && !context_.started()) {
+    body_ = nullptr;
+    finish();
+    return;
+  }
+  resume();
+}
+
+void Fiber::suspend() {
+  FALAFEL_ASSERT(world_.running == this, "fiber '{}' waits while another one runs", name_);
+  FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
+                 host_.name());
+  context_.suspend();
+  if (cancelled_) {
+    unwinding_ = true;
+    leave_list();
+    throw fabric::FiberCancelled{};
+  }
+}
+
+bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
+  if (cancelled_ || deadline_ns <= world_.trace.time_ns()) {
+    yield();
+    return false;
+  }
+  woken_ = false;
+  waits_for_ = what;
+  if (list != nullptr) {
+    list->fibers_.push_back(this);
+    waits_in_ = list;
+  }
+  world_.ready.set_work(*this, false);
+  if (deadline_ns != fabric::never_ns) world_.timers.set(*this, deadline_ns);
+  suspend();
+  if (deadline_ns != fabric::never_ns) world_.timers.cancel(*this);
+  leave_list();
+  waits_for_ = {};
+  return woken_;
+}
+
+void Fiber::yield() {
+  if (cancelled_) {
+    FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
+                   host_.name());
+    unwinding_ = true;
+    throw fabric::FiberCancelled{};
+  }
+  suspend();
+}
+
+void Fiber::leave_list() {
+  if (waits_in_ == nullptr) return;
+  std::erase(waits_in_->fibers_, this);
+  waits_in_ = nullptr;
+}
+
+void Fiber::cancel() {
+  if (finished_) return;
+  cancelled_ = true;
+  world_.ready.set_work(*this, true);
+}
+
+void Fiber::unwind() {
+  cancel();
+  if (finished_ || world_.running == this) return;
+  if (context_.started()) {
+    resume();
+  } else {
+    body_ = nullptr;
+    finish();
+  }
+  FALAFEL_ASSERT(finished_, "fiber '{}' of host {} did not unwind", name_, host_.name());
+}
+
+void Fiber::expired() { world_.ready.set_work(*this, true); }
+
+std::string Fiber::describe() const {
+  const std::string_view state = finished_             ? "finished"
+                                 : cancelled_          ? "being cancelled"
+                                 : !context_.started() ? "about to start"
+                                 : waits_for_.empty()  ? "running"
+                                                       : "waits for";
+  return fmt::format("fiber {} '{}' of {}{}: {} {}", id_, name_, host_.name(),
+                     daemon_ ? " (daemon)" : "", state, waits_for_);
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,76 @@
+// Fibers of simulated hosts: actors that run the program between two of its waits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/fiber_context.h"
+#include "fabric/sim/scheduler.h"
+
+namespace falafel::sim {
+
+class Fiber;
+class HostCore;
+struct World;
+
+// Fibers that wait for the same thing, in the order of their coming.
+class WaitList {
+ public:
+  bool empty() const { return fibers_.empty(); }
+  void wake_all();
+
+ private:
+  friend class Fiber;
+  std::vector<Fiber*> fibers_;
+};
+
+class Fiber final : public Actor, public Timer {
+ public:
+  Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
+        std::function<void()> body);
+
+  // For the fiber itself; each throws FiberCancelled if the fiber was cancelled.
+  bool wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what);  // true: woken
+  void yield();
+
+  // For others.
+  void cancel();
+  void unwind();  // cancels, and runs the fiber until it has unwound
+  bool finished() const { return finished_; }
+  bool daemon() const { return daemon_; }
+  HostCore& host() const { return host_; }
+  WaitList& joiners() { return joiners_; }
+
+  void step() override;
+  void expired() override;
+  std::string describe() const override;
+
+ private:
+  friend class WaitList;
+  static void enter(void* self);
+  void run_body();
+  void resume();
+  void finish();
+  void suspend();
+  void leave_list();
+
+  World& world_;
+  HostCore& host_;
+  fabric::FiberId id_;
+  std::string name_;
+  bool daemon_;
+  std::function<void()> body_;
+  fabric::FiberContext context_;
+  WaitList joiners_;
+  WaitList* waits_in_ = nullptr;
+  std::string_view waits_for_;
+  bool woken_ = false;
+  bool cancelled_ = false;
+  bool unwinding_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,188 @@
+#include "fabric/sim/host.h"
+
+#include "fabric/sim/connection.h"
+#include "fabric/sim/memory.h"
+#include "fabric/sim/queue_pair.h"
+
+namespace falafel::sim {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+namespace {
+
+// Beyond this a simulated host says that it has no more.
+constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 36U;
+
+class EventCore final : public fabric::Event {
+ public:
+  explicit EventCore(World& world) : world_(world) {}
+  bool wait(std::uint64_t deadline_ns) override {
+    return world_.current_fiber().wait(&waiters_, deadline_ns, "an event");
+  }
+  void notify_all() override { waiters_.wake_all(); }
+
+ private:
+  World& world_;
+  WaitList waiters_;
+};
+
+}  // namespace
+
+HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options,
+                   std::function<void(fabric::Host&)> boot)
+    : world_(world),
+      index_(index),
+      name_(options.name),
+      role_(options.role),
+      boot_(std::move(boot)),
+      pause_timer_([this] { resume_fibers(); }),
+      restart_timer_([this] { start(); }) {
+  for (std::size_t count = 0; count < options.device_count; ++count) {
+    devices_.push_back(std::make_unique<DeviceCore>(world, *this));
+  }
+}
+
+HostCore::~HostCore() = default;
+
+fabric::Device& HostCore::device(std::size_t index) {
+  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}", name_,
+                 devices_.size(), index);
+  return *devices_[index];
+}
+
+Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint64_t size_bytes) {
+  if (size_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
+  }
+  std::shared_ptr<BlockCore> block;
+  if (size_bytes <= max_block_bytes) block = std::make_shared<BlockCore>(world_, *this, size_bytes);
+  if (block == nullptr || block->data() == nullptr) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("{} bytes cannot be had on {}", size_bytes, name_));
+  }
+  return std::shared_ptr<fabric::MemoryBlock>(std::move(block));
+}
+
+fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
+  const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
+  world_.fibers.push_back(std::make_unique<Fiber>(world_, *this, id, options, std::move(body)));
+  Fiber& fiber = *world_.fibers.back();
+  if (!alive_) {
+    fiber.unwind();  // the host is dead: it never runs
+    return id;
+  }
+  fibers_.push_back(&fiber);
+  if (paused_) world_.ready.hold(fiber);
+  return id;
+}
+
+Fiber& HostCore::own_fiber(fabric::FiberId fiber) const {
+  FALAFEL_ASSERT(fiber < world_.fibers.size() && &world_.fibers[fiber]->host() == this,
+                 "host {} has no fiber {}", name_, fiber);
+  return *world_.fibers[fiber];
+}
+
+void HostCore::cancel(fabric::FiberId fiber) { own_fiber(fiber).cancel(); }
+
+void HostCore::join(fabric::FiberId fiber) {
+  Fiber& joined = own_fiber(fiber);
+  while (!joined.finished()) {
+    world_.current_fiber().wait(&joined.joiners(), fabric::never_ns, "the end of a fiber");
+  }
+}
+
+std::unique_ptr<fabric::Event> HostCore::create_event() {
+  return std::make_unique<EventCore>(world_);
+}
+
+void HostCore::sleep_until(std::uint64_t deadline_ns) {
+  world_.current_fiber().wait(nullptr, deadline_ns, "the clock");
+}
+
+void HostCore::yield() { world_.current_fiber().yield(); }
+
+std::uint64_t HostCore::random(std::uint64_t bound) {
+  return world_.choose(ChoiceKind::program, bound);
+}
+
+void HostCore::count(const fabric::Probe& probe) {
+  FALAFEL_ASSERT(probe.index < fabric::max_probes, "probe '{}' has index {}", probe.name,
+                 probe.index);
+  ++world_.probes[probe.index];
+}
+
+void HostCore::start() {
+  if (alive_) return;
+  alive_ = true;
+  ++incarnation_;
+  world_.trace.record({.kind = EventKind::host_started, .subject = index_});
+  spawn({.name = name_}, [this] { boot_(*this); });
+}
+
+// The network hears nothing of it; what had been sent travels on. Then the program unwinds.
+void HostCore::crash() {
+  if (!alive_) return;
+  alive_ = false;
+  world_.trace.record({.kind = EventKind::host_died, .subject = index_});
+  if (paused_) resume_fibers();
+  for (const auto& queue_pair : world_.queue_pairs) {
+    if (&queue_pair->host() == this) queue_pair->close();
+  }
+  unwind_fibers();
+  fibers_.clear();
+}
+
+void HostCore::unwind_fibers() {
+  // Unwinding may not spawn, but cancelling one fiber can finish another.
+  for (std::size_t index = 0; index < fibers_.size(); ++index) fibers_[index]->unwind();
+}
+
+void HostCore::restart_after(std::uint64_t duration_ns) {
+  world_.timers.set(restart_timer_, world_.trace.time_ns() + duration_ns);
+}
+
+void HostCore::pause(std::uint64_t duration_ns) {
+  if (!alive_) return;
+  if (!paused_) {
+    for (Fiber* fiber : fibers_) world_.ready.hold(*fiber);
+  }
+  paused_ = true;
+  world_.timers.set(pause_timer_, world_.trace.time_ns() + duration_ns);
+}
+
+void HostCore::resume_fibers() {
+  paused_ = false;
+  world_.timers.cancel(pause_timer_);
+  for (Fiber* fiber : fibers_) world_.ready.release(*fiber);
+}
+
+void HostCore::break_connections() {
+  for (const auto& queue_pair : world_.queue_pairs) {
+    if (&queue_pair->host() == this && queue_pair->is_reliable()) queue_pair->break_connection();
+  }
+}
+
+void HostCore::stay_as_it_is() {
+  world_.timers.cancel(pause_timer_);
+  world_.timers.cancel(restart_timer_);
+}
+
+ListenerCore* HostCore::find_listener(std::uint16_t service) const {
+  for (ListenerCore* listener : listeners_) {
+    if (listener->service() == service) return listener;
+  }
+  return nullptr;
+}
+
+// A store between the read and the write of an atomic will be overwritten.
+void HostCore::note_processor_store(const std::byte* begin, std::uint64_t length_bytes) {
+  for (const auto& device : devices_) {
+    if (device->holds_any_of(begin, length_bytes)) {
+      world_.count(SimulatorProbe::processor_store_lost);
+    }
+  }
+}
+
+}  // namespace falafel::sim

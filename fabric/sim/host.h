@@ -1,0 +1,80 @@
+// A simulated host: its fibers, devices and listeners, its death and return.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/sim/device.h"
+#include "fabric/sim/fiber.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+
+class ListenerCore;
+
+class HostCore final : public fabric::Host {
+ public:
+  HostCore(World& world, std::uint32_t index, const HostOptions& options,
+           std::function<void(fabric::Host&)> boot);
+  ~HostCore() override;
+  HostCore(const HostCore&) = delete;
+  HostCore& operator=(const HostCore&) = delete;
+
+  const std::string& name() const override { return name_; }
+  std::size_t device_count() const override { return devices_.size(); }
+  fabric::Device& device(std::size_t index) override;
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
+      std::uint64_t size_bytes) override;
+  fabric::FiberId spawn(const fabric::FiberOptions& options, std::function<void()> body) override;
+  void cancel(fabric::FiberId fiber) override;
+  void join(fabric::FiberId fiber) override;
+  std::unique_ptr<fabric::Event> create_event() override;
+  std::uint64_t now_ns() override { return world_.trace.time_ns(); }
+  void sleep_until(std::uint64_t deadline_ns) override;
+  void yield() override;
+  std::uint64_t random(std::uint64_t bound) override;
+  void count(const fabric::Probe& probe) override;
+
+  std::uint32_t index() const { return index_; }
+  std::uint32_t incarnation() const { return incarnation_; }
+  Role role() const { return role_; }
+  bool alive() const { return alive_; }
+  bool paused() const { return paused_; }
+
+  void start();  // the first time, or again after a crash
+  void crash();
+  void restart_after(std::uint64_t duration_ns);
+  void pause(std::uint64_t duration_ns);
+  void break_connections();
+  void stay_as_it_is();  // neither a pause ends nor a restart comes
+  void unwind_fibers();
+
+  ListenerCore* find_listener(std::uint16_t service) const;
+  void add_listener(ListenerCore& listener) { listeners_.push_back(&listener); }
+  void remove_listener(ListenerCore& listener) { std::erase(listeners_, &listener); }
+  void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
+
+ private:
+  void resume_fibers();
+  Fiber& own_fiber(fabric::FiberId fiber) const;
+
+  World& world_;
+  std::uint32_t index_;
+  std::string name_;
+  Role role_;
+  std::function<void(fabric::Host&)> boot_;
+  std::vector<std::unique_ptr<DeviceCore>> devices_;
+  std::vector<ListenerCore*> listeners_;
+  std::vector<Fiber*> fibers_;  // of this incarnation
+  std::uint32_t incarnation_ = 0;
+  bool alive_ = false;
+  bool paused_ = false;
+  CallbackTimer pause_timer_;
+  CallbackTimer restart_timer_;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,197 @@
+#include "fabric/sim/memory.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "fabric/sim/fiber.h"
+#include "fabric/sim/host.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+namespace {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+using fabric::word_bytes;
+
+constexpr std::size_t page_bytes = 4096;
+// With processor_preemption, traffic comes in about once in so many accesses.
+constexpr std::uint64_t preemption_rate = 8;
+
+Result<void> check_access(fabric::Access access) {
+  if ((access.remote_write || access.remote_atomic) && !access.local_write) {
+    return make_error(ErrorCode::invalid_argument,
+                      "access: remote write and remote atomic need local write too");
+  }
+  return {};
+}
+
+class RegionHandle final : public fabric::MemoryRegion {
+ public:
+  RegionHandle(World& world, std::uint32_t key) : world_(world), key_(key) {}
+  ~RegionHandle() override { revoke(); }
+  RegionHandle(const RegionHandle&) = delete;
+  RegionHandle& operator=(const RegionHandle&) = delete;
+
+  std::uint32_t local_key() const override { return key_; }
+  std::uint32_t remote_key() const override { return key_; }
+  std::uint64_t offset() const override { return region().offset; }
+  std::uint64_t length_bytes() const override { return region().length_bytes; }
+  fabric::Access access() const override { return region().access; }
+  Result<void> change_access(fabric::Access access) override {
+    if (Result<void> checked = check_access(access); !checked) return checked;
+    region().access = access;
+    return {};
+  }
+  void revoke() override { region().revoked = true; }
+
+ private:
+  Region& region() const { return world_.regions.at(key_); }
+
+  World& world_;
+  std::uint32_t key_;
+};
+
+}  // namespace
+
+std::uint64_t load_word(const std::byte* address) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, address, word_bytes);
+  return word;
+}
+
+void store_word(std::byte* address, std::uint64_t value) {
+  std::memcpy(address, &value, word_bytes);
+}
+
+BlockCore::BlockCore(World& world, HostCore& host, std::uint64_t size_bytes)
+    : world_(world), host_(host), size_bytes_(size_bytes) {
+  const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
+  if (data_ != nullptr) std::memset(data_, 0, size_bytes);
+}
+
+BlockCore::~BlockCore() { std::free(data_); }
+
+void BlockCore::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
+  FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
+                 "host {}: access to bytes {}..+{} of a block of {}", host_.name(), offset,
+                 length_bytes, size_bytes_);
+}
+
+std::byte* BlockCore::word(std::uint64_t offset) const {
+  check_range(offset, word_bytes);
+  FALAFEL_ASSERT(offset % word_bytes == 0, "host {}: word at offset {} is not aligned",
+                 host_.name(), offset);
+  return data_ + offset;
+}
+
+void BlockCore::maybe_preempt() {
+  if (world_.options.processor_preemption && world_.running != nullptr &&
+      world_.chance(ChoiceKind::preemption, preemption_rate)) {
+    world_.current_fiber().yield();
+  }
+}
+
+std::uint64_t BlockCore::load(std::uint64_t offset) {
+  std::byte* address = word(offset);
+  maybe_preempt();
+  return load_word(address);
+}
+
+void BlockCore::store(std::uint64_t offset, std::uint64_t value) {
+  std::byte* address = word(offset);
+  maybe_preempt();
+  world_.trace.record({.kind = EventKind::processor_access, .offset = offset, .word = value});
+  host_.note_processor_store(address, word_bytes);
+  store_word(address, value);
+}
+
+std::uint64_t BlockCore::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                          std::uint64_t desired) {
+  std::byte* address = word(offset);
+  maybe_preempt();
+  const std::uint64_t found = load_word(address);
+  if (found == expected) {
+    world_.trace.record({.kind = EventKind::processor_access, .offset = offset, .word = desired});
+    host_.note_processor_store(address, word_bytes);
+    store_word(address, desired);
+  }
+  return found;
+}
+
+// Calls move(position, length) for the range in ascending order, in one piece or, where traffic comes
+// between, in several that meet at word borders.
+template <typename Move>
+void BlockCore::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
+  check_range(offset, length_bytes);
+  std::uint64_t done = 0;
+  while (done < length_bytes) {
+    maybe_preempt();
+    std::uint64_t length = length_bytes - done;
+    if (world_.options.processor_preemption && length > word_bytes) {
+      const std::uint64_t words = (length + word_bytes - 1) / word_bytes;
+      const std::uint64_t border =
+          (offset + done + (1 + world_.choose(ChoiceKind::preemption, words)) * word_bytes) /
+          word_bytes * word_bytes;
+      length = std::min(length, border - offset - done);
+    }
+    move(done, length);
+    done += length;
+  }
+}
+
+void BlockCore::read(std::uint64_t offset, std::span<std::byte> destination) {
+  move_torn(offset, destination.size(), [&](std::uint64_t position, std::uint64_t length) {
+    std::memcpy(destination.data() + position, data_ + offset + position, length);
+  });
+}
+
+void BlockCore::write(std::uint64_t offset, std::span<const std::byte> source) {
+  move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
+    world_.trace.record({.kind = EventKind::processor_access,
+                         .offset = offset + position,
+                         .data = source.subspan(position, length)});
+    host_.note_processor_store(data_ + offset + position, length);
+    std::memcpy(data_ + offset + position, source.data() + position, length);
+  });
+}
+
+std::uint32_t RegionTable::add(Region region) {
+  regions_.push_back(std::move(region));
+  return static_cast<std::uint32_t>(regions_.size());
+}
+
+Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_memory(
+    std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+    fabric::Access access) {
+  auto core = std::dynamic_pointer_cast<BlockCore>(std::move(block));
+  if (core == nullptr) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        "block: null, or of another fabric; use memory from this host's allocate_memory");
+  }
+  if (length_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "length_bytes: 0; register at least one byte");
+  }
+  if (Result<void> checked = check_access(access); !checked) {
+    return tl::unexpected<fabric::Error>(checked.error());
+  }
+  const std::uint64_t size_bytes = core->bytes().size();
+  if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
+    return make_error(ErrorCode::out_of_bounds,
+                      fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
+                                  length_bytes, size_bytes));
+  }
+  Region region;
+  region.base = core->data();
+  region.block = std::move(core);
+  region.offset = offset;
+  region.length_bytes = length_bytes;
+  region.access = access;
+  region.protection_domain = number_;
+  return std::make_unique<RegionHandle>(world_, world_.regions.add(std::move(region)));
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,98 @@
+// Memory of simulated hosts: blocks, the regions registered over them, and the table that finds a region
+// by its key. Words are little-endian and aligned, as the processor's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.h"
+
+namespace falafel::sim {
+
+class HostCore;
+struct World;
+
+class BlockCore final : public fabric::MemoryBlock {
+ public:
+  BlockCore(World& world, HostCore& host, std::uint64_t size_bytes);
+  ~BlockCore() override;
+  BlockCore(const BlockCore&) = delete;
+  BlockCore& operator=(const BlockCore&) = delete;
+
+  std::span<std::byte> bytes() override { return {data_, size_bytes_}; }
+  std::uint64_t load(std::uint64_t offset) override;
+  void store(std::uint64_t offset, std::uint64_t value) override;
+  std::uint64_t compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                 std::uint64_t desired) override;
+  void read(std::uint64_t offset, std::span<std::byte> destination) override;
+  void write(std::uint64_t offset, std::span<const std::byte> source) override;
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* word(std::uint64_t offset) const;
+  void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
+  void maybe_preempt();
+  template <typename Move>
+  void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);
+
+  World& world_;
+  HostCore& host_;
+  std::byte* data_;
+  std::uint64_t size_bytes_;
+};
+
+std::uint64_t load_word(const std::byte* address);
+void store_word(std::byte* address, std::uint64_t value);
+
+// A registration, valid until it is revoked. Keys are never used twice in a run.
+struct Region {
+  std::shared_ptr<BlockCore> block;
+  std::byte* base = nullptr;  // of the block
+  std::uint64_t offset = 0;
+  std::uint64_t length_bytes = 0;
+  fabric::Access access;
+  std::uint32_t protection_domain = 0;
+  bool revoked = false;
+
+  bool contains(std::uint64_t at, std::uint64_t length) const {
+    return at >= offset && length <= length_bytes && at - offset <= length_bytes - length;
+  }
+};
+
+class RegionTable {
+ public:
+  std::uint32_t add(Region region);  // its key
+  Region& at(std::uint32_t key) { return regions_[key - 1]; }
+  // The region, if it may be used by queue pairs of this protection domain; or null.
+  Region* find(std::uint32_t key, std::uint32_t protection_domain) {
+    if (key - 1 >= regions_.size()) return nullptr;
+    Region& region = regions_[key - 1];
+    return region.revoked || region.protection_domain != protection_domain ? nullptr : &region;
+  }
+
+ private:
+  std::vector<Region> regions_;
+};
+
+class ProtectionDomainHandle final : public fabric::ProtectionDomain {
+ public:
+  ProtectionDomainHandle(World& world, HostCore& host, std::uint32_t number)
+      : world_(world), host_(host), number_(number) {}
+  fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
+      std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+      fabric::Access access) override;
+
+  std::uint32_t number() const { return number_; }
+  HostCore& host() const { return host_; }
+
+ private:
+  World& world_;
+  HostCore& host_;
+  std::uint32_t number_;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,203 @@
+// The table of options. A row is made by a function for its type, so that only two places turn text
+// into values and check ranges.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <charconv>
+
+#include "fabric/sim/options.h"
+
+namespace falafel::sim {
+
+namespace {
+
+constexpr std::uint64_t largest_number = ~std::uint64_t{0};
+// Steps times their duration, and all stalls, stay far below the 2^64 ns that a clock can count.
+constexpr std::uint64_t most_steps = 1'000'000'000'000;
+constexpr std::uint64_t longest_step_ns = 1'000'000;
+constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
+
+// Decimal digits and nothing else.
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed_end, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || parsed_end != end) return std::nullopt;
+  return number;
+}
+
+struct Range {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+std::string describe(Range range) {
+  if (range.last == largest_number) return fmt::format("{} or more", range.first);
+  return fmt::format("{} to {}", range.first, range.last);
+}
+
+// `access` gives the number of (const or not) options.
+template <typename Access>
+OptionDescription number_option(const std::string& name, const std::string& meaning, Range range,
+                                Access access) {
+  return {
+      .name = name,
+      .meaning = meaning,
+      .values = describe(range),
+      .is_valid =
+          [access, range](const SimulationOptions& options) {
+            return access(options) >= range.first && access(options) <= range.last;
+          },
+      .get = [access](const SimulationOptions& options) { return std::to_string(access(options)); },
+      .set =
+          [access, range](SimulationOptions& options, std::string_view text) {
+            const std::optional<std::uint64_t> number = parse_number(text);
+            if (!number || *number < range.first || *number > range.last) return false;
+            access(options) = *number;
+            return true;
+          },
+  };
+}
+
+OptionDescription number(const std::string& name, const std::string& meaning, Range range,
+                         std::uint64_t SimulationOptions::*member) {
+  return number_option(
+      name, meaning, range, [member](auto& options) -> auto& { return options.*member; });
+}
+
+OptionDescription fault_rate(FaultKind kind, std::string_view effect, std::string_view unit) {
+  const auto index = static_cast<std::size_t>(kind);
+  return number_option(
+      fmt::format("fault_rate.{}", to_string(kind)),
+      fmt::format("{}: about once in so many {}; 0: never", effect, unit),
+      {0, most_steps}, [index](auto& options) -> auto& { return options.fault_rates[index]; });
+}
+
+// A value of any type that has few of them, each with a text.
+template <typename Value>
+struct NamedValue {
+  std::string text;
+  Value value;
+};
+
+template <typename Value>
+OptionDescription selection(const std::string& name, const std::string& meaning,
+                            Value SimulationOptions::*member,
+                            std::vector<NamedValue<Value>> values) {
+  std::vector<std::string> texts;
+  texts.reserve(values.size());
+  for (const NamedValue<Value>& named : values) texts.push_back(named.text);
+  return {
+      .name = name,
+      .meaning = meaning,
+      .values = fmt::format("{}", fmt::join(texts, ", ")),
+      .is_valid =
+          [member, values](const SimulationOptions& options) {
+            return std::ranges::find(values, options.*member, &NamedValue<Value>::value) !=
+                   values.end();
+          },
+      .get =
+          [member, values](const SimulationOptions& options) {
+            const auto named =
+                std::ranges::find(values, options.*member, &NamedValue<Value>::value);
+            if (named != values.end()) return named->text;
+            return std::to_string(static_cast<std::uint64_t>(options.*member));  // out of range
+          },
+      .set =
+          [member, values](SimulationOptions& options, std::string_view text) {
+            const auto named = std::ranges::find(values, text, &NamedValue<Value>::text);
+            if (named == values.end()) return false;
+            options.*member = named->value;
+            return true;
+          },
+  };
+}
+
+OptionDescription flag(const std::string& name, const std::string& meaning,
+                       bool SimulationOptions::*member) {
+  return selection<bool>(name, meaning, member, {{"false", false}, {"true", true}});
+}
+
+void add_scheduling(std::vector<OptionDescription>& table) {
+  table.push_back(selection<StrategyKind>(
+      "strategy", "who moves next: anyone, or by priorities that rarely change",
+      &SimulationOptions::strategy,
+      {{"random", StrategyKind::random}, {"pct", StrategyKind::pct}}));
+  table.push_back(number("pct_depth", "strategy pct: changes of priority, plus one", {1, 100},
+                         &SimulationOptions::pct_depth));
+  table.push_back(number("pct_steps",
+                         "strategy pct: the scheduling decisions that the changes are spread over",
+                         {1, most_steps}, &SimulationOptions::pct_steps));
+  table.push_back(number("step_limit", "a run that takes more steps is given up", {1, most_steps},
+                         &SimulationOptions::step_limit));
+  table.push_back(number("step_duration_ns", "how far the clock moves with each step",
+                         {1, longest_step_ns}, &SimulationOptions::step_duration_ns));
+}
+
+void add_faults(std::vector<OptionDescription>& table) {
+  const auto add = [&table](FaultKind kind, std::string_view effect, std::string_view unit) {
+    table.push_back(fault_rate(kind, effect, unit));
+  };
+  add(FaultKind::client_crash, "a client's host dies; what it had sent may still land", "steps");
+  add(FaultKind::client_pause, "a client's fibers stand still, its device goes on", "steps");
+  add(FaultKind::queue_pair_error, "a connection breaks; work in flight is in doubt", "steps");
+  add(FaultKind::unreliable_loss, "a packet on UC or UD is lost", "packets");
+  add(FaultKind::datagram_reordering, "a datagram is overtaken by later ones", "messages");
+  add(FaultKind::message_delay, "a queue pair with a SEND in flight stands still", "steps");
+  add(FaultKind::late_packets, "a queue pair with a READ, WRITE or atomic in flight stands still",
+      "steps");
+  add(FaultKind::server_stall, "a server's fibers stand still, its device goes on", "steps");
+  add(FaultKind::server_restart, "a server's host dies and comes back empty", "steps");
+  add(FaultKind::latency_spike, "everything in flight is slower than the next timer", "steps");
+
+  table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
+                         &SimulationOptions::last_fault_step));
+  table.push_back(number("longest_stall_ns", "the longest that a pause or delay lasts",
+                         {1, one_hour_ns}, &SimulationOptions::longest_stall_ns));
+}
+
+void add_device(std::vector<OptionDescription>& table) {
+  table.push_back(selection<Granularity>(
+      "granularity", "what a transfer moves whole; byte is weaker than the fabric's contract",
+      &SimulationOptions::granularity,
+      {{"byte", Granularity::byte}, {"word", Granularity::word}, {"packet", Granularity::packet}}));
+  table.push_back(flag("address_order", "transfers move in ascending order of addresses",
+                       &SimulationOptions::address_order));
+  table.push_back(flag("failing_cas_writes_back",
+                       "a CAS that does not match writes the old word again",
+                       &SimulationOptions::failing_cas_writes_back));
+  table.push_back(flag("processor_preemption",
+                       "traffic may come between two accesses of the processor",
+                       &SimulationOptions::processor_preemption));
+  using fabric::AtomicCapability;
+  table.push_back(selection<AtomicCapability>(
+      "atomic_capability",
+      "what atomics are atomic against: absent, the device's atomics, the processors too",
+      &SimulationOptions::atomic_capability,
+      {{"none", AtomicCapability::none},
+       {"device", AtomicCapability::device},
+       {"global", AtomicCapability::global}}));
+  table.push_back(selection<std::uint64_t>(
+      "mtu_bytes", "the most data in a packet", &SimulationOptions::mtu_bytes,
+      {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}));
+  table.push_back(number("max_inline_bytes", "the most data in an inline request", {0, 4096},
+                         &SimulationOptions::max_inline_bytes));
+  table.push_back(number("max_outstanding_reads_and_atomics",
+                         "READs and atomics of a queue pair under way at once", {1, 255},
+                         &SimulationOptions::max_outstanding_reads_and_atomics));
+}
+
+}  // namespace
+
+const std::vector<OptionDescription>& option_descriptions() {
+  static const std::vector<OptionDescription> table = [] {
+    std::vector<OptionDescription> rows;
+    add_scheduling(rows);
+    add_faults(rows);
+    add_device(rows);
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,68 @@
+#include "fabric/sim/pct_strategy.h"
+
+#include <algorithm>
+
+#include "fabric/assert.h"
+
+namespace falafel::sim {
+
+namespace {
+
+// Of all priorities that actors start with; those that they fall to are below.
+constexpr std::uint64_t high_priority_bit = std::uint64_t{1} << 63U;
+
+}  // namespace
+
+PctStrategy::PctStrategy(std::uint64_t seed, std::uint64_t depth, std::uint64_t steps)
+    : random_(seed), priority_seed_(random_.next()) {
+  FALAFEL_ASSERT(depth >= 1 && steps >= 1, "depth {}, steps {}", depth, steps);
+  for (std::uint64_t priority = 1; priority < depth; ++priority) {
+    change_points_.push_back({.decision = random_.below(steps), .priority = priority});
+  }
+  std::ranges::stable_sort(change_points_, std::ranges::greater{}, &ChangePoint::decision);
+}
+
+std::uint64_t PctStrategy::choose(const ChoicePoint& point) { return random_.below(point.bound); }
+
+std::uint64_t PctStrategy::schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) {
+  const std::size_t highest = highest_of(actors);
+  while (!change_points_.empty() && change_points_.back().decision == decisions_) {
+    lower(actors[highest], change_points_.back().priority);
+    change_points_.pop_back();
+  }
+  ++decisions_;
+  return highest;
+}
+
+std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) const {
+  std::size_t highest = 0;
+  std::uint64_t highest_priority = 0;
+  for (std::size_t index = 0; index < actors.size(); ++index) {
+    const std::uint64_t priority = priority_of(actors[index]);
+    if (priority <= highest_priority) continue;
+    highest = index;
+    highest_priority = priority;
+  }
+  return highest;
+}
+
+// Starting priorities are a function of the actor, so that nothing is kept for the many actors that
+// come and go: each has the number of a splitmix64 sequence that its own number selects.
+std::uint64_t PctStrategy::priority_of(ActorId actor) const {
+  for (const LoweredActor& lowered : lowered_) {
+    if (lowered.actor == actor) return lowered.priority;
+  }
+  std::uint64_t state = priority_seed_ + actor * 0x9e3779b97f4a7c15U;
+  return splitmix64(state) | high_priority_bit;
+}
+
+void PctStrategy::lower(ActorId actor, std::uint64_t priority) {
+  const auto found = std::ranges::find(lowered_, actor, &LoweredActor::actor);
+  if (found == lowered_.end()) {
+    lowered_.push_back({.actor = actor, .priority = priority});
+  } else {
+    found->priority = priority;
+  }
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,174 @@
+// Posting to a queue pair: what a request must be on its transport, and its place in the queue.
+#include "fabric/sim/host.h"
+#include "fabric/sim/queue_pair.h"
+
+namespace falafel::sim {
+
+using fabric::CompletionStatus;
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Opcode;
+using fabric::Result;
+using fabric::Transport;
+
+Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
+                                        std::uint64_t length_bytes, bool is_written) const {
+  if (length_bytes == 0) return {};
+  const Region* region = world_.regions.find(local.key, protection_domain_);
+  if (region == nullptr) {
+    return make_error(
+        ErrorCode::access_denied,
+        fmt::format("local.key: {} is no region of the queue pair's protection domain", local.key));
+  }
+  if (!region->contains(local.offset, length_bytes)) {
+    return make_error(
+        ErrorCode::out_of_bounds,
+        fmt::format("local buffer: bytes {}..+{} are not within the region at {}..+{}",
+                    local.offset, length_bytes, region->offset, region->length_bytes));
+  }
+  if (is_written && !region->access.local_write) {
+    return make_error(ErrorCode::access_denied,
+                      "local buffer: it will be written; register it with local_write");
+  }
+  return {};
+}
+
+Result<void> QueuePairCore::check_request(const fabric::WorkRequest& request) const {
+  const auto refuse = [&](ErrorCode code, std::string_view why) {
+    return make_error(code, fmt::format("{} on {}: {}", to_string(request.opcode),
+                                        to_string(options_.transport), why));
+  };
+  const bool moves_data_out = request.opcode == Opcode::write || request.opcode == Opcode::send;
+  if (request.opcode == Opcode::receive) {
+    return refuse(ErrorCode::invalid_argument, "post it to the receive queue");
+  }
+  if (options_.transport == Transport::unreliable_connection && !moves_data_out) {
+    return refuse(ErrorCode::unsupported, "UC has WRITE and SEND only; use RC");
+  }
+  if (options_.transport == Transport::unreliable_datagram) {
+    if (request.opcode != Opcode::send) {
+      return refuse(ErrorCode::unsupported, "UD has SEND only; use RC");
+    }
+    if (request.length_bytes > world_.options.mtu_bytes) {
+      return refuse(ErrorCode::unsupported,
+                    fmt::format("a message of {} bytes is over the MTU of {}; split it",
+                                request.length_bytes, world_.options.mtu_bytes));
+    }
+  }
+  if (request.fenced && !is_reliable()) {
+    return refuse(ErrorCode::invalid_argument, "nothing returns data here, so nothing to fence");
+  }
+  if (request.inlined && (!moves_data_out || request.length_bytes > options_.max_inline_bytes)) {
+    return refuse(
+        ErrorCode::invalid_argument,
+        fmt::format("inlined is for WRITE and SEND of at most {} bytes (max_inline_bytes)",
+                    options_.max_inline_bytes));
+  }
+  if (is_atomic(request.opcode)) {
+    if (request.length_bytes != fabric::word_bytes || request.remote.offset % 8 != 0) {
+      return refuse(
+          ErrorCode::invalid_argument,
+          fmt::format("atomics work on aligned words of 8 bytes, not {} bytes at offset {}",
+                      request.length_bytes, request.remote.offset));
+    }
+    if (world_.options.atomic_capability == fabric::AtomicCapability::none) {
+      return refuse(ErrorCode::unsupported, "the device has no atomics");
+    }
+  }
+  return check_local(request.local, request.length_bytes, !moves_data_out);
+}
+
+Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) const {
+  if (state_ == State::closed) {
+    return make_error(ErrorCode::queue_pair_closed,
+                      fmt::format("queue pair {} was closed; connect again", number_));
+  }
+  if (chain.size() > options_.max_send_requests - places_taken_) {
+    return make_error(ErrorCode::queue_full,
+                      fmt::format("{} requests do not fit: {} of {} places are taken until their "
+                                  "completions are polled",
+                                  chain.size(), places_taken_, options_.max_send_requests));
+  }
+  for (const fabric::WorkRequest& request : chain) {
+    if (Result<void> checked = check_request(request); !checked) return checked;
+  }
+  return {};
+}
+
+Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
+  if (Result<void> checked = check_chain(chain); !checked) return checked;
+  for (const fabric::WorkRequest& request : chain) enqueue(request);
+  places_taken_ += static_cast<std::uint32_t>(chain.size());
+  refresh();
+  return {};
+}
+
+void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
+  if (posted_ - released_ == ring_.size()) {
+    std::vector<SendEntry> larger(ring_.size() * 2);
+    for (std::uint64_t index = released_; index < posted_; ++index) {
+      larger[index & (larger.size() - 1)] = std::move(entry(index));
+    }
+    ring_ = std::move(larger);
+  }
+  SendEntry& slot = entry(posted_++);
+  slot.request = request;
+  slot.phase = Phase::posted;
+  slot.placed = false;
+  slot.completed = false;
+  slot.overtaken = false;
+  slot.counted_wait = false;
+  slot.waits_for_earlier = false;
+  slot.refused = false;
+  slot.owns_payload = false;
+  slot.status = CompletionStatus::success;
+  slot.tries = 0;
+  slot.surviving_bytes = ~std::uint64_t{0};
+  world_.trace.record({.kind = EventKind::request_posted,
+                       .detail = static_cast<std::uint8_t>(request.opcode),
+                       .subject = number_,
+                       .request = request.id,
+                       .offset = request.remote.offset});
+  if (request.inlined) take_payload(slot);
+  if (state_ == State::error) drop(slot);
+}
+
+Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+  if (state_ == State::closed) {
+    return make_error(ErrorCode::queue_pair_closed,
+                      fmt::format("queue pair {} was closed; connect again", number_));
+  }
+  if (chain.size() > options_.max_receive_requests - receive_places_taken_) {
+    return make_error(
+        ErrorCode::queue_full,
+        fmt::format("{} receive requests do not fit: {} of {} places are taken until "
+                    "their completions are polled",
+                    chain.size(), receive_places_taken_, options_.max_receive_requests));
+  }
+  for (const fabric::ReceiveRequest& request : chain) {
+    if (Result<void> checked = check_local(request.local, request.length_bytes, true); !checked) {
+      return checked;
+    }
+  }
+  for (const fabric::ReceiveRequest& request : chain) {
+    receives_[posted_receives_++ % receives_.size()] = request;
+  }
+  receive_places_taken_ += static_cast<std::uint32_t>(chain.size());
+  refresh();
+  if (peer_ != nullptr) peer_->refresh();
+  return {};
+}
+
+void QueuePairCore::retire(Opcode opcode, std::uint32_t requests) {
+  (opcode == Opcode::receive ? receive_places_taken_ : places_taken_) -= requests;
+}
+
+// The data leaves the local buffer, which its owner may use again.
+void QueuePairCore::take_payload(SendEntry& request) {
+  if (request.owns_payload || request.request.length_bytes == 0) return;
+  const std::byte* source = local_buffer(request);
+  request.payload.assign(source, source + request.request.length_bytes);
+  request.owns_payload = true;
+}
+
+}  // namespace falafel::sim

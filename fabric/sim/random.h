@@ -1,0 +1,52 @@
+// The pseudorandom numbers of the simulator: xoshiro256** (Blackman and Vigna 2018), seeded by
+// splitmix64. The same seed gives the same numbers on every machine.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace falafel::sim {
+
+// Advances the state and returns the next number of its sequence. Any state is as good as another.
+inline std::uint64_t splitmix64(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15U;
+  std::uint64_t mixed = state;
+  mixed = (mixed ^ mixed >> 30U) * 0xbf58476d1ce4e5b9U;
+  mixed = (mixed ^ mixed >> 27U) * 0x94d049bb133111ebU;
+  return mixed ^ mixed >> 31U;
+}
+
+class RandomGenerator {
+ public:
+  explicit RandomGenerator(std::uint64_t seed) {
+    for (std::uint64_t& word : state_) word = splitmix64(seed);
+  }
+
+  std::uint64_t next() {
+    const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const std::uint64_t shifted = state_[1] << 17U;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
+
+  // A number below `bound`; bound 0: any 64 bits, as in a ChoicePoint. The high half of a product
+  // takes no division; that some numbers are likelier by bound / 2^64, no campaign could ever see.
+  std::uint64_t below(std::uint64_t bound) {
+    const std::uint64_t number = next();
+    if (bound == 0) return number;
+    return static_cast<std::uint64_t>(static_cast<Uint128>(number) * bound >> 64U);
+  }
+
+ private:
+  __extension__ using Uint128 = unsigned __int128;
+
+  std::array<std::uint64_t, 4> state_{};
+};
+
+}  // namespace falafel::sim

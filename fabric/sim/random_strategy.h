@@ -1,0 +1,23 @@
+// A random walk: every answer is equally likely.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fabric/sim/random.h"
+#include "fabric/sim/strategy.h"
+
+namespace falafel::sim {
+
+class RandomStrategy final : public Strategy {
+ public:
+  explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t choose(const ChoicePoint& point) override;
+  std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
+
+ private:
+  RandomGenerator random_;
+};
+
+}  // namespace falafel::sim

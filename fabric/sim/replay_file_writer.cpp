@@ -1,0 +1,63 @@
+// Writes replay files so that people can read and compare them: an option and a choice to a line.
+#include <fmt/format.h>
+#include <iterator>
+
+#include "fabric/assert.h"
+#include "fabric/sim/replay_file.h"
+#include "fabric/sim/replay_file_frame.h"
+
+namespace falafel::sim {
+
+namespace {
+
+using nlohmann::json;
+
+std::string to_text(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Numbers and truth values stand without quotes.
+std::string option_value(const std::string& text) {
+  return json::accept(text) ? text : to_text(text);
+}
+
+void append_options(std::string& text, const SimulationOptions& options) {
+  text += "  \"options\": {";
+  const char* separator = "\n";
+  for (const OptionDescription& option : option_descriptions()) {
+    fmt::format_to(std::back_inserter(text), "{}    \"{}\": {}", separator, option.name,
+                   option_value(option.get(options)));
+    separator = ",\n";
+  }
+  text += "\n  },\n";
+}
+
+void append_choices(std::string& text, const std::vector<Choice>& choices) {
+  text += "  \"choices\": [";
+  const char* separator = "\n";
+  for (const Choice& choice : choices) {
+    fmt::format_to(std::back_inserter(text), "{}    [\"{}\", {}, {}, {}]", separator,
+                   to_string(choice.kind), choice.bound, choice.value, choice.checkpoint);
+    separator = ",\n";
+  }
+  text += "\n  ],\n";
+}
+
+}  // namespace
+
+std::string serialize(const ReplayFile& file) {
+  FALAFEL_ASSERT(file.scenario_options.is_object(), "scenario options are a JSON {}",
+                 file.scenario_options.type_name());
+  std::string text = replay_file_head();
+  fmt::format_to(std::back_inserter(text),
+                 "  \"build_identity\": {},\n  \"scenario\": {},\n  \"scenario_options\": {},\n",
+                 to_text(file.build_identity), to_text(file.scenario),
+                 to_text(file.scenario_options));
+  append_options(text, file.options);
+  fmt::format_to(std::back_inserter(text), "  \"trace_hash\": \"{:016x}\",\n", file.trace_hash);
+  append_choices(text, file.choices);
+  seal_replay_file(text);
+  return text;
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,126 @@
+// Who can move, and who waits for the clock. Both structures are ordered by what happened, never by
+// addresses, so that a run is repeatable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/sim/strategy.h"
+
+namespace falafel::sim {
+
+// Somebody whom the strategy can let make a step: a fiber, a queue pair, a handshake.
+class Actor {
+ public:
+  virtual ~Actor() = default;
+  virtual void step() = 0;
+  virtual std::string describe() const = 0;
+
+  ActorId actor_id() const { return actor_id_; }
+
+ private:
+  friend class ReadySet;
+  static constexpr std::uint32_t absent = ~std::uint32_t{0};
+
+  ActorId actor_id_ = 0;
+  std::uint32_t position_ = absent;  // in the ready set
+  bool has_work_ = false;
+  std::uint32_t holds_ = 0;  // reasons to stand still (pauses, delays)
+};
+
+// The actors that have work and are not held. Adding and removing take constant time; removal moves the
+// last actor into the gap.
+class ReadySet {
+ public:
+  void introduce(Actor& actor) { actor.actor_id_ = next_id_++; }
+  void set_work(Actor& actor, bool has_work) {
+    actor.has_work_ = has_work;
+    update(actor);
+  }
+  void hold(Actor& actor) {
+    ++actor.holds_;
+    update(actor);
+  }
+  void release(Actor& actor) {
+    --actor.holds_;
+    update(actor);
+  }
+
+  std::size_t size() const { return actors_.size(); }
+  std::span<const ActorId> ids() const { return ids_; }
+  Actor& at(std::size_t index) const { return *actors_[index]; }
+
+ private:
+  void update(Actor& actor) {
+    const bool is_in = actor.position_ != Actor::absent;
+    const bool belongs_in = actor.has_work_ && actor.holds_ == 0;
+    if (is_in == belongs_in) return;
+    if (belongs_in) {
+      insert(actor);
+    } else {
+      remove(actor);
+    }
+  }
+  void insert(Actor& actor);
+  void remove(Actor& actor);
+
+  std::vector<Actor*> actors_;
+  std::vector<ActorId> ids_;
+  ActorId next_id_ = 0;
+};
+
+// Something with a deadline. It leaves its queue when it is destroyed.
+class Timer {
+ public:
+  virtual void expired() = 0;
+
+ protected:
+  Timer() = default;
+  ~Timer();
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  friend class TimerQueue;
+  static constexpr std::size_t absent = ~std::size_t{0};
+
+  class TimerQueue* queue_ = nullptr;
+  std::uint64_t deadline_ns_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::size_t position_ = absent;
+};
+
+// Timers by deadline, those of one deadline in the order of setting: a binary heap that knows where each
+// timer is, so that one that is no longer needed leaves at once.
+class TimerQueue {
+ public:
+  TimerQueue() = default;
+  ~TimerQueue();
+  TimerQueue(const TimerQueue&) = delete;
+  TimerQueue& operator=(const TimerQueue&) = delete;
+
+  void set(Timer& timer, std::uint64_t deadline_ns);  // instead of an earlier deadline, if any
+  void cancel(Timer& timer);
+  bool empty() const { return heap_.empty(); }
+  std::uint64_t next_ns() const { return next_ns_; }  // never_ns if empty
+  void expire_until(std::uint64_t time_ns) {
+    if (next_ns_ <= time_ns) expire_due(time_ns);
+  }
+
+ private:
+  void expire_due(std::uint64_t time_ns);
+  static bool before(const Timer& left, const Timer& right);
+  void place(Timer* timer, std::size_t position);
+  void rise(Timer* timer);
+  void sink(Timer* timer);
+  void refresh();
+
+  std::vector<Timer*> heap_;
+  std::uint64_t next_sequence_ = 0;
+  std::uint64_t next_ns_ = ~std::uint64_t{0};
+};
+
+}  // namespace falafel::sim

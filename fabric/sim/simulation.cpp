@@ -1,0 +1,213 @@
+#include "fabric/sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "fabric/sim/completion_queue.h"
+#include "fabric/sim/connection.h"
+#include "fabric/sim/faults.h"
+#include "fabric/sim/fiber.h"
+#include "fabric/sim/host.h"
+#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::completed: return "completed";
+    case Outcome::stuck: return "stuck";
+    case Outcome::step_limit: return "step limit";
+    case Outcome::diverged: return "diverged";
+  }
+  return "unknown outcome";
+}
+
+std::string_view to_string(SimulatorProbe probe) {
+  switch (probe) {
+    case SimulatorProbe::completion_before_placement: return "completion before placement";
+    case SimulatorProbe::read_overtaken_by_write: return "read overtaken by write";
+    case SimulatorProbe::atomic_met_held_word: return "atomic met held word";
+    case SimulatorProbe::processor_store_lost: return "processor store lost";
+    case SimulatorProbe::request_waited_for_fence: return "request waited for fence";
+    case SimulatorProbe::request_waited_for_outstanding_limit:
+      return "request waited for outstanding limit";
+    case SimulatorProbe::send_waited_for_receive: return "send waited for receive";
+    case SimulatorProbe::orphan_applied: return "orphan applied";
+    case SimulatorProbe::orphan_dropped: return "orphan dropped";
+    case SimulatorProbe::write_torn_by_failure: return "write torn by failure";
+    case SimulatorProbe::access_revoked_midway: return "access revoked midway";
+    case SimulatorProbe::fence_waited_for_landing: return "fence waited for landing";
+    case SimulatorProbe::datagram_dropped: return "datagram dropped";
+  }
+  return "unknown probe";
+}
+
+World::World(const SimulationOptions& run_options, Strategy& run_strategy,
+             fabric::FiberStackPool& stack_pool, TraceObserver* observer)
+    : options(run_options), strategy(run_strategy), stacks(stack_pool), trace(observer) {
+  if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);
+}
+
+World::~World() = default;
+
+Fiber& World::current_fiber() {
+  FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
+  return *running;
+}
+
+HostCore* World::find_host(std::string_view name) {
+  for (const auto& host : hosts) {
+    if (host->name() == name) return host.get();
+  }
+  return nullptr;
+}
+
+QueuePairCore* World::find_queue_pair(std::uint32_t number) {
+  return number - 1 < queue_pairs.size() ? queue_pairs[number - 1].get() : nullptr;
+}
+
+namespace {
+
+HostCore& named_host(World& world, std::string_view name) {
+  HostCore* host = world.find_host(name);
+  if (host == nullptr) throw std::invalid_argument(fmt::format("there is no host '{}'", name));
+  return *host;
+}
+
+void unwind_all(World& world) {
+  for (std::size_t index = 0; index < world.fibers.size(); ++index) world.fibers[index]->unwind();
+}
+
+// What everybody was doing, for a run that did not come to its end.
+std::string describe(const World& world, std::string_view why) {
+  std::string text = fmt::format("{} at step {}, {} ns; {} actors can move", why,
+                                 world.trace.step(), world.trace.time_ns(), world.ready.size());
+  for (const auto& host : world.hosts) {
+    text += fmt::format("\nhost {}: {}{}, incarnation {}", host->name(),
+                        host->alive() ? "alive" : "dead", host->paused() ? ", paused" : "",
+                        host->incarnation());
+  }
+  for (const auto& fiber : world.fibers) {
+    if (!fiber->finished()) text += "\n  " + fiber->describe();
+  }
+  for (const auto& queue_pair : world.queue_pairs) {
+    if (queue_pair->state() != QueuePairCore::State::closed)
+      text += "\n  " + queue_pair->describe();
+  }
+  return text;
+}
+
+// One actor, chosen by the strategy, makes one step.
+void step(World& world) {
+  const std::size_t movable = world.ready.size();
+  std::size_t chosen = 0;
+  if (movable > 1) {
+    chosen = world.strategy.schedule(
+        {ChoiceKind::schedule, movable, world.trace.step(), world.trace.hash()}, world.ready.ids());
+    FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
+  }
+  world.trace.advance(world.options.step_duration_ns);
+  world.ready.at(chosen).step();
+}
+
+void jump_to_next_timer(World& world) {
+  world.trace.jump_to(std::max(world.trace.time_ns(), world.timers.next_ns()));
+  world.trace.record({.kind = EventKind::time_jump, .word = world.trace.time_ns()});
+}
+
+// Runs until the programs are over, or cannot go on.
+Outcome run_programs(World& world) {
+  FaultInjector faults(world);
+  constexpr std::uint64_t divergence_check_steps = 256;
+  while (world.unfinished_foreground_fibers > 0) {
+    const std::uint64_t steps = world.trace.step();
+    if (steps >= world.options.step_limit) return Outcome::step_limit;
+    if (steps % divergence_check_steps == 0 && world.strategy.divergence() != nullptr) break;
+    if (steps >= faults.next_step()) faults.strike_due();
+    world.timers.expire_until(world.trace.time_ns());
+    if (world.ready.size() > 0) {
+      step(world);
+    } else if (!world.timers.empty()) {
+      jump_to_next_timer(world);
+    } else {
+      return Outcome::stuck;
+    }
+  }
+  return Outcome::completed;
+}
+
+// The programs are over: what is still in the network lands.
+Outcome quiesce(World& world) {
+  unwind_all(world);
+  for (const auto& host : world.hosts) host->stay_as_it_is();
+  while (world.ready.size() > 0 || !world.timers.empty()) {
+    if (world.trace.step() >= world.options.step_limit) return Outcome::step_limit;
+    world.timers.expire_until(world.trace.time_ns());
+    if (world.ready.size() > 0) {
+      step(world);
+    } else if (!world.timers.empty()) {
+      jump_to_next_timer(world);
+    }
+  }
+  return Outcome::completed;
+}
+
+}  // namespace
+
+Simulation::Simulation(const SimulationOptions& options, Strategy& strategy,
+                       fabric::FiberStackPool& stacks, TraceObserver* observer)
+    : world_(std::make_unique<World>(options, strategy, stacks, observer)) {}
+
+Simulation::~Simulation() { unwind_all(*world_); }
+
+fabric::Host& Simulation::add_host(const HostOptions& options,
+                                   std::function<void(fabric::Host&)> boot) {
+  if (world_->find_host(options.name) != nullptr) {
+    throw std::invalid_argument(fmt::format("there is a host '{}' already", options.name));
+  }
+  if (options.device_count == 0) {
+    throw std::invalid_argument(fmt::format("host '{}' needs a device", options.name));
+  }
+  const auto index = static_cast<std::uint32_t>(world_->hosts.size());
+  world_->hosts.push_back(std::make_unique<HostCore>(*world_, index, options, std::move(boot)));
+  return *world_->hosts.back();
+}
+
+RunResult Simulation::run() {
+  World& world = *world_;
+  for (const auto& host : world.hosts) host->start();
+  RunResult result;
+  result.outcome = run_programs(world);
+  if (result.outcome == Outcome::completed) result.outcome = quiesce(world);
+  if (const std::string* divergence = world.strategy.divergence()) {
+    result.outcome = Outcome::diverged;
+    result.explanation = *divergence;
+  } else if (result.outcome != Outcome::completed) {
+    result.explanation = describe(world, to_string(result.outcome));
+  }
+  result.steps = world.trace.step();
+  result.time_ns = world.trace.time_ns();
+  result.trace_hash = world.trace.hash();
+  unwind_all(world);
+  result.faults = world.faults;
+  result.simulator_probes = world.simulator_probes;
+  result.probes = world.probes;
+  return result;
+}
+
+void Simulation::crash(std::string_view host) { named_host(*world_, host).crash(); }
+
+void Simulation::restart(std::string_view host) { named_host(*world_, host).start(); }
+
+void Simulation::pause(std::string_view host, std::uint64_t duration_ns) {
+  named_host(*world_, host).pause(duration_ns);
+}
+
+void Simulation::break_connection(std::string_view host) {
+  named_host(*world_, host).break_connections();
+}
+
+}  // namespace falafel::sim

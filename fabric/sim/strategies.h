@@ -1,0 +1,15 @@
+// Which strategy the options name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "fabric/sim/options.h"
+#include "fabric/sim/strategy.h"
+
+namespace falafel::sim {
+
+// The options are valid (find_invalid_option).
+std::unique_ptr<Strategy> make_strategy(const SimulationOptions& options, std::uint64_t seed);
+
+}  // namespace falafel::sim

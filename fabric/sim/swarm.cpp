@@ -1,0 +1,95 @@
+// Swarm testing: every feature of the simulator is in or out of a run, and those that are in have
+// rates drawn on a logarithmic scale. Features that hide each other's effects when all are present
+// are thus met alone and in small groups, too.
+#include <algorithm>
+#include <bit>
+#include <initializer_list>
+
+#include "fabric/sim/options.h"
+#include "fabric/sim/random.h"
+
+namespace falafel::sim {
+
+namespace {
+
+// Seeds are shared with strategies, whose numbers are to be independent of these.
+constexpr std::uint64_t swarm_stream = 0x737761726d;
+
+class SwarmDraw {
+ public:
+  explicit SwarmDraw(std::uint64_t seed) : random_(seed ^ swarm_stream) {}
+
+  bool one_in(std::uint64_t count) { return random_.below(count) == 0; }
+
+  std::uint64_t between(std::uint64_t first, std::uint64_t last) {
+    return first + random_.below(last - first + 1);
+  }
+
+  std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
+    return values.begin()[random_.below(values.size())];
+  }
+
+  // Every power of two between them is equally likely, and the numbers up to the next one. (The
+  // functions of <cmath> need not agree between machines.)
+  std::uint64_t logarithmic(std::uint64_t first, std::uint64_t last) {
+    const auto bits =
+        static_cast<unsigned>(between(std::bit_width(first) - 1U, std::bit_width(last) - 1U));
+    const std::uint64_t power = std::uint64_t{1} << bits;
+    return between(std::max(first, power), std::min(last, 2 * power - 1));
+  }
+
+ private:
+  RandomGenerator random_;
+};
+
+void draw_scheduling(SwarmDraw& draw, SimulationOptions& options) {
+  options.strategy = draw.one_in(2) ? StrategyKind::pct : StrategyKind::random;
+  options.pct_depth = draw.between(2, 6);
+  options.pct_steps = draw.logarithmic(100, 10'000);
+  options.step_duration_ns = draw.one_of({10, 100, 1'000});
+}
+
+// A run in which hosts keep dying does little else, so these two kinds are out more often than in.
+void draw_faults(SwarmDraw& draw, SimulationOptions& options) {
+  const auto strikes = [&](FaultKind kind, bool is_in, std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t rate = draw.logarithmic(first, last);
+    options.set_fault_rate(kind, is_in ? rate : 0);
+  };
+  strikes(FaultKind::client_crash, draw.one_in(4), 200, 2'000);
+  strikes(FaultKind::client_pause, draw.one_in(2), 20, 2'000);
+  strikes(FaultKind::queue_pair_error, draw.one_in(2), 20, 2'000);
+  strikes(FaultKind::unreliable_loss, draw.one_in(2), 2, 50);
+  strikes(FaultKind::datagram_reordering, draw.one_in(2), 2, 50);
+  strikes(FaultKind::message_delay, draw.one_in(2), 20, 2'000);
+  strikes(FaultKind::late_packets, draw.one_in(2), 20, 2'000);
+  strikes(FaultKind::server_stall, draw.one_in(2), 20, 2'000);
+  strikes(FaultKind::server_restart, draw.one_in(4), 200, 2'000);
+  strikes(FaultKind::latency_spike, draw.one_in(2), 20, 2'000);
+  options.longest_stall_ns = draw.one_of({1'000'000, 100'000'000, 10'000'000'000});
+}
+
+// Nothing weaker than the fabric's contract, which byte granularity would be.
+void draw_device(SwarmDraw& draw, SimulationOptions& options) {
+  options.granularity = draw.one_in(4) ? Granularity::packet : Granularity::word;
+  options.address_order = draw.one_in(4);
+  options.failing_cas_writes_back = draw.one_in(4);
+  options.processor_preemption = draw.one_in(2);
+  options.atomic_capability =
+      draw.one_in(4) ? fabric::AtomicCapability::global : fabric::AtomicCapability::device;
+  options.mtu_bytes = draw.one_of({256, 1024, 4096});
+  options.max_inline_bytes = draw.one_of({0, 64, 256});
+  options.max_outstanding_reads_and_atomics = draw.one_of({1, 2, 4, 16});
+}
+
+}  // namespace
+
+SimulationOptions draw_swarm_options(std::uint64_t seed) {
+  SwarmDraw draw(seed);
+  SimulationOptions options;
+  draw_scheduling(draw, options);
+  draw_faults(draw, options);
+  draw_device(draw, options);
+  return options;
+}
+
+}  // namespace falafel::sim

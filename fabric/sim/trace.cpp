@@ -1,0 +1,68 @@
+#include "fabric/sim/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace falafel::sim {
+
+std::string_view to_string(EventKind kind) {
+  switch (kind) {
+    case EventKind::fiber_runs: return "fiber runs";
+    case EventKind::request_posted: return "request posted";
+    case EventKind::packet_arrives: return "packet arrives";
+    case EventKind::words_read: return "words read";
+    case EventKind::words_written: return "words written";
+    case EventKind::atomic_read: return "atomic reads";
+    case EventKind::atomic_written: return "atomic writes";
+    case EventKind::message_delivered: return "message delivered";
+    case EventKind::request_lost: return "request lost";
+    case EventKind::request_completed: return "request completed";
+    case EventKind::access_refused: return "access refused";
+    case EventKind::queue_pair_error: return "queue pair in error";
+    case EventKind::processor_access: return "processor writes";
+    case EventKind::connection: return "connection";
+    case EventKind::time_jump: return "clock jumps";
+    case EventKind::fault: return "fault";
+    case EventKind::host_started: return "host started";
+    case EventKind::host_died: return "host died";
+  }
+  return "unknown event";
+}
+
+void Trace::mix_data(std::span<const std::byte> data) {
+  std::uint64_t hash = hash_;
+  while (!data.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t length = std::min(data.size(), sizeof word);
+    if (length == sizeof word) {
+      std::memcpy(&word, data.data(), sizeof word);
+    } else {
+      std::memcpy(&word, data.data(), length);
+    }
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29U;
+    data = data.subspan(length);
+  }
+  hash_ = hash;
+}
+
+void Trace::report(TraceEvent event) {
+  event.step = step_;
+  event.time_ns = time_ns_;
+  observer_->observe(event);
+}
+
+void TraceLog::observe(const TraceEvent& event) {
+  entries_.push_back({event, {event.data.begin(), event.data.end()}});
+  entries_.back().event.data = {};
+}
+
+std::string describe(const TraceEvent& event) {
+  return fmt::format("step {} at {} ns: {} ({} of {}, request {}, offset {}, word {:#x})",
+                     event.step, event.time_ns, to_string(event.kind), event.detail, event.subject,
+                     event.request, event.offset, event.word);
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,93 @@
+// What the parts of one simulated run share: the choices, the trace, who can move, the clock, and the
+// tables in which hosts, queue pairs and registered memory find each other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/assert.h"
+#include "fabric/fabric.h"
+#include "fabric/fiber_stack.h"
+#include "fabric/sim/memory.h"
+#include "fabric/sim/options.h"
+#include "fabric/sim/scheduler.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/strategy.h"
+#include "fabric/sim/trace.h"
+
+namespace falafel::sim {
+
+class CompletionQueueCore;
+class Fiber;
+class Handshake;
+class HostCore;
+class QueuePairCore;
+
+// A timer that calls a function.
+class CallbackTimer final : public Timer {
+ public:
+  explicit CallbackTimer(std::function<void()> callback) : callback_(std::move(callback)) {}
+  void expired() override { callback_(); }
+
+ private:
+  std::function<void()> callback_;
+};
+
+struct World {
+  World(const SimulationOptions& run_options, Strategy& run_strategy,
+        fabric::FiberStackPool& stack_pool, TraceObserver* observer);
+  ~World();
+
+  std::uint64_t choose(ChoiceKind kind, std::uint64_t bound) {
+    if (bound == 1) return 0;
+    const std::uint64_t value = strategy.choose({kind, bound, trace.step(), trace.hash()});
+    FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
+    return value;
+  }
+  // True about once in `rate`; never for a rate of 0.
+  bool chance(ChoiceKind kind, std::uint64_t rate) { return rate != 0 && choose(kind, rate) == 0; }
+
+  // Whether a fault that is drawn per packet or message strikes now.
+  bool strikes(FaultKind kind, ChoiceKind choice) {
+    return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
+  }
+
+  void count(SimulatorProbe probe) { ++simulator_probes[static_cast<std::size_t>(probe)]; }
+  void count(FaultKind kind) {
+    ++faults[static_cast<std::size_t>(kind)];
+    trace.record({.kind = EventKind::fault, .detail = static_cast<std::uint8_t>(kind)});
+  }
+
+  // The fiber that runs; calls that wait come from one.
+  Fiber& current_fiber();
+  HostCore* find_host(std::string_view name);
+  QueuePairCore* find_queue_pair(std::uint32_t number);
+
+  const SimulationOptions options;
+  Strategy& strategy;
+  fabric::FiberStackPool& stacks;
+  Trace trace;
+  ReadySet ready;
+  TimerQueue timers;
+
+  RegionTable regions;
+  std::vector<std::unique_ptr<HostCore>> hosts;
+  std::vector<std::unique_ptr<Fiber>> fibers;  // by FiberId
+  std::vector<std::unique_ptr<CompletionQueueCore>> completion_queues;
+  std::vector<std::unique_ptr<QueuePairCore>> queue_pairs;  // by number - 1
+  std::vector<std::unique_ptr<Handshake>> handshakes;
+  std::uint32_t next_protection_domain = 1;
+
+  Fiber* running = nullptr;
+  std::uint64_t unfinished_foreground_fibers = 0;
+
+  std::array<std::uint64_t, fault_kind_count> faults{};
+  std::array<std::uint64_t, simulator_probe_count> simulator_probes{};
+  std::array<std::uint64_t, fabric::max_probes> probes{};
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Tests of tools/check and the programs in tools/checks: each must report a tree that is wrong, with
+file and line, and accept one that is right."""
+
+import json
+import pathlib
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class CheckTest(unittest.TestCase):
+    """Builds a tree of files in a temporary folder and runs checks on it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve()
+
+    def add(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def add_program(self, path, text):
+        self.add(path, f"#!/bin/sh\n{text}\n").chmod(stat.S_IRWXU)
+
+    def add_project_file(self, path):
+        shutil.copy(PROJECT / path, self.root / path)
+
+    def add_compile_commands(self, *sources):
+        commands = [
+            {
+                "directory": str(self.root),
+                "file": source,
+                "command": f"ccache g++ -I{self.root} -std=c++20 -Wall -Wno-restrict -Werror "
+                f"-o x.o -c {source}",
+            }
+            for source in sources
+        ]
+        self.add("build/release/compile_commands.json", json.dumps(commands))
+
+    def run_check(self, name, *options):
+        program = PROJECT / "tools" / "checks" / name
+        return self.run_program(program, "--root", self.root, *options)
+
+    def run_program(self, *words):
+        return subprocess.run(words, capture_output=True, text=True, cwd="/")
+
+    def assert_accepted(self, name):
+        run = self.run_check(name)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def assert_reported(self, name, *expected):
+        """The check fails, and tells exactly one problem per expected text, which it contains."""
+        run = self.run_check(name)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        problems = run.stdout.splitlines()[:-1]
+        self.assertEqual(len(problems), len(expected), run.stdout + run.stderr)
+        for problem, text in zip(problems, expected):
+            self.assertIn(text, problem)
+
+
+class AllChecks(CheckTest):
+    def checks(self):
+        programs = (PROJECT / "tools" / "checks").iterdir()
+        return [path.name for path in programs if path.is_file() and path.stat().st_mode & 0o100]
+
+    def test_each_has_help(self):
+        self.assertEqual(len(self.checks()), 6)
+        for name in self.checks():
+            with self.subTest(name):
+                run = self.run_program(PROJECT / "tools" / "checks" / name, "--help")
+                self.assertEqual(run.returncode, 0)
+                self.assertIn("--root", run.stdout)
+
+    def test_an_empty_tree_is_not_accepted(self):
+        self.add_compile_commands()
+        for name in self.checks():
+            with self.subTest(name):
+                run = self.run_check(name)
+                self.assertEqual(run.returncode, 1)
+                self.assertIn("nothing to examine", run.stdout)
+
+    def test_ignored_files_are_not_examined(self):
+        self.add(".gitignore", "ignored.h\n")
+        self.add("engine/store.h", "\n")
+        self.add("engine/ignored.h", "rand();\n")
+        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        self.assert_accepted("determinism")
+
+    def test_the_runner_counts(self):
+        self.add("engine/store.cpp", '#include "fabric/fabric.h"\nint number = rand();\n')
+        check = PROJECT / "tools" / "check"
+        run = self.run_program(check, "--root", self.root, "dependencies", "determinism")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("--- determinism: FAILED", run.stdout)
+        self.assertEqual(run.stdout.splitlines()[-1], "checks: 1 passed, 1 failed")
+
+
+class Format(CheckTest):
+    def setUp(self):
+        super().setUp()
+        self.add_project_file(".clang-format")
+
+    def test_accepts(self):
+        self.add("engine/store.cpp", "int number = 1;\n")
+        self.assert_accepted("format")
+
+    def test_reports(self):
+        self.add("engine/store.cpp", "int one = 1;\nint  two = 2;\n")
+        self.assert_reported("format", "engine/store.cpp:2: not formatted")
+
+    def test_reports_empty_lines_at_the_end(self):
+        self.add("engine/store.cpp", "int one = 1;\n\n\n")
+        self.assert_reported("format", "engine/store.cpp:3: not formatted")
+
+    def test_updates(self):
+        file = self.add("engine/store.cpp", "int  two = 2;\n")
+        self.assertEqual(self.run_check("format", "--update").returncode, 0)
+        self.assertEqual(file.read_text(), "int two = 2;\n")
+
+
+class Dependencies(CheckTest):
+    def test_accepts(self):
+        self.add("fabric/fabric.h", '#include <vector>\n#include "fabric/error.h"\n')
+        self.add("fabric/sim/network.h", '#include "fabric/error.h"\n#include "fabric/sim/x.h"\n')
+        self.add("engine/store.h", '#include "fabric/fabric.h"\n#include "engine/layout/entry.h"\n')
+        self.add("checkers/scan.h", '#include "engine/layout/entry.h"\n')
+        self.add("tools/demo.cpp", '#include "fabric/sim/x.h"\n#include "tools/table.h"\n')
+        self.add("tests/deep/test.cpp", '#include "tests/helper.h"\n#include "tools/table.h"\n')
+        self.assert_accepted("dependencies")
+
+    def test_reports(self):
+        cases = {
+            "fabric/fabric.h": "fabric/sim/network.h",
+            "fabric/sim/network.h": "fabric/shm/memory.h",
+            "fabric/shm/memory.h": "fabric/verbs/device.h",
+            "fabric/verbs/device.h": "engine/store.h",
+            "engine/store.h": "fabric/error.h",
+            "engine/layout/entry.h": "fabric/sim/network.h",
+            "checkers/scan.h": "engine/store.h",
+            "checkers/replay.h": "fabric/sim/network.h",
+            "tools/demo.cpp": "tests/helper.h",
+            "engine/relative.h": "store.h",
+        }
+        for file, header in cases.items():
+            with self.subTest(file):
+                path = self.add(file, f'#pragma once\n#include "{header}"\n')
+                self.assert_reported("dependencies", f'{file}:2: {file.split("/")[0]}')
+                path.unlink()
+
+    def test_reports_angle_brackets_around_own_headers(self):
+        self.add("engine/store.h", "#include <fabric/fabric.h>\n")
+        self.assert_reported("dependencies", 'engine/store.h:1: <fabric/fabric.h>')
+
+    def test_reports_folders_without_rule(self):
+        self.add("extras/store.h", "\n")
+        self.assert_reported("dependencies", "extras/store.h:1: no rule")
+
+
+class Determinism(CheckTest):
+    def test_accepts(self):
+        self.add(
+            "engine/store.cpp",
+            '// No std::thread here.\nconst char* text = "rand()";\nint operand(int);\n/* std::hash\n */',
+        )
+        self.add("tools/benchmark.cpp", "auto start = std::chrono::steady_clock::now();\n")
+        self.assert_accepted("determinism")
+
+    def test_reports(self):
+        cases = [
+            "std::random_device device;",
+            "auto now = std::chrono::system_clock::now();",
+            "auto now = std::chrono::steady_clock::now();",
+            "std::thread worker;",
+            "int number = rand();",
+            "std::unordered_map<int, int> map;",
+            "std::unordered_set<int> set;",
+            "std::hash<int> hash;",
+            "std::uniform_int_distribution<int> distribution;",
+        ]
+        for folder in ("engine", "checkers", "fabric/sim"):
+            for code in cases:
+                with self.subTest(folder=folder, code=code):
+                    file = self.add(f"{folder}/file.cpp", f"/* two\nlines */\n{code}\n")
+                    self.assert_reported("determinism", f"{folder}/file.cpp:3: ")
+                    file.unlink()
+
+
+class Headers(CheckTest):
+    def setUp(self):
+        super().setUp()
+        self.add_compile_commands("engine/store.cpp")
+
+    def test_accepts(self):
+        self.add("engine/entry.h", "#pragma once\nstruct Entry {};\n")
+        self.add("engine/store.h", '#pragma once\n#include "engine/entry.h"\ninline Entry entry;\n')
+        self.assert_accepted("headers")
+
+    def test_reports_what_needs_another_header(self):
+        self.add("engine/store.h", "#pragma once\ninline std::string name;\n")
+        self.assert_reported("headers", "engine/store.h:1: does not compile alone")
+
+    def test_reports_a_missing_guard(self):
+        self.add("engine/store.h", "struct Entry {};\n")
+        self.assert_reported("headers", "redefinition")
+
+    def test_asks_for_a_build(self):
+        shutil.rmtree(self.root / "build")
+        self.add("engine/store.h", "#pragma once\n")
+        run = self.run_check("headers")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("build first", run.stderr)
+
+
+class Tidy(CheckTest):
+    def setUp(self):
+        super().setUp()
+        self.add_project_file(".clang-tidy")
+        self.add_compile_commands("engine/store.cpp", "engine/table.cpp")
+        self.add("engine/table.cpp", '#include "engine/table.h"\n')
+
+    def test_accepts(self):
+        self.add("engine/table.h", "#pragma once\nstruct Table {\n  int entry_count = 0;\n};\n")
+        self.add("engine/store.cpp", '#include "engine/table.h"\n')
+        self.assert_accepted("tidy")
+
+    def test_reports_sources_and_headers_once(self):
+        self.add("engine/table.h", "#pragma once\nstruct Table {\n  int entryCount = 0;\n};\n")
+        self.add("engine/store.cpp", '#include "engine/table.h"\nint* nothing = 0;\n')
+        self.assert_reported(
+            "tidy", "engine/store.cpp:2: use nullptr", "engine/table.h:3: invalid case style"
+        )
+
+    def test_reports_what_does_not_compile(self):
+        self.add("engine/table.h", "#pragma once\n")
+        self.add("engine/store.cpp", "int number = unknown;\n")
+        self.assert_reported("tidy", "engine/store.cpp:1: ")
+
+
+class Documents(CheckTest):
+    def setUp(self):
+        super().setUp()
+        self.add_program("tools/count", 'test "$1" = --help && echo "--up-to N, -v" || echo 1 2 3')
+
+    def test_accepts(self):
+        self.add(
+            "README.md",
+            "[guide](docs/guide.md#start) [web](https://example.org/x) `[no](link)` [here](#below)\n"
+            "```sh\n"
+            "tools/count --up-to=3 -v | sort -r  # --not-an-option\n"
+            "tools/count \\\n  --up-to 3 >file\n"
+            "cmake --preset release\n"
+            "```\n"
+            "<!-- generated: tools/count -->\n\n1 2 3\n\n<!-- end -->\n",
+        )
+        self.add("docs/guide.md", "[back](../README.md)\n")
+        self.assert_accepted("documents")
+
+    def test_reports_broken_links(self):
+        self.add("README.md", "One\n[guide](docs/guide.md)\n")
+        self.assert_reported("documents", "README.md:2: link to docs/guide.md")
+
+    def test_reports_programs_that_do_not_exist(self):
+        self.add("docs/guide.md", "```sh\nls\nbuild/release/demo\n```\n")
+        self.assert_reported("documents", "docs/guide.md:3: build/release/demo does not exist")
+
+    def test_reports_unknown_options(self):
+        self.add("README.md", "```sh\ntools/count \\\n -v\ntools/count -v && tools/count --up\n```\n")
+        self.assert_reported("documents", "README.md:4: tools/count --help tells nothing of --up")
+
+    def test_reports_what_is_no_command(self):
+        self.add("README.md", "```sh\ntools/count 'open\n```\n")
+        self.assert_reported("documents", "README.md:2: not a shell command")
+
+    def test_reports_and_updates_generated_text(self):
+        text = "<!-- generated: tools/count -->\n{}<!-- end -->\n"
+        file = self.add("README.md", "\n" + text.format("1 2\n") + text.format("4\n"))
+        self.assert_reported("documents", "README.md:2: not what", "README.md:5: not what")
+        self.assertEqual(self.run_check("documents", "--update").returncode, 0)
+        self.assertEqual(file.read_text(), "\n" + text.format("\n1 2 3\n\n") * 2)
+        self.assert_accepted("documents")
+
+    def test_reports_generators_that_fail(self):
+        self.add_program("tools/broken", "echo out of luck >&2; exit 3")
+        self.add("README.md", "<!-- generated: tools/broken -->\n<!-- end -->\n")
+        self.assert_reported("documents", "README.md:1: 'tools/broken' failed: out of luck")
+
+    def test_reports_a_missing_end(self):
+        mark = "<!-- generated: tools/count -->\n"
+        self.add("README.md", mark + mark + "\n1 2 3\n\n<!-- end -->\n")
+        self.assert_reported("documents", "README.md:1: no <!-- end -->")
+
+
+if __name__ == "__main__":
+    unittest.main()

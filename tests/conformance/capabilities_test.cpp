@@ -1,0 +1,48 @@
+// What hosts and devices say of themselves, and that it agrees with what the backend declares.
+#include <bit>
+#include <cstdint>
+
+#include "tests/conformance/suite.h"
+
+namespace falafel::conformance {
+namespace {
+
+FALAFEL_CONFORMANCE_SUITE(CapabilitiesTest);
+
+TEST_P(CapabilitiesTest, HostHasItsNameAndDevices) {
+  run_alone(
+      [](Host& host) {
+        EXPECT_EQ(host.name(), "host");
+        ASSERT_EQ(host.device_count(), 3U);
+        EXPECT_NE(&host.device(0), &host.device(1));
+        EXPECT_EQ(&host.device(2), &host.device(2));
+      },
+      3);
+}
+
+TEST_P(CapabilitiesTest, DeviceCanDoWhatQueuePairsAskForByDefault) {
+  run_alone([](Host& host) {
+    const DeviceAttributes& device = host.device(0).attributes();
+    const QueuePairOptions defaults;
+    EXPECT_TRUE(std::has_single_bit(device.mtu_bytes)) << device.mtu_bytes;
+    EXPECT_GE(device.mtu_bytes, 256U);
+    EXPECT_LE(device.mtu_bytes, 4096U);
+    EXPECT_GE(device.max_queue_requests, defaults.max_send_requests);
+    EXPECT_GE(device.max_queue_requests, defaults.max_receive_requests);
+    EXPECT_GE(device.max_completions, 2 * device.max_queue_requests);
+    EXPECT_GE(device.max_outstanding_reads_and_atomics, 1U);
+  });
+}
+
+TEST_P(CapabilitiesTest, BackendDeclaresWhatTheDeviceCan) {
+  const Capabilities declared = capabilities();
+  run_alone([declared](Host& host) {
+    const DeviceAttributes& device = host.device(0).attributes();
+    EXPECT_EQ(device.max_inline_bytes >= 24, declared.inlines_data);
+    EXPECT_EQ(device.supports_unreliable_connection, declared.unreliable_connection);
+    EXPECT_EQ(device.supports_unreliable_datagram, declared.unreliable_datagram);
+  });
+}
+
+}  // namespace
+}  // namespace falafel::conformance

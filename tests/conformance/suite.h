@@ -1,0 +1,39 @@
+// A test suite that runs on all backends. Test names read
+// Simulator/AtomicsTest.MisalignedIsRefused/random_word: backend, suite, test, variant.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/conformance/harness.h"
+#include "tests/conformance/peer.h"
+#include "tests/conformance/sim_backend.h"
+
+namespace falafel::conformance {
+
+class ConformanceTest : public testing::TestWithParam<VariantPointer> {
+ public:
+  Capabilities capabilities() const { return GetParam()->capabilities(); }
+  void run(const Program& program) const { GetParam()->run(program); }
+
+  void run_alone(const HostBody& body, std::size_t device_count = 1) const {
+    run([&](Backend& backend) {
+      backend.add_host({.name = "host", .role = Role::server, .device_count = device_count}, body);
+    });
+  }
+
+  void run_pairs(const PairOptions& options, const PeerBody& client,
+                 const PeerBody& server = nothing,
+                 const std::function<void(Site&, Memory&)>& at_end = {}) const {
+    run([&](Backend& backend) { add_pairs(backend, options, client, server, at_end); });
+  }
+};
+
+inline std::string variant_name(const testing::TestParamInfo<VariantPointer>& info) {
+  return info.param->name();
+}
+
+}  // namespace falafel::conformance
+
+#define FALAFEL_CONFORMANCE_SUITE(Suite)                                                           \
+  class Suite : public ConformanceTest {};                                                         \
+  INSTANTIATE_TEST_SUITE_P(Simulator, Suite, testing::ValuesIn(simulator_variants()), variant_name)

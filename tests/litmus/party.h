@@ -1,0 +1,167 @@
+// The stage of a litmus test: a server whose memory is what the tests look at, and clients
+// connected to it. A party is one host with its memory, its queue pairs and short words for what it
+// asks of them; places are counted in words. The server's program begins once it has accepted all
+// connections.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/sim/simulation.h"
+
+namespace falafel::litmus {
+
+inline constexpr std::size_t max_requests = 16;  // of one party in one run
+inline constexpr std::size_t max_devices = 2;
+
+class Party;
+class Trial;
+using Program = std::function<void(Party&)>;
+
+// What the parties of a run are given.
+struct Stage {
+  std::uint64_t memory_words = 16;  // of each party; those of clients serve as local buffers
+  std::uint64_t client_count = 1;
+  std::uint64_t connections_per_client = 1;
+  std::uint64_t server_device_count = 1;  // client i uses device i modulo this
+  fabric::QueuePairOptions queue_pair;    // without the objects that it refers to
+  Program prepare_server;                 // once connected, before all programs
+};
+
+class Party {
+ public:
+  Party(Trial& trial, std::size_t number, fabric::Host& host);
+
+  Trial& trial() const { return trial_; }
+  fabric::Host& host() const { return host_; }
+  fabric::MemoryBlock& memory() const { return *memory_; }
+  fabric::MemoryRegion& region(std::size_t index = 0) const { return *regions_.at(index); }
+  fabric::ProtectionDomain& domain() const { return *domains_.front(); }
+  fabric::QueuePair& queue_pair(std::size_t index = 0) const { return *queue_pairs_.at(index); }
+
+  // The processor. Each access is a step of its own, so that traffic may come in before it.
+  std::uint64_t load(std::uint64_t word);
+  void store(std::uint64_t word, std::uint64_t value);
+  std::uint64_t processor_compare_and_swap(std::uint64_t word, std::uint64_t expected,
+                                           std::uint64_t desired);
+  void yield_at_random(std::uint64_t most);  // lets others move up to so many times
+
+  // Requests to the server's memory; each takes the next words of the own memory as its local
+  // buffer.
+  fabric::WorkRequest read(std::uint64_t word, std::uint64_t count = 1);
+  fabric::WorkRequest write(std::uint64_t word, std::initializer_list<std::uint64_t> values);
+  fabric::WorkRequest fill(std::uint64_t word, std::uint64_t value, std::uint64_t count);
+  fabric::WorkRequest compare_and_swap(std::uint64_t word, std::uint64_t expected,
+                                       std::uint64_t desired);
+  fabric::WorkRequest fetch_and_add(std::uint64_t word, std::uint64_t addend);
+  fabric::WorkRequest send(std::initializer_list<std::uint64_t> values);
+
+  void post(std::initializer_list<fabric::WorkRequest> chain, std::size_t queue_pair = 0);
+  fabric::Result<void> try_post(std::initializer_list<fabric::WorkRequest> chain,
+                                std::size_t queue_pair = 0);
+  void finish();  // waits until everything posted and signalled has completed
+  std::uint64_t result(const fabric::WorkRequest& request, std::uint64_t index = 0) const;
+  fabric::CompletionStatus status(const fabric::WorkRequest& request) const;
+  // The identifiers of the requests in the order of their completions.
+  const std::vector<std::uint64_t>& completed() const { return completed_; }
+
+  void post_receive(std::uint64_t word, std::uint64_t count = 1, std::size_t queue_pair = 0);
+  // Empty at the deadline.
+  std::optional<fabric::WorkCompletion> await_message(std::uint64_t deadline_ns = fabric::never_ns);
+  bool has_completion();                               // of any kind, not looked at yet
+  std::uint64_t final_word(std::uint64_t word) const;  // of the own memory, once the run is over
+
+  fabric::ProtectionDomain& add_domain();
+  // Registers a part of the memory once more; the index of the new region.
+  std::size_t add_region(std::uint64_t word, std::uint64_t count, fabric::Access access,
+                         fabric::ProtectionDomain& domain);
+  // Another connection, as the server and as the client; its index.
+  std::size_t accept();
+  std::size_t connect();
+
+ private:
+  friend class Trial;
+  void set_up();
+  void set_up_device(std::size_t index);
+  void boot_as_server();
+  void boot_as_client();
+  void open_datagram_queue_pair();
+  void wait_for_start();
+  fabric::QueuePairOptions queue_pair_options(std::size_t device) const;
+  std::size_t server_device() const;
+  fabric::WorkRequest make(fabric::Opcode opcode, std::uint64_t words);
+  fabric::WorkRequest make_remote(fabric::Opcode opcode, std::uint64_t word, std::uint64_t words);
+
+  Trial& trial_;
+  std::size_t number_;  // 0: the server
+  fabric::Host& host_;
+  std::shared_ptr<fabric::MemoryBlock> memory_;
+  std::vector<std::unique_ptr<fabric::ProtectionDomain>>
+      domains_;                                                 // one for each device, then others
+  std::vector<std::unique_ptr<fabric::MemoryRegion>> regions_;  // likewise
+  std::vector<std::unique_ptr<fabric::CompletionQueue>> send_completions_;
+  std::vector<std::unique_ptr<fabric::CompletionQueue>> receive_completions_;
+  std::vector<std::unique_ptr<fabric::Listener>> listeners_;
+  std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs_;
+  std::uint64_t next_word_ = 0;
+  std::uint64_t next_request_ = 0;
+  std::uint64_t outstanding_ = 0;
+  std::array<fabric::CompletionStatus, max_requests> statuses_{};
+  std::vector<std::uint64_t> completed_;
+};
+
+// One run of a litmus test. The parties live until it goes, so nothing is torn down while others
+// work.
+class Trial {
+ public:
+  Trial(sim::Simulation& simulation, const Stage& stage, const Program& server,
+        const std::vector<Program>& clients);
+
+  sim::Simulation& simulation() const { return simulation_; }
+  const Stage& stage() const { return stage_; }
+  Party& server() { return parties_.front(); }
+  Party& client(std::size_t index = 0) { return parties_.at(index + 1); }
+  // A word of the server's memory once the run is over.
+  std::uint64_t final_word(std::uint64_t word) { return server().final_word(word); }
+
+  // What the programs saw: the registers of the test.
+  std::array<std::uint64_t, 8> seen{};
+  sim::RunResult result;  // once the run is over
+
+ private:
+  void add_party(std::size_t number, const std::string& name, const Program& program);
+
+  sim::Simulation& simulation_;
+  const Stage& stage_;
+  std::vector<Party> parties_;
+};
+
+inline constexpr fabric::Access every_right{
+    .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
+
+// Host names, as the simulation's faults take them.
+inline constexpr const char* server_name = "server";
+inline constexpr const char* client_names[] = {"client", "second client"};
+
+inline fabric::WorkRequest fenced(fabric::WorkRequest request) {
+  request.fenced = true;
+  return request;
+}
+inline fabric::WorkRequest inlined(fabric::WorkRequest request) {
+  request.inlined = true;
+  return request;
+}
+inline fabric::WorkRequest unsignalled(fabric::WorkRequest request) {
+  request.signalled = false;
+  return request;
+}
+
+}  // namespace falafel::litmus

@@ -1,0 +1,192 @@
+// Rules 1 to 4: what a transfer moves whole, and in which order its parts land.
+#include <gtest/gtest.h>
+
+#include "tests/litmus/litmus.h"
+
+namespace falafel::litmus {
+namespace {
+
+constexpr std::uint64_t all_ones = ~std::uint64_t{0};
+constexpr std::uint64_t small_mtu_bytes = 256;
+constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
+
+// A word that was zero and is written as all ones: 0 old, 1 new, 2 a part of each.
+std::uint64_t classify(std::uint64_t word) { return word == 0 ? 0 : word == all_ones ? 1 : 2; }
+
+void read_into_seen(Party& client, std::uint64_t word, std::uint64_t count) {
+  const auto sample = client.read(word, count);
+  client.post({sample});
+  client.finish();
+  for (std::uint64_t index = 0; index < count; ++index) {
+    client.trial().seen.at(index) = client.result(sample, index);
+  }
+}
+
+}  // namespace
+
+TEST(Litmus, Rule01_aligned_word_is_never_torn) {
+  Litmus litmus;
+  litmus.stage.client_count = 2;
+  litmus.server = [](Party& server) { server.trial().seen[1] = classify(server.load(x)); };
+  litmus.clients = {
+      [](Party& client) { client.post({client.write(x, {all_ones})}); },
+      [](Party& client) {
+        read_into_seen(client, x, 1);
+        client.trial().seen[0] = classify(client.trial().seen[0]);
+      },
+  };
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {{0x00, "READ and processor before the WRITE"},
+                    {0x01, "READ before, processor after"},
+                    {0x10, "READ after, processor before"},
+                    {0x11, "both after"}};
+  litmus.forbidden = "a part of a word";
+  verify(litmus);
+}
+
+namespace {
+
+Litmus write_meets_read(std::uint64_t words) {
+  Litmus litmus;
+  litmus.stage.client_count = 2;
+  litmus.stage.memory_words = 4 * words;
+  litmus.clients = {
+      [words](Party& client) { client.post({client.fill(x, all_ones, words)}); },
+      [words](Party& client) {
+        const auto sample = client.read(x, words);
+        client.post({sample});
+        client.finish();
+        for (std::uint64_t word = 0; word < words; ++word) {
+          client.trial().seen.at(word * 2 / words) |= 1U << classify(client.result(sample, word));
+        }
+      },
+  };
+  // What was seen in each half: 1 only old words, 2 only new ones, 3 both.
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule01_longer_transfers_tear_between_words) {
+  Litmus litmus = write_meets_read(2);
+  litmus.allowed = {{0x11, "READ before WRITE"},
+                    {0x12, "torn, second word first"},
+                    {0x21, "torn, first word first"},
+                    {0x22, "WRITE before READ"}};
+  verify(litmus);
+}
+
+TEST(Litmus, Rule01_byte_granularity_tears_words) {
+  Litmus litmus;
+  litmus.options.granularity = sim::Granularity::byte;
+  litmus.stage.client_count = 2;
+  litmus.clients = {
+      [](Party& client) { client.post({client.write(x, {all_ones})}); },
+      [](Party& client) { read_into_seen(client, x, 1); },
+  };
+  litmus.outcome = [](Trial& trial) { return classify(trial.seen[0]); };
+  litmus.allowed = {{0, "READ before WRITE"}, {1, "WRITE before READ"}, {2, "torn"}};
+  verify(litmus);
+}
+
+namespace {
+
+// The processor stores to three words, the last one first; a READ samples all three.
+Litmus descending_stores_meet_read() {
+  Litmus litmus;
+  litmus.server = [](Party& server) {
+    for (const std::uint64_t word : {2U, 1U, 0U}) server.store(word, 1);
+  };
+  litmus.clients = {[](Party& client) { read_into_seen(client, 0, 3); }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 3); };
+  litmus.allowed = {{0x000, "before the stores"},
+                    {0x001, "after the first store"},
+                    {0x011, "after the second store"},
+                    {0x111, "after the stores"}};
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule02_read_samples_in_any_order) {
+  Litmus litmus = descending_stores_meet_read();
+  litmus.allowed.insert(litmus.allowed.end(), {{0x100, "the first word was sampled last"},
+                                               {0x010, "the middle word was sampled last"},
+                                               {0x110, "the last word was sampled first"},
+                                               {0x101, "equal versions around torn data"}});
+  verify(litmus);
+}
+
+TEST(Litmus, Rule02_address_order_is_an_option) {
+  Litmus litmus = descending_stores_meet_read();
+  litmus.options.address_order = true;
+  litmus.forbidden = "a new word followed by an old one";
+  verify(litmus);
+}
+
+namespace {
+
+// A WRITE of three words; the processor looks at them, the last one first.
+Litmus write_meets_descending_loads() {
+  Litmus litmus;
+  litmus.server = [](Party& server) {
+    for (const std::uint64_t word : {2U, 1U, 0U}) server.trial().seen.at(word) = server.load(word);
+  };
+  litmus.clients = {[](Party& client) { client.post({client.write(0, {1, 1, 1})}); }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 3); };
+  litmus.allowed = {{0x000, "before the WRITE"},
+                    {0x100, "only the first word in time"},
+                    {0x110, "all but the last word in time"},
+                    {0x111, "after the WRITE"}};
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule03_write_lands_in_any_order) {
+  Litmus litmus = write_meets_descending_loads();
+  litmus.allowed.insert(litmus.allowed.end(), {{0x001, "only the last word in time"},
+                                               {0x010, "only the middle word in time"},
+                                               {0x011, "all but the first word in time"},
+                                               {0x101, "all but the middle word in time"}});
+  verify(litmus);
+}
+
+TEST(Litmus, Rule03_address_order_is_an_option) {
+  Litmus litmus = write_meets_descending_loads();
+  litmus.options.address_order = true;
+  litmus.forbidden = "a word in memory before one at a lower address";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule04_packets_are_moved_on_their_own) {
+  Litmus litmus = write_meets_read(2 * packet_words);
+  litmus.options.mtu_bytes = small_mtu_bytes;
+  litmus.options.granularity = sim::Granularity::packet;
+  litmus.allowed = {{0x11, "READ before WRITE"},
+                    {0x12, "the READ's packets came before and after"},
+                    {0x21, "the READ came between the packets of the WRITE"},
+                    {0x22, "WRITE before READ"}};
+  litmus.forbidden = "a torn packet";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule04_packets_do_not_order_words) {
+  Litmus litmus;
+  litmus.options.mtu_bytes = small_mtu_bytes;
+  litmus.stage.memory_words = 4 * packet_words;
+  litmus.server = [](Party& server) {
+    server.trial().seen[1] = server.load(packet_words);
+    server.trial().seen[0] = server.load(0);
+  };
+  litmus.clients = {[](Party& client) { client.post({client.fill(0, 1, 2 * packet_words)}); }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {{0x00, "neither packet in time"},
+                    {0x10, "first packet in time"},
+                    {0x01, "the second packet's word was in place before the first packet's"},
+                    {0x11, "both in time"}};
+  verify(litmus);
+}
+
+}  // namespace falafel::litmus

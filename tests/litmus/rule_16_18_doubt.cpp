@@ -1,0 +1,253 @@
+// Rules 16 to 18: what is known of requests that were under way when a connection broke.
+#include <gtest/gtest.h>
+
+#include "tests/litmus/litmus.h"
+
+namespace falafel::litmus {
+namespace {
+
+using fabric::CompletionStatus;
+
+constexpr std::uint64_t retried = static_cast<std::uint64_t>(CompletionStatus::retry_exceeded);
+constexpr std::uint64_t flushed = static_cast<std::uint64_t>(CompletionStatus::flushed);
+static_assert(retried == 4 && flushed == 6, "as the outcomes below have it");
+
+constexpr std::uint64_t small_mtu_bytes = 256;
+constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
+constexpr std::uint64_t most_yields = 8;  // until a scripted fault strikes
+
+// The connection breaks at some moment, as the client or as the server finds out.
+void break_at_random(Party& server) {
+  server.yield_at_random(most_yields);
+  const bool at_client = server.host().random(2) == 0;
+  server.trial().simulation().break_connection(at_client ? client_names[0] : server_name);
+}
+
+bool succeeded(const Party& client, const fabric::WorkRequest& request) {
+  return client.status(request) == CompletionStatus::success;
+}
+
+}  // namespace
+
+// Whatever is late or slow, one queue pair applies an atomic once.
+TEST(Litmus, Rule16_one_queue_pair_applies_an_atomic_once) {
+  Litmus litmus;
+  litmus.options.set_fault_rate(sim::FaultKind::late_packets, 4);
+  litmus.options.set_fault_rate(sim::FaultKind::latency_spike, 16);
+  litmus.options.set_fault_rate(sim::FaultKind::client_pause, 16);
+  litmus.server = [](Party& server) {
+    if (server.host().random(2) == 0) break_at_random(server);
+  };
+  litmus.clients = {[](Party& client) {
+    const auto add = client.fetch_and_add(x, 1);
+    client.post({add});
+    client.finish();
+    client.trial().seen[0] = succeeded(client, add);
+  }};
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[0], trial.final_word(x)); };
+  litmus.allowed = {{0x11, "success, applied"},
+                    {0x00, "failed, not applied"},
+                    {0x01, "failed, applied all the same"}};
+  litmus.forbidden = "applied twice, or success without effect";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule16_posting_again_on_a_new_queue_pair_may_apply_twice) {
+  Litmus litmus;
+  litmus.server = [](Party& server) {
+    break_at_random(server);
+    server.accept();
+  };
+  litmus.clients = {[](Party& client) {
+    const auto first = client.fetch_and_add(x, 1);
+    client.post({first});
+    client.finish();
+    client.trial().seen[0] = succeeded(client, first);
+    const std::size_t queue_pair = client.connect();
+    if (succeeded(client, first)) return;
+    const auto second = client.fetch_and_add(x, 1);
+    client.post({second}, queue_pair);
+    client.finish();
+    client.trial().seen[1] = succeeded(client, second);
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.seen[0], trial.seen[1], trial.final_word(x));
+  };
+  litmus.allowed = {{0x101, "success at once"},
+                    {0x011, "the first try had no effect"},
+                    {0x012, "both tries had an effect"}};
+  verify(litmus);
+}
+
+TEST(Litmus, Rule17_write_lands_in_part) {
+  Litmus litmus;
+  litmus.options.mtu_bytes = small_mtu_bytes;
+  litmus.stage.memory_words = 3 * packet_words;
+  litmus.server = break_at_random;
+  litmus.clients = {[](Party& client) {
+    const auto write = client.fill(x, 1, 3 * packet_words);
+    client.post({write});
+    client.finish();
+    client.trial().seen[0] = succeeded(client, write);
+  }};
+  // How many packets landed; f if not whole packets from the first on.
+  litmus.outcome = [](Trial& trial) {
+    std::uint64_t landed = 0;
+    while (landed < 3 * packet_words && trial.final_word(landed) == 1) ++landed;
+    bool torn = landed % packet_words != 0;
+    for (std::uint64_t word = landed; word < 3 * packet_words; ++word) {
+      torn = torn || trial.final_word(word) != 0;
+    }
+    return digits(trial.seen[0], torn ? 15 : landed / packet_words);
+  };
+  litmus.allowed = {{0x13, "success, all landed"},
+                    {0x00, "failed, nothing landed"},
+                    {0x01, "failed, one packet landed"},
+                    {0x02, "failed, two packets landed"},
+                    {0x03, "failed, all landed"}};
+  litmus.forbidden = "success in part, or a part that is not whole packets from the first on";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule17_outcome_of_a_cas_is_unknown) {
+  Litmus litmus;
+  litmus.server = break_at_random;
+  litmus.clients = {[](Party& client) {
+    const auto swap = client.compare_and_swap(x, 0, 1);
+    client.post({swap});
+    client.finish();
+    client.trial().seen[0] = succeeded(client, swap);
+    client.trial().seen[1] = succeeded(client, swap) ? client.result(swap) : 0;
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.seen[0], trial.seen[1], trial.final_word(x));
+  };
+  litmus.allowed = {
+      {0x101, "success, applied"}, {0x000, "failed, not applied"}, {0x001, "failed, applied"}};
+  litmus.forbidden = "success without effect";
+  verify(litmus);
+}
+
+// Requests that are ordered are applied up to one of them and no further.
+TEST(Litmus, Rule17_what_is_ordered_before_was_applied_too) {
+  Litmus litmus;
+  litmus.server = break_at_random;
+  litmus.clients = {[](Party& client) {
+    client.post({client.write(x, {1, 1}), client.write(y, {1}), client.compare_and_swap(z, 0, 1)});
+    client.finish();
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.final_word(x) + trial.final_word(x + 1), trial.final_word(y),
+                  trial.final_word(z));
+  };
+  litmus.allowed = {{0x000, "nothing applied"},
+                    {0x200, "the first WRITE"},
+                    {0x210, "both WRITEs"},
+                    {0x211, "everything"}};
+  litmus.forbidden = "a request applied and an earlier one not";
+  verify(litmus);
+}
+
+namespace {
+
+Litmus swap_then_write_in_doubt(bool fence) {
+  Litmus litmus;
+  litmus.server = break_at_random;
+  litmus.clients = {[fence](Party& client) {
+    const auto write = client.write(y, {1});
+    client.post({client.compare_and_swap(x, 0, 1), fence ? fenced(write) : write});
+    client.finish();
+  }};
+  litmus.outcome = [](Trial& trial) { return digits(trial.final_word(x), trial.final_word(y)); };
+  litmus.allowed = {{0x00, "nothing applied"}, {0x10, "the CAS"}, {0x11, "both"}};
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule17_fence_holds_in_failure) {
+  Litmus litmus = swap_then_write_in_doubt(true);
+  litmus.forbidden = "the fenced WRITE applied, and the CAS before it not";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule17_no_order_without_fence_in_failure) {
+  Litmus litmus = swap_then_write_in_doubt(false);
+  litmus.allowed.push_back({0x01, "the WRITE, and not the CAS before it"});
+  verify(litmus);
+}
+
+// The fabric owns a buffer until completion, even if that tells of a failure.
+TEST(Litmus, Rule17_local_buffer_is_free_after_failure) {
+  Litmus litmus;
+  litmus.server = break_at_random;
+  litmus.clients = {[](Party& client) {
+    const std::uint64_t expected = client.host().random(2);  // the CAS may succeed or fail
+    const auto swap = client.compare_and_swap(x, expected, 2);
+    const auto write = client.write(y, {1});
+    client.post({swap, write});
+    client.finish();
+    client.trial().seen[0] = swap.local.offset / fabric::word_bytes;
+    client.store(client.trial().seen[0], 7);
+    client.store(write.local.offset / fabric::word_bytes, 7);
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.client().final_word(trial.seen[0]), trial.final_word(y));
+  };
+  litmus.allowed = {{0x70, "the WRITE was not applied"}, {0x71, "the WRITE was applied"}};
+  litmus.forbidden = "a local buffer used after the completion";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule18_flushed_does_not_mean_not_executed) {
+  Litmus litmus;
+  litmus.server = break_at_random;
+  litmus.clients = {[](Party& client) {
+    const auto first = client.write(x, {1});
+    const auto second = client.write(y, {1});
+    client.post({first, second});
+    client.finish();
+    client.trial().seen[0] = static_cast<std::uint64_t>(client.status(first));
+    client.trial().seen[1] = static_cast<std::uint64_t>(client.status(second));
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return seen_digits(trial, 2) << 4U | digits(trial.final_word(y));
+  };
+  litmus.allowed = {{0x001, "both succeeded"},
+                    {0x040, "the second failed and was not executed"},
+                    {0x041, "the second failed and was executed"},
+                    {0x460, "the second was flushed and not executed"},
+                    {0x461, "the second was flushed and executed"},
+                    {0x660, "both posted too late"}};
+  litmus.forbidden = "other statuses, or success without effect";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule18_what_is_posted_afterwards_is_flushed) {
+  Litmus litmus;
+  litmus.clients = {[](Party& client) {
+    const auto first = client.write(y, {1});
+    const auto second = client.write(x, {1});
+    client.post({first});
+    if (client.host().random(2) == 0) {
+      client.queue_pair().move_to_error();
+    } else {
+      client.trial().simulation().break_connection(client_names[0]);
+    }
+    client.post({second});
+    client.finish();
+    client.trial().seen[0] = static_cast<std::uint64_t>(client.status(first));
+    client.trial().seen[1] = static_cast<std::uint64_t>(client.status(second));
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return seen_digits(trial, 2) << 8U | digits(trial.final_word(y), trial.final_word(x));
+  };
+  litmus.allowed = {{0x4600, "broken; the first was not executed"},
+                    {0x4610, "broken; the first was executed"},
+                    {0x6600, "moved to error; the first was not executed"},
+                    {0x6610, "moved to error; the first was executed"}};
+  litmus.forbidden = "an effect of what was posted to a queue pair in error";
+  verify(litmus);
+}
+
+}  // namespace falafel::litmus

@@ -1,0 +1,36 @@
+// Small change of the litmus tests: words in memory, and results that must be values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "fabric/assert.h"
+#include "fabric/error.h"
+#include "fabric/work_request.h"
+
+namespace falafel::litmus {
+
+template <typename Value>
+Value must(fabric::Result<Value> result) {
+  FALAFEL_ASSERT(result.has_value(), "{}: {}", fabric::to_string(result.error().code),
+                 result.error().detail);
+  if constexpr (!std::is_void_v<Value>) return std::move(*result);
+}
+
+inline std::uint64_t word_of(std::span<const std::byte> bytes, std::uint64_t word) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.subspan(word * fabric::word_bytes, fabric::word_bytes).data(),
+              fabric::word_bytes);
+  return value;
+}
+
+inline void set_word(std::span<std::byte> bytes, std::uint64_t word, std::uint64_t value) {
+  std::memcpy(bytes.subspan(word * fabric::word_bytes, fabric::word_bytes).data(), &value,
+              fabric::word_bytes);
+}
+
+}  // namespace falafel::litmus

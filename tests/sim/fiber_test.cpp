@@ -1,0 +1,113 @@
+// Fibers on their stacks: switching, the guard page, and what the sanitizers see of them.
+#include "fabric/fiber_context.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+namespace falafel::fabric {
+namespace {
+
+struct Counter {
+  FiberContext* context = nullptr;
+  int value = 0;
+};
+
+void count_to_three(void* argument) {
+  auto* counter = static_cast<Counter*>(argument);
+  for (int step = 0; step < 3; ++step) {
+    ++counter->value;
+    if (step < 2) counter->context->suspend();
+  }
+}
+
+TEST(FiberContext, RunsFromOneSuspensionToTheNext) {
+  FiberStackPool stacks;
+  Counter counter;
+  FiberContext context(stacks, "counter", count_to_three, &counter);
+  counter.context = &context;
+  EXPECT_FALSE(context.started());
+  for (int expected = 1; expected <= 3; ++expected) {
+    context.resume();
+    EXPECT_EQ(counter.value, expected);
+    EXPECT_EQ(context.finished(), expected == 3);
+  }
+}
+
+TEST(FiberContext, ManyFibersKeepTheirOwnStacks) {
+  FiberStackPool stacks;
+  std::array<Counter, 100> counters;
+  std::vector<std::unique_ptr<FiberContext>> contexts;
+  for (Counter& counter : counters) {
+    contexts.push_back(std::make_unique<FiberContext>(stacks, "counter", count_to_three, &counter));
+    counter.context = contexts.back().get();
+  }
+  for (int round = 1; round <= 3; ++round) {
+    for (const auto& context : contexts) context->resume();
+    for (const Counter& counter : counters) EXPECT_EQ(counter.value, round);
+  }
+}
+
+void throw_and_catch(void* argument) {
+  try {
+    throw std::runtime_error("inside");
+  } catch (const std::runtime_error& error) {
+    *static_cast<bool*>(argument) = std::string_view(error.what()) == "inside";
+  }
+}
+
+TEST(FiberContext, ExceptionsStayWithinTheirFiber) {
+  FiberStackPool stacks;
+  bool caught = false;
+  FiberContext context(stacks, "thrower", throw_and_catch, &caught);
+  context.resume();
+  EXPECT_TRUE(caught);
+}
+
+void fill(void* argument) {
+  std::array<volatile char, 1024> frame;
+  frame[0] = 1;
+  if (*static_cast<volatile int*>(argument) != 0) fill(argument);
+  frame[1023] = frame[0];
+}
+
+void overflow() {
+  const StackOverflowReport report;
+  FiberStackPool stacks;
+  int forever = 1;
+  FiberContext context(stacks, "glutton", fill, &forever);
+  context.resume();
+}
+
+TEST(FiberStackDeathTest, AnOverflowAbortsWithTheNameOfTheFiber) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(overflow(), "fiber 'glutton' overflowed its stack");
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+volatile char* escaped = nullptr;
+
+void use_after_scope(void* /*argument*/) {
+  {
+    std::array<char, 16> scoped = {};
+    escaped = scoped.data();
+  }
+  escaped[3] = 1;
+}
+
+TEST(FiberStackDeathTest, AddressSanitizerSeesUseAfterScopeOnAFiber) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [] {
+    FiberStackPool stacks;
+    FiberContext context(stacks, "careless", use_after_scope, nullptr);
+    context.resume();
+  };
+  EXPECT_DEATH(run(), "stack-use-after-scope");
+}
+#endif
+
+}  // namespace
+}  // namespace falafel::fabric

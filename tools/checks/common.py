@@ -1,0 +1,100 @@
+"""What the checks share: command line, the project's files, and how problems are told."""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+from typing import NamedTuple
+
+CPP_SUFFIXES = (".h", ".cpp")
+COMPILE_COMMANDS = "build/release/compile_commands.json"
+
+
+class Problem(NamedTuple):
+    file: str
+    line: int
+    message: str  # what is wrong; what to do about it
+
+    def __str__(self):
+        return f"{self.file}:{self.line}: {self.message}"
+
+
+def argument_parser(description):
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--root",
+        type=lambda path: pathlib.Path(path).resolve(strict=True),
+        default=pathlib.Path(__file__).resolve().parents[2],
+        metavar="DIR",
+        help="the tree to check (default: the project that holds this program)",
+    )
+    return parser
+
+
+def project_files(root, suffixes, folders=("",)):
+    """Paths from the root, sorted, of the files below the folders that git does not ignore."""
+    if (root / ".git").exists():
+        listing = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=root, check=True, capture_output=True, text=True,
+        ).stdout.split("\0")
+    else:  # an unpacked archive
+        listing = [str(path.relative_to(root)) for path in root.rglob("*")]
+        listing = [path for path in listing if not path.startswith(("build/", ".cache/"))]
+    prefixes = tuple(folder and folder + "/" for folder in folders)
+    return sorted(
+        path for path in set(listing)
+        if path.endswith(suffixes) and path.startswith(prefixes) and (root / path).is_file()
+    )
+
+
+NOT_CODE = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"([^(\s"]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""",
+    re.DOTALL,
+)
+
+
+def code_lines(path):
+    """The lines of a C++ file with comments and literals blanked."""
+    blanked = NOT_CODE.sub(lambda match: "\n" * match[0].count("\n") or " ", path.read_text())
+    return blanked.split("\n")
+
+
+def compile_commands(root):
+    """The release build's commands: a list of (path from the root, arguments of the compiler)."""
+    path = root / COMPILE_COMMANDS
+    if not path.exists():
+        sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
+    commands = []
+    for entry in json.loads(path.read_text()):
+        source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+        arguments = shlex.split(entry["command"])
+        if pathlib.Path(arguments[0]).name == "ccache":
+            arguments = arguments[1:]
+        if source.is_relative_to(root):
+            commands.append((str(source.relative_to(root)), arguments))
+    return commands
+
+
+def in_parallel(function, items):
+    """The results of the function for the items, in their order, with one thread per processor."""
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as executor:
+        return list(executor.map(function, items))
+
+
+def report(examined, problems):
+    """Prints the outcome; returns the exit status. Examining nothing is a failure too."""
+    for problem in problems:
+        print(problem)
+    if not examined:
+        print("found nothing to examine; is this the project's root?")
+    else:
+        print(f"{len(examined)} examined, {len(problems)} problems")
+    return 1 if problems or not examined else 0
