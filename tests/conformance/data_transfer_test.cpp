@@ -71,6 +71,12 @@ TEST_P(DataTransferTest, CompletionTellsWhatWasDone) {
   });
 }
 
+// Words are aligned in memory: where a transfer begins makes no difference.
+constexpr std::uint64_t odd_offset = 3;
+constexpr std::uint32_t odd_length_bytes = 66;  // whole words from 8 to 64
+constexpr std::uint64_t first_word = 8;
+constexpr std::uint64_t end_of_words = 64;
+
 TEST_P(DataTransferTest, AlignedWordsAreReadWhole) {
   constexpr std::uint64_t left = 0x1111'1111'1111'1111;
   constexpr std::uint64_t right = 0xeeee'eeee'eeee'eeee;
@@ -78,8 +84,8 @@ TEST_P(DataTransferTest, AlignedWordsAreReadWhole) {
       {},
       [](Peer& client) {
         for (int i = 0; i < 10; ++i) {
-          client.succeed(client.read(0, 0, 8 * word_bytes));
-          for (std::uint64_t offset = 0; offset < 8 * word_bytes; offset += word_bytes) {
+          client.succeed(client.read(odd_offset, odd_offset, odd_length_bytes));
+          for (std::uint64_t offset = first_word; offset < end_of_words; offset += word_bytes) {
             const std::uint64_t word = client.block().load(offset);
             EXPECT_TRUE(word == 0 || word == left || word == right) << std::hex << word;
           }
@@ -98,19 +104,19 @@ TEST_P(DataTransferTest, AlignedWordsAreWrittenWhole) {
       {},
       [](Peer& client) {
         for (std::uint8_t i = 0; i < 10; ++i) {
-          client.block().write(0, std::vector<std::byte>(64, std::byte{i}));
-          client.succeed(client.write(0, 0, 64));
+          client.block().write(odd_offset, std::vector(odd_length_bytes, std::byte{i}));
+          client.succeed(client.write(odd_offset, odd_offset, odd_length_bytes));
         }
-        client.block().store(0, ~std::uint64_t{0});  // tells the server to stop
-        client.succeed(client.write(0, 0, word_bytes));
+        client.block().store(first_word, ~std::uint64_t{0});  // tells the server to stop
+        client.succeed(client.write(first_word, first_word, word_bytes));
       },
       [](Peer& server) {
         const bool stopped = wait_until(server.host, [&] {
-          for (std::uint64_t offset = 0; offset < 64; offset += word_bytes) {
+          for (std::uint64_t offset = first_word; offset < end_of_words; offset += word_bytes) {
             const std::uint64_t word = server.block().load(offset);
             EXPECT_EQ(word, word % 256 * 0x0101'0101'0101'0101) << std::hex << word;
           }
-          return server.block().load(0) == ~std::uint64_t{0};
+          return server.block().load(first_word) == ~std::uint64_t{0};
         });
         EXPECT_TRUE(stopped);
       });
