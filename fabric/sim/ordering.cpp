@@ -102,7 +102,7 @@ void QueuePairCore::pass(const SendEntry& request, OrderingState& state) {
   const Opcode opcode = request.request.opcode;
   if (request.phase != Phase::answered) state.unanswered = true;
   if (fabric::returns_data(opcode)) {
-    if (request.phase != Phase::answered) ++state.outstanding;
+    if (!request.completed) ++state.outstanding;
     if (fabric::is_atomic(opcode) && !request.placed) state.pending_atomic = true;
   } else if (!request.placed && !request.overtaken) {
     state.unplaced_write = true;

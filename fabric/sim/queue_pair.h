@@ -91,7 +91,7 @@ class QueuePairCore final : public Actor {
     bool unplaced_write = false;    // an earlier WRITE or SEND has not taken effect
     bool pending_atomic = false;    // an earlier atomic has not taken effect
     bool unanswered = false;        // an earlier request has no answer
-    std::uint32_t outstanding = 0;  // earlier READs and atomics without an answer
+    std::uint32_t outstanding = 0;  // earlier READs and atomics that have not finished
   };
 
   // posting.cpp

@@ -1,5 +1,6 @@
 // Connecting: who gets together, what they tell each other meanwhile, and how it fails.
 #include <cstdint>
+#include <optional>
 
 #include "tests/conformance/suite.h"
 

@@ -1,7 +1,8 @@
 // READ and WRITE: the right bytes arrive, all of them and no others, at any size and alignment.
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
+#include <optional>
 
 #include "tests/conformance/suite.h"
 

@@ -1,5 +1,6 @@
 // Failure of reliable connections: who is told what.
 #include <cstdint>
+#include <optional>
 
 #include "tests/conformance/suite.h"
 

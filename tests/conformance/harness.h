@@ -11,6 +11,7 @@
 #include <ostream>
 #include <source_location>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "fabric/fabric.h"

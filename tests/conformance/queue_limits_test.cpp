@@ -1,6 +1,7 @@
 // Queues have as many places as was asked for, and limits are kept.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "tests/conformance/suite.h"
 

@@ -1,6 +1,7 @@
 // What the unreliable transports can do and what they refuse. They may lose anything, so a test
 // that waits for data sends it again.
 #include <cstdint>
+#include <optional>
 
 #include "tests/conformance/suite.h"
 
