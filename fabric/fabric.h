@@ -16,6 +16,8 @@
 //   sampled in any order; completions come in order.
 // There is no order between queue pairs.
 //
+// A transfer of no bytes needs neither key nor rights.
+//
 // Atomic width: an aligned word of 8 bytes is read and written whole. Anything longer is moved word by
 // word, in any order, spread over time, for one READ as for one WRITE.
 #pragma once
@@ -266,7 +268,8 @@ class Device {
 // ---------------------------------------------------------------------------------------------------
 // Hosts and fibers
 
-// A condition that fibers of one host wait for. Notifications are not remembered.
+// A condition that fibers of one host wait for. Notifications are not remembered. A fiber that waits for
+// an event when that is destroyed goes on waiting, until its deadline or its cancellation.
 class Event {
  public:
   virtual ~Event() = default;
@@ -303,7 +306,8 @@ class Host {
 
   // An exception other than FiberCancelled that leaves `body` is a bug and aborts.
   virtual FiberId spawn(const FiberOptions& options, std::function<void()> body) = 0;
-  // The fiber unwinds with FiberCancelled from the call it waits in, or from the next that waits.
+  // The fiber unwinds with FiberCancelled from the call it waits in, or from the next that waits; one
+  // that has not started never runs.
   virtual void cancel(FiberId fiber) = 0;
   virtual void join(FiberId fiber) = 0;  // waits until it has returned or unwound
   virtual std::unique_ptr<Event> create_event() = 0;

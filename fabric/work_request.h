@@ -50,23 +50,22 @@ struct DatagramAddress {
 struct WorkRequest {
   std::uint64_t id = 0;  // returned in the completion, not interpreted
   Opcode opcode = Opcode::read;
-  bool signalled = true;  // a successful request produces a completion
-  bool fenced =
-      false;  // starts only after earlier READs and atomics of the queue pair have finished
+  bool signalled = true;           // a successful request produces a completion
+  bool fenced = false;             // starts only after earlier READs and atomics have finished
   bool inlined = false;            // SEND, WRITE: the data is copied while posting
   std::uint32_t length_bytes = 0;  // of the local buffer; atomics: word_bytes
-  MemoryAddress local;
-  MemoryAddress remote;           // READ, WRITE, atomics
+  MemoryAddress local{};
+  MemoryAddress remote{};         // READ, WRITE, atomics
   std::uint64_t compare = 0;      // compare_and_swap: the word that is expected
   std::uint64_t swap_or_add = 0;  // compare_and_swap: the new word; fetch_and_add: the addend
-  DatagramAddress destination;    // SEND on UD
+  DatagramAddress destination{};  // SEND on UD
 };
 
 // One request of a receive queue: the buffer for one message. On UD its first
 // `datagram_header_bytes` are overwritten with routing data of no use to the receiver.
 struct ReceiveRequest {
   std::uint64_t id = 0;
-  MemoryAddress local;
+  MemoryAddress local{};
   std::uint32_t length_bytes = 0;
 };
 
@@ -88,10 +87,9 @@ struct WorkCompletion {
   std::uint64_t id = 0;
   CompletionStatus status = CompletionStatus::success;
   Opcode opcode = Opcode::read;
-  std::uint32_t length_bytes =
-      0;  // receive: bytes received (UD: with the header); undefined on error
+  std::uint32_t length_bytes = 0;  // receive: bytes received (UD: with header); undefined on error
   std::uint32_t queue_pair_number = 0;
-  DatagramAddress source;  // receive on UD
+  DatagramAddress source{};  // receive on UD
 };
 
 }  // namespace falafel::fabric

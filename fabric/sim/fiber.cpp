@@ -8,6 +8,10 @@
 
 namespace falafel::sim {
 
+WaitList::~WaitList() {
+  for (Fiber* fiber : fibers_) fiber->waits_in_ = nullptr;
+}
+
 void WaitList::wake_all() {
   for (Fiber* fiber : fibers_) {
     fiber->waits_in_ = nullptr;

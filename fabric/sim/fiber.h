@@ -19,6 +19,11 @@ struct World;
 // Fibers that wait for the same thing, in the order of their coming.
 class WaitList {
  public:
+  WaitList() = default;
+  ~WaitList();  // who still waits is left to its deadline or its cancellation
+  WaitList(const WaitList&) = delete;
+  WaitList& operator=(const WaitList&) = delete;
+
   bool empty() const { return fibers_.empty(); }
   void wake_all();
 

@@ -35,6 +35,14 @@ TEST_P(FibersTest, JoinWaitsForTheEnd) {
   });
 }
 
+TEST_P(FibersTest, AnEventMayGoBeforeTheDaemonThatWaitsForIt) {
+  run_alone([](Host& host) {
+    const auto event = host.create_event();
+    host.spawn({.name = "daemon", .daemon = true}, [&event] { event->wait(never_ns); });
+    sleep(host, millisecond_ns);
+  });
+}
+
 TEST_P(FibersTest, FibersSpawnFibers) {
   run_alone([](Host& host) {
     int count = 0;
