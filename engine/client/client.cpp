@@ -1,0 +1,81 @@
+#include "engine/client/client.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "engine/client/delete.h"
+#include "engine/client/get.h"
+#include "engine/client/operation.h"
+#include "engine/client/session.h"
+#include "engine/client/set.h"
+#include "engine/layout/container.h"
+
+namespace falafel::engine {
+namespace {
+
+std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
+                                             std::uint64_t least, std::uint64_t most) {
+  if (value >= least && value <= most) return std::nullopt;
+  return fmt::format("{} is {}, and must be from {} to {}", name, value, least, most);
+}
+
+std::optional<std::string> find_invalid_option(const ClientOptions& options) {
+  constexpr std::uint64_t longest_buffer_bytes = std::uint64_t{1} << 30;
+  const ReadaheadOptions& readahead = options.readahead;
+  const std::array problems{
+      find_out_of_range("readahead.chunk_entries", readahead.chunk_entries, 1, 65'536),
+      find_out_of_range("readahead.container_bytes", readahead.container_bytes,
+                        container_header_bytes, longest_buffer_bytes),
+      find_out_of_range("readahead.containers", readahead.containers, 1, max_containers_ahead),
+      find_out_of_range("max_operations_in_flight", options.max_operations_in_flight, 1, 4'096),
+      find_out_of_range("renewal_percent", options.renewal_percent, 1, 100)};
+  for (const auto& problem : problems) {
+    if (problem) return problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
+                                                        const fabric::Address& server,
+                                                        const ClientOptions& options) {
+  if (auto problem = find_invalid_option(options)) {
+    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
+  }
+  auto session = std::make_shared<Session>(host, options);
+  if (const auto opened = session->open(server); !opened) {
+    session->close();
+    return tl::unexpected(opened.error());
+  }
+  return std::unique_ptr<Client>(new Client(std::move(session)));
+}
+
+Client::Client(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+
+Client::~Client() { session_->close(); }
+
+GetResult Client::get(std::span<const std::byte> key) { return engine::get(session_, key); }
+
+SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
+  return engine::set(session_, key, value);
+}
+
+DeleteResult Client::remove(std::span<const std::byte> key) {
+  return engine::remove(session_, key);
+}
+
+void Client::disconnect() {
+  session_->say_goodbye();
+  session_->close();
+}
+
+bool Client::is_connected() const { return !session_->requester->is_broken(); }
+
+const Geometry& Client::geometry() const { return session_->geometry; }
+
+const OperationStatistics& Client::statistics() const { return session_->statistics; }
+
+}  // namespace falafel::engine

@@ -1,0 +1,186 @@
+#include "engine/client/find.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "engine/client/readahead.h"
+#include "engine/client/walk.h"
+#include "engine/layout/key_hash.h"
+#include "engine/probes.h"
+
+namespace falafel::engine {
+namespace {
+
+// One search from the home slot on. Without a result, it has to start over.
+class Search {
+ public:
+  using Result = std::optional<FindResult>;
+
+  Search(Operation& operation, std::span<const std::byte> key, std::uint64_t home)
+      : operation_(operation), key_(key), walk_(operation, home) {}
+
+  Result run();
+  bool met_lock() const { return met_lock_; }
+
+ private:
+  Result search_chunk();
+  // The containers of the chunk's first `occupied` entries, several at once. Without a result, the key is
+  // not among them (`restart_` says if that means anything).
+  Result search_containers(std::uint64_t occupied);
+  Result examine(std::uint64_t index, std::uint32_t buffer);
+  Result end_at_empty(std::uint64_t index);
+  Result end_of_table();
+  Result start_over();
+  Result bad_checksum(std::uint64_t index);
+  std::uint32_t containers_ahead() const;
+
+  Operation& operation_;
+  std::span<const std::byte> key_;
+  Walk walk_;
+  bool restart_ = false;
+  bool met_lock_ = false;
+};
+
+Search::Result Search::run() {
+  while (!restart_) {
+    if (!walk_.read_chunk()) return FindResult{.outcome = FindOutcome::disconnected};
+    if (Result result = search_chunk()) return result;
+  }
+  return std::nullopt;
+}
+
+Search::Result Search::search_chunk() {
+  const std::uint64_t occupied = walk_.occupied_entries();
+  if (Result result = search_containers(occupied); result || restart_) return result;
+  if (occupied < walk_.chunk_entries()) {
+    if (!walk_.entry(occupied).is_locked()) return end_at_empty(occupied);
+    operation_.count(probes::restart_at_lock);
+    met_lock_ = true;
+    return start_over();
+  }
+  return walk_.covers_table() ? end_of_table() : std::nullopt;
+}
+
+std::uint32_t Search::containers_ahead() const {
+  const ReadaheadOptions& readahead = operation_.session().options.readahead;
+  if (!readahead.adaptive) return readahead.containers;
+  const LoadEstimate& load = operation_.session().load;
+  return expected_probes(load.occupied(), load.seen(), readahead.containers);
+}
+
+Search::Result Search::search_containers(std::uint64_t occupied) {
+  const Geometry& geometry = operation_.session().geometry;
+  const bool chain_ends_here = occupied < walk_.chunk_entries() && walk_.entry(occupied).is_empty();
+  for (std::uint64_t first = 0; first < occupied;) {
+    const std::uint64_t batch = std::min<std::uint64_t>(containers_ahead(), occupied - first);
+    std::array<fabric::WorkRequest, max_containers_ahead + 1> chain;
+    std::uint32_t requests = 0;
+    for (std::uint64_t index = first; index < first + batch; ++index) {
+      const std::uint64_t offset = geometry.to_offset(walk_.entry(index).offset_units());
+      if (!geometry.may_hold_container(offset)) return bad_checksum(index);
+      chain[requests] = operation_.read_container(offset, requests);
+      ++requests;
+    }
+    std::optional<fabric::WorkRequest> again;
+    if (first == 0 && chain_ends_here && operation_.safeguards().double_collect) {
+      again = walk_.second_reading(occupied);
+    }
+    if (again) chain[requests++] = *again;
+    if (!operation_.execute(std::span(chain).first(requests))) {
+      return FindResult{.outcome = FindOutcome::disconnected};
+    }
+    if (again) walk_.compare_second_reading(occupied);
+    for (std::uint32_t buffer = 0; buffer < batch; ++buffer) {
+      if (Result result = examine(first + buffer, buffer); result || restart_) return result;
+    }
+    first += batch;
+  }
+  return std::nullopt;
+}
+
+Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
+  const Geometry& geometry = operation_.session().geometry;
+  const Entry entry = walk_.entry(index);
+  const std::uint64_t offset = geometry.to_offset(entry.offset_units());
+  LoadedContainer container = operation_.container(offset, buffer);
+  const auto header = read_container_header(container.bytes(), operation_.verification());
+  if (!header || offset + header->container_bytes() > geometry.chunk_bytes()) {
+    return bad_checksum(index);
+  }
+  ++operation_.statistics().lookups;
+  if (header->key_bytes != key_.size()) return std::nullopt;
+  if (!operation_.load_through(container, header->key_end())) {
+    return FindResult{.outcome = FindOutcome::disconnected};
+  }
+  const auto key = read_container_key(container.bytes(), *header, operation_.verification());
+  if (!key) return bad_checksum(index);
+  if (!std::ranges::equal(*key, key_)) return std::nullopt;
+  return FindResult{.outcome = FindOutcome::occupied,
+                    .slot = walk_.slot(index),
+                    .entry = entry,
+                    .header = *header,
+                    .container = container};
+}
+
+Search::Result Search::end_at_empty(std::uint64_t index) {
+  const FindResult result{
+      .outcome = FindOutcome::empty, .slot = walk_.slot(index), .entry = walk_.entry(index)};
+  if (walk_.is_home(index) || !operation_.safeguards().double_collect) return result;
+  switch (walk_.validate(index)) {
+    case Walk::Validation::unchanged: return result;
+    case Walk::Validation::disconnected: return FindResult{};
+    case Walk::Validation::changed: break;
+  }
+  operation_.count(probes::restart_at_changed_walk);
+  return start_over();
+}
+
+Search::Result Search::end_of_table() {
+  operation_.count(probes::walk_covered_table);
+  const FindResult result{.outcome = FindOutcome::table_walked};
+  if (!operation_.safeguards().double_collect) return result;
+  switch (walk_.validate(walk_.chunk_entries() - 1)) {
+    case Walk::Validation::unchanged: return result;
+    case Walk::Validation::disconnected: return FindResult{};
+    case Walk::Validation::changed: break;
+  }
+  operation_.count(probes::restart_at_changed_walk);
+  return start_over();
+}
+
+Search::Result Search::start_over() {
+  restart_ = true;
+  return std::nullopt;
+}
+
+Search::Result Search::bad_checksum(std::uint64_t index) {
+  if (operation_.note_bad_checksum(walk_.slot(index), walk_.entry(index))) {
+    return FindResult{.outcome = FindOutcome::corrupted};
+  }
+  return start_over();
+}
+
+// A cleanup holds its locks for some round trips. To ask again at once would only keep the device busy.
+void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
+  constexpr std::uint64_t shortest_ns = 2'000;
+  constexpr std::uint32_t longest_doubling = 9;
+  const std::uint64_t bound_ns = shortest_ns << std::min(attempts, longest_doubling);
+  fabric::Host& host = operation.session().host;
+  host.sleep_until(host.now_ns() + shortest_ns + host.random(bound_ns));
+}
+
+}  // namespace
+
+FindResult find(Operation& operation, std::span<const std::byte> key) {
+  Session& session = operation.session();
+  const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
+  for (std::uint32_t locks_met = 0;;) {
+    Search search(operation, key, home);
+    if (const auto result = search.run()) return *result;
+    operation.restart();
+    if (search.met_lock()) wait_for_unlock(operation, locks_met++);
+  }
+}
+
+}  // namespace falafel::engine

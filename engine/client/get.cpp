@@ -1,0 +1,60 @@
+// GET: FIND, then the value, if it did not come with the container's start. The answer is that of the
+// moment at which FIND read the entry (or, for a key that is not in the table, at which all entries of
+// its chain stood together): from then on the container does not change while this operation lasts.
+#include "engine/client/get.h"
+
+#include "engine/client/find.h"
+#include "engine/client/operation.h"
+
+namespace falafel::engine {
+namespace {
+
+// Without an answer, it has to start over.
+std::optional<Answer> read_value(Operation& operation, FindResult& position,
+                                 std::vector<std::byte>& value) {
+  if (!operation.load_through(position.container, position.header.container_bytes())) {
+    return Answer::disconnected;
+  }
+  const auto bytes =
+      read_container_value(position.container.bytes(), position.header, operation.verification());
+  if (bytes) {
+    value.assign(bytes->begin(), bytes->end());
+    return Answer::found;
+  }
+  if (operation.note_bad_checksum(position.slot, position.entry)) return Answer::corrupted;
+  operation.restart();
+  return std::nullopt;
+}
+
+Answer look_up(Operation& operation, std::span<const std::byte> key,
+               std::vector<std::byte>& value) {
+  for (;;) {
+    FindResult position = find(operation, key);
+    switch (position.outcome) {
+      case FindOutcome::empty:
+      case FindOutcome::table_walked: return Answer::not_found;
+      case FindOutcome::corrupted: return Answer::corrupted;
+      case FindOutcome::disconnected: return Answer::disconnected;
+      case FindOutcome::occupied: break;
+    }
+    if (position.entry.is_deleted()) return Answer::not_found;
+    if (const auto answer = read_value(operation, position, value)) return *answer;
+  }
+}
+
+}  // namespace
+
+GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key) {
+  GetResult result;
+  if (key.empty() || key.size() > max_key_bytes) {
+    result.answer = Answer::invalid_key;
+    return result;
+  }
+  Operation operation(session);
+  operation.begin();
+  result.answer = look_up(operation, key, result.value);
+  result.statistics = operation.statistics();
+  return result;
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,170 @@
+#include "engine/client/operation.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engine/layout/container.h"
+#include "engine/probes.h"
+
+namespace falafel::engine {
+
+// The fixed buffer: one word for atomics, two readings of a chunk of the table, the containers.
+Operation::Operation(std::shared_ptr<Session> session)
+    : session_(std::move(session)), slot_(session_->take_slot()) {}
+
+Operation::~Operation() {
+  session_->quiescence.end(slot_);
+  session_->statistics += statistics_;
+  // A fiber that was cancelled in a round trip leaves its buffers to the requests under way.
+  if (!in_flight_) session_->return_slot(slot_);
+}
+
+Verification Operation::verification() const {
+  return safeguards().crc_verification ? Verification::on : Verification::off;
+}
+
+void Operation::begin() { session_->quiescence.begin(slot_); }
+
+void Operation::restart() {
+  ++statistics_.restarts;
+  begin();
+}
+
+bool Operation::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
+  in_flight_ = true;
+  const bool succeeded = session_->requester->execute(chain, posted);
+  in_flight_ = false;
+  statistics_.verbs += chain.size();
+  ++statistics_.round_trips;
+  return succeeded;
+}
+
+std::uint64_t Operation::entries_per_buffer() const {
+  return std::min<std::uint64_t>(session_->options.readahead.chunk_entries,
+                                 session_->geometry.table_entries);
+}
+
+fabric::WorkRequest Operation::read_entries(std::uint64_t slot, std::uint64_t count,
+                                            std::uint64_t buffer) {
+  FALAFEL_ASSERT(count > 0 && count <= entries_per_buffer(), "{} entries", count);
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = static_cast<std::uint32_t>(count * entry_bytes);
+  request.local =
+      buffers().fixed.at(fabric::word_bytes + buffer * entries_per_buffer() * entry_bytes);
+  request.remote = {session_->table_key, session_->geometry.entry_offset(slot)};
+  return request;
+}
+
+Entry Operation::entry(std::uint64_t buffer, std::uint64_t index) const {
+  const std::uint64_t offset =
+      fabric::word_bytes + (buffer * entries_per_buffer() + index) * entry_bytes;
+  std::uint64_t word = 0;
+  std::memcpy(&word, buffers().fixed.bytes(offset, entry_bytes).data(), entry_bytes);
+  return Entry(word);
+}
+
+std::uint64_t Operation::container_buffer(std::uint32_t index) const {
+  return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes +
+         std::uint64_t{index} * session_->options.readahead.container_bytes;
+}
+
+fabric::WorkRequest Operation::read_container(std::uint64_t chunk_offset, std::uint32_t index) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = static_cast<std::uint32_t>(container(chunk_offset, index).loaded_bytes);
+  request.local = buffers().fixed.at(container_buffer(index));
+  request.remote = {session_->chunk_key, chunk_offset};
+  return request;
+}
+
+LoadedContainer Operation::container(std::uint64_t chunk_offset, std::uint32_t index) const {
+  return {.chunk_offset = chunk_offset,
+          .memory = &buffers().fixed,
+          .memory_offset = container_buffer(index),
+          .loaded_bytes = std::min<std::uint64_t>(session_->options.readahead.container_bytes,
+                                                  session_->geometry.chunk_bytes() - chunk_offset)};
+}
+
+fabric::WorkRequest Operation::write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
+                                               std::uint64_t length_bytes) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::write;
+  request.length_bytes = static_cast<std::uint32_t>(length_bytes);
+  request.local = buffers().outgoing.at(0);
+  request.remote = {remote_key, chunk_offset};
+  return request;
+}
+
+fabric::WorkRequest Operation::swap_entry(std::uint64_t slot, Entry expected, Entry desired) {
+  FALAFEL_ASSERT(expected != desired, "a swap that changes nothing: {:016x}", expected.word());
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::compare_and_swap;
+  request.length_bytes = fabric::word_bytes;
+  request.local = buffers().fixed.at(0);
+  request.remote = {session_->table_key, session_->geometry.entry_offset(slot)};
+  request.compare = expected.word();
+  request.swap_or_add = desired.word();
+  return request;
+}
+
+Entry Operation::swapped_entry() const {
+  std::uint64_t word = 0;
+  std::memcpy(&word, buffers().fixed.bytes(0, fabric::word_bytes).data(), fabric::word_bytes);
+  return Entry(word);
+}
+
+namespace {
+
+// Grows by doubling, so that a client settles on the sizes it meets.
+fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Session& session) {
+  if (memory.size_bytes >= length_bytes) return {};
+  auto grown = allocate_local_memory(session.host, *session.domain, std::bit_ceil(length_bytes));
+  if (!grown) return tl::unexpected(grown.error());
+  memory = std::move(*grown);
+  return {};
+}
+
+}  // namespace
+
+bool Operation::load_through(LoadedContainer& container, std::uint64_t length_bytes) {
+  if (container.loaded_bytes >= length_bytes) return true;
+  LocalMemory& incoming = buffers().incoming;
+  const bool is_there_already = container.memory == &incoming;
+  std::uint64_t kept = container.loaded_bytes;
+  if (is_there_already && incoming.size_bytes < length_bytes) kept = 0;
+  const auto grown = grow(incoming, length_bytes, *session_);
+  FALAFEL_ASSERT(grown.has_value(), "no memory to read a container: {}", grown.error().detail);
+  if (!is_there_already) {
+    std::ranges::copy(container.bytes(), incoming.bytes(0, kept).begin());
+  }
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = static_cast<std::uint32_t>(length_bytes - kept);
+  request.local = incoming.at(kept);
+  request.remote = {session_->chunk_key, container.chunk_offset + kept};
+  container = {.chunk_offset = container.chunk_offset,
+               .memory = &incoming,
+               .memory_offset = 0,
+               .loaded_bytes = length_bytes};
+  return execute({&request, 1});
+}
+
+bool Operation::prepare_outgoing(std::uint64_t length_bytes) {
+  return grow(buffers().outgoing, length_bytes, *session_).has_value();
+}
+
+std::span<std::byte> Operation::outgoing(std::uint64_t length_bytes) {
+  return buffers().outgoing.bytes(0, length_bytes);
+}
+
+bool Operation::note_bad_checksum(std::uint64_t slot, Entry entry) {
+  count(probes::restart_at_bad_checksum);
+  const bool again = bad_checksum_ && bad_checksum_->slot == slot && bad_checksum_->entry == entry;
+  bad_checksum_ = BadChecksum{slot, entry};
+  if (again) count(probes::container_corrupted);
+  return again;
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,94 @@
+// One GET, SET or DELETE under way: its buffers, its statistics, and its place among the operations that
+// the server's questions of quiescence are about.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "engine/client/session.h"
+#include "engine/layout/container.h"
+#include "engine/layout/entry.h"
+#include "engine/layout/geometry.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+inline constexpr std::uint32_t max_containers_ahead = 8;
+
+// A container, as far as it has been read, in a buffer that requests can extend.
+struct LoadedContainer {
+  std::uint64_t chunk_offset = 0;  // where it is in the server's memory
+  const LocalMemory* memory = nullptr;
+  std::uint64_t memory_offset = 0;
+  std::uint64_t loaded_bytes = 0;
+
+  std::span<const std::byte> bytes() const { return memory->bytes(memory_offset, loaded_bytes); }
+};
+
+class Operation {
+ public:
+  explicit Operation(std::shared_ptr<Session> session);  // waits for a slot
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  Session& session() { return *session_; }
+  const Session& session() const { return *session_; }
+  Safeguards safeguards() const { return session_->options.safeguards; }
+  Verification verification() const;
+  OperationStatistics& statistics() { return statistics_; }
+  void count(const fabric::Probe& probe) { session_->host.count(probe); }
+
+  // From here on it remembers what it read; starting over, it forgets.
+  void begin();
+  void restart();
+
+  // Posts and waits: one round trip. False if the connection is broken.
+  bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);
+
+  // Requests into this operation's buffers.
+  fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
+  fabric::WorkRequest read_container(std::uint64_t chunk_offset, std::uint32_t index);
+  fabric::WorkRequest write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
+                                      std::uint64_t length_bytes);
+  fabric::WorkRequest swap_entry(std::uint64_t slot, Entry expected, Entry desired);
+
+  // What they brought. There are two buffers for entries.
+  static constexpr std::uint64_t first_reading = 0;
+  static constexpr std::uint64_t second_reading = 1;
+  std::uint64_t entries_per_buffer() const;
+  Entry entry(std::uint64_t buffer, std::uint64_t index) const;
+  LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
+  Entry swapped_entry() const;
+
+  // Reads on until that much is there; waits if it is not. False if the connection is broken.
+  bool load_through(LoadedContainer& container, std::uint64_t length_bytes);
+  // Room for a container to be written. False if the host has no memory for it.
+  bool prepare_outgoing(std::uint64_t length_bytes);
+  std::span<std::byte> outgoing(std::uint64_t length_bytes);
+
+  // A container failed its checksum under this entry. True if that happened before: since the entry
+  // has not changed in between, nobody is writing there, and the container is corrupted.
+  bool note_bad_checksum(std::uint64_t slot, Entry entry);
+
+ private:
+  OperationSlot& buffers() { return session_->slots[slot_]; }
+  const OperationSlot& buffers() const { return session_->slots[slot_]; }
+  std::uint64_t container_buffer(std::uint32_t index) const;
+
+  std::shared_ptr<Session> session_;
+  std::size_t slot_;
+  bool in_flight_ = false;
+  OperationStatistics statistics_;
+  struct BadChecksum {
+    std::uint64_t slot;
+    Entry entry;
+  };
+  std::optional<BadChecksum> bad_checksum_;
+};
+
+}  // namespace falafel::engine

@@ -1,0 +1,138 @@
+#include "engine/client/requester.h"
+
+#include <array>
+
+namespace falafel::engine {
+
+Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
+                     std::uint32_t capacity, std::function<void()> on_broken)
+    : host_(host),
+      completions_(completions),
+      on_broken_(std::move(on_broken)),
+      capacity_(capacity),
+      room_(host.create_event()) {}
+
+// Frees the chain when its fiber is done with it, or leaves that to its completion if the fiber is
+// cancelled before.
+class Requester::Waiting {
+ public:
+  Waiting(Requester& requester, std::size_t index) : requester_(requester), index_(index) {}
+  ~Waiting() {
+    Chain& chain = requester_.chains_[index_];
+    if (chain.is_done()) {
+      chain.requests = 0;
+    } else {
+      chain.abandoned = true;
+    }
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Requester& requester_;
+  std::size_t index_;
+};
+
+bool Requester::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
+  if (posted != nullptr) *posted = false;
+  const auto requests = static_cast<std::uint32_t>(chain.size());
+  FALAFEL_ASSERT(requests > 0 && requests <= capacity_, "a chain of {}", requests);
+  wait_until([&] { return broken_ || queued_ + requests <= capacity_; }, *room_);
+  if (broken_) return false;
+
+  const std::size_t index = take_chain(requests);
+  for (std::uint32_t position = 0; position < requests; ++position) {
+    chain[position].id = index << 32 | position;
+    chain[position].signalled = position + 1 == requests;
+  }
+  const fabric::Result<void> result = queue_pair_->post_send(chain);
+  FALAFEL_ASSERT(result.has_value(), "{}", result.error().detail);
+  if (posted != nullptr) *posted = true;
+  queued_ += requests;
+  const Waiting waiting(*this, index);
+  wait_until([&] { return chains_[index].is_done(); }, *chains_[index].completed);
+  return !chains_[index].failed;
+}
+
+std::size_t Requester::take_chain(std::uint32_t requests) {
+  std::size_t index = 0;
+  while (index < chains_.size() && chains_[index].requests != 0) ++index;
+  if (index == chains_.size()) chains_.push_back({.completed = host_.create_event()});
+  Chain& chain = chains_[index];
+  chain.requests = requests;
+  chain.finished = 0;
+  chain.failed = false;
+  chain.abandoned = false;
+  return index;
+}
+
+void Requester::wait_until(const std::function<bool()>& condition, fabric::Event& event) {
+  while (!condition()) {
+    if (polling_) {
+      event.wait(fabric::never_ns);
+      continue;
+    }
+    polling_ = true;
+    struct PassOn {
+      Requester& requester;
+      ~PassOn() { requester.pass_on(); }
+    } const at_end{*this};
+    dispatch();
+    while (!condition()) {
+      completions_.wait(fabric::never_ns);
+      dispatch();
+    }
+  }
+}
+
+void Requester::dispatch() {
+  std::array<fabric::WorkCompletion, 16> batch;
+  while (const std::size_t count = completions_.poll(batch)) {
+    for (const fabric::WorkCompletion& completion : std::span(batch).first(count)) {
+      complete(completion);
+    }
+  }
+}
+
+// Completions come in the order of posting, so that of one request completes those before it.
+void Requester::complete(const fabric::WorkCompletion& completion) {
+  Chain& chain = chains_[completion.id >> 32];
+  const auto finished = static_cast<std::uint32_t>(completion.id) + 1;
+  FALAFEL_ASSERT(chain.finished < finished && finished <= chain.requests,
+                 "request {} of a chain of {}, of which {} have finished", finished, chain.requests,
+                 chain.finished);
+  queued_ -= finished - chain.finished;
+  chain.finished = finished;
+  if (completion.status != fabric::CompletionStatus::success) {
+    chain.failed = true;
+    break_off();
+  }
+  if (!chain.is_done()) return;
+  room_->notify_all();
+  if (chain.abandoned) {
+    chain.requests = 0;
+  } else {
+    chain.completed->notify_all();
+  }
+}
+
+void Requester::pass_on() {
+  polling_ = false;
+  room_->notify_all();
+  for (const Chain& chain : chains_) {
+    if (!chain.is_done() && !chain.abandoned) {
+      chain.completed->notify_all();
+      return;
+    }
+  }
+}
+
+void Requester::break_off() {
+  if (broken_) return;
+  broken_ = true;
+  queue_pair_->move_to_error();  // what is posted is flushed
+  room_->notify_all();
+  on_broken_();
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,31 @@
+#include "engine/client/results.h"
+
+namespace falafel::engine {
+
+std::string_view to_string(Answer answer) {
+  switch (answer) {
+    case Answer::found: return "found";
+    case Answer::not_found: return "not found";
+    case Answer::stored: return "stored";
+    case Answer::deleted: return "deleted";
+    case Answer::invalid_key: return "invalid key";
+    case Answer::value_too_large: return "value too large";
+    case Answer::table_full: return "table full";
+    case Answer::out_of_memory: return "out of memory";
+    case Answer::corrupted: return "corrupted";
+    case Answer::unknown_outcome: return "unknown outcome";
+    case Answer::disconnected: return "disconnected";
+  }
+  return "?";
+}
+
+OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& other) {
+  lookups += other.lookups;
+  verbs += other.verbs;
+  round_trips += other.round_trips;
+  restarts += other.restarts;
+  lost_compare_and_swaps += other.lost_compare_and_swaps;
+  return *this;
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,269 @@
+#include "engine/client/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/client/operation.h"
+#include "engine/layout/entry.h"
+
+namespace falafel::engine {
+namespace {
+
+constexpr std::uint32_t send_requests_per_operation = max_containers_ahead + 1;
+constexpr std::uint32_t heartbeats_per_timeout = 5;
+
+std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
+  const fabric::DeviceAttributes& device = host.device(0).attributes();
+  const std::uint32_t wanted = (options.max_operations_in_flight + 1) * send_requests_per_operation;
+  return std::min({wanted, device.max_queue_requests, device.max_completions});
+}
+
+}  // namespace
+
+Session::Session(fabric::Host& owner, const ClientOptions& client_options)
+    : host(owner),
+      options(client_options),
+      quiescence([this] {
+        if (quiescent_since_) outbox_->notify_all();
+      }),
+      outbox_(owner.create_event()),
+      slot_free_(owner.create_event()),
+      goodbye_sent_(owner.create_event()) {}
+
+fabric::Result<void> Session::open(const fabric::Address& server) {
+  const std::uint64_t deadline_ns = host.now_ns() + options.connect_timeout_ns;
+  const auto hello = connect(server, deadline_ns);
+  if (!hello) return tl::unexpected(hello.error());
+  chunk_key = hello->chunk_key;
+  table_key = hello->table_key;
+  heartbeat_interval_ns_ = hello->heartbeat_timeout_ns / heartbeats_per_timeout;
+  next_heartbeat_ns_ = host.now_ns() + heartbeat_interval_ns_;
+  if (auto read = read_superblock(hello->chunk_bytes); !read) return read;
+  regions.emplace(host, geometry,
+                  RegionAllocatorOptions{
+                      .renewal_percent = options.renewal_percent,
+                      .release_after_completion = options.safeguards.release_after_completion},
+                  [this] { outbox_->notify_all(); });
+  if (auto prepared = prepare_slots(); !prepared) return prepared;
+  start_fibers();
+  return {};
+}
+
+fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
+                                             std::uint64_t deadline_ns) {
+  fabric::Device& device = host.device(0);
+  const std::uint32_t capacity = send_capacity(host, options);
+  domain = device.create_protection_domain();
+  auto for_sends = device.create_completion_queue(capacity);
+  if (!for_sends) return tl::unexpected(for_sends.error());
+  send_completions = std::move(*for_sends);
+  auto for_receives = device.create_completion_queue(receive_count);
+  if (!for_receives) return tl::unexpected(for_receives.error());
+  receive_completions = std::move(*for_receives);
+  auto buffers = allocate_local_memory(host, *domain, (receive_count + 1) * control_message_bytes);
+  if (!buffers) return tl::unexpected(buffers.error());
+  messages_ = std::move(*buffers);
+  requester.emplace(host, *send_completions, capacity, [this] { on_broken(); });
+
+  const fabric::QueuePairOptions queue_pair_options{
+      .protection_domain = domain.get(),
+      .send_completions = send_completions.get(),
+      .receive_completions = receive_completions.get(),
+      .max_send_requests = capacity,
+      .max_receive_requests = receive_count,
+      .acknowledge_timeout_ns = options.acknowledge_timeout_ns,
+      .retry_count = options.retry_count};
+  auto connection =
+      device.connect(server, queue_pair_options, to_bytes(ClientHello{}), deadline_ns);
+  if (!connection) return tl::unexpected(connection.error());
+  queue_pair_ = std::move(connection->queue_pair);
+  requester->attach(*queue_pair_);
+  for (std::uint64_t index = 0; index < receive_count; ++index) post_receive(index);
+
+  const auto hello = from_bytes<ServerHello>(connection->private_data);
+  if (!hello || hello->magic != hello_magic) {
+    return fabric::make_error(
+        fabric::ErrorCode::invalid_argument,
+        fmt::format("service {} of {} is no Falafel server; check the address", server.service,
+                    server.host));
+  }
+  if (hello->version != layout_version) {
+    return fabric::make_error(
+        fabric::ErrorCode::invalid_argument,
+        fmt::format("the server speaks version {}, this client {}; use a client of its version",
+                    hello->version, layout_version));
+  }
+  return *hello;
+}
+
+fabric::Result<void> Session::read_superblock(std::uint64_t chunk_bytes) {
+  auto memory = allocate_local_memory(host, *domain, superblock_bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = superblock_bytes;
+  request.local = memory->at(0);
+  request.remote = {chunk_key, 0};
+  if (!requester->execute({&request, 1})) {
+    return fabric::make_error(fabric::ErrorCode::unreachable,
+                              "the connection broke before the superblock was read");
+  }
+  const auto superblock = parse_superblock(memory->bytes(0, superblock_bytes), chunk_bytes);
+  if (!superblock) return tl::unexpected(superblock.error());
+  geometry = geometry_of(*superblock);
+  hash_key = superblock->hash_key;
+  return {};
+}
+
+fabric::Result<void> Session::prepare_slots() {
+  const std::uint64_t chunk_entries =
+      std::min<std::uint64_t>(options.readahead.chunk_entries, geometry.table_entries);
+  const std::uint64_t size_bytes =
+      fabric::word_bytes + 2 * chunk_entries * entry_bytes +
+      std::uint64_t{options.readahead.containers} * options.readahead.container_bytes;
+  slots.resize(options.max_operations_in_flight);
+  for (OperationSlot& slot : slots) {
+    auto memory = allocate_local_memory(host, *domain, size_bytes);
+    if (!memory) return tl::unexpected(memory.error());
+    slot.fixed = std::move(*memory);
+  }
+  return {};
+}
+
+// The fibers hold the session until they have ended.
+void Session::start_fibers() {
+  auto self = shared_from_this();
+  fibers_ = {
+      host.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); }),
+      host.spawn({.name = "messages out", .daemon = true}, [self] { self->send_messages(); })};
+}
+
+void Session::close() {
+  if (closed_) return;
+  closed_ = true;
+  if (queue_pair_ != nullptr) requester->break_off();
+  for (const fabric::FiberId fiber : fibers_) host.cancel(fiber);
+}
+
+void Session::say_goodbye() {
+  goodbye_ = true;
+  outbox_->notify_all();
+  while (goodbye_ && !requester->is_broken()) goodbye_sent_->wait(fabric::never_ns);
+}
+
+void Session::on_broken() {
+  if (regions) regions->on_broken();
+  outbox_->notify_all();
+  goodbye_sent_->notify_all();
+}
+
+std::size_t Session::take_slot() {
+  for (;;) {
+    const auto free =
+        std::ranges::find_if(slots, [](const OperationSlot& slot) { return !slot.busy; });
+    if (free != slots.end()) {
+      free->busy = true;
+      return static_cast<std::size_t>(free - slots.begin());
+    }
+    slot_free_->wait(fabric::never_ns);
+  }
+}
+
+void Session::return_slot(std::size_t slot) {
+  slots[slot].busy = false;
+  slot_free_->notify_all();
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Messages
+
+void Session::post_receive(std::uint64_t index) {
+  const fabric::ReceiveRequest receive{.id = index,
+                                       .local = messages_.at(index * control_message_bytes),
+                                       .length_bytes = control_message_bytes};
+  const auto posted = queue_pair_->post_receive({&receive, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+}
+
+void Session::receive_messages() {
+  while (!requester->is_broken()) {
+    receive_completions->wait(fabric::never_ns);
+    std::array<fabric::WorkCompletion, receive_count> completions;
+    const std::size_t count = receive_completions->poll(completions);
+    for (const fabric::WorkCompletion& completion : std::span(completions).first(count)) {
+      const std::span<const std::byte> bytes =
+          messages_.bytes(completion.id * control_message_bytes, control_message_bytes);
+      const bool is_message = completion.status == fabric::CompletionStatus::success &&
+                              completion.length_bytes == control_message_bytes;
+      if (is_message && handle(*from_bytes<ControlMessage>(bytes))) {
+        post_receive(completion.id);
+      } else {
+        requester->break_off();
+      }
+    }
+  }
+}
+
+// False if the message makes no sense.
+bool Session::handle(const ControlMessage& message) {
+  switch (message.kind) {
+    case MessageKind::grant_region: return regions->on_granted(message);
+    case MessageKind::deny_region: return regions->on_denied();
+    case MessageKind::ask_for_quiescence:
+      asked_epoch_ = message.epoch;
+      quiescent_since_ = quiescence.now();
+      outbox_->notify_all();
+      return true;
+    case MessageKind::request_region:
+    case MessageKind::release_region:
+    case MessageKind::heartbeat:
+    case MessageKind::goodbye: break;
+  }
+  return false;
+}
+
+void Session::send_messages() {
+  while (!requester->is_broken()) {
+    if (const auto message = next_message()) {
+      const bool sent = send(*message);
+      if (sent && message->kind == MessageKind::goodbye) {
+        goodbye_ = false;
+        goodbye_sent_->notify_all();
+      }
+    } else {
+      outbox_->wait(quiescent_since_ ? fabric::never_ns : next_heartbeat_ns_);
+    }
+  }
+}
+
+bool Session::send(const ControlMessage& message) {
+  constexpr std::uint64_t offset = receive_count * control_message_bytes;
+  std::ranges::copy(to_bytes(message), messages_.bytes(offset, control_message_bytes).begin());
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::send;
+  request.length_bytes = control_message_bytes;
+  request.local = messages_.at(offset);
+  return requester->execute({&request, 1});
+}
+
+std::optional<ControlMessage> Session::next_message() {
+  if (goodbye_) return ControlMessage{.kind = MessageKind::goodbye};
+  if (auto message = regions->take_message()) return message;
+  return heartbeat();
+}
+
+// A heartbeat says that no operation is old (Behringer 4.2.3): none began before it fell due, or before
+// the server asked.
+std::optional<ControlMessage> Session::heartbeat() {
+  if (!quiescent_since_ && host.now_ns() >= next_heartbeat_ns_) {
+    quiescent_since_ = quiescence.now();
+  }
+  if (!quiescent_since_ || !quiescence.is_quiescent_since(*quiescent_since_)) return std::nullopt;
+  quiescent_since_.reset();
+  next_heartbeat_ns_ = host.now_ns() + heartbeat_interval_ns_;
+  return ControlMessage{.kind = MessageKind::heartbeat, .epoch = asked_epoch_};
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,96 @@
+// A connection to the server with everything that its operations share, and the two fibers beside them:
+// one receives the server's messages, one sends the client's.
+//
+// Held by the client and by every fiber that works on it, so that it outlives both.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/client/client.h"
+#include "engine/client/quiescence.h"
+#include "engine/client/readahead.h"
+#include "engine/client/region_allocator.h"
+#include "engine/client/requester.h"
+#include "engine/layout/control_message.h"
+#include "engine/layout/superblock.h"
+#include "engine/local_memory.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+// What one operation at a time works with.
+struct OperationSlot {
+  LocalMemory fixed;     // results of atomics, chunks of the table, containers read ahead
+  LocalMemory incoming;  // a container that is longer than what is read ahead; grows
+  LocalMemory outgoing;  // the container to be written; grows
+  bool busy = false;
+};
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(fabric::Host& owner, const ClientOptions& client_options);
+
+  // Connects, reads the superblock, starts the fibers. Waits.
+  fabric::Result<void> open(const fabric::Address& server);
+  // Ends the fibers; what operations wait for fails. Does not wait.
+  void close();
+  // Says goodbye and waits until the server has it.
+  void say_goodbye();
+
+  std::size_t take_slot();  // waits for one
+  void return_slot(std::size_t slot);
+
+  fabric::Host& host;
+  const ClientOptions options;
+  Geometry geometry;
+  HashKey hash_key{};
+  std::uint32_t chunk_key = 0;
+  std::uint32_t table_key = 0;
+
+  std::unique_ptr<fabric::ProtectionDomain> domain;
+  std::unique_ptr<fabric::CompletionQueue> send_completions;
+  std::unique_ptr<fabric::CompletionQueue> receive_completions;
+  std::vector<OperationSlot> slots;
+  std::optional<Requester> requester;
+  std::optional<RegionAllocator> regions;
+  Quiescence quiescence;
+  LoadEstimate load;
+  OperationStatistics statistics;
+
+ private:
+  static constexpr std::uint32_t receive_count = 4;
+
+  fabric::Result<ServerHello> connect(const fabric::Address& server, std::uint64_t deadline_ns);
+  fabric::Result<void> read_superblock(std::uint64_t chunk_bytes);
+  fabric::Result<void> prepare_slots();
+  void start_fibers();
+
+  void receive_messages();
+  void post_receive(std::uint64_t index);
+  bool handle(const ControlMessage& message);
+
+  void send_messages();
+  bool send(const ControlMessage& message);
+  std::optional<ControlMessage> next_message();
+  std::optional<ControlMessage> heartbeat();
+  void on_broken();
+
+  LocalMemory messages_;  // receive buffers, then one to send from
+  std::unique_ptr<fabric::Event> outbox_;
+  std::unique_ptr<fabric::Event> slot_free_;
+  std::vector<fabric::FiberId> fibers_;
+  std::uint64_t heartbeat_interval_ns_ = 0;
+  std::uint64_t next_heartbeat_ns_ = 0;
+  std::uint64_t asked_epoch_ = 0;                 // the server's last question
+  std::optional<std::uint64_t> quiescent_since_;  // a heartbeat is due when this holds
+  bool goodbye_ = false;
+  std::unique_ptr<fabric::Event> goodbye_sent_;
+  bool closed_ = false;
+  // Last, so that it goes first: it refers to the queues and the memory.
+  std::unique_ptr<fabric::QueuePair> queue_pair_;
+};
+
+}  // namespace falafel::engine

@@ -1,0 +1,157 @@
+// SET: FIND, then WRITE of the container into the own region and compare-and-swap of the entry, in one
+// chain: the network orders them, so whoever sees the entry sees the container. If the swap is lost, SET
+// starts over from FIND; its container is in place already.
+//
+// Memory is taken before FIND, although it is needed after: taking it may have to wait for the server,
+// which may have to wait until no operation remembers what it read.
+#include "engine/client/set.h"
+
+#include <array>
+
+#include "engine/client/find.h"
+#include "engine/client/operation.h"
+#include "engine/probes.h"
+
+namespace falafel::engine {
+namespace {
+
+// The container's place, given up in one way or the other when the operation is over; but not if its
+// fiber is cancelled: then nobody knows what still refers to it.
+class Place {
+ public:
+  Place(RegionAllocator& regions, const Allocation& allocation)
+      : regions_(regions), allocation_(allocation) {}
+
+  const Allocation& allocation() const { return allocation_; }
+  Answer publish(Answer answer) {
+    regions_.finish(allocation_);
+    return answer;
+  }
+  Answer give_back(Answer answer) {
+    regions_.give_back(allocation_);
+    return answer;
+  }
+
+ private:
+  RegionAllocator& regions_;
+  Allocation allocation_;
+};
+
+enum class Swap : std::uint8_t { won, lost, not_tried, in_doubt };
+
+class Store {
+ public:
+  Store(Operation& operation, std::span<const std::byte> key, const Allocation& allocation,
+        std::uint64_t length_bytes)
+      : operation_(operation), key_(key), allocation_(allocation), length_bytes_(length_bytes) {}
+
+  Answer run();
+
+ private:
+  Swap swap(const FindResult& position);
+  Swap execute(std::uint64_t slot, Entry expected, Entry desired);
+  Entry successor(Entry expected) const;
+
+  Operation& operation_;
+  std::span<const std::byte> key_;
+  const Allocation& allocation_;
+  std::uint64_t length_bytes_;
+  bool written_ = false;
+};
+
+Answer Store::run() {
+  for (;;) {
+    const FindResult position = find(operation_, key_);
+    switch (position.outcome) {
+      case FindOutcome::table_walked: return Answer::table_full;
+      case FindOutcome::corrupted: return Answer::corrupted;
+      case FindOutcome::disconnected: return Answer::disconnected;
+      case FindOutcome::occupied:
+      case FindOutcome::empty: break;
+    }
+    switch (swap(position)) {
+      case Swap::won: return Answer::stored;
+      case Swap::in_doubt: return Answer::unknown_outcome;
+      case Swap::not_tried: return Answer::disconnected;
+      case Swap::lost: break;
+    }
+    operation_.restart();
+  }
+}
+
+Entry Store::successor(Entry expected) const {
+  const Entry entry =
+      expected.pointing_to(operation_.session().geometry.to_units(allocation_.offset));
+  return operation_.safeguards().tag_discipline ? entry.with_next_tag() : entry;
+}
+
+Swap Store::swap(const FindResult& position) {
+  Entry expected = position.entry;
+  for (;;) {
+    const Swap result = execute(position.slot, expected, successor(expected));
+    if (result != Swap::lost || operation_.safeguards().restart_after_lost_compare_and_swap) {
+      return result;
+    }
+    expected = operation_.swapped_entry();
+    if (expected.is_locked()) return Swap::lost;
+  }
+}
+
+Swap Store::execute(std::uint64_t slot, Entry expected, Entry desired) {
+  std::array<fabric::WorkRequest, 2> chain;
+  std::size_t requests = 0;
+  if (!written_) {
+    chain[requests++] =
+        operation_.write_container(allocation_.offset, allocation_.remote_key, length_bytes_);
+  }
+  chain[requests++] = operation_.swap_entry(slot, expected, desired);
+  bool posted = false;
+  if (!operation_.execute(std::span(chain).first(requests), &posted)) {
+    if (!posted) return Swap::not_tried;
+    operation_.count(probes::outcome_unknown);
+    return Swap::in_doubt;
+  }
+  written_ = true;
+  if (operation_.swapped_entry() == expected) return Swap::won;
+  ++operation_.statistics().lost_compare_and_swaps;
+  operation_.count(probes::compare_and_swap_lost);
+  return Swap::lost;
+}
+
+Answer store(Operation& operation, std::span<const std::byte> key,
+             std::span<const std::byte> value) {
+  Session& session = operation.session();
+  const std::uint64_t length_bytes = container_bytes(key.size(), value.size());
+  if (!operation.prepare_outgoing(length_bytes)) return Answer::out_of_memory;
+  const auto allocation =
+      session.regions->allocate(session.geometry.round_up_to_unit(length_bytes));
+  if (!allocation) return allocation.error();
+  Place place(*session.regions, *allocation);
+  operation.begin();
+  write_container(key, value, operation.outgoing(length_bytes));
+  const Answer answer = Store(operation, key, *allocation, length_bytes).run();
+  const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
+  return may_be_published ? place.publish(answer) : place.give_back(answer);
+}
+
+}  // namespace
+
+SetResult set(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+              std::span<const std::byte> value) {
+  SetResult result;
+  if (key.empty() || key.size() > max_key_bytes) {
+    result.answer = Answer::invalid_key;
+    return result;
+  }
+  const std::uint64_t largest = session->geometry.region_bytes;
+  if (value.size() > max_value_bytes || container_bytes(key.size(), value.size()) > largest) {
+    result.answer = Answer::value_too_large;
+    return result;
+  }
+  Operation operation(session);
+  result.answer = store(operation, key, value);
+  result.statistics = operation.statistics();
+  return result;
+}
+
+}  // namespace falafel::engine

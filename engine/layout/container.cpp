@@ -1,0 +1,77 @@
+#include "engine/layout/container.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engine/layout/crc32c.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "layouts are little-endian");
+
+constexpr std::size_t checked_header_bytes = offsetof(ContainerHeader, header_crc);
+
+std::uint32_t checksum_of_header(const ContainerHeader& header) {
+  return crc32c(std::as_bytes(std::span(&header, 1)).first(checked_header_bytes));
+}
+
+}  // namespace
+
+void write_container(std::span<const std::byte> key, std::span<const std::byte> value,
+                     std::span<std::byte> destination) {
+  FALAFEL_ASSERT(destination.size() >= container_bytes(key.size(), value.size()),
+                 "a container of {} + {} bytes into {}", key.size(), value.size(),
+                 destination.size());
+  ContainerHeader header;
+  header.key_bytes = static_cast<std::uint32_t>(key.size());
+  header.value_bytes = static_cast<std::uint32_t>(value.size());
+  header.header_crc = checksum_of_header(header);
+  header.key_crc = crc32c(key, header.header_crc);
+  header.value_crc = crc32c(value, header.key_crc);
+  std::memcpy(destination.data(), &header, sizeof header);
+  std::ranges::copy(key, destination.begin() + container_header_bytes);
+  std::ranges::copy(value, destination.begin() + static_cast<std::ptrdiff_t>(header.key_end()));
+}
+
+void write_unreadable_container(std::span<std::byte> destination) {
+  write_container({}, {}, destination);
+}
+
+std::optional<ContainerHeader> read_container_header(std::span<const std::byte> bytes,
+                                                     Verification verification) {
+  if (bytes.size() < container_header_bytes) return std::nullopt;
+  ContainerHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (verification == Verification::on &&
+      (header.magic != container_magic || header.header_crc != checksum_of_header(header))) {
+    return std::nullopt;
+  }
+  return header;
+}
+
+std::optional<std::span<const std::byte>> read_container_key(std::span<const std::byte> bytes,
+                                                             const ContainerHeader& header,
+                                                             Verification verification) {
+  if (bytes.size() < header.key_end()) return std::nullopt;
+  const auto key = bytes.subspan(container_header_bytes, header.key_bytes);
+  if (verification == Verification::on && crc32c(key, header.header_crc) != header.key_crc) {
+    return std::nullopt;
+  }
+  return key;
+}
+
+std::optional<std::span<const std::byte>> read_container_value(std::span<const std::byte> bytes,
+                                                               const ContainerHeader& header,
+                                                               Verification verification) {
+  if (bytes.size() < header.container_bytes()) return std::nullopt;
+  const auto value = bytes.subspan(header.key_end(), header.value_bytes);
+  if (verification == Verification::on && crc32c(value, header.key_crc) != header.value_crc) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace falafel::engine

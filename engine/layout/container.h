@@ -1,0 +1,78 @@
+// A container: one key with its value, self-verifying (Behringer 3.4, 3.5.5). It is written before an
+// entry points to it and never changed while one does.
+//
+//   byte  0  u16  magic
+//         2  u16  zero
+//         4  u32  key length in bytes
+//         8  u32  value length in bytes
+//        12  u32  CRC-32C of bytes 0..11
+//        16  u32  CRC-32C of bytes 0..11 and the key
+//        20  u32  CRC-32C of bytes 0..11, the key and the value
+//        24       key, then value, then nothing that counts up to a whole number of units
+//
+// All integers are little-endian. The checks build on each other, so each part that a reader has
+// loaded verifies by itself, and a piece of one container never passes with the rest of another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace falafel::engine {
+
+inline constexpr std::uint64_t max_key_bytes = 65'536;
+inline constexpr std::uint64_t max_value_bytes = 0xffff'ffff;
+inline constexpr std::uint16_t container_magic = 0xfa1a;
+
+struct ContainerHeader {
+  std::uint16_t magic = container_magic;
+  std::uint16_t zero = 0;
+  std::uint32_t key_bytes = 0;
+  std::uint32_t value_bytes = 0;
+  std::uint32_t header_crc = 0;
+  std::uint32_t key_crc = 0;
+  std::uint32_t value_crc = 0;
+
+  // Without the padding.
+  std::uint64_t container_bytes() const;
+  std::uint64_t key_end() const;
+};
+inline constexpr std::uint64_t container_header_bytes = 24;
+static_assert(sizeof(ContainerHeader) == container_header_bytes);
+static_assert(offsetof(ContainerHeader, key_bytes) == 4);
+static_assert(offsetof(ContainerHeader, value_bytes) == 8);
+static_assert(offsetof(ContainerHeader, header_crc) == 12);
+static_assert(offsetof(ContainerHeader, key_crc) == 16);
+static_assert(offsetof(ContainerHeader, value_crc) == 20);
+
+constexpr std::uint64_t container_bytes(std::uint64_t key_bytes, std::uint64_t value_bytes) {
+  return container_header_bytes + key_bytes + value_bytes;
+}
+
+inline std::uint64_t ContainerHeader::container_bytes() const {
+  return engine::container_bytes(key_bytes, value_bytes);
+}
+inline std::uint64_t ContainerHeader::key_end() const { return container_header_bytes + key_bytes; }
+
+// Writes a container to the start of `destination`, which is long enough.
+void write_container(std::span<const std::byte> key, std::span<const std::byte> value,
+                     std::span<std::byte> destination);
+
+// A key that no client can ask for: what stands in for a container that does not verify, so that the
+// collision chain which runs through its entry stays whole.
+void write_unreadable_container(std::span<std::byte> destination);
+
+// The parts of a container, if `bytes` (its start) hold them. Without verification they are only
+// checked for being there.
+enum class Verification : bool { off, on };
+std::optional<ContainerHeader> read_container_header(std::span<const std::byte> bytes,
+                                                     Verification verification);
+std::optional<std::span<const std::byte>> read_container_key(std::span<const std::byte> bytes,
+                                                             const ContainerHeader& header,
+                                                             Verification verification);
+std::optional<std::span<const std::byte>> read_container_value(std::span<const std::byte> bytes,
+                                                               const ContainerHeader& header,
+                                                               Verification verification);
+
+}  // namespace falafel::engine

@@ -1,0 +1,63 @@
+// An entry of the hash table: one word, so that one compare-and-swap changes all of it (Behringer
+// 3.4, 4.2.1).
+//
+//   bit 63 .. 32  offset of the container in units (Geometry::unit_bytes) from the chunk's start; 0: empty
+//   bit 31 ..  2  tag, incremented by every change that could otherwise recreate an earlier word
+//   bit 1         locked: the cleanup is at work here, clients keep off
+//   bit 0         deleted: the key is not in the store; its container still says which key it was
+//
+// An empty entry has neither flag; its tag counts on, so that empty words differ as well.
+#pragma once
+
+#include <cstdint>
+
+namespace falafel::engine {
+
+inline constexpr std::uint32_t tag_bits = 30;
+inline constexpr std::uint64_t entry_bytes = 8;
+
+class Entry {
+ public:
+  constexpr Entry() = default;
+  constexpr explicit Entry(std::uint64_t word) : word_(word) {}
+
+  // A live entry with this one's tag.
+  constexpr Entry pointing_to(std::uint32_t offset_units) const {
+    return Entry((std::uint64_t{offset_units} << 32) | (word_ & tag_mask));
+  }
+  // The same entry with its container somewhere else.
+  constexpr Entry moved_to(std::uint32_t offset_units) const {
+    return Entry((std::uint64_t{offset_units} << 32) | (word_ & 0xffff'ffff));
+  }
+  constexpr Entry with_next_tag() const {
+    return Entry((word_ & ~tag_mask) | ((word_ + (std::uint64_t{1} << 2)) & tag_mask));
+  }
+  constexpr Entry with_deleted() const { return Entry(word_ | deleted_bit); }
+  constexpr Entry with_locked() const { return Entry(word_ | locked_bit); }
+  constexpr Entry without_locked() const { return Entry(word_ & ~locked_bit); }
+  constexpr Entry emptied() const { return Entry(word_ & tag_mask); }
+  // This entry's offset and deleted flag, in a slot whose tag was `tag_of`'s.
+  constexpr Entry with_tag_of(Entry tag_of) const {
+    return Entry((word_ & ~tag_mask) | (tag_of.word_ & tag_mask));
+  }
+
+  constexpr std::uint64_t word() const { return word_; }
+  constexpr std::uint32_t offset_units() const { return static_cast<std::uint32_t>(word_ >> 32); }
+  constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(word_ & tag_mask) >> 2; }
+  constexpr bool is_empty() const { return offset_units() == 0; }
+  constexpr bool is_locked() const { return (word_ & locked_bit) != 0; }
+  constexpr bool is_deleted() const { return (word_ & deleted_bit) != 0; }
+
+  friend constexpr bool operator==(Entry, Entry) = default;
+
+ private:
+  static constexpr std::uint64_t deleted_bit = 1;
+  static constexpr std::uint64_t locked_bit = 2;
+  static constexpr std::uint64_t tag_mask = ((std::uint64_t{1} << tag_bits) - 1) << 2;
+
+  std::uint64_t word_ = 0;
+};
+
+static_assert(sizeof(Entry) == entry_bytes);
+
+}  // namespace falafel::engine

@@ -1,0 +1,82 @@
+#include "engine/layout/geometry.h"
+
+#include <fmt/format.h>
+
+#include "engine/layout/container.h"
+#include "engine/layout/entry.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+namespace {
+
+constexpr std::uint64_t align(std::uint64_t bytes) {
+  return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+}
+
+}  // namespace
+
+std::uint64_t Geometry::entry_offset(std::uint64_t slot) const {
+  FALAFEL_ASSERT(slot < table_entries, "slot {} of {}", slot, table_entries);
+  return table_offset() + slot * entry_bytes;
+}
+
+std::uint64_t Geometry::region_offset(std::uint64_t region) const {
+  return align(table_offset() + table_entries * entry_bytes) + region * region_bytes;
+}
+
+std::uint64_t Geometry::mature_offset(std::uint32_t space) const {
+  return align(region_offset(region_count)) + space * align(mature_bytes);
+}
+
+std::uint64_t Geometry::chunk_bytes() const { return mature_offset(mature_space_count); }
+
+std::uint64_t Geometry::round_up_to_unit(std::uint64_t bytes) const {
+  return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+}
+
+std::uint32_t Geometry::to_units(std::uint64_t offset) const {
+  FALAFEL_ASSERT(offset % unit_bytes == 0 && offset < chunk_bytes(), "offset {}", offset);
+  return static_cast<std::uint32_t>(offset / unit_bytes);
+}
+
+bool Geometry::may_hold_container(std::uint64_t offset) const {
+  return offset >= region_offset(0) && offset + container_header_bytes <= chunk_bytes();
+}
+
+std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 38;  // 256 GiB: no sum below overflows
+  if (geometry.unit_bytes != 8 && geometry.unit_bytes != 64) {
+    return fmt::format("unit_bytes is {}, and must be 8 or 64", geometry.unit_bytes);
+  }
+  if (geometry.table_entries == 0 || geometry.table_entries > most / entry_bytes) {
+    return fmt::format("table_entries is {}, and must be from 1 to {}", geometry.table_entries,
+                       most / entry_bytes);
+  }
+  if (geometry.region_count == 0 || geometry.region_count > 65'536) {
+    return fmt::format("region_count is {}, and must be from 1 to 65536", geometry.region_count);
+  }
+  const std::uint64_t smallest = geometry.round_up_to_unit(container_bytes(1, 0));
+  const auto is_valid_space = [&](std::uint64_t bytes) {
+    return bytes >= smallest && bytes <= most && bytes % geometry.unit_bytes == 0;
+  };
+  if (!is_valid_space(geometry.region_bytes) ||
+      geometry.region_bytes > most / geometry.region_count) {
+    return fmt::format("region_bytes is {}, and must be a multiple of {} from {} to {}",
+                       geometry.region_bytes, geometry.unit_bytes, smallest,
+                       most / geometry.region_count);
+  }
+  if (!is_valid_space(geometry.mature_bytes) || geometry.mature_bytes < geometry.region_bytes) {
+    return fmt::format("mature_bytes is {}, and must be a multiple of {} from region_bytes ({}) on",
+                       geometry.mature_bytes, geometry.unit_bytes, geometry.region_bytes);
+  }
+  const std::uint64_t reach = (std::uint64_t{1} << 32) * geometry.unit_bytes;
+  if (geometry.chunk_bytes() > reach) {
+    return fmt::format(
+        "the chunk is of {} bytes, but offsets in units of {} reach {}; make it smaller, or "
+        "unit_bytes 64",
+        geometry.chunk_bytes(), geometry.unit_bytes, reach);
+  }
+  return std::nullopt;
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,43 @@
+// Where things lie in the server's chunk of memory:
+//
+//   superblock | table | region 0 | region 1 | ... | mature space 0 | mature space 1
+//
+// One contiguous chunk, so that a 32-bit offset in an entry reaches all of it (Behringer 4.2.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace falafel::engine {
+
+inline constexpr std::uint64_t superblock_bytes = 128;
+inline constexpr std::uint32_t mature_space_count = 2;
+inline constexpr std::uint64_t alignment_bytes = 64;
+
+struct Geometry {
+  std::uint32_t unit_bytes = 8;  // what offsets count: 8 reaches 32 GiB, 64 reaches 256 GiB
+  std::uint64_t table_entries = 1'024;
+  std::uint64_t region_bytes = 65'536;  // of one client's region, a multiple of unit_bytes
+  std::uint64_t region_count = 16;
+  std::uint64_t mature_bytes = 1'048'576;  // of each mature space, a multiple of unit_bytes
+
+  static constexpr std::uint64_t table_offset() { return superblock_bytes; }
+  std::uint64_t entry_offset(std::uint64_t slot) const;
+  std::uint64_t region_offset(std::uint64_t region) const;
+  std::uint64_t mature_offset(std::uint32_t space) const;
+  std::uint64_t chunk_bytes() const;
+
+  std::uint64_t round_up_to_unit(std::uint64_t bytes) const;
+  std::uint32_t to_units(std::uint64_t offset) const;
+  std::uint64_t to_offset(std::uint32_t units) const { return std::uint64_t{units} * unit_bytes; }
+  // What an offset may point to: room for a header between the table's end and the chunk's.
+  bool may_hold_container(std::uint64_t offset) const;
+
+  friend bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+// What is wrong with it, as a message that names the field and its range.
+std::optional<std::string> find_invalid_geometry(const Geometry& geometry);
+
+}  // namespace falafel::engine

@@ -1,0 +1,18 @@
+// Where a key's search starts. SipHash-2-4 under a secret of the server: who does not know the secret
+// cannot choose keys that collide.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace falafel::engine {
+
+using HashKey = std::array<std::byte, 16>;
+
+// The home slot of a key in a table of `table_entries`.
+std::uint64_t home_slot(std::span<const std::byte> key, const HashKey& hash_key,
+                        std::uint64_t table_entries);
+
+}  // namespace falafel::engine

@@ -1,0 +1,78 @@
+#include "engine/layout/superblock.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "engine/layout/crc32c.h"
+
+namespace falafel::engine {
+namespace {
+
+std::uint32_t checksum_of(const Superblock& superblock) {
+  return crc32c(std::as_bytes(std::span(&superblock, 1)).first(offsetof(Superblock, crc)));
+}
+
+tl::unexpected<fabric::Error> refuse(std::string what) {
+  return fabric::make_error(fabric::ErrorCode::invalid_argument, "superblock: " + std::move(what));
+}
+
+}  // namespace
+
+Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
+                           std::uint64_t incarnation) {
+  Superblock superblock;
+  superblock.unit_bytes = geometry.unit_bytes;
+  superblock.chunk_bytes = geometry.chunk_bytes();
+  superblock.table_offset = Geometry::table_offset();
+  superblock.table_entries = geometry.table_entries;
+  superblock.regions_offset = geometry.region_offset(0);
+  superblock.region_bytes = geometry.region_bytes;
+  superblock.region_count = geometry.region_count;
+  superblock.mature_0_offset = geometry.mature_offset(0);
+  superblock.mature_bytes = geometry.mature_bytes;
+  superblock.mature_1_offset = geometry.mature_offset(1);
+  superblock.hash_key = hash_key;
+  superblock.incarnation = incarnation;
+  superblock.crc = checksum_of(superblock);
+  return superblock;
+}
+
+Geometry geometry_of(const Superblock& superblock) {
+  return {.unit_bytes = superblock.unit_bytes,
+          .table_entries = superblock.table_entries,
+          .region_bytes = superblock.region_bytes,
+          .region_count = superblock.region_count,
+          .mature_bytes = superblock.mature_bytes};
+}
+
+fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
+                                            std::uint64_t chunk_bytes) {
+  if (bytes.size() < superblock_bytes) {
+    return refuse(fmt::format("{} bytes, too short", bytes.size()));
+  }
+  Superblock superblock;
+  std::memcpy(&superblock, bytes.data(), sizeof superblock);
+  if (superblock.magic != superblock_magic) {
+    return refuse(
+        fmt::format("magic {:016x}: this is no memory of a Falafel server", superblock.magic));
+  }
+  if (superblock.version != layout_version) {
+    return refuse(
+        fmt::format("version {}, but this client speaks {}; use a client of the server's "
+                    "version",
+                    superblock.version, layout_version));
+  }
+  if (superblock.crc != checksum_of(superblock)) return refuse("its checksum is wrong");
+  const Geometry geometry = geometry_of(superblock);
+  if (auto problem = find_invalid_geometry(geometry)) return refuse(std::move(*problem));
+  if (geometry.chunk_bytes() != chunk_bytes) {
+    return refuse(fmt::format("a chunk of {} bytes, but the server spoke of {}",
+                              geometry.chunk_bytes(), chunk_bytes));
+  }
+  const Superblock derived = make_superblock(geometry, superblock.hash_key, superblock.incarnation);
+  if (derived.crc != superblock.crc) return refuse("its offsets do not follow from its sizes");
+  return superblock;
+}
+
+}  // namespace falafel::engine

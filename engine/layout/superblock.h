@@ -1,0 +1,72 @@
+// The superblock: the first bytes of the chunk. A client reads it after connecting and believes nothing
+// of the chunk that it does not say.
+//
+//   byte   0  u64  magic, "FALAFEL" and a zero byte
+//          8  u32  version of all layouts and of the protocol
+//         12  u32  unit_bytes
+//         16  u64  chunk_bytes
+//         24  u64  offset of the table
+//         32  u64  table_entries
+//         40  u64  offset of region 0
+//         48  u64  region_bytes
+//         56  u64  region_count
+//         64  u64  offset of mature space 0
+//         72  u64  mature_bytes
+//         80  u64  offset of mature space 1
+//         88  16 B key of the hash
+//        104  u64  incarnation: a number of this life of the server
+//        112  12 B zero
+//        124  u32  CRC-32C of bytes 0..123
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/layout/geometry.h"
+#include "engine/layout/key_hash.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+inline constexpr std::uint64_t superblock_magic = 0x004c'4546'414c'4146;  // "FALAFEL"
+inline constexpr std::uint32_t layout_version = 1;
+
+struct Superblock {
+  std::uint64_t magic = superblock_magic;
+  std::uint32_t version = layout_version;
+  std::uint32_t unit_bytes = 0;
+  std::uint64_t chunk_bytes = 0;
+  std::uint64_t table_offset = 0;
+  std::uint64_t table_entries = 0;
+  std::uint64_t regions_offset = 0;
+  std::uint64_t region_bytes = 0;
+  std::uint64_t region_count = 0;
+  std::uint64_t mature_0_offset = 0;
+  std::uint64_t mature_bytes = 0;
+  std::uint64_t mature_1_offset = 0;
+  HashKey hash_key{};
+  std::uint64_t incarnation = 0;
+  std::array<std::byte, 12> zero{};
+  std::uint32_t crc = 0;
+};
+static_assert(sizeof(Superblock) == superblock_bytes);
+static_assert(offsetof(Superblock, chunk_bytes) == 16);
+static_assert(offsetof(Superblock, table_entries) == 32);
+static_assert(offsetof(Superblock, region_bytes) == 48);
+static_assert(offsetof(Superblock, mature_0_offset) == 64);
+static_assert(offsetof(Superblock, hash_key) == 88);
+static_assert(offsetof(Superblock, incarnation) == 104);
+static_assert(offsetof(Superblock, crc) == 124);
+
+Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
+                           std::uint64_t incarnation);
+
+// Errors: invalid_argument, with what is wrong (magic, version, checksum, a geometry that is absurd or
+// does not fit `chunk_bytes`, what the server said when connecting).
+fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
+                                            std::uint64_t chunk_bytes);
+Geometry geometry_of(const Superblock& superblock);
+
+}  // namespace falafel::engine

@@ -1,0 +1,34 @@
+// Memory of the own host, registered as a whole: where requests take data from and put it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+struct LocalMemory {
+  std::shared_ptr<fabric::MemoryBlock> block;
+  std::unique_ptr<fabric::MemoryRegion> region;
+  std::uint64_t size_bytes = 0;
+
+  fabric::MemoryAddress at(std::uint64_t offset) const { return {region->local_key(), offset}; }
+  std::span<std::byte> bytes(std::uint64_t offset, std::uint64_t length) const {
+    return block->bytes().subspan(offset, length);
+  }
+};
+
+// Errors: out_of_memory.
+inline fabric::Result<LocalMemory> allocate_local_memory(fabric::Host& host,
+                                                         fabric::ProtectionDomain& domain,
+                                                         std::uint64_t size_bytes) {
+  auto block = host.allocate_memory(size_bytes);
+  if (!block) return tl::unexpected(block.error());
+  auto region = domain.register_memory(*block, 0, size_bytes, {.local_write = true});
+  if (!region) return tl::unexpected(region.error());
+  return LocalMemory{std::move(*block), std::move(*region), size_bytes};
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,42 @@
+// Rare branches of the engine. A campaign reports how often each was reached; one that never was is a
+// hole in it.
+#pragma once
+
+#include <array>
+
+#include "fabric/fabric.h"
+
+namespace falafel::engine::probes {
+
+using fabric::Probe;
+
+inline constexpr Probe compare_and_swap_lost{0, "compare_and_swap_lost"};
+inline constexpr Probe restart_at_lock{1, "restart_at_lock"};
+inline constexpr Probe restart_at_bad_checksum{2, "restart_at_bad_checksum"};
+inline constexpr Probe restart_at_changed_walk{3, "restart_at_changed_walk"};
+inline constexpr Probe walk_wrapped{4, "walk_wrapped"};
+inline constexpr Probe walk_covered_table{5, "walk_covered_table"};
+inline constexpr Probe outcome_unknown{6, "outcome_unknown"};
+inline constexpr Probe region_denied{7, "region_denied"};
+inline constexpr Probe region_renewed_eagerly{8, "region_renewed_eagerly"};
+inline constexpr Probe container_corrupted{9, "container_corrupted"};
+inline constexpr Probe collector_met_deleted{10, "collector_met_deleted"};
+inline constexpr Probe collector_lost{11, "collector_lost"};
+inline constexpr Probe collector_retried{12, "collector_retried"};
+inline constexpr Probe mature_space_flipped{13, "mature_space_flipped"};
+inline constexpr Probe reclamation_waited{14, "reclamation_waited"};
+inline constexpr Probe cleanup_moved_entry{15, "cleanup_moved_entry"};
+inline constexpr Probe cleanup_lock_lost{16, "cleanup_lock_lost"};
+inline constexpr Probe cleanup_wrapped{17, "cleanup_wrapped"};
+inline constexpr Probe client_fenced{18, "client_fenced"};
+inline constexpr Probe update_in_doubt{19, "update_in_doubt"};
+
+inline constexpr std::array all{
+    compare_and_swap_lost,  restart_at_lock,      restart_at_bad_checksum, restart_at_changed_walk,
+    walk_wrapped,           walk_covered_table,   outcome_unknown,         region_denied,
+    region_renewed_eagerly, container_corrupted,  collector_met_deleted,   collector_lost,
+    collector_retried,      mature_space_flipped, reclamation_waited,      cleanup_moved_entry,
+    cleanup_lock_lost,      cleanup_wrapped,      client_fenced,           update_in_doubt};
+static_assert(all.size() <= fabric::max_probes);
+
+}  // namespace falafel::engine::probes

@@ -1,0 +1,36 @@
+// The server's view of its chunk: entries and containers, by the processor's own accesses. Entries are
+// changed through an EntryUpdater only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/layout/container.h"
+#include "engine/layout/entry.h"
+#include "engine/layout/geometry.h"
+#include "engine/layout/key_hash.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+struct ContainerCopy {
+  ContainerHeader header;
+  std::vector<std::byte> key;
+  std::vector<std::byte> value;  // only if asked for
+};
+
+struct Chunk {
+  Geometry geometry;
+  HashKey hash_key;
+  std::shared_ptr<fabric::MemoryBlock> block;
+
+  Entry load_entry(std::uint64_t slot) const;
+  // Empty if the entry points to nothing that verifies.
+  enum class Part : std::uint8_t { key, key_and_value };
+  std::optional<ContainerCopy> read_container(Entry entry, Part part) const;
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
+};
+
+}  // namespace falafel::engine

@@ -1,0 +1,29 @@
+// Mutual exclusion of fibers over waits.
+#pragma once
+
+#include <memory>
+
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+class FiberMutex {
+ public:
+  explicit FiberMutex(fabric::Host& host) : unlocked_(host.create_event()) {}
+
+  void lock() {  // waits
+    while (locked_) unlocked_->wait(fabric::never_ns);
+    locked_ = true;
+  }
+  void unlock() {
+    locked_ = false;
+    unlocked_->notify_all();
+  }
+  bool is_locked() const { return locked_; }
+
+ private:
+  std::unique_ptr<fabric::Event> unlocked_;
+  bool locked_ = false;
+};
+
+}  // namespace falafel::engine

@@ -1,0 +1,68 @@
+#include "engine/server/loopback.h"
+
+#include "engine/layout/control_message.h"
+
+namespace falafel::engine {
+namespace {
+
+constexpr std::uint64_t retry_ns = 100'000;
+constexpr std::uint64_t patience_ns = 1'000'000'000;
+
+}  // namespace
+
+LoopbackConnector::LoopbackConnector(fabric::Host& host, fabric::ProtectionDomain& domain,
+                                     std::uint16_t service, std::uint32_t max_send_requests)
+    : host_(host),
+      domain_(domain),
+      service_(service),
+      max_send_requests_(max_send_requests),
+      secret_(host.random(0) | 1),
+      accepted_event_(host.create_event()) {}
+
+LoopbackEnd LoopbackConnector::make_end() const {
+  auto completions = host_.device(0).create_completion_queue(max_send_requests_ + 1);
+  FALAFEL_ASSERT(completions.has_value(), "{}", completions.error().detail);
+  return {.completions = std::move(*completions), .queue_pair = nullptr};
+}
+
+fabric::QueuePairOptions LoopbackConnector::options(const LoopbackEnd& end) const {
+  return {.protection_domain = &domain_,
+          .send_completions = end.completions.get(),
+          .receive_completions = end.completions.get(),
+          .max_send_requests = max_send_requests_,
+          .max_receive_requests = 1};
+}
+
+LoopbackPair LoopbackConnector::connect() {
+  while (connecting_) accepted_event_->wait(fabric::never_ns);
+  connecting_ = true;
+  LoopbackPair pair;
+  while (pair.near.queue_pair == nullptr) {
+    accepted_.clear();
+    LoopbackEnd near = make_end();
+    auto connection = host_.device(0).connect(
+        {.host = host_.name(), .service = service_}, options(near),
+        to_bytes(ClientHello{.loopback_secret = secret_}), host_.now_ns() + patience_ns);
+    if (!connection) {
+      host_.sleep_until(host_.now_ns() + retry_ns);
+      continue;
+    }
+    while (accepted_.empty()) accepted_event_->wait(fabric::never_ns);
+    near.queue_pair = std::move(connection->queue_pair);
+    pair = {.near = std::move(near), .far = std::move(accepted_.back())};
+  }
+  connecting_ = false;
+  accepted_event_->notify_all();
+  return pair;
+}
+
+void LoopbackConnector::accept(fabric::ConnectionRequest& request) {
+  LoopbackEnd far = make_end();
+  auto queue_pair = request.accept(options(far), {});
+  if (!queue_pair) return;
+  far.queue_pair = std::move(*queue_pair);
+  accepted_.push_back(std::move(far));
+  accepted_event_->notify_all();
+}
+
+}  // namespace falafel::engine

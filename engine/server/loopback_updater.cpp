@@ -1,0 +1,91 @@
+#include "engine/server/loopback_updater.h"
+
+#include <cstring>
+
+#include "engine/probes.h"
+
+namespace falafel::engine {
+
+LoopbackUpdater::LoopbackUpdater(fabric::Host& host, const Chunk& chunk,
+                                 LoopbackConnector& connector, std::uint32_t table_key,
+                                 LocalMemory results)
+    : host_(host),
+      chunk_(chunk),
+      connector_(connector),
+      table_key_(table_key),
+      results_(std::move(results)),
+      capacity_(results_.size_bytes / fabric::word_bytes),
+      pair_(connector.connect()) {}
+
+void LoopbackUpdater::submit(const EntryUpdate& update) {
+  FALAFEL_ASSERT(!is_full(), "{} updates under way", outstanding_.size());
+  fabric::WorkRequest request;
+  request.id = submitted_ % capacity_;
+  request.opcode = fabric::Opcode::compare_and_swap;
+  request.length_bytes = fabric::word_bytes;
+  request.local = results_.at(request.id * fabric::word_bytes);
+  request.remote = {table_key_, chunk_.geometry.entry_offset(update.slot)};
+  request.compare = update.expected.word();
+  request.swap_or_add = update.desired.word();
+  const auto posted = pair_.near.queue_pair->post_send({&request, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+  ++submitted_;
+  outstanding_.push_back(update);
+}
+
+std::optional<UpdateOutcome> LoopbackUpdater::next() {
+  if (!resolved_.empty()) {
+    const UpdateOutcome outcome = resolved_.front();
+    resolved_.pop_front();
+    return outcome;
+  }
+  if (outstanding_.empty()) return std::nullopt;
+  fabric::WorkCompletion completion;
+  while (pair_.near.completions->poll({&completion, 1}) == 0) {
+    pair_.near.completions->wait(fabric::never_ns);
+  }
+  if (completion.status != fabric::CompletionStatus::success) {
+    resolve_doubt();
+    return next();
+  }
+  std::uint64_t previous = 0;
+  std::memcpy(&previous,
+              results_.bytes(completion.id * fabric::word_bytes, fabric::word_bytes).data(),
+              sizeof previous);
+  const EntryUpdate update = outstanding_.front();
+  outstanding_.pop_front();
+  return UpdateOutcome{.update = update,
+                       .succeeded = Entry(previous) == update.expected,
+                       .current = Entry(previous)};
+}
+
+// A word that an update writes was not in its slot before, for it has a new tag, or a lock that only the
+// server sets. So if it is there now, the update has happened. If it happened and a client has changed
+// the entry since, that is as if the client had come first.
+void LoopbackUpdater::resolve_doubt() {
+  host_.count(probes::update_in_doubt);
+  drain(pair_.near);
+  drain(pair_.far);
+  for (const EntryUpdate& update : outstanding_) {
+    const Entry now = chunk_.load_entry(update.slot);
+    resolved_.push_back({.update = update, .succeeded = now == update.desired, .current = now});
+  }
+  outstanding_.clear();
+  pair_ = connector_.connect();
+}
+
+// Until the flush of a request that is posted now, or was before, has been polled.
+void LoopbackUpdater::drain(LoopbackEnd& end) {
+  constexpr std::uint64_t last_request = ~std::uint64_t{0};
+  end.queue_pair->move_to_error();
+  const fabric::ReceiveRequest receive{
+      .id = last_request, .local = results_.at(0), .length_bytes = 0};
+  const auto posted = end.queue_pair->post_receive({&receive, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+  fabric::WorkCompletion completion;
+  do {
+    while (end.completions->poll({&completion, 1}) == 0) end.completions->wait(fabric::never_ns);
+  } while (completion.id != last_request);
+}
+
+}  // namespace falafel::engine

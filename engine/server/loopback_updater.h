@@ -1,0 +1,46 @@
+// Updates of entries by the device's own atomics.
+//
+// If the connection breaks, the updates under way are in doubt: they have happened or not, and still may.
+// Both ends are then fenced, so that nothing happens any more, and the table says what did.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "engine/local_memory.h"
+#include "engine/server/chunk.h"
+#include "engine/server/entry_updater.h"
+#include "engine/server/loopback.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+class LoopbackUpdater : public EntryUpdater {
+ public:
+  // Connects: waits. `table_key`: remote key of the table in the connector's domain. `results`: one word
+  // for each update under way.
+  LoopbackUpdater(fabric::Host& host, const Chunk& chunk, LoopbackConnector& connector,
+                  std::uint32_t table_key, LocalMemory results);
+
+  bool is_full() const override { return outstanding_.size() == capacity_; }
+  void submit(const EntryUpdate& update) override;
+  std::optional<UpdateOutcome> next() override;
+
+ private:
+  void resolve_doubt();
+  void drain(LoopbackEnd& end);
+
+  fabric::Host& host_;
+  const Chunk& chunk_;
+  LoopbackConnector& connector_;
+  std::uint32_t table_key_;
+  LocalMemory results_;
+  std::uint64_t capacity_;
+  std::uint64_t submitted_ = 0;
+  std::deque<EntryUpdate> outstanding_;
+  std::deque<UpdateOutcome> resolved_;  // of updates that were in doubt
+  LoopbackPair pair_;
+};
+
+}  // namespace falafel::engine

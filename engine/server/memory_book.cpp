@@ -1,0 +1,89 @@
+#include "engine/server/memory_book.h"
+
+#include <algorithm>
+
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+MemoryBook::MemoryBook(const Geometry& geometry)
+    : geometry_(geometry), regions_(geometry.region_count) {
+  spaces_[active_].active = true;
+}
+
+std::uint64_t MemoryBook::count(RegionState state) const {
+  return static_cast<std::uint64_t>(std::ranges::count(regions_, state, &RegionInspection::state));
+}
+
+std::optional<std::uint32_t> MemoryBook::find(RegionState state) const {
+  const auto found = std::ranges::find(regions_, state, &RegionInspection::state);
+  if (found == regions_.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - regions_.begin());
+}
+
+bool MemoryBook::has_room_for_grant(std::uint64_t mature_bytes_in_use) const {
+  const std::uint64_t outstanding =
+      count(RegionState::granted) + count(RegionState::released) + count(RegionState::collecting);
+  return mature_bytes_in_use + (outstanding + 1) * geometry_.region_bytes <= geometry_.mature_bytes;
+}
+
+std::uint64_t MemoryBook::grant(std::uint32_t index, std::uint32_t client) {
+  FALAFEL_ASSERT(regions_[index].state == RegionState::free, "region {} is not free", index);
+  regions_[index] = {
+      .state = RegionState::granted, .client = client, .incarnation = next_incarnation_++};
+  return regions_[index].incarnation;
+}
+
+bool MemoryBook::release(std::uint32_t index, std::uint32_t client, std::uint64_t incarnation) {
+  if (index >= regions_.size()) return false;
+  RegionInspection& region = regions_[index];
+  if (region.state != RegionState::granted || region.client != client ||
+      region.incarnation != incarnation) {
+    return false;
+  }
+  region.state = RegionState::released;
+  return true;
+}
+
+void MemoryBook::release_all(std::uint32_t client) {
+  for (RegionInspection& region : regions_) {
+    if (region.state == RegionState::granted && region.client == client) {
+      region.state = RegionState::released;
+    }
+  }
+}
+
+std::optional<std::uint32_t> MemoryBook::region_at(std::uint64_t offset) const {
+  const std::uint64_t begin = geometry_.region_offset(0);
+  if (offset < begin || offset >= geometry_.region_offset(geometry_.region_count)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>((offset - begin) / geometry_.region_bytes);
+}
+
+bool MemoryBook::is_in_space(std::uint32_t space, std::uint64_t offset) const {
+  const std::uint64_t begin = geometry_.mature_offset(space);
+  return offset >= begin && offset < begin + geometry_.mature_bytes;
+}
+
+std::optional<std::uint64_t> MemoryBook::allocate(std::uint32_t space, std::uint64_t size_bytes) {
+  MatureSpaceInspection& mature = spaces_[space];
+  const std::uint64_t rounded_bytes = geometry_.round_up_to_unit(size_bytes);
+  if (mature.used_bytes + rounded_bytes > geometry_.mature_bytes) return std::nullopt;
+  const std::uint64_t offset = geometry_.mature_offset(space) + mature.used_bytes;
+  mature.used_bytes += rounded_bytes;
+  return offset;
+}
+
+void MemoryBook::flip(bool waits) {
+  FALAFEL_ASSERT(!spaces_[other_space()].waiting, "mature space {} is not free", other_space());
+  spaces_[active_] = {.active = false, .waiting = waits, .used_bytes = 0};
+  active_ = other_space();
+  spaces_[active_].active = true;
+}
+
+std::vector<MatureSpaceInspection> MemoryBook::mature_spaces() const {
+  return {spaces_.begin(), spaces_.end()};
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,59 @@
+// Who has which part of the chunk: the regions and the mature spaces, and whether another region may be
+// granted (Behringer 3.3).
+//
+// A region is granted only while the active mature space could take all that is outstanding: every
+// region that is granted, or waits for its collection, full of live data. So a collection always finishes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/layout/geometry.h"
+#include "engine/server/server.h"
+
+namespace falafel::engine {
+
+class MemoryBook {
+ public:
+  explicit MemoryBook(const Geometry& geometry);
+
+  // Regions.
+  const RegionInspection& region(std::uint32_t index) const { return regions_[index]; }
+  std::uint32_t region_count() const { return static_cast<std::uint32_t>(regions_.size()); }
+  std::uint64_t count(RegionState state) const;
+  std::optional<std::uint32_t> find(RegionState state) const;
+  bool has_room_for_grant(std::uint64_t mature_bytes_in_use) const;
+  // Of a region that is free; returns its new incarnation.
+  std::uint64_t grant(std::uint32_t index, std::uint32_t client);
+  // False if the client does not hold that incarnation of the region.
+  bool release(std::uint32_t index, std::uint32_t client, std::uint64_t incarnation);
+  void release_all(std::uint32_t client);
+  void set_state(std::uint32_t index, RegionState state) { regions_[index].state = state; }
+  std::optional<std::uint32_t> region_at(std::uint64_t offset) const;
+
+  // Mature spaces: one is active, and takes what is collected.
+  std::uint32_t active_space() const { return active_; }
+  std::uint32_t other_space() const { return 1 - active_; }
+  std::uint64_t used_bytes() const { return spaces_[active_].used_bytes; }
+  bool is_waiting(std::uint32_t space) const { return spaces_[space].waiting; }
+  bool is_in_space(std::uint32_t space, std::uint64_t offset) const;
+  // Consecutive memory of a space, a whole number of units; empty if it is full.
+  std::optional<std::uint64_t> allocate(std::uint32_t space, std::uint64_t size_bytes);
+  // The other space becomes active, and the active one empty; it waits if `waits`.
+  void flip(bool waits);
+  void set_reclaimed(std::uint32_t space) { spaces_[space].waiting = false; }
+
+  std::vector<RegionInspection> regions() const { return regions_; }
+  std::vector<MatureSpaceInspection> mature_spaces() const;
+
+ private:
+  Geometry geometry_;
+  std::vector<RegionInspection> regions_;
+  std::array<MatureSpaceInspection, mature_space_count> spaces_{};
+  std::uint32_t active_ = 0;
+  std::uint64_t next_incarnation_ = 1;
+};
+
+}  // namespace falafel::engine

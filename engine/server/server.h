@@ -1,0 +1,108 @@
+// The server: it owns the memory and hands out regions, collects, cleans up and watches over its
+// clients. It is on no operation's path.
+//
+// It runs as daemon fibers of its host: an acceptor, control (messages), membership (time-outs and
+// fencing), the collector and the cleaner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/layout/geometry.h"
+#include "engine/layout/key_hash.h"
+#include "engine/safeguards.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+struct ServerOptions {
+  Geometry geometry{};
+  Safeguards safeguards = Safeguards::hardened();
+  std::uint16_t service = 7;
+  std::uint32_t max_clients = 64;
+  // A client that is silent for so long is given up. Clients send heartbeats five times as often. Tags
+  // must not wrap within it: at 2.0 million SETs per second 2^30 tags last 536 s (Behringer 4.2.3).
+  std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
+  // A cleanup starts when so many of the table's entries are deleted, in percent, 0 to 100 (and one at
+  // least), and is due this often.
+  std::uint32_t cleanup_percent = 10;
+  std::uint64_t cleanup_interval_ns = 1'000'000'000;
+  // Compare-and-swaps of the server under way at once (Behringer 4.2.4), 1 to 64.
+  std::uint32_t pipelined_updates = 16;
+  // The secret of the hash; drawn at random if absent.
+  std::optional<HashKey> hash_key{};
+};
+
+enum class RegionState : std::uint8_t {
+  free,
+  granted,     // a client writes there
+  released,    // to be collected
+  collecting,  // the collector is at work
+  waiting,     // collected; until clients are quiescent
+};
+
+struct RegionInspection {
+  RegionState state = RegionState::free;
+  std::uint32_t client = 0;  // granted: to whom
+  std::uint64_t incarnation = 0;
+};
+
+struct MatureSpaceInspection {
+  bool active = false;
+  bool waiting = false;  // was collected; until clients are quiescent
+  std::uint64_t used_bytes = 0;
+};
+
+struct ServerStatistics {
+  std::uint64_t clients_connected = 0;  // now
+  std::uint64_t clients_fenced = 0;
+  std::uint64_t regions_granted = 0;
+  std::uint64_t regions_denied = 0;
+  std::uint64_t regions_collected = 0;
+  std::uint64_t mature_collections = 0;
+  std::uint64_t containers_copied = 0;
+  std::uint64_t containers_unreadable = 0;  // replaced by a stand-in, or dropped by a cleanup
+  std::uint64_t cleanups = 0;               // walks over the table
+  std::uint64_t entries_cleaned = 0;        // deleted entries that a cleanup removed
+  std::uint64_t updates_lost = 0;  // compare-and-swaps of the server that a client forestalled
+};
+
+// The server's own books, for checkers and monitoring.
+struct ServerInspection {
+  std::vector<RegionInspection> regions;
+  std::vector<MatureSpaceInspection> mature_spaces;
+  ServerStatistics statistics;
+  bool idle = false;  // nothing is left to be collected, reclaimed or granted
+};
+
+class ServerState;
+
+class Server {
+ public:
+  // Waits until it serves. Errors: invalid_argument (an option out of its range), out_of_memory,
+  // address_in_use, unsupported (a device without atomics).
+  static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host,
+                                                       const ServerOptions& options);
+  // Stops serving without waiting.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Runs a cleanup now, whatever the threshold. Waits.
+  void clean_up();
+
+  const Geometry& geometry() const;
+  const HashKey& hash_key() const;
+  ServerInspection inspect() const;
+  // The chunk, for readers such as checkers.
+  fabric::MemoryBlock& memory();
+
+ private:
+  explicit Server(std::shared_ptr<ServerState> state);
+
+  std::shared_ptr<ServerState> state_;
+};
+
+}  // namespace falafel::engine

@@ -1,0 +1,313 @@
+#include "engine/server/server_state.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "engine/layout/superblock.h"
+#include "engine/local_memory.h"
+#include "engine/probes.h"
+#include "engine/server/loopback_updater.h"
+#include "engine/server/processor_updater.h"
+
+namespace falafel::engine {
+
+ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
+    : host_(owner),
+      options_(server_options),
+      cleaning_(owner),
+      moving_(owner),
+      work_(owner.create_event()) {}
+
+// ---------------------------------------------------------------------------------------------------
+// Start and end
+
+fabric::Result<void> ServerState::start() {
+  if (auto prepared = prepare_memory(); !prepared) return prepared;
+  if (auto prepared = prepare_network(); !prepared) return prepared;
+  spawn("accept", &ServerState::accept_connections);
+  auto for_collector = make_updater();
+  if (!for_collector) return tl::unexpected(for_collector.error());
+  collector_updater_ = std::move(*for_collector);
+  auto for_cleanup = make_updater();
+  if (!for_cleanup) return tl::unexpected(for_cleanup.error());
+  cleanup_updater_ = std::move(*for_cleanup);
+  collector_.emplace(host_, chunk_, options_.safeguards, *collector_updater_, *book_, statistics_);
+  cleanup_.emplace(host_, chunk_, options_.safeguards, *cleanup_updater_, statistics_);
+  spawn("messages", &ServerState::receive_messages);
+  spawn("membership", &ServerState::watch_clients);
+  spawn("collector", &ServerState::collect);
+  spawn("cleanup", &ServerState::clean);
+  return {};
+}
+
+void ServerState::stop() {
+  for (const fabric::FiberId fiber : fibers_) host_.cancel(fiber);
+  fibers_.clear();
+}
+
+void ServerState::spawn(std::string_view name, void (ServerState::*body)()) {
+  fibers_.push_back(host_.spawn({.name = name, .daemon = true},
+                                [self = shared_from_this(), body] { (self.get()->*body)(); }));
+}
+
+fabric::Result<void> ServerState::prepare_memory() {
+  auto block = host_.allocate_memory(options_.geometry.chunk_bytes());
+  if (!block) return tl::unexpected(block.error());
+  HashKey hash_key{};
+  if (options_.hash_key) {
+    hash_key = *options_.hash_key;
+  } else {
+    for (std::byte& byte : hash_key) byte = static_cast<std::byte>(host_.random(256));
+  }
+  chunk_ = {.geometry = options_.geometry, .hash_key = hash_key, .block = std::move(*block)};
+  const Superblock superblock = make_superblock(options_.geometry, hash_key, host_.random(0));
+  chunk_.write(0, std::as_bytes(std::span(&superblock, 1)));
+  book_.emplace(options_.geometry);
+  return {};
+}
+
+fabric::Result<void> ServerState::prepare_network() {
+  fabric::Device& device = host_.device(0);
+  domain_ = device.create_protection_domain();
+  auto table = domain_->register_memory(
+      chunk_.block, Geometry::table_offset(), chunk_.geometry.table_entries * entry_bytes,
+      {.local_write = true, .remote_read = true, .remote_atomic = true});
+  if (!table) return tl::unexpected(table.error());
+  table_ = std::move(*table);
+  auto completions =
+      device.create_completion_queue(options_.max_clients * Membership::completions_per_client());
+  if (!completions) return tl::unexpected(completions.error());
+  completions_ = std::move(*completions);
+  auto listener = device.listen(options_.service);
+  if (!listener) return tl::unexpected(listener.error());
+  listener_ = std::move(*listener);
+  reclamation_.emplace(
+      [this](std::uint32_t client, std::uint64_t epoch) {
+        membership_->send(client, {.kind = MessageKind::ask_for_quiescence, .epoch = epoch});
+      },
+      [this](const CollectedMemory& memory) { on_reclaimed(memory); });
+  membership_.emplace(
+      host_, chunk_, options_, *completions_,
+      MembershipEvents{
+          .joined = [this](std::uint32_t client) { reclamation_->add_client(client); },
+          .message = [this](std::uint32_t client,
+                            const ControlMessage& message) { on_message(client, message); },
+          .gone = [this](std::uint32_t client) { on_gone(client); }});
+  loopback_.emplace(host_, *domain_, options_.service, options_.pipelined_updates);
+  return {};
+}
+
+fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
+  if (host_.device(0).attributes().atomic_capability == fabric::AtomicCapability::global) {
+    return std::make_unique<ProcessorUpdater>(chunk_);
+  }
+  auto results =
+      allocate_local_memory(host_, *domain_, options_.pipelined_updates * fabric::word_bytes);
+  if (!results) return tl::unexpected(results.error());
+  return std::make_unique<LoopbackUpdater>(host_, chunk_, *loopback_, table_->remote_key(),
+                                           std::move(*results));
+}
+
+void ServerState::accept_connections() {
+  for (;;) {
+    const auto request = listener_->accept(fabric::never_ns);
+    if (request == nullptr) continue;
+    const auto hello = from_bytes<ClientHello>(request->private_data());
+    if (hello && hello->magic == hello_magic && loopback_->is_own(hello->loopback_secret)) {
+      loopback_->accept(*request);
+    } else {
+      membership_->accept(*request);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// What clients say and do
+
+void ServerState::on_message(std::uint32_t client, const ControlMessage& message) {
+  switch (message.kind) {
+    case MessageKind::request_region:
+      requests_.push_back({.client = client, .eager = message.eager != 0});
+      break;
+    case MessageKind::release_region:
+      if (!book_->release(message.region, client, message.incarnation)) return;
+      if (options_.safeguards.fence_before_reclaim) {
+        membership_->revoke_region(client, message.region);
+      }
+      break;
+    case MessageKind::heartbeat: return reclamation_->on_quiescent(client, message.epoch);
+    case MessageKind::goodbye:
+    case MessageKind::grant_region:
+    case MessageKind::deny_region:
+    case MessageKind::ask_for_quiescence: return;
+  }
+  notify_collector();
+}
+
+void ServerState::on_gone(std::uint32_t client) {
+  book_->release_all(client);
+  std::erase_if(requests_, [&](const RegionRequest& request) { return request.client == client; });
+  reclamation_->remove_client(client);
+  notify_collector();
+}
+
+void ServerState::on_reclaimed(const CollectedMemory& memory) {
+  if (memory.kind == CollectedMemory::Kind::region) {
+    book_->set_state(memory.index, RegionState::free);
+  } else {
+    book_->set_reclaimed(memory.index);
+  }
+  notify_collector();
+}
+
+void ServerState::notify_collector() {
+  has_work_ = true;
+  work_->notify_all();
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The collector's fiber: collections, and the grants that they make room for
+
+void ServerState::collect() {
+  for (;;) {
+    while (!has_work_) work_->wait(fabric::never_ns);
+    has_work_ = false;
+    if (book_->find(RegionState::released)) collect_released_regions();
+    serve_requests();
+  }
+}
+
+namespace {
+
+// Locks a mutex if that is asked for.
+std::unique_lock<FiberMutex> lock_if(bool condition, FiberMutex& mutex) {
+  return condition ? std::unique_lock(mutex) : std::unique_lock(mutex, std::defer_lock);
+}
+
+}  // namespace
+
+void ServerState::collect_released_regions() {
+  const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
+  std::vector<CollectedMemory> collected;
+  for (std::uint32_t index = 0; index < book_->region_count(); ++index) {
+    if (book_->region(index).state != RegionState::released) continue;
+    book_->set_state(index, RegionState::collecting);
+    collected.push_back({.kind = CollectedMemory::Kind::region, .index = index});
+  }
+  const bool finished = collector_->collect_regions([&] { free_collected(collected); });
+  statistics_.regions_collected += collected.size();
+  // What could not be moved stays where it is, for good.
+  out_of_room_ = out_of_room_ || !finished;
+  if (finished && options_.safeguards.drain_before_free) free_collected(collected);
+}
+
+void ServerState::flip_mature_space() {
+  const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
+  const std::uint32_t source = book_->active_space();
+  const auto free_source = [&] {
+    book_->flip(options_.safeguards.epoch_reclamation);
+    free_collected({{.kind = CollectedMemory::Kind::mature_space, .index = source}});
+  };
+  const bool finished = collector_->collect_mature_space(free_source);
+  ++statistics_.mature_collections;
+  host_.count(probes::mature_space_flipped);
+  out_of_room_ = out_of_room_ || !finished;
+  if (finished && options_.safeguards.drain_before_free) free_source();
+}
+
+void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
+  if (!options_.safeguards.epoch_reclamation) {
+    for (const CollectedMemory& collected : memory) on_reclaimed(collected);
+    return;
+  }
+  for (const CollectedMemory& collected : memory) {
+    if (collected.kind == CollectedMemory::Kind::region) {
+      book_->set_state(collected.index, RegionState::waiting);
+    }
+  }
+  reclamation_->add(memory);
+  if (reclamation_->is_waiting()) host_.count(probes::reclamation_waited);
+}
+
+void ServerState::serve_requests() {
+  while (!requests_.empty() && !has_work_) {
+    const RegionRequest request = requests_.front();
+    switch (decide(request)) {
+      case Decision::wait: return;
+      case Decision::flip: flip_mature_space(); continue;
+      case Decision::grant: grant(request); break;
+      case Decision::deny: deny(request); break;
+    }
+    requests_.pop_front();
+  }
+}
+
+// A client that still has room does not take the last region from one that has none.
+ServerState::Decision ServerState::decide(const RegionRequest& request) const {
+  const std::uint64_t free_regions = book_->count(RegionState::free);
+  const std::uint64_t wanted = request.eager && membership_->count() > 1 ? 2 : 1;
+  if (free_regions >= wanted && book_->has_room_for_grant(book_->used_bytes())) {
+    return Decision::grant;
+  }
+  if (request.eager || out_of_room_) return Decision::deny;
+  if (free_regions == 0) {
+    const bool will_be_free = book_->count(RegionState::waiting) > 0 || membership_->is_retiring();
+    return will_be_free ? Decision::wait : Decision::deny;
+  }
+  if (book_->is_waiting(book_->other_space())) return Decision::wait;
+  return book_->has_room_for_grant(collector_->live_mature_bytes()) ? Decision::flip
+                                                                    : Decision::deny;
+}
+
+void ServerState::grant(const RegionRequest& request) {
+  const std::uint32_t region = *book_->find(RegionState::free);
+  const std::uint64_t incarnation = book_->grant(region, request.client);
+  ++statistics_.regions_granted;
+  membership_->send(request.client,
+                    {.kind = MessageKind::grant_region,
+                     .region = region,
+                     .incarnation = incarnation,
+                     .remote_key = membership_->allow_region(request.client, region)});
+}
+
+void ServerState::deny(const RegionRequest& request) {
+  ++statistics_.regions_denied;
+  host_.count(probes::region_denied);
+  membership_->send(request.client, {.kind = MessageKind::deny_region});
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The cleanup's fiber
+
+void ServerState::clean() {
+  for (;;) {
+    host_.sleep_until(host_.now_ns() + options_.cleanup_interval_ns);
+    const std::uint64_t deleted = cleanup_->count_deleted();
+    if (deleted > 0 && deleted * 100 >= options_.cleanup_percent * chunk_.geometry.table_entries) {
+      clean_up();
+    }
+  }
+}
+
+void ServerState::clean_up() {
+  const std::lock_guard one_at_a_time(cleaning_);
+  const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
+  cleanup_->run();
+}
+
+ServerInspection ServerState::inspect() const {
+  ServerInspection inspection{.regions = book_->regions(),
+                              .mature_spaces = book_->mature_spaces(),
+                              .statistics = statistics_,
+                              .idle = false};
+  inspection.statistics.clients_connected = membership_->count();
+  inspection.statistics.clients_fenced = membership_->fenced_count();
+  inspection.idle = !has_work_ && requests_.empty() && !reclamation_->is_waiting() &&
+                    book_->count(RegionState::released) == 0 &&
+                    book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
+                    !cleaning_.is_locked() && !moving_.is_locked();
+  return inspection;
+}
+
+}  // namespace falafel::engine

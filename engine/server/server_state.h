@@ -1,0 +1,93 @@
+// The parts of a server, wired together, and the fibers that drive them. Held by the server and by
+// every fiber, so that it outlives both.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/server/chunk.h"
+#include "engine/server/cleanup.h"
+#include "engine/server/collector.h"
+#include "engine/server/entry_updater.h"
+#include "engine/server/fiber_mutex.h"
+#include "engine/server/loopback.h"
+#include "engine/server/membership.h"
+#include "engine/server/memory_book.h"
+#include "engine/server/reclamation.h"
+#include "engine/server/server.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+class ServerState : public std::enable_shared_from_this<ServerState> {
+ public:
+  ServerState(fabric::Host& owner, const ServerOptions& server_options);
+
+  fabric::Result<void> start();  // waits
+  void stop();
+  void clean_up();  // waits
+  ServerInspection inspect() const;
+  const Chunk& chunk() const { return chunk_; }
+
+ private:
+  enum class Decision : std::uint8_t { grant, deny, wait, flip };
+  struct RegionRequest {
+    std::uint32_t client;
+    bool eager;
+  };
+
+  fabric::Result<void> prepare_memory();
+  fabric::Result<void> prepare_network();
+  fabric::Result<std::unique_ptr<EntryUpdater>> make_updater();
+  void spawn(std::string_view name, void (ServerState::*body)());
+
+  // Fibers.
+  void accept_connections();
+  void receive_messages() { membership_->receive_messages(); }
+  void watch_clients() { membership_->watch(); }
+  void collect();
+  void clean();
+
+  void on_message(std::uint32_t client, const ControlMessage& message);
+  void on_gone(std::uint32_t client);
+  void on_reclaimed(const CollectedMemory& memory);
+  void notify_collector();
+
+  void collect_released_regions();
+  void flip_mature_space();
+  void free_collected(const std::vector<CollectedMemory>& memory);
+  void serve_requests();
+  Decision decide(const RegionRequest& request) const;
+  void grant(const RegionRequest& request);
+  void deny(const RegionRequest& request);
+
+  fabric::Host& host_;
+  const ServerOptions options_;
+  Chunk chunk_;
+  ServerStatistics statistics_;
+  std::unique_ptr<fabric::ProtectionDomain> domain_;
+  std::unique_ptr<fabric::MemoryRegion> table_;
+  std::unique_ptr<fabric::CompletionQueue> completions_;
+  std::unique_ptr<fabric::Listener> listener_;
+  std::optional<MemoryBook> book_;
+  std::optional<Reclamation> reclamation_;
+  std::optional<Membership> membership_;
+  std::optional<LoopbackConnector> loopback_;
+  // One for each fiber that updates entries.
+  std::unique_ptr<EntryUpdater> collector_updater_;
+  std::unique_ptr<EntryUpdater> cleanup_updater_;
+  std::optional<Collector> collector_;
+  std::optional<Cleanup> cleanup_;
+  FiberMutex cleaning_;  // one cleanup at a time
+  FiberMutex moving_;    // Safeguards::exclusion: collection or cleanup
+  std::deque<RegionRequest> requests_;
+  std::unique_ptr<fabric::Event> work_;
+  bool has_work_ = false;
+  bool out_of_room_ = false;  // a collection could not finish
+  std::vector<fabric::FiberId> fibers_;
+};
+
+}  // namespace falafel::engine
