@@ -68,7 +68,8 @@ def code_lines(path):
 
 
 def compile_commands(root):
-    """The release build's commands: a list of (path from the root, arguments of the compiler)."""
+    """The release build's commands: a list of (path from the root, arguments of the compiler). Files
+    that are compiled as one appear with the command of that."""
     path = root / COMPILE_COMMANDS
     if not path.exists():
         sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
@@ -78,9 +79,17 @@ def compile_commands(root):
         arguments = shlex.split(entry["command"])
         if pathlib.Path(arguments[0]).name == "ccache":
             arguments = arguments[1:]
-        if source.is_relative_to(root):
-            commands.append((str(source.relative_to(root)), arguments))
+        for part in parts_of_unity(source) or [source]:
+            if part.is_relative_to(root):
+                commands.append((str(part.relative_to(root)), arguments))
     return commands
+
+
+def parts_of_unity(source):
+    """What a source that CMake made includes, to compile several as one; empty for any other."""
+    if not source.match("Unity/unity_*"):
+        return []
+    return [pathlib.Path(path) for path in re.findall(r'^#include "(.*)"$', source.read_text(), re.M)]
 
 
 def in_parallel(function, items):
