@@ -34,7 +34,8 @@ struct Error {
 template <typename Value>
 using Result = tl::expected<Value, Error>;
 
-inline tl::unexpected<Error> make_error(ErrorCode code, std::string detail) {
+// Cold: compilers then keep the ways that lead here out of the way of success.
+[[gnu::cold]] inline tl::unexpected<Error> make_error(ErrorCode code, std::string detail) {
   return tl::unexpected<Error>(Error{code, std::move(detail)});
 }
 

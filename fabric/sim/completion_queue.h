@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "fabric/fabric.h"
 #include "fabric/sim/fiber.h"
+#include "fabric/sim/ring.h"
 
 namespace falafel::sim {
 
@@ -42,9 +42,9 @@ class CompletionQueueCore {
   HostCore& host_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;
-  std::vector<Entry> ring_;  // grows up to what was in it at once
-  std::size_t first_ = 0;
-  std::size_t size_ = 0;
+  Ring<Entry> ring_;  // [first_, end_)
+  std::uint64_t first_ = 0;
+  std::uint64_t end_ = 0;
   WaitList waiters_;
 };
 

@@ -44,7 +44,7 @@ void QueuePairCore::flush_one() {
                                       : request.status);
     return;
   }
-  const fabric::ReceiveRequest& receive = receives_[first_receive_++ % receives_.size()];
+  const fabric::ReceiveRequest& receive = receives_[first_receive_++];
   fabric::WorkCompletion flushed;
   flushed.id = receive.id;
   flushed.status = CompletionStatus::flushed;

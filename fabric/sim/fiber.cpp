@@ -1,6 +1,5 @@
 #include "fabric/sim/fiber.h"
 
-#include <algorithm>
 #include <exception>
 
 #include "fabric/sim/host.h"
@@ -9,16 +8,35 @@
 namespace falafel::sim {
 
 WaitList::~WaitList() {
-  for (Fiber* fiber : fibers_) fiber->waits_in_ = nullptr;
+  for (Fiber* fiber = first_; fiber != nullptr; fiber = fiber->next_in_list_) {
+    fiber->waits_in_ = nullptr;
+  }
 }
 
 void WaitList::wake_all() {
-  for (Fiber* fiber : fibers_) {
+  for (Fiber* fiber = first_; fiber != nullptr; fiber = fiber->next_in_list_) {
     fiber->waits_in_ = nullptr;
     fiber->woken_ = true;
     fiber->world_.ready.set_work(*fiber, true);
   }
-  fibers_.clear();
+  first_ = nullptr;
+  last_ = nullptr;
+}
+
+void WaitList::add(Fiber& fiber) {
+  fiber.waits_in_ = this;
+  fiber.next_in_list_ = nullptr;
+  fiber.previous_in_list_ = last_;
+  (last_ == nullptr ? first_ : last_->next_in_list_) = &fiber;
+  last_ = &fiber;
+}
+
+void WaitList::remove(Fiber& fiber) {
+  fiber.waits_in_ = nullptr;
+  Fiber* const previous = fiber.previous_in_list_;
+  Fiber* const next = fiber.next_in_list_;
+  (previous == nullptr ? first_ : previous->next_in_list_) = next;
+  (next == nullptr ? last_ : next->previous_in_list_) = previous;
 }
 
 Fiber::Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
@@ -95,10 +113,7 @@ bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns, std::string_view wha
   }
   woken_ = false;
   waits_for_ = what;
-  if (list != nullptr) {
-    list->fibers_.push_back(this);
-    waits_in_ = list;
-  }
+  if (list != nullptr) list->add(*this);
   world_.ready.set_work(*this, false);
   if (deadline_ns != fabric::never_ns) world_.timers.set(*this, deadline_ns);
   suspend();
@@ -119,9 +134,7 @@ void Fiber::yield() {
 }
 
 void Fiber::leave_list() {
-  if (waits_in_ == nullptr) return;
-  std::erase(waits_in_->fibers_, this);
-  waits_in_ = nullptr;
+  if (waits_in_ != nullptr) waits_in_->remove(*this);
 }
 
 void Fiber::cancel() {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "fabric/fabric.h"
 #include "fabric/fiber_context.h"
@@ -24,12 +23,16 @@ class WaitList {
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
 
-  bool empty() const { return fibers_.empty(); }
+  bool empty() const { return first_ == nullptr; }
   void wake_all();
 
  private:
   friend class Fiber;
-  std::vector<Fiber*> fibers_;
+  void add(Fiber& fiber);
+  void remove(Fiber& fiber);
+
+  Fiber* first_ = nullptr;
+  Fiber* last_ = nullptr;
 };
 
 class Fiber final : public Actor, public Timer {
@@ -71,6 +74,8 @@ class Fiber final : public Actor, public Timer {
   fabric::FiberContext context_;
   WaitList joiners_;
   WaitList* waits_in_ = nullptr;
+  Fiber* previous_in_list_ = nullptr;
+  Fiber* next_in_list_ = nullptr;
   std::string_view waits_for_;
   bool woken_ = false;
   bool cancelled_ = false;

@@ -7,6 +7,15 @@
 
 namespace falafel::sim {
 
+namespace {
+
+// A mask of so many units, at most 64.
+std::uint64_t first_units(std::uint64_t count) {
+  return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+}  // namespace
+
 void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
                       const SimulationOptions& options) {
   length_bytes_ = length_bytes;
@@ -56,7 +65,7 @@ void Placement::truncate() {
 void Placement::mark_arrived(std::uint64_t units) {
   unplaced_units_ += units - arrived_units_;
   if (!many_units_ && arrived_units_ == 0) {
-    small_mask_ = units == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << units) - 1;
+    small_mask_ = first_units(units);
   } else {
     for (std::uint64_t unit = arrived_units_; unit < units; ++unit) {
       word_of(unit) |= std::uint64_t{1} << (unit % 64);
@@ -104,9 +113,15 @@ Placement::Range Placement::take_everything() {
 // Neighbours from `first` on, at most so many.
 Placement::Range Placement::take_run(std::uint64_t first, std::uint64_t most) {
   std::uint64_t last = first;
-  while (last < arrived_units_ && last - first < most && is_unplaced(last)) {
-    word_of(last) &= ~(std::uint64_t{1} << (last % 64));
-    ++last;
+  if (!many_units_) {
+    const auto neighbours = static_cast<std::uint64_t>(std::countr_one(small_mask_ >> first));
+    last += std::min(neighbours, most);
+    small_mask_ &= ~(first_units(last - first) << first);
+  } else {
+    while (last < arrived_units_ && last - first < most && is_unplaced(last)) {
+      word_of(last) &= ~(std::uint64_t{1} << (last % 64));
+      ++last;
+    }
   }
   unplaced_units_ -= last - first;
   const std::uint64_t start = start_of(first);

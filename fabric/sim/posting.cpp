@@ -11,7 +11,7 @@ using fabric::Opcode;
 using fabric::Result;
 using fabric::Transport;
 
-Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
+inline Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
                                         std::uint64_t length_bytes, bool is_written) const {
   if (length_bytes == 0) return {};
   const Region* region = world_.regions.find(local.key, protection_domain_);
@@ -33,7 +33,7 @@ Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
   return {};
 }
 
-Result<void> QueuePairCore::check_request(const fabric::WorkRequest& request) const {
+inline Result<void> QueuePairCore::check_request(const fabric::WorkRequest& request) const {
   const auto refuse = [&](ErrorCode code, std::string_view why) {
     return make_error(code, fmt::format("{} on {}: {}", to_string(request.opcode),
                                         to_string(options_.transport), why));
@@ -78,7 +78,7 @@ Result<void> QueuePairCore::check_request(const fabric::WorkRequest& request) co
   return check_local(request.local, request.length_bytes, !moves_data_out);
 }
 
-Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) const {
+inline Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) const {
   if (state_ == State::closed) {
     return make_error(ErrorCode::queue_pair_closed,
                       fmt::format("queue pair {} was closed; connect again", number_));
@@ -103,14 +103,8 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
   return {};
 }
 
-void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
-  if (posted_ - released_ == ring_.size()) {
-    std::vector<SendEntry> larger(ring_.size() * 2);
-    for (std::uint64_t index = released_; index < posted_; ++index) {
-      larger[index & (larger.size() - 1)] = std::move(entry(index));
-    }
-    ring_ = std::move(larger);
-  }
+inline void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
+  ring_.make_room(released_, posted_);
   SendEntry& slot = entry(posted_++);
   slot.request = request;
   slot.phase = Phase::posted;
@@ -151,7 +145,8 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
     }
   }
   for (const fabric::ReceiveRequest& request : chain) {
-    receives_[posted_receives_++ % receives_.size()] = request;
+    receives_.make_room(first_receive_, posted_receives_);
+    receives_[posted_receives_++] = request;
   }
   receive_places_taken_ += static_cast<std::uint32_t>(chain.size());
   refresh();

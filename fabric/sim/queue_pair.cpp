@@ -23,8 +23,6 @@ QueuePairCore::QueuePairCore(World& world, HostCore& host, DeviceCore& device, s
       send_completions_(static_cast<CompletionQueueHandle*>(options.send_completions)->core()),
       receive_completions_(
           static_cast<CompletionQueueHandle*>(options.receive_completions)->core()),
-      ring_(4),
-      receives_(options.max_receive_requests),
       retry_timer_([this] { break_connection(); }),
       stall_timer_([this] { end_stall(); }) {
   options_.max_outstanding_reads_and_atomics =

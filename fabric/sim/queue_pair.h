@@ -20,6 +20,7 @@
 #include "fabric/fabric.h"
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/placement.h"
+#include "fabric/sim/ring.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/world.h"
 
@@ -154,8 +155,8 @@ class QueuePairCore final : public Actor {
   void trace(EventKind kind, const SendEntry& entry, std::uint64_t offset, std::uint64_t word,
              std::span<const std::byte> data) const;
 
-  SendEntry& entry(std::uint64_t index) { return ring_[index & (ring_.size() - 1)]; }
-  const SendEntry& entry(std::uint64_t index) const { return ring_[index & (ring_.size() - 1)]; }
+  SendEntry& entry(std::uint64_t index) { return ring_[index]; }
+  const SendEntry& entry(std::uint64_t index) const { return ring_[index]; }
 
   World& world_;
   HostCore& host_;
@@ -170,7 +171,7 @@ class QueuePairCore final : public Actor {
 
   // The send queue: entries [released_, posted_) of a ring, of which those before oldest_ have completed
   // but may still have words to place.
-  std::vector<SendEntry> ring_;
+  Ring<SendEntry> ring_;
   std::uint64_t released_ = 0;
   std::uint64_t oldest_ = 0;
   std::uint64_t posted_ = 0;
@@ -179,7 +180,7 @@ class QueuePairCore final : public Actor {
   std::uint64_t movable_ = 0;       // bit i: entry released_ + i may move
   bool can_complete_ = false;
 
-  std::vector<fabric::ReceiveRequest> receives_;  // a ring too
+  Ring<fabric::ReceiveRequest> receives_;  // [first_receive_, posted_receives_)
   std::uint64_t first_receive_ = 0;
   std::uint64_t posted_receives_ = 0;
   std::uint32_t receive_places_taken_ = 0;

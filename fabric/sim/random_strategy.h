@@ -13,8 +13,12 @@ class RandomStrategy final : public Strategy {
  public:
   explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t choose(const ChoicePoint& point) override;
-  std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
+  std::uint64_t choose(const ChoicePoint& point) override { return below(point.bound); }
+  std::uint64_t schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) override {
+    return below(actors.size());
+  }
+  // The answer to any question with this bound.
+  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
 
  private:
   RandomGenerator random_;

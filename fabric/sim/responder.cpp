@@ -259,8 +259,7 @@ void QueuePairCore::deliver(SendEntry& request, QueuePairCore& receiver) {
   const bool is_datagram = options_.transport == Transport::unreliable_datagram;
   const std::uint32_t header_bytes = is_datagram ? fabric::datagram_header_bytes : 0;
   const std::uint32_t length_bytes = request.request.length_bytes;
-  const fabric::ReceiveRequest receive =
-      receiver.receives_[receiver.first_receive_ % receiver.receives_.size()];
+  const fabric::ReceiveRequest receive = receiver.receives_[receiver.first_receive_];
   if (receive.length_bytes < length_bytes + header_bytes) {
     if (!is_reliable()) {
       world_.count(SimulatorProbe::datagram_dropped);

@@ -4,20 +4,26 @@
 
 namespace falafel::sim {
 
+void ReadySet::introduce(Actor& actor) {
+  actor.actor_id_ = next_id_++;
+  actors_.resize(next_id_);
+  ids_.resize(next_id_);
+}
+
 void ReadySet::insert(Actor& actor) {
-  actor.position_ = static_cast<std::uint32_t>(actors_.size());
-  actors_.push_back(&actor);
-  ids_.push_back(actor.actor_id_);
+  actor.position_ = size_;
+  actors_[size_] = &actor;
+  ids_[size_] = actor.actor_id_;
+  ++size_;
 }
 
 void ReadySet::remove(Actor& actor) {
   const std::uint32_t position = actor.position_;
-  Actor* last = actors_.back();
+  --size_;
+  Actor* last = actors_[size_];
   actors_[position] = last;
   ids_[position] = last->actor_id_;
   last->position_ = position;
-  actors_.pop_back();
-  ids_.pop_back();
   actor.position_ = Actor::absent;
 }
 

@@ -35,7 +35,7 @@ class Actor {
 // last actor into the gap.
 class ReadySet {
  public:
-  void introduce(Actor& actor) { actor.actor_id_ = next_id_++; }
+  void introduce(Actor& actor);
   void set_work(Actor& actor, bool has_work) {
     actor.has_work_ = has_work;
     update(actor);
@@ -49,8 +49,8 @@ class ReadySet {
     update(actor);
   }
 
-  std::size_t size() const { return actors_.size(); }
-  std::span<const ActorId> ids() const { return ids_; }
+  std::size_t size() const { return size_; }
+  std::span<const ActorId> ids() const { return {ids_.data(), size_}; }
   Actor& at(std::size_t index) const { return *actors_[index]; }
 
  private:
@@ -67,8 +67,10 @@ class ReadySet {
   void insert(Actor& actor);
   void remove(Actor& actor);
 
+  // Both have room for every actor, the first `size_` places are taken.
   std::vector<Actor*> actors_;
   std::vector<ActorId> ids_;
+  std::uint32_t size_ = 0;
   ActorId next_id_ = 0;
 };
 

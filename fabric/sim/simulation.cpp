@@ -47,7 +47,11 @@ std::string_view to_string(SimulatorProbe probe) {
 
 World::World(const SimulationOptions& run_options, Strategy& run_strategy,
              fabric::FiberStackPool& stack_pool, TraceObserver* observer)
-    : options(run_options), strategy(run_strategy), stacks(stack_pool), trace(observer) {
+    : options(run_options),
+      strategy(run_strategy),
+      random_walk(dynamic_cast<RandomStrategy*>(&run_strategy)),
+      stacks(stack_pool),
+      trace(observer) {
   if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);
 }
 
@@ -102,13 +106,7 @@ std::string describe(const World& world, std::string_view why) {
 
 // One actor, chosen by the strategy, makes one step.
 void step(World& world) {
-  const std::size_t movable = world.ready.size();
-  std::size_t chosen = 0;
-  if (movable > 1) {
-    chosen = world.strategy.schedule(
-        {ChoiceKind::schedule, movable, world.trace.step(), world.trace.hash()}, world.ready.ids());
-    FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
-  }
+  const std::size_t chosen = world.choose_actor();
   world.trace.advance(world.options.step_duration_ns);
   world.ready.at(chosen).step();
 }
@@ -122,11 +120,17 @@ void jump_to_next_timer(World& world) {
 Outcome run_programs(World& world) {
   FaultInjector faults(world);
   constexpr std::uint64_t divergence_check_steps = 256;
+  std::uint64_t next_check_step = 0;  // until then there is nothing to look after but the clock
   while (world.unfinished_foreground_fibers > 0) {
     const std::uint64_t steps = world.trace.step();
-    if (steps >= world.options.step_limit) return Outcome::step_limit;
-    if (steps % divergence_check_steps == 0 && world.strategy.divergence() != nullptr) break;
-    if (steps >= faults.next_step()) faults.strike_due();
+    if (steps >= next_check_step) {
+      if (steps >= world.options.step_limit) return Outcome::step_limit;
+      if (steps % divergence_check_steps == 0 && world.strategy.divergence() != nullptr) break;
+      if (steps >= faults.next_step()) faults.strike_due();
+      next_check_step =
+          std::min({world.options.step_limit, faults.next_step(),
+                    (steps / divergence_check_steps + 1) * divergence_check_steps});
+    }
     world.timers.expire_until(world.trace.time_ns());
     if (world.ready.size() > 0) {
       step(world);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace falafel::sim {
@@ -33,17 +32,19 @@ std::string_view to_string(EventKind kind) {
 
 void Trace::mix_data(std::span<const std::byte> data) {
   std::uint64_t hash = hash_;
-  while (!data.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t length = std::min(data.size(), sizeof word);
-    if (length == sizeof word) {
-      std::memcpy(&word, data.data(), sizeof word);
-    } else {
-      std::memcpy(&word, data.data(), length);
-    }
+  std::uint64_t word = 0;
+  const auto mix_word = [&] {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29U;
-    data = data.subspan(length);
+  };
+  for (; data.size() >= sizeof word; data = data.subspan(sizeof word)) {
+    std::memcpy(&word, data.data(), sizeof word);
+    mix_word();
+  }
+  if (!data.empty()) {
+    word = 0;
+    std::memcpy(&word, data.data(), data.size());
+    mix_word();
   }
   hash_ = hash;
 }

@@ -73,9 +73,9 @@ class Trace {
  public:
   explicit Trace(TraceObserver* observer) : observer_(observer) {}
 
-  void record(TraceEvent event) {
+  void record(const TraceEvent& event) {
     mix(event);
-    if (observer_ != nullptr) report(event);
+    if (observer_ != nullptr) [[unlikely]] report(event);
   }
 
   std::uint64_t hash() const { return hash_; }

@@ -14,6 +14,7 @@
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/options.h"
+#include "fabric/sim/random_strategy.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategy.h"
@@ -44,9 +45,20 @@ struct World {
 
   std::uint64_t choose(ChoiceKind kind, std::uint64_t bound) {
     if (bound == 1) return 0;
+    if (random_walk != nullptr) return random_walk->below(bound);
     const std::uint64_t value = strategy.choose({kind, bound, trace.step(), trace.hash()});
     FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
     return value;
+  }
+  // Which of the actors that can move does.
+  std::size_t choose_actor() {
+    const std::size_t movable = ready.size();
+    if (movable == 1) return 0;
+    if (random_walk != nullptr) return random_walk->below(movable);
+    const std::size_t chosen = strategy.schedule(
+        {ChoiceKind::schedule, movable, trace.step(), trace.hash()}, ready.ids());
+    FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
+    return chosen;
   }
   // True about once in `rate`; never for a rate of 0.
   bool chance(ChoiceKind kind, std::uint64_t rate) { return rate != 0 && choose(kind, rate) == 0; }
@@ -69,6 +81,7 @@ struct World {
 
   const SimulationOptions options;
   Strategy& strategy;
+  RandomStrategy* const random_walk;  // the same or null: most runs ask it, without virtual calls
   fabric::FiberStackPool& stacks;
   Trace trace;
   ReadySet ready;
