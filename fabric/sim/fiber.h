@@ -61,7 +61,7 @@ class Fiber final : public Actor, public Timer {
   static void enter(void* self);
   void run_body();
   void resume();
-  void finish();
+  [[gnu::cold]] void finish();
   void suspend();
   void leave_list();
 

@@ -46,15 +46,15 @@ class QueuePairCore final : public Actor {
 
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
-  void move_to_error();
-  void close();
+  [[gnu::cold]] void move_to_error();
+  [[gnu::cold]] void close();
 
   // Connects two queue pairs; `become_ready` lets this side work.
   static void join(QueuePairCore& left, QueuePairCore& right);
   void become_ready();
 
   // The network between the peers breaks, as this side finds out: its oldest request fails.
-  void break_connection();
+  [[gnu::cold]] void break_connection();
   // Nothing of this queue pair moves for so long.
   void stall(std::uint64_t duration_ns);
   // Called when a completion has been polled: its requests have left their queue.
@@ -101,7 +101,7 @@ class QueuePairCore final : public Actor {
   fabric::Result<void> check_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
                                    bool is_written) const;
   void enqueue(const fabric::WorkRequest& request);
-  void take_payload(SendEntry& entry);
+  [[gnu::cold]] void take_payload(SendEntry& entry);
 
   // queue_pair.cpp
   void complete_oldest();
@@ -109,20 +109,20 @@ class QueuePairCore final : public Actor {
   void push_receive_completion(const fabric::WorkCompletion& completion);
   void release_finished();
   void tell_fencing_peer();
-  void end_stall();
+  [[gnu::cold]] void end_stall();
   bool is_dead() const;  // nobody at this side is told any more
 
   // failing.cpp
-  void fail(fabric::CompletionStatus status);
-  void enter_error();
-  void leave_orphans();
-  void orphan_in_part(SendEntry& entry);
-  void flush_one();
-  void drop(SendEntry& entry);
-  void cut_short(SendEntry& entry);
+  [[gnu::cold]] void fail(fabric::CompletionStatus status);
+  [[gnu::cold]] void enter_error();
+  [[gnu::cold]] void leave_orphans();
+  [[gnu::cold]] void orphan_in_part(SendEntry& entry);
+  [[gnu::cold]] void flush_one();
+  [[gnu::cold]] void drop(SendEntry& entry);
+  [[gnu::cold]] void cut_short(SendEntry& entry);
 
   // ordering.cpp
-  void find_movable();
+  [[gnu::noinline]] void find_movable();
   bool may_move(SendEntry& entry, const OrderingState& before);
   bool may_start(SendEntry& entry, const OrderingState& before);
   bool must_wait_in_queue(SendEntry& entry, const OrderingState& before);
@@ -133,19 +133,19 @@ class QueuePairCore final : public Actor {
   bool responder_admits() const;
   bool responder_is_lost() const;
   bool is_landing() const;
-  void watch_responder();
+  [[gnu::cold]] void watch_responder();
 
   // responder.cpp
   void progress(SendEntry& entry);
   void progress_transfer(SendEntry& entry);
   void progress_atomic(SendEntry& entry);
   void finish_atomic(SendEntry& entry);
-  void leave_gap(const std::byte* word);
+  [[gnu::cold]] void leave_gap(const std::byte* word);
   void progress_message(SendEntry& entry);
   void deliver(SendEntry& entry, QueuePairCore& receiver);
   Region* admitted_region(const SendEntry& entry) const;
   bool has_earlier_unanswered(const SendEntry& entry) const;
-  void refuse(SendEntry& entry, fabric::CompletionStatus status);
+  [[gnu::cold]] void refuse(SendEntry& entry, fabric::CompletionStatus status);
   void next_packet(SendEntry& entry);
   void place_words(SendEntry& entry);
   void settle(SendEntry& entry);

@@ -21,7 +21,7 @@ class Ring {
   }
 
  private:
-  void grow(std::uint64_t first, std::uint64_t end) {
+  [[gnu::cold]] void grow(std::uint64_t first, std::uint64_t end) {
     const std::uint64_t size = size_ == 0 ? 1 : 2 * size_;
     auto places = std::make_unique<Element[]>(size);
     for (std::uint64_t index = first; index < end; ++index) {

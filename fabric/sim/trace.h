@@ -102,7 +102,7 @@ class Trace {
     if (!event.data.empty()) mix_data(event.data);
   }
   void mix_data(std::span<const std::byte> data);
-  void report(TraceEvent event);
+  [[gnu::cold]] void report(TraceEvent event);
 
   TraceObserver* observer_;
   std::uint64_t hash_ = 0x66616c6166656c00;
