@@ -22,7 +22,7 @@ bool QueuePairCore::responder_admits() const {
 
 // True if no packet will be admitted again. (A peer that is still connecting will admit some.)
 bool QueuePairCore::responder_is_lost() const {
-  return peer_ != nullptr && (peer_->state_ == State::error || peer_->state_ == State::closed);
+  return peer_ != nullptr && peer_->is_dead();
 }
 
 // Data of this queue pair that was admitted and is not in place yet.

@@ -9,6 +9,9 @@ namespace falafel::sim {
 
 namespace {
 
+// About one in so many transfers that have arrived whole is moved piece by piece.
+constexpr std::uint64_t tear_rate = 4;
+
 // A mask of so many units, at most 64.
 std::uint64_t first_units(std::uint64_t count) {
   return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
@@ -88,7 +91,7 @@ std::uint64_t Placement::find_unplaced(std::uint64_t from) const {
 
 Placement::Range Placement::take(World& world) {
   if (unplaced_units_ == arrived_units_ && all_arrived() &&
-      world.choose(ChoiceKind::placement_length, 2) == 0) {
+      world.choose(ChoiceKind::placement_length, tear_rate) != 0) {
     return take_everything();
   }
   std::uint64_t first = 0;

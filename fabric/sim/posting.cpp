@@ -99,6 +99,7 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
   if (Result<void> checked = check_chain(chain); !checked) return checked;
   for (const fabric::WorkRequest& request : chain) enqueue(request);
   places_taken_ += static_cast<std::uint32_t>(chain.size());
+  send_completions_.expect(*this);
   refresh();
   return {};
 }

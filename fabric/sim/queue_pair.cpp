@@ -12,6 +12,11 @@ namespace falafel::sim {
 using fabric::CompletionStatus;
 using fabric::Opcode;
 
+namespace {
+// About one in so many answers does not arrive in the step in which the request is answered.
+constexpr std::uint64_t late_answer_rate = 8;
+}  // namespace
+
 QueuePairCore::QueuePairCore(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
                              const fabric::QueuePairOptions& options)
     : world_(world),
@@ -54,8 +59,6 @@ void QueuePairCore::become_ready() {
   if (peer_ != nullptr) peer_->refresh();
 }
 
-bool QueuePairCore::is_dead() const { return state_ == State::error || state_ == State::closed; }
-
 void QueuePairCore::step() {
   const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
   std::uint64_t chosen = world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0));
@@ -69,13 +72,13 @@ void QueuePairCore::step() {
     std::uint64_t candidates = movable_;
     while (chosen-- > 0) candidates &= candidates - 1;
     progress(entry(released_ + static_cast<std::uint64_t>(std::countr_zero(candidates))));
-    // Half of the answers arrive at once.
-    if (may_complete_oldest() && is_reliable() && world_.choose(ChoiceKind::answer, 2) == 0) {
+    if (may_complete_oldest() && is_reliable() &&
+        !world_.chance(ChoiceKind::answer, late_answer_rate)) {
       complete_oldest();
     }
-    release_finished();
     tell_fencing_peer();
   }
+  release_finished();
   refresh();
 }
 
@@ -107,7 +110,6 @@ void QueuePairCore::push_send_completion(SendEntry& request, CompletionStatus st
                             .retires = unsignalled_});
     unsignalled_ = 0;
   }
-  release_finished();
 }
 
 void QueuePairCore::push_receive_completion(const fabric::WorkCompletion& completion) {

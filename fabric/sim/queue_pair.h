@@ -62,7 +62,7 @@ class QueuePairCore final : public Actor {
   // Looks again at which requests may move, after something changed that they waited for.
   void refresh();
 
-  void step() override;
+  [[gnu::flatten]] void step() override;
   std::string describe() const override;
 
  private:
@@ -110,7 +110,7 @@ class QueuePairCore final : public Actor {
   void release_finished();
   void tell_fencing_peer();
   [[gnu::cold]] void end_stall();
-  bool is_dead() const;  // nobody at this side is told any more
+  bool is_dead() const { return state_ >= State::error; }  // nobody at this side is told any more
 
   // failing.cpp
   [[gnu::cold]] void fail(fabric::CompletionStatus status);

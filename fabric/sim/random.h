@@ -1,9 +1,7 @@
-// The pseudorandom numbers of the simulator: xoshiro256** (Blackman and Vigna 2018), seeded by
-// splitmix64. The same seed gives the same numbers on every machine.
+// The pseudorandom numbers of the simulator: splitmix64 (Steele, Lea and Flood 2014), because a step
+// draws several and little else happens in it. The same seed gives the same numbers on every machine.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstdint>
 
 namespace falafel::sim {
@@ -19,21 +17,9 @@ inline std::uint64_t splitmix64(std::uint64_t& state) {
 
 class RandomGenerator {
  public:
-  explicit RandomGenerator(std::uint64_t seed) {
-    for (std::uint64_t& word : state_) word = splitmix64(seed);
-  }
+  explicit RandomGenerator(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t next() {
-    const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
-    const std::uint64_t shifted = state_[1] << 17U;
-    state_[2] ^= state_[0];
-    state_[3] ^= state_[1];
-    state_[1] ^= state_[2];
-    state_[0] ^= state_[3];
-    state_[2] ^= shifted;
-    state_[3] = std::rotl(state_[3], 45);
-    return result;
-  }
+  std::uint64_t next() { return splitmix64(state_); }
 
   // A number below `bound`; bound 0: any 64 bits, as in a ChoicePoint. The high half of a product
   // takes no division; that some numbers are likelier by bound / 2^64, no campaign could ever see.
@@ -46,7 +32,7 @@ class RandomGenerator {
  private:
   __extension__ using Uint128 = unsigned __int128;
 
-  std::array<std::uint64_t, 4> state_{};
+  std::uint64_t state_;
 };
 
 }  // namespace falafel::sim

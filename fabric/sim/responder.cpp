@@ -14,7 +14,7 @@ using fabric::Transport;
 namespace {
 
 // Something may come between the read and the write of about one atomic in so many.
-constexpr std::uint64_t gap_rate = 4;
+constexpr std::uint64_t gap_rate = 8;
 
 // Stands for the routing data before a datagram, of which nothing is promised.
 constexpr int routing_byte = 0xa5;

@@ -37,6 +37,7 @@ class ReadySet {
  public:
   void introduce(Actor& actor);
   void set_work(Actor& actor, bool has_work) {
+    if (actor.has_work_ == has_work) return;
     actor.has_work_ = has_work;
     update(actor);
   }
@@ -49,8 +50,9 @@ class ReadySet {
     update(actor);
   }
 
+  bool contains(const Actor& actor) const { return actor.position_ != Actor::absent; }
   std::size_t size() const { return size_; }
-  std::span<const ActorId> ids() const { return {ids_.data(), size_}; }
+  std::span<const ActorId> ids();  // until the set changes
   Actor& at(std::size_t index) const { return *actors_[index]; }
 
  private:
@@ -67,10 +69,9 @@ class ReadySet {
   void insert(Actor& actor);
   void remove(Actor& actor);
 
-  // Both have room for every actor, the first `size_` places are taken.
-  std::vector<Actor*> actors_;
-  std::vector<ActorId> ids_;
+  std::vector<Actor*> actors_;  // has room for every actor; the first `size_` places are taken
   std::uint32_t size_ = 0;
+  std::vector<ActorId> ids_;  // made when asked for
   ActorId next_id_ = 0;
 };
 

@@ -105,11 +105,7 @@ std::string describe(const World& world, std::string_view why) {
 }
 
 // One actor, chosen by the strategy, makes one step.
-void step(World& world) {
-  const std::size_t chosen = world.choose_actor();
-  world.trace.advance(world.options.step_duration_ns);
-  world.ready.at(chosen).step();
-}
+void step(World& world) { world.make_step(world.ready.at(world.choose_actor())); }
 
 void jump_to_next_timer(World& world) {
   world.trace.jump_to(std::max(world.trace.time_ns(), world.timers.next_ns()));

@@ -19,6 +19,7 @@ std::string_view to_string(ChoiceKind kind) {
     case ChoiceKind::loss: return "loss";
     case ChoiceKind::reordering: return "reordering";
     case ChoiceKind::preemption: return "preemption";
+    case ChoiceKind::head_start: return "head_start";
     case ChoiceKind::program: return "program";
   }
   return "unknown";

@@ -26,9 +26,10 @@ enum class ChoiceKind : std::uint8_t {
   loss,              // whether a packet is lost
   reordering,        // whether a datagram is overtaken
   preemption,        // whether traffic comes between two accesses of the processor
+  head_start,        // whether a request moves before the fiber that waits for it gives way
   program,           // fabric::Host::random
 };
-inline constexpr std::size_t choice_kind_count = 15;
+inline constexpr std::size_t choice_kind_count = 16;
 std::string_view to_string(ChoiceKind kind);
 
 // A question: a number below `bound` (bound 0: any 64 bits), at this step of the run, the trace so far
