@@ -47,8 +47,7 @@ Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_q
                       fmt::format("capacity: {} is not between 1 and {} (max_completions)",
                                   capacity, attributes_.max_completions));
   }
-  world_.completion_queues.push_back(
-      std::make_unique<CompletionQueueCore>(world_, host_, capacity));
+  world_.completion_queues.push_back(world_.make<CompletionQueueCore>(world_, host_, capacity));
   return std::make_unique<CompletionQueueHandle>(*world_.completion_queues.back());
 }
 
@@ -103,8 +102,7 @@ Result<QueuePairCore*> DeviceCore::create_queue_pair(const fabric::QueuePairOpti
     return tl::unexpected<fabric::Error>(checked.error());
   }
   const auto number = static_cast<std::uint32_t>(world_.queue_pairs.size() + 1);
-  world_.queue_pairs.push_back(
-      std::make_unique<QueuePairCore>(world_, host_, *this, number, options));
+  world_.queue_pairs.push_back(world_.make<QueuePairCore>(world_, host_, *this, number, options));
   return world_.queue_pairs.back().get();
 }
 
@@ -158,8 +156,8 @@ Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
   Result<QueuePairCore*> core = create_queue_pair(options);
   if (!core) return tl::unexpected<fabric::Error>(core.error());
   auto queue_pair = std::make_unique<QueuePairHandle>(**core);
-  world_.handshakes.push_back(std::make_unique<Handshake>(world_, host_, *server, address.service,
-                                                          **core, std::move(private_data)));
+  world_.handshakes.push_back(world_.make<Handshake>(world_, host_, *server, address.service,
+                                                     **core, std::move(private_data)));
   Handshake& handshake = *world_.handshakes.back();
   if (Result<void> connected = handshake.wait(deadline_ns); !connected) {
     return tl::unexpected<fabric::Error>(connected.error());

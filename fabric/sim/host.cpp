@@ -39,8 +39,9 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
       boot_(std::move(boot)),
       pause_timer_([this] { resume_fibers(); }),
       restart_timer_([this] { start(); }) {
+  devices_.reserve(options.device_count);
   for (std::size_t count = 0; count < options.device_count; ++count) {
-    devices_.push_back(std::make_unique<DeviceCore>(world, *this));
+    devices_.push_back(world.make<DeviceCore>(world, *this));
   }
 }
 
@@ -67,7 +68,7 @@ Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint
 
 fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
   const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
-  world_.fibers.push_back(std::make_unique<Fiber>(world_, *this, id, options, std::move(body)));
+  world_.fibers.push_back(world_.make<Fiber>(world_, *this, id, options, std::move(body)));
   Fiber& fiber = *world_.fibers.back();
   if (!alive_) {
     fiber.unwind();  // the host is dead: it never runs

@@ -67,7 +67,7 @@ class HostCore final : public fabric::Host {
   std::string name_;
   Role role_;
   std::function<void(fabric::Host&)> boot_;
-  std::vector<std::unique_ptr<DeviceCore>> devices_;
+  std::vector<Owned<DeviceCore>> devices_;
   std::vector<ListenerCore*> listeners_;
   std::vector<Fiber*> fibers_;  // of this incarnation
   std::uint32_t incarnation_ = 0;

@@ -21,9 +21,7 @@ bool QueuePairCore::responder_admits() const {
 }
 
 // True if no packet will be admitted again. (A peer that is still connecting will admit some.)
-bool QueuePairCore::responder_is_lost() const {
-  return peer_ != nullptr && peer_->is_dead();
-}
+bool QueuePairCore::responder_is_lost() const { return peer_ != nullptr && peer_->is_dead(); }
 
 // Data of this queue pair that was admitted and is not in place yet.
 bool QueuePairCore::is_landing() const {

@@ -12,7 +12,7 @@ using fabric::Result;
 using fabric::Transport;
 
 inline Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
-                                        std::uint64_t length_bytes, bool is_written) const {
+                                               std::uint64_t length_bytes, bool is_written) const {
   if (length_bytes == 0) return {};
   const Region* region = world_.regions.find(local.key, protection_domain_);
   if (region == nullptr) {

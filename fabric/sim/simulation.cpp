@@ -123,9 +123,8 @@ Outcome run_programs(World& world) {
       if (steps >= world.options.step_limit) return Outcome::step_limit;
       if (steps % divergence_check_steps == 0 && world.strategy.divergence() != nullptr) break;
       if (steps >= faults.next_step()) faults.strike_due();
-      next_check_step =
-          std::min({world.options.step_limit, faults.next_step(),
-                    (steps / divergence_check_steps + 1) * divergence_check_steps});
+      next_check_step = std::min({world.options.step_limit, faults.next_step(),
+                                  (steps / divergence_check_steps + 1) * divergence_check_steps});
     }
     world.timers.expire_until(world.trace.time_ns());
     if (world.ready.size() > 0) {
@@ -172,7 +171,7 @@ fabric::Host& Simulation::add_host(const HostOptions& options,
     throw std::invalid_argument(fmt::format("host '{}' needs a device", options.name));
   }
   const auto index = static_cast<std::uint32_t>(world_->hosts.size());
-  world_->hosts.push_back(std::make_unique<HostCore>(*world_, index, options, std::move(boot)));
+  world_->hosts.push_back(world_->make<HostCore>(*world_, index, options, std::move(boot)));
   return *world_->hosts.back();
 }
 

@@ -75,7 +75,8 @@ class Trace {
 
   void record(const TraceEvent& event) {
     mix(event);
-    if (observer_ != nullptr) [[unlikely]] report(event);
+    if (observer_ != nullptr) [[unlikely]]
+      report(event);
   }
 
   std::uint64_t hash() const { return hash_; }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Handshake;
 class HostCore;
 class QueuePairCore;
 
+inline constexpr std::size_t first_arena_bytes = 8'192;  // more comes in growing pieces
+
 // A timer that calls a function.
 class CallbackTimer final : public Timer {
  public:
@@ -37,6 +40,16 @@ class CallbackTimer final : public Timer {
  private:
   std::function<void()> callback_;
 };
+
+// Ends what a world owns; its memory goes with the world's arena.
+struct Destroy {
+  template <typename Object>
+  void operator()(Object* object) const {
+    std::destroy_at(object);
+  }
+};
+template <typename Object>
+using Owned = std::unique_ptr<Object, Destroy>;
 
 struct World {
   World(const SimulationOptions& run_options, Strategy& run_strategy,
@@ -55,8 +68,8 @@ struct World {
     const std::size_t movable = ready.size();
     if (movable == 1) return 0;
     if (random_walk != nullptr) return random_walk->below(movable);
-    const std::size_t chosen = strategy.schedule(
-        {ChoiceKind::schedule, movable, trace.step(), trace.hash()}, ready.ids());
+    const std::size_t chosen =
+        strategy.schedule({ChoiceKind::schedule, movable, trace.step(), trace.hash()}, ready.ids());
     FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
     return chosen;
   }
@@ -79,6 +92,13 @@ struct World {
     trace.record({.kind = EventKind::fault, .detail = static_cast<std::uint8_t>(kind)});
   }
 
+  // Makes what lives as long as this world.
+  template <typename Object, typename... Arguments>
+  Owned<Object> make(Arguments&&... arguments) {
+    void* place = arena.allocate(sizeof(Object), alignof(Object));
+    return Owned<Object>(new (place) Object(std::forward<Arguments>(arguments)...));
+  }
+
   // The fiber that runs; calls that wait come from one.
   Fiber& current_fiber();
   HostCore* find_host(std::string_view name);
@@ -92,12 +112,15 @@ struct World {
   ReadySet ready;
   TimerQueue timers;
 
+  // Most runs are short: their objects would cost more to allocate one by one than they do.
+  std::pmr::monotonic_buffer_resource arena{first_arena_bytes};
+
   RegionTable regions;
-  std::vector<std::unique_ptr<HostCore>> hosts;
-  std::vector<std::unique_ptr<Fiber>> fibers;  // by FiberId
-  std::vector<std::unique_ptr<CompletionQueueCore>> completion_queues;
-  std::vector<std::unique_ptr<QueuePairCore>> queue_pairs;  // by number - 1
-  std::vector<std::unique_ptr<Handshake>> handshakes;
+  std::pmr::vector<Owned<HostCore>> hosts{&arena};
+  std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
+  std::pmr::vector<Owned<CompletionQueueCore>> completion_queues{&arena};
+  std::pmr::vector<Owned<QueuePairCore>> queue_pairs{&arena};  // by number - 1
+  std::pmr::vector<Owned<Handshake>> handshakes{&arena};
   std::uint32_t next_protection_domain = 1;
 
   Fiber* running = nullptr;
