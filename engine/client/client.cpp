@@ -76,6 +76,8 @@ bool Client::is_connected() const { return !session_->requester->is_broken(); }
 
 const Geometry& Client::geometry() const { return session_->geometry; }
 
+std::uint64_t Client::server_incarnation() const { return session_->server_incarnation; }
+
 const OperationStatistics& Client::statistics() const { return session_->statistics; }
 
 }  // namespace falafel::engine

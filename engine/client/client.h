@@ -78,6 +78,8 @@ class Client {
 
   bool is_connected() const;
   const Geometry& geometry() const;
+  // Of the server's life that this client is connected to: another one has nothing of its contents.
+  std::uint64_t server_incarnation() const;
   // The sum over all operations that have returned.
   const OperationStatistics& statistics() const;
 

@@ -20,7 +20,7 @@ class Requester::Waiting {
   ~Waiting() {
     Chain& chain = requester_.chains_[index_];
     if (chain.is_done()) {
-      chain.requests = 0;
+      chain.set_unused();
     } else {
       chain.abandoned = true;
     }
@@ -110,7 +110,7 @@ void Requester::complete(const fabric::WorkCompletion& completion) {
   if (!chain.is_done()) return;
   room_->notify_all();
   if (chain.abandoned) {
-    chain.requests = 0;
+    chain.set_unused();
   } else {
     chain.completed->notify_all();
   }

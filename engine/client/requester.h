@@ -42,6 +42,7 @@ class Requester {
     bool abandoned = false;  // its fiber was cancelled
 
     bool is_done() const { return finished == requests; }
+    void set_unused() { requests = finished = 0; }
   };
   class Waiting;
 

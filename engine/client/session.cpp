@@ -114,6 +114,7 @@ fabric::Result<void> Session::read_superblock(std::uint64_t chunk_bytes) {
   if (!superblock) return tl::unexpected(superblock.error());
   geometry = geometry_of(*superblock);
   hash_key = superblock->hash_key;
+  server_incarnation = superblock->incarnation;
   return {};
 }
 

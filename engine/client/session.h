@@ -47,6 +47,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const ClientOptions options;
   Geometry geometry;
   HashKey hash_key{};
+  std::uint64_t server_incarnation = 0;
   std::uint32_t chunk_key = 0;
   std::uint32_t table_key = 0;
 

@@ -11,26 +11,27 @@ constexpr std::uint64_t patience_ns = 1'000'000'000;
 }  // namespace
 
 LoopbackConnector::LoopbackConnector(fabric::Host& host, fabric::ProtectionDomain& domain,
-                                     std::uint16_t service, std::uint32_t max_send_requests)
+                                     const ServerOptions& options)
     : host_(host),
       domain_(domain),
-      service_(service),
-      max_send_requests_(max_send_requests),
+      options_(options),
       secret_(host.random(0) | 1),
       accepted_event_(host.create_event()) {}
 
 LoopbackEnd LoopbackConnector::make_end() const {
-  auto completions = host_.device(0).create_completion_queue(max_send_requests_ + 1);
+  auto completions = host_.device(0).create_completion_queue(options_.pipelined_updates + 1);
   FALAFEL_ASSERT(completions.has_value(), "{}", completions.error().detail);
   return {.completions = std::move(*completions), .queue_pair = nullptr};
 }
 
-fabric::QueuePairOptions LoopbackConnector::options(const LoopbackEnd& end) const {
+fabric::QueuePairOptions LoopbackConnector::queue_pair_options(const LoopbackEnd& end) const {
   return {.protection_domain = &domain_,
           .send_completions = end.completions.get(),
           .receive_completions = end.completions.get(),
-          .max_send_requests = max_send_requests_,
-          .max_receive_requests = 1};
+          .max_send_requests = options_.pipelined_updates,
+          .max_receive_requests = 1,
+          .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
+          .retry_count = options_.retry_count};
 }
 
 LoopbackPair LoopbackConnector::connect() {
@@ -41,7 +42,7 @@ LoopbackPair LoopbackConnector::connect() {
     accepted_.clear();
     LoopbackEnd near = make_end();
     auto connection = host_.device(0).connect(
-        {.host = host_.name(), .service = service_}, options(near),
+        {.host = host_.name(), .service = options_.service}, queue_pair_options(near),
         to_bytes(ClientHello{.loopback_secret = secret_}), host_.now_ns() + patience_ns);
     if (!connection) {
       host_.sleep_until(host_.now_ns() + retry_ns);
@@ -58,7 +59,7 @@ LoopbackPair LoopbackConnector::connect() {
 
 void LoopbackConnector::accept(fabric::ConnectionRequest& request) {
   LoopbackEnd far = make_end();
-  auto queue_pair = request.accept(options(far), {});
+  auto queue_pair = request.accept(queue_pair_options(far), {});
   if (!queue_pair) return;
   far.queue_pair = std::move(*queue_pair);
   accepted_.push_back(std::move(far));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/server/server.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -22,8 +23,8 @@ struct LoopbackPair {
 
 class LoopbackConnector {
  public:
-  LoopbackConnector(fabric::Host& host, fabric::ProtectionDomain& domain, std::uint16_t service,
-                    std::uint32_t max_send_requests);
+  LoopbackConnector(fabric::Host& host, fabric::ProtectionDomain& domain,
+                    const ServerOptions& options);
 
   // Waits until the server's acceptor has handed the far end over.
   LoopbackPair connect();
@@ -33,12 +34,11 @@ class LoopbackConnector {
 
  private:
   LoopbackEnd make_end() const;
-  fabric::QueuePairOptions options(const LoopbackEnd& end) const;
+  fabric::QueuePairOptions queue_pair_options(const LoopbackEnd& end) const;
 
   fabric::Host& host_;
   fabric::ProtectionDomain& domain_;
-  std::uint16_t service_;
-  std::uint32_t max_send_requests_;
+  const ServerOptions& options_;
   std::uint64_t secret_;
   std::vector<LoopbackEnd> accepted_;
   std::unique_ptr<fabric::Event> accepted_event_;

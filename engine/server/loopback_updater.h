@@ -23,7 +23,7 @@ class LoopbackUpdater : public EntryUpdater {
   LoopbackUpdater(fabric::Host& host, const Chunk& chunk, LoopbackConnector& connector,
                   std::uint32_t table_key, LocalMemory results);
 
-  bool is_full() const override { return outstanding_.size() == capacity_; }
+  bool is_full() const override { return outstanding_.size() + resolved_.size() >= capacity_; }
   void submit(const EntryUpdate& update) override;
   std::optional<UpdateOutcome> next() override;
 

@@ -101,7 +101,9 @@ void Membership::accept(fabric::ConnectionRequest& request) {
                                   .send_completions = &completions_,
                                   .receive_completions = &completions_,
                                   .max_send_requests = send_count,
-                                  .max_receive_requests = receive_count},
+                                  .max_receive_requests = receive_count,
+                                  .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
+                                  .retry_count = options_.retry_count},
                                  to_bytes(answer));
   if (!accepted) return;
   client.queue_pair = std::move(*accepted);

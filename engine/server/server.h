@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/layout/geometry.h"
+#include "engine/layout/inspection.h"
 #include "engine/layout/key_hash.h"
 #include "engine/safeguards.h"
 #include "fabric/fabric.h"
@@ -29,30 +30,14 @@ struct ServerOptions {
   // least), and is due this often.
   std::uint32_t cleanup_percent = 10;
   std::uint64_t cleanup_interval_ns = 1'000'000'000;
+  // Of one attempt of the network to deliver, and how many more there are; the connection breaks
+  // afterwards.
+  std::uint64_t acknowledge_timeout_ns = 500'000'000;
+  std::uint32_t retry_count = 7;
   // Compare-and-swaps of the server under way at once (Behringer 4.2.4), 1 to 64.
   std::uint32_t pipelined_updates = 16;
   // The secret of the hash; drawn at random if absent.
   std::optional<HashKey> hash_key{};
-};
-
-enum class RegionState : std::uint8_t {
-  free,
-  granted,     // a client writes there
-  released,    // to be collected
-  collecting,  // the collector is at work
-  waiting,     // collected; until clients are quiescent
-};
-
-struct RegionInspection {
-  RegionState state = RegionState::free;
-  std::uint32_t client = 0;  // granted: to whom
-  std::uint64_t incarnation = 0;
-};
-
-struct MatureSpaceInspection {
-  bool active = false;
-  bool waiting = false;  // was collected; until clients are quiescent
-  std::uint64_t used_bytes = 0;
 };
 
 struct ServerStatistics {

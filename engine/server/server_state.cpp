@@ -94,7 +94,7 @@ fabric::Result<void> ServerState::prepare_network() {
           .message = [this](std::uint32_t client,
                             const ControlMessage& message) { on_message(client, message); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
-  loopback_.emplace(host_, *domain_, options_.service, options_.pipelined_updates);
+  loopback_.emplace(host_, *domain_, options_);
   return {};
 }
 
@@ -233,7 +233,10 @@ void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
 void ServerState::serve_requests() {
   while (!requests_.empty() && !has_work_) {
     const RegionRequest request = requests_.front();
-    switch (decide(request)) {
+    const Decision decision = decide(request);
+    // To decide may take a look at the table, and the client may be gone when that is over.
+    if (requests_.empty() || requests_.front().client != request.client) continue;
+    switch (decision) {
       case Decision::wait: return;
       case Decision::flip: flip_mature_space(); continue;
       case Decision::grant: grant(request); break;

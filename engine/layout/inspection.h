@@ -1,0 +1,40 @@
+// The state of the chunk's parts, as the server's books have it: for checkers and monitoring.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace falafel::engine {
+
+enum class RegionState : std::uint8_t {
+  free,
+  granted,     // a client writes there
+  released,    // to be collected
+  collecting,  // the collector is at work
+  waiting,     // collected; until clients are quiescent
+};
+
+struct RegionInspection {
+  RegionState state = RegionState::free;
+  std::uint32_t client = 0;  // granted: to whom
+  std::uint64_t incarnation = 0;
+};
+
+struct MatureSpaceInspection {
+  bool active = false;
+  bool waiting = false;  // was collected; until clients are quiescent
+  std::uint64_t used_bytes = 0;
+};
+
+constexpr std::string_view to_string(RegionState state) {
+  switch (state) {
+    case RegionState::free: return "free";
+    case RegionState::granted: return "granted";
+    case RegionState::released: return "released";
+    case RegionState::collecting: return "collecting";
+    case RegionState::waiting: return "waiting";
+  }
+  return "?";
+}
+
+}  // namespace falafel::engine
