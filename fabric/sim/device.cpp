@@ -103,6 +103,7 @@ Result<QueuePairCore*> DeviceCore::create_queue_pair(const fabric::QueuePairOpti
   }
   const auto number = static_cast<std::uint32_t>(world_.queue_pairs.size() + 1);
   world_.queue_pairs.push_back(world_.make<QueuePairCore>(world_, host_, *this, number, options));
+  world_.trace.introduce({.kind = SubjectKind::queue_pair, .number = number, .host = host_.name()});
   return world_.queue_pairs.back().get();
 }
 

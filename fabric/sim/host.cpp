@@ -69,6 +69,8 @@ Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint
 fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
   const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
   world_.fibers.push_back(world_.make<Fiber>(world_, *this, id, options, std::move(body)));
+  world_.trace.introduce(
+      {.kind = SubjectKind::fiber, .number = id, .host = name_, .name = options.name});
   Fiber& fiber = *world_.fibers.back();
   if (!alive_) {
     fiber.unwind();  // the host is dead: it never runs

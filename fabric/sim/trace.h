@@ -46,10 +46,21 @@ struct TraceEvent {
   std::uint64_t time_ns = 0;
 };
 
+// Whom events are about. Fibers have names; the views are valid during the call only.
+enum class SubjectKind : std::uint8_t { fiber, queue_pair };
+struct Subject {
+  SubjectKind kind{};
+  std::uint32_t number = 0;
+  std::string_view host;
+  std::string_view name{};
+};
+
 class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
   virtual void observe(const TraceEvent& event) = 0;
+  // Before the first event about it. No part of the trace.
+  virtual void introduce(const Subject&) {}
 };
 
 // Keeps the events of a run in memory.
@@ -77,6 +88,10 @@ class Trace {
     mix(event);
     if (observer_ != nullptr) [[unlikely]]
       report(event);
+  }
+
+  void introduce(const Subject& subject) const {
+    if (observer_ != nullptr) observer_->introduce(subject);
   }
 
   std::uint64_t hash() const { return hash_; }
