@@ -23,6 +23,7 @@ std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_
 
 std::optional<std::string> find_invalid_option(const ClientOptions& options) {
   constexpr std::uint64_t longest_buffer_bytes = std::uint64_t{1} << 30;
+  constexpr std::uint64_t longest_ns = std::uint64_t{1} << 62;
   const ReadaheadOptions& readahead = options.readahead;
   const std::array problems{
       find_out_of_range("readahead.chunk_entries", readahead.chunk_entries, 1, 65'536),
@@ -30,7 +31,9 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options) {
                         container_header_bytes, longest_buffer_bytes),
       find_out_of_range("readahead.containers", readahead.containers, 1, max_containers_ahead),
       find_out_of_range("max_operations_in_flight", options.max_operations_in_flight, 1, 4'096),
-      find_out_of_range("renewal_percent", options.renewal_percent, 1, 100)};
+      find_out_of_range("renewal_percent", options.renewal_percent, 1, 100),
+      find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1, longest_ns),
+      find_out_of_range("retry_count", options.retry_count, 0, 7)};
   for (const auto& problem : problems) {
     if (problem) return problem;
   }

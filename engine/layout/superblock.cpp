@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/layout/crc32c.h"
 
@@ -11,6 +14,27 @@ namespace {
 
 std::uint32_t checksum_of(const Superblock& superblock) {
   return crc32c(std::as_bytes(std::span(&superblock, 1)).first(offsetof(Superblock, crc)));
+}
+
+// What does not follow from the sizes and counts.
+std::optional<std::string> find_difference(const Superblock& read, const Superblock& derived) {
+  struct Field {
+    std::string_view name;
+    std::uint64_t Superblock::*value;
+  };
+  constexpr std::array fields{Field{"chunk_bytes", &Superblock::chunk_bytes},
+                              Field{"table_offset", &Superblock::table_offset},
+                              Field{"regions_offset", &Superblock::regions_offset},
+                              Field{"mature_0_offset", &Superblock::mature_0_offset},
+                              Field{"mature_1_offset", &Superblock::mature_1_offset}};
+  for (const Field& field : fields) {
+    if (read.*field.value != derived.*field.value) {
+      return fmt::format("{} is {}, but its sizes make it {}", field.name, read.*field.value,
+                         derived.*field.value);
+    }
+  }
+  if (read.zero != derived.zero) return "zero is not zero";
+  return std::nullopt;
 }
 
 tl::unexpected<fabric::Error> refuse(std::string what) {
@@ -66,12 +90,12 @@ fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
   if (superblock.crc != checksum_of(superblock)) return refuse("its checksum is wrong");
   const Geometry geometry = geometry_of(superblock);
   if (auto problem = find_invalid_geometry(geometry)) return refuse(std::move(*problem));
+  const Superblock derived = make_superblock(geometry, superblock.hash_key, superblock.incarnation);
+  if (auto problem = find_difference(superblock, derived)) return refuse(std::move(*problem));
   if (geometry.chunk_bytes() != chunk_bytes) {
     return refuse(fmt::format("a chunk of {} bytes, but the server spoke of {}",
                               geometry.chunk_bytes(), chunk_bytes));
   }
-  const Superblock derived = make_superblock(geometry, superblock.hash_key, superblock.incarnation);
-  if (derived.crc != superblock.crc) return refuse("its offsets do not follow from its sizes");
   return superblock;
 }
 

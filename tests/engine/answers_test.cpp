@@ -1,0 +1,273 @@
+// Answers at the limits: a full table, full memory, keys and values of the largest and smallest sizes;
+// each refusal changes nothing, and ends when its cause does.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/layout/container.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+Bytes numbered_key(int number) { return bytes_of(fmt::format("key {}", number)); }
+
+StoreRun run_one_client(const StoreOptions& options, const ClientBody& body) {
+  fabric::FiberStackPool stacks;
+  Store store(options, stacks);
+  store.add_client(body);
+  StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  return run;
+}
+
+// Tries until the answer is another one, or for long.
+Answer set_patiently(fabric::Host& host, Client& client, const Bytes& key, const Bytes& value,
+                     Answer refusal) {
+  constexpr int attempts = 100;
+  Answer answer = refusal;
+  for (int attempt = 0; attempt < attempts && answer == refusal; ++attempt) {
+    host.sleep_until(host.now_ns() + millisecond_ns);
+    answer = client.set(key, value).answer;
+  }
+  return answer;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Full
+
+constexpr int few_entries = 4;
+
+StoreOptions options_of_few_entries() {
+  StoreOptions options;
+  options.server.geometry.table_entries = few_entries;
+  options.server.cleanup_interval_ns = millisecond_ns;
+  return options;
+}
+
+void fill_table(Client& client) {
+  for (int number = 0; number < few_entries; ++number) {
+    ASSERT_EQ(client.set(numbered_key(number), bytes_of("old")).answer, Answer::stored) << number;
+  }
+  ASSERT_EQ(client.set(numbered_key(few_entries), bytes_of("new")).answer, Answer::table_full);
+}
+
+TEST(TableFull, RefusesNewKeysOnly) {
+  const StoreRun run = run_one_client(options_of_few_entries(), [](fabric::Host&, Client& client) {
+    fill_table(client);
+    EXPECT_EQ(client.get(numbered_key(few_entries)).answer, Answer::not_found);
+    EXPECT_EQ(client.remove(numbered_key(few_entries)).answer, Answer::not_found);
+    EXPECT_EQ(client.set(numbered_key(2), bytes_of("changed")).answer, Answer::stored);
+    EXPECT_EQ(client.get(numbered_key(2)).value, bytes_of("changed"));
+    EXPECT_EQ(client.get(numbered_key(3)).value, bytes_of("old"));
+  });
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(few_entries));
+}
+
+TEST(TableFull, EndsWithADeleteAndACleanup) {
+  const StoreRun run =
+      run_one_client(options_of_few_entries(), [](fabric::Host& host, Client& client) {
+        fill_table(client);
+        EXPECT_EQ(client.remove(numbered_key(1)).answer, Answer::deleted);
+        EXPECT_EQ(set_patiently(host, client, numbered_key(few_entries), bytes_of("new"),
+                                Answer::table_full),
+                  Answer::stored);
+        EXPECT_EQ(client.set(numbered_key(1), bytes_of("again")).answer, Answer::table_full);
+      });
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(few_entries));
+  EXPECT_EQ(run.state.contents.at(numbered_key(few_entries)), bytes_of("new"));
+  EXPECT_GT(run.inspection.statistics.entries_cleaned, 0U);
+}
+
+TEST(TableFull, OfDeletedKeysOnlyBecomesEmpty) {
+  const StoreRun run =
+      run_one_client(options_of_few_entries(), [](fabric::Host& host, Client& client) {
+        fill_table(client);
+        for (int number = 0; number < few_entries; ++number) {
+          EXPECT_EQ(client.remove(numbered_key(number)).answer, Answer::deleted);
+        }
+        for (int number = 10; number < 10 + few_entries; ++number) {
+          EXPECT_EQ(set_patiently(host, client, numbered_key(number), {}, Answer::table_full),
+                    Answer::stored);
+        }
+      });
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(few_entries));
+}
+
+TEST(TableFull, ADeletedKeyMayComeBackWithoutACleanup) {
+  StoreOptions options = options_of_few_entries();
+  options.server.cleanup_percent = 100;
+  run_one_client(options, [](fabric::Host&, Client& client) {
+    fill_table(client);
+    EXPECT_EQ(client.remove(numbered_key(1)).answer, Answer::deleted);
+    EXPECT_EQ(client.set(numbered_key(1), bytes_of("again")).answer, Answer::stored);
+    EXPECT_EQ(client.get(numbered_key(1)).value, bytes_of("again"));
+  });
+}
+
+StoreOptions options_of_little_memory() {
+  StoreOptions options;
+  options.server.geometry = {
+      .table_entries = 64, .region_bytes = 1'024, .region_count = 4, .mature_bytes = 4'096};
+  options.server.cleanup_interval_ns = millisecond_ns;
+  return options;
+}
+
+// Returns how many keys fitted.
+int fill_memory(Client& client, const Bytes& value) {
+  int count = 0;
+  Answer answer = Answer::stored;
+  while (answer == Answer::stored && count < 64) {
+    answer = client.set(numbered_key(count), value).answer;
+    if (answer == Answer::stored) ++count;
+  }
+  EXPECT_EQ(answer, Answer::out_of_memory);
+  return count;
+}
+
+TEST(OutOfMemory, LeavesTheStoreAsItWas) {
+  const Bytes value(400, std::byte{3});
+  int fitted = 0;
+  const StoreRun run =
+      run_one_client(options_of_little_memory(), [&](fabric::Host&, Client& client) {
+        fitted = fill_memory(client, value);
+        EXPECT_EQ(client.get(numbered_key(fitted)).answer, Answer::not_found);
+        for (int number = 0; number < fitted; ++number) {
+          EXPECT_EQ(client.get(numbered_key(number)).value, value) << number;
+        }
+      });
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(fitted));
+  EXPECT_GT(fitted, 3) << "the memory was hardly used";
+}
+
+TEST(OutOfMemory, EndsWhenKeysAreDeleted) {
+  const Bytes value(400, std::byte{3});
+  run_one_client(options_of_little_memory(), [&](fabric::Host& host, Client& client) {
+    for (int round = 0; round < 3; ++round) {
+      const int fitted = fill_memory(client, value);
+      EXPECT_GT(fitted, 3) << "round " << round;
+      for (int number = 0; number < fitted; ++number) {
+        EXPECT_EQ(client.remove(numbered_key(number)).answer, Answer::deleted) << number;
+      }
+      EXPECT_EQ(set_patiently(host, client, numbered_key(0), value, Answer::out_of_memory),
+                Answer::stored)
+          << "round " << round;
+      EXPECT_EQ(client.remove(numbered_key(0)).answer, Answer::deleted);
+      host.sleep_until(host.now_ns() + 100 * millisecond_ns);
+    }
+  });
+}
+
+TEST(OutOfMemory, EndsWhenKeysBecomeSmaller) {
+  const Bytes value(400, std::byte{3});
+  run_one_client(options_of_little_memory(), [&](fabric::Host& host, Client& client) {
+    const int fitted = fill_memory(client, value);
+    for (int number = 0; number + 1 < fitted; ++number) client.remove(numbered_key(number));
+    EXPECT_EQ(set_patiently(host, client, numbered_key(fitted), value, Answer::out_of_memory),
+              Answer::stored);
+    EXPECT_EQ(client.get(numbered_key(fitted - 1)).value, value);
+  });
+}
+
+// Whoever overwrites the same keys for ever needs no more memory than they take once.
+TEST(OutOfMemory, IsNotReachedByOverwriting) {
+  const Bytes value(400, std::byte{3});
+  const StoreRun run =
+      run_one_client(options_of_little_memory(), [&](fabric::Host&, Client& client) {
+        for (int number = 0; number < 300; ++number) {
+          ASSERT_EQ(client.set(numbered_key(number % 2), value).answer, Answer::stored) << number;
+        }
+      });
+  EXPECT_GT(run.inspection.statistics.mature_collections, 10U);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Sizes
+
+TEST(Value, LargerThanARegionIsRefused) {
+  StoreOptions options;
+  options.server.geometry.region_bytes = 1'024;
+  const std::uint64_t largest = 1'024 - engine::container_bytes(bytes_of("key").size(), 0);
+  run_one_client(options, [&](fabric::Host&, Client& client) {
+    const Bytes key = bytes_of("key");
+    EXPECT_EQ(client.set(key, Bytes(largest)).answer, Answer::stored);
+    EXPECT_EQ(client.set(key, Bytes(largest + 1)).answer, Answer::value_too_large);
+    EXPECT_EQ(client.set(key, Bytes(1'000'000)).answer, Answer::value_too_large);
+    EXPECT_EQ(client.get(key).value, Bytes(largest));
+    EXPECT_EQ(client.set(bytes_of("other"), Bytes(largest)).answer, Answer::value_too_large);
+    EXPECT_EQ(client.get(bytes_of("other")).answer, Answer::not_found);
+  });
+}
+
+TEST(Value, MayBeEmpty) {
+  const StoreRun run = run_one_client({}, [](fabric::Host&, Client& client) {
+    const Bytes key = bytes_of("key");
+    EXPECT_EQ(client.set(key, {}).answer, Answer::stored);
+    const engine::GetResult result = client.get(key);
+    EXPECT_EQ(result.answer, Answer::found);
+    EXPECT_TRUE(result.value.empty());
+  });
+  EXPECT_EQ(run.state.contents.size(), 1U);
+}
+
+TEST(Value, OfManyPacketsIsReadWhole) {
+  StoreOptions options;
+  options.simulation.mtu_bytes = 256;
+  run_one_client(options, [](fabric::Host&, Client& client) {
+    Bytes value(30'000);
+    for (std::size_t index = 0; index < value.size(); ++index) {
+      value[index] = static_cast<std::byte>(index * 7 + index / 256);
+    }
+    EXPECT_EQ(client.set(bytes_of("key"), value).answer, Answer::stored);
+    EXPECT_EQ(client.get(bytes_of("key")).value, value);
+  });
+}
+
+TEST(Key, MayBeAnyBytes) {
+  const StoreRun run = run_one_client({}, [](fabric::Host&, Client& client) {
+    for (int value = 0; value < 256; ++value) {
+      const Bytes key(3, static_cast<std::byte>(value));
+      EXPECT_EQ(client.set(key, key).answer, Answer::stored);
+    }
+    for (int value = 0; value < 256; ++value) {
+      const Bytes key(3, static_cast<std::byte>(value));
+      EXPECT_EQ(client.get(key).value, key);
+    }
+  });
+  EXPECT_EQ(run.state.contents.size(), 256U);
+}
+
+void expect_invalid(Client& client, const Bytes& key) {
+  EXPECT_EQ(client.get(key).answer, Answer::invalid_key);
+  EXPECT_EQ(client.set(key, bytes_of("value")).answer, Answer::invalid_key);
+  EXPECT_EQ(client.remove(key).answer, Answer::invalid_key);
+}
+
+TEST(Key, MustNotBeEmpty) {
+  const StoreRun run =
+      run_one_client({}, [](fabric::Host&, Client& client) { expect_invalid(client, {}); });
+  EXPECT_TRUE(run.state.contents.empty());
+}
+
+TEST(Key, MayHave65536BytesAndNoMore) {
+  StoreOptions options;
+  options.server.geometry.region_bytes = 131'072;
+  const StoreRun run = run_one_client(options, [](fabric::Host&, Client& client) {
+    const Bytes key(engine::max_key_bytes, std::byte{1});
+    Bytes similar = key;
+    similar.back() = std::byte{2};
+    EXPECT_EQ(client.set(key, bytes_of("first")).answer, Answer::stored);
+    EXPECT_EQ(client.set(similar, bytes_of("second")).answer, Answer::stored);
+    EXPECT_EQ(client.get(key).value, bytes_of("first"));
+    EXPECT_EQ(client.get(similar).value, bytes_of("second"));
+    EXPECT_EQ(client.remove(key).answer, Answer::deleted);
+    EXPECT_EQ(client.get(key).answer, Answer::not_found);
+    expect_invalid(client, Bytes(engine::max_key_bytes + 1, std::byte{1}));
+  });
+  EXPECT_EQ(run.state.contents.size(), 1U);
+}
+
+}  // namespace
+}  // namespace falafel::engine_test

@@ -1,0 +1,287 @@
+// Starting and connecting: options out of their range, servers that are none, that are of another
+// version, or whose superblock is absurd. Each is an error that says what is wrong.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/layout/control_message.h"
+#include "engine/layout/superblock.h"
+#include "fabric/sim/strategies.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+using fabric::ErrorCode;
+
+constexpr std::uint16_t service = 7;
+
+std::optional<fabric::Error> error_of(const auto& result) {
+  if (result.has_value()) return std::nullopt;
+  return result.error();
+}
+
+void expect_error(const std::optional<fabric::Error>& error, ErrorCode code,
+                  std::string_view named) {
+  ASSERT_TRUE(error.has_value()) << "no error about " << named;
+  EXPECT_EQ(error->code, code) << error->detail;
+  EXPECT_NE(error->detail.find(named), std::string::npos) << named << ": " << error->detail;
+}
+
+// Runs bodies of two hosts, the first of them as "server".
+void run_hosts(const HostBody& server, const HostBody& client) {
+  fabric::FiberStackPool stacks;
+  const sim::SimulationOptions options;
+  const auto strategy = sim::make_strategy(options, 1);
+  sim::Simulation simulation(options, *strategy, stacks);
+  simulation.add_host({.name = "server", .role = sim::Role::server}, server);
+  simulation.add_host({.name = "client"}, client);
+  const sim::RunResult result = simulation.run();
+  EXPECT_EQ(result.outcome, sim::Outcome::completed) << result.explanation;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Options
+
+void expect_server_refused(const engine::ServerOptions& options, std::string_view named) {
+  run_hosts(
+      [&](fabric::Host& host) {
+        expect_error(error_of(Server::start(host, options)), ErrorCode::invalid_argument, named);
+      },
+      [](fabric::Host&) {});
+}
+
+TEST(ServerOptions, OutOfRangeAreNamed) {
+  expect_server_refused({.geometry = {.unit_bytes = 16}}, "unit_bytes");
+  expect_server_refused({.geometry = {.table_entries = 0}}, "table_entries");
+  expect_server_refused({.geometry = {.region_bytes = 65'537}}, "region_bytes");
+  expect_server_refused({.geometry = {.region_count = 0}}, "region_count");
+  expect_server_refused({.geometry = {.mature_bytes = 65'528}}, "mature_bytes");
+  expect_server_refused({.max_clients = 0}, "max_clients");
+  expect_server_refused({.heartbeat_timeout_ns = 0}, "heartbeat_timeout_ns");
+  expect_server_refused({.cleanup_percent = 101}, "cleanup_percent");
+  expect_server_refused({.cleanup_interval_ns = 0}, "cleanup_interval_ns");
+  expect_server_refused({.pipelined_updates = 0}, "pipelined_updates");
+  expect_server_refused({.pipelined_updates = 65}, "pipelined_updates");
+}
+
+TEST(ServerOptions, ServiceMustBeFree) {
+  run_hosts(
+      [](fabric::Host& host) {
+        const auto first = Server::start(host, {.service = service});
+        ASSERT_TRUE(first) << first.error().detail;
+        expect_error(error_of(Server::start(host, {.service = service})), ErrorCode::address_in_use,
+                     "");
+      },
+      [](fabric::Host&) {});
+}
+
+void expect_client_refused(const engine::ClientOptions& options, std::string_view named) {
+  fabric::FiberStackPool stacks;
+  Store store({}, stacks);
+  store.add_host("client", [&](fabric::Host& host) {
+    expect_error(error_of(Client::connect(host, store.address(), options)),
+                 ErrorCode::invalid_argument, named);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+TEST(ClientOptions, OutOfRangeAreNamed) {
+  expect_client_refused({.readahead = {.chunk_entries = 0}}, "chunk_entries");
+  expect_client_refused({.readahead = {.container_bytes = 23}}, "container_bytes");
+  expect_client_refused({.readahead = {.containers = 0}}, "containers");
+  expect_client_refused({.readahead = {.containers = 9}}, "containers");
+  expect_client_refused({.max_operations_in_flight = 0}, "max_operations_in_flight");
+  expect_client_refused({.renewal_percent = 0}, "renewal_percent");
+  expect_client_refused({.renewal_percent = 101}, "renewal_percent");
+}
+
+TEST(ClientOptions, AtTheEndsOfTheirRangesWork) {
+  std::vector<engine::ClientOptions> extremes(5);
+  extremes[0].readahead = {.chunk_entries = 1, .container_bytes = 24, .containers = 1};
+  extremes[1].readahead = {.chunk_entries = 10'000, .container_bytes = 70'000, .containers = 8};
+  extremes[2].max_operations_in_flight = 1;
+  extremes[3].renewal_percent = 1;
+  extremes[4].renewal_percent = 100;
+  for (std::size_t index = 0; index < extremes.size(); ++index) {
+    fabric::FiberStackPool stacks;
+    StoreOptions options;
+    options.client = extremes[index];
+    options.server.geometry = {.table_entries = 3, .region_bytes = 256};
+    Store store(options, stacks);
+    store.add_client([&](fabric::Host&, Client& client) {
+      for (int number = 0; number < 40; ++number) {
+        const Bytes key = bytes_of(fmt::format("key {}", number % 3));
+        const Bytes value(static_cast<std::size_t>(number), std::byte{1});
+        EXPECT_EQ(client.set(key, value).answer, Answer::stored) << index;
+        EXPECT_EQ(client.get(key).value, value) << index;
+      }
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << index << ": " << describe(run);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Nobody there, or too many
+
+TEST(Connecting, WhereNobodyListensIsRefused) {
+  run_hosts([](fabric::Host&) {},
+            [](fabric::Host& host) {
+              expect_error(
+                  error_of(Client::connect(host, {.host = "server", .service = service}, {})),
+                  ErrorCode::connection_refused, "");
+            });
+}
+
+TEST(Connecting, ToADeadServerIsGivenUpInTime) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options;
+  options.client.connect_timeout_ns = 20 * millisecond_ns;
+  Store store(options, stacks);
+  store.add_host("client", [&](fabric::Host& host) {
+    store.simulation().crash("server");
+    const std::uint64_t start_ns = host.now_ns();
+    EXPECT_FALSE(store.connect(host));
+    EXPECT_LE(host.now_ns(), start_ns + 30 * millisecond_ns);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+TEST(Connecting, OneClientTooManyIsToldSo) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options;
+  options.server.max_clients = 2;
+  Store store(options, stacks);
+  store.add_host("clients", [&](fabric::Host& host) {
+    const auto first = store.connect(host);
+    auto second = store.connect(host);
+    ASSERT_TRUE(first && second);
+    expect_error(error_of(store.connect(host)), ErrorCode::connection_refused, "all 2 clients");
+    EXPECT_EQ((*first)->set(bytes_of("key"), {}).answer, Answer::stored);
+    second->reset();
+    host.sleep_until(host.now_ns() + 2 * engine::ServerOptions{}.heartbeat_timeout_ns);
+    const auto third = store.connect(host);
+    ASSERT_TRUE(third) << third.error().detail;
+    EXPECT_EQ((*third)->get(bytes_of("key")).answer, Answer::found);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Servers that are none
+
+struct FakeServer {
+  std::function<void(engine::ServerHello&)> alter_hello = [](engine::ServerHello&) {};
+  std::function<void(engine::Superblock&)> alter_superblock = [](engine::Superblock&) {};
+  std::size_t hello_bytes = sizeof(engine::ServerHello);
+};
+
+// Says what a server of the default geometry would say, altered; keeps its memory until the end.
+void serve_falsely(fabric::Host& host, const FakeServer& fake) {
+  const engine::Geometry geometry;
+  const auto domain = host.device(0).create_protection_domain();
+  const auto completions = host.device(0).create_completion_queue(128).value();
+  const auto memory = host.allocate_memory(geometry.chunk_bytes()).value();
+  engine::Superblock superblock = engine::make_superblock(geometry, {}, 1);
+  fake.alter_superblock(superblock);
+  memory->write(0, engine::to_bytes(superblock));
+  const auto region =
+      domain->register_memory(memory, 0, geometry.chunk_bytes(), {.remote_read = true}).value();
+  engine::ServerHello hello{.chunk_key = region->remote_key(),
+                            .table_key = region->remote_key(),
+                            .chunk_bytes = geometry.chunk_bytes(),
+                            .heartbeat_timeout_ns = second_ns};
+  fake.alter_hello(hello);
+  fabric::PrivateData private_data = engine::to_bytes(hello);
+  private_data.resize(fake.hello_bytes);
+  const auto listener = host.device(0).listen(service).value();
+  const auto request = listener->accept(fabric::never_ns);
+  const auto queue_pair = request->accept({.protection_domain = domain.get(),
+                                           .send_completions = completions.get(),
+                                           .receive_completions = completions.get()},
+                                          private_data);
+  host.sleep_until(fabric::never_ns);
+}
+
+std::optional<fabric::Error> connect_to(const FakeServer& fake) {
+  std::optional<fabric::Error> error;
+  run_hosts(
+      [&](fabric::Host& host) {
+        host.spawn({.name = "fake", .daemon = true}, [&] { serve_falsely(host, fake); });
+      },
+      [&](fabric::Host& host) {
+        host.sleep_until(millisecond_ns);
+        error = error_of(Client::connect(host, {.host = "server", .service = service}, {}));
+      });
+  return error;
+}
+
+TEST(FakeServers, AreSeenThroughByTheirHello) {
+  EXPECT_FALSE(connect_to({})) << "the fake itself is not what is refused";
+  expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.magic ^= 1; }}),
+               ErrorCode::invalid_argument, "no Falafel server");
+  expect_error(connect_to({.hello_bytes = sizeof(engine::ServerHello) - 1}),
+               ErrorCode::invalid_argument, "no Falafel server");
+  expect_error(connect_to({.hello_bytes = 0}), ErrorCode::invalid_argument, "no Falafel server");
+  expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.version = 2; }}),
+               ErrorCode::invalid_argument, "version 2");
+}
+
+TEST(FakeServers, AreSeenThroughByTheirSuperblock) {
+  expect_error(
+      connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.chunk_bytes = 64; }}),
+      ErrorCode::invalid_argument, "spoke of 64");
+  expect_error(connect_to({.alter_superblock =
+                               [](engine::Superblock& superblock) { superblock.magic = 0; }}),
+               ErrorCode::invalid_argument, "magic");
+  expect_error(connect_to({.alter_superblock =
+                               [](engine::Superblock& superblock) { superblock.version = 3; }}),
+               ErrorCode::invalid_argument, "version 3");
+  expect_error(
+      connect_to({.alter_superblock = [](engine::Superblock& superblock) { superblock.crc ^= 1; }}),
+      ErrorCode::invalid_argument, "checksum");
+}
+
+TEST(FakeServers, WhoseMemoryCannotBeReadAreUnreachable) {
+  expect_error(
+      connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.chunk_key ^= 1; }}),
+      ErrorCode::unreachable, "superblock");
+}
+
+// What connects and is no client is turned away; the server goes on.
+TEST(FakeClients, AreTurnedAway) {
+  fabric::FiberStackPool stacks;
+  Store store({}, stacks);
+  store.add_host("client", [&](fabric::Host& host) {
+    const auto domain = host.device(0).create_protection_domain();
+    const auto completions = host.device(0).create_completion_queue(128).value();
+    const fabric::QueuePairOptions options{.protection_domain = domain.get(),
+                                           .send_completions = completions.get(),
+                                           .receive_completions = completions.get()};
+    const std::uint64_t deadline_ns = host.now_ns() + second_ns;
+    const auto try_hello = [&](fabric::PrivateData hello) {
+      return error_of(host.device(0).connect(store.address(), options, hello, deadline_ns));
+    };
+    expect_error(try_hello({}), ErrorCode::connection_refused, "not a client");
+    engine::ClientHello hello{.magic = 1};
+    expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "not a client");
+    hello = {.version = 9};
+    expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "version 1");
+    EXPECT_TRUE(store.connect(host));
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
