@@ -275,6 +275,20 @@ class Documents(CheckTest):
         self.add("README.md", "```sh\ntools/count \\\n -v\ntools/count -v && tools/count --up\n```\n")
         self.assert_reported("documents", "README.md:4: tools/count --help tells nothing of --up")
 
+    def test_looks_at_the_help_of_commands(self):
+        self.add_program(
+            "tools/sum",
+            'test "$1" = --help && printf "  add   adds\\n  --all   of it\\n" || echo "--carry, for $1"',
+        )
+        self.add("README.md", "```sh\ntools/sum add --carry file\ntools/sum --all file\n```\n")
+        self.assert_accepted("documents")
+        self.add("README.md", "```sh\ntools/sum add --borrow file\ntools/sum --carry\n```\n")
+        self.assert_reported(
+            "documents",
+            "README.md:2: tools/sum add --help tells nothing of --borrow",
+            "README.md:3: tools/sum --help tells nothing of --carry",
+        )
+
     def test_reports_what_is_no_command(self):
         self.add("README.md", "```sh\ntools/count 'open\n```\n")
         self.assert_reported("documents", "README.md:2: not a shell command")

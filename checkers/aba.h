@@ -1,0 +1,44 @@
+// ABA: a compare-and-swap that succeeds although the entry has changed since it was read.
+//
+// Every change of an entry gives it a new ghost version. A party remembers, for each word it has read in
+// a slot, the version at which it last read it; when its compare-and-swap succeeds on that word, the
+// version must still be the same. That is so even if the history happens to look fine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "checkers/judgement.h"
+#include "engine/layout/entry.h"
+
+namespace falafel::checkers {
+
+class AbaChecker {
+ public:
+  explicit AbaChecker(std::uint64_t table_entries) : versions_(table_entries, 0) {}
+
+  // In the order in which they take effect. A party is whoever reads and swaps on its own account. What
+  // a failed compare-and-swap returns is read, too.
+  void on_read(std::uint32_t party, std::uint64_t slot, engine::Entry entry);
+  void on_swapped(std::uint32_t party, std::uint64_t slot, engine::Entry expected,
+                  engine::Entry desired, std::uint64_t step);
+
+  // The first violation; property "aba".
+  const Judgement& judgement() const { return judgement_; }
+
+ private:
+  struct Reading {
+    std::uint32_t party;
+    std::uint64_t slot;
+    std::uint64_t word;
+    friend auto operator<=>(const Reading&, const Reading&) = default;
+  };
+
+  std::vector<std::uint64_t> versions_;        // by slot
+  std::map<Reading, std::uint64_t> readings_;  // the version at which it was
+  Judgement judgement_{.verdict = Verdict::holds, .property = "aba", .explanation = {}};
+};
+
+}  // namespace falafel::checkers

@@ -1,0 +1,97 @@
+#include "checkers/collector.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+namespace falafel::checkers {
+namespace {
+
+using engine::RegionState;
+
+Judgement holds() {
+  return {.verdict = Verdict::holds, .property = "collector", .explanation = {}};
+}
+
+Judgement violated(std::string property, std::string explanation) {
+  return {.verdict = Verdict::violated,
+          .property = "collector." + std::move(property),
+          .explanation = std::move(explanation)};
+}
+
+// What is wrong with a container being there; empty if nothing.
+std::string find_problem_of_place(const MemoryView& view, std::uint64_t offset) {
+  const engine::Geometry& geometry = view.geometry;
+  for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
+    const std::uint64_t begin = geometry.region_offset(region);
+    if (offset < begin || offset >= begin + geometry.region_bytes) continue;
+    const RegionState state = view.regions[region].state;
+    if (state != RegionState::free && state != RegionState::waiting) return {};
+    return fmt::format("into region {}, which is {}", region, engine::to_string(state));
+  }
+  for (std::uint32_t space = 0; space < engine::mature_space_count; ++space) {
+    const std::uint64_t begin = geometry.mature_offset(space);
+    if (offset < begin || offset >= begin + geometry.mature_bytes) continue;
+    if (offset < begin + view.mature_spaces[space].used_bytes) return {};
+    return fmt::format("into mature space {}, of which {} bytes are in use", space,
+                       view.mature_spaces[space].used_bytes);
+  }
+  return "to where no container can be";
+}
+
+Judgement check_books(const MemoryView& view) {
+  for (std::size_t region = 0; region < view.regions.size(); ++region) {
+    const RegionState state = view.regions[region].state;
+    if (state != RegionState::free) {
+      return violated("lost-memory", fmt::format("region {} is {}, although no client is there",
+                                                 region, engine::to_string(state)));
+    }
+  }
+  for (std::size_t space = 0; space < view.mature_spaces.size(); ++space) {
+    const engine::MatureSpaceInspection& mature = view.mature_spaces[space];
+    if (mature.waiting || (!mature.active && mature.used_bytes > 0)) {
+      return violated("lost-memory", fmt::format("mature space {} is not active, but {}", space,
+                                                 mature.waiting ? "waits for clients" : "in use"));
+    }
+  }
+  return holds();
+}
+
+}  // namespace
+
+Judgement check_entry(const MemoryView& view, std::uint64_t slot) {
+  const engine::Entry entry = view.entry(slot);
+  if (entry.is_empty()) return holds();
+  const std::string problem =
+      find_problem_of_place(view, view.geometry.to_offset(entry.offset_units()));
+  if (problem.empty()) return holds();
+  return violated("dangling-entry", fmt::format("slot {} ({}) points {}", slot,
+                                                describe(entry, view.geometry), problem));
+}
+
+Judgement check_collector(const MemoryView& view) {
+  std::map<std::uint64_t, std::uint64_t> ends;  // of containers, by offset
+  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+    if (Judgement judgement = check_entry(view, slot); judgement.verdict != Verdict::holds) {
+      return judgement;
+    }
+    const engine::Entry entry = view.entry(slot);
+    const auto stored = entry.is_empty() ? std::nullopt : read_stored(view, entry);
+    if (!stored) continue;
+    if (!ends.emplace(stored->offset, stored->offset + stored->size_bytes).second) {
+      return violated("overlap", fmt::format("slot {} shares the container at {} with another one",
+                                             slot, stored->offset));
+    }
+  }
+  std::uint64_t end = 0;
+  for (const auto& [offset, container_end] : ends) {
+    if (offset < end) {
+      return violated("overlap", fmt::format("the container at {} begins in another one", offset));
+    }
+    end = container_end;
+  }
+  return check_books(view);
+}
+
+}  // namespace falafel::checkers

@@ -1,0 +1,60 @@
+#include "checkers/memory_view.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "engine/layout/container.h"
+
+namespace falafel::checkers {
+namespace {
+
+std::string to_string(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+engine::Entry MemoryView::entry(std::uint64_t slot) const {
+  std::uint64_t word = 0;
+  std::memcpy(&word, chunk.data() + geometry.entry_offset(slot), sizeof word);
+  return engine::Entry(word);
+}
+
+std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry) {
+  using engine::Verification;
+  const std::uint64_t offset = view.geometry.to_offset(entry.offset_units());
+  if (!view.geometry.may_hold_container(offset)) return std::nullopt;
+  const auto bytes = view.chunk.first(view.geometry.chunk_bytes()).subspan(offset);
+  const auto header = engine::read_container_header(bytes, Verification::on);
+  if (!header) return std::nullopt;
+  const auto key = engine::read_container_key(bytes, *header, Verification::on);
+  const auto value = engine::read_container_value(bytes, *header, Verification::on);
+  if (!key || !value) return std::nullopt;
+  return StoredContainer{.offset = offset,
+                         .size_bytes = view.geometry.round_up_to_unit(header->container_bytes()),
+                         .key = to_string(*key),
+                         .value = to_string(*value)};
+}
+
+std::string describe(engine::Entry entry, const engine::Geometry& geometry) {
+  if (entry.is_empty()) {
+    return fmt::format("empty, tag {}{}", entry.tag(), entry.is_locked() ? ", locked" : "");
+  }
+  return fmt::format("offset {}, tag {}{}{}", geometry.to_offset(entry.offset_units()), entry.tag(),
+                     entry.is_deleted() ? ", deleted" : "", entry.is_locked() ? ", locked" : "");
+}
+
+std::map<std::string, std::string> read_contents(const MemoryView& view) {
+  std::map<std::string, std::string> contents;
+  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+    const engine::Entry entry = view.entry(slot);
+    if (entry.is_empty() || entry.is_deleted()) continue;
+    if (auto stored = read_stored(view, entry); stored && !stored->key.empty()) {
+      contents.emplace(std::move(stored->key), std::move(stored->value));
+    }
+  }
+  return contents;
+}
+
+}  // namespace falafel::checkers

@@ -1,0 +1,44 @@
+// The server's memory as a checker sees it: the bytes of the chunk and the server's books, at one moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/layout/entry.h"
+#include "engine/layout/geometry.h"
+#include "engine/layout/inspection.h"
+#include "engine/layout/key_hash.h"
+
+namespace falafel::checkers {
+
+struct MemoryView {
+  const engine::Geometry& geometry;
+  const engine::HashKey& hash_key;
+  std::span<const std::byte> chunk;
+  const std::vector<engine::RegionInspection>& regions;
+  const std::vector<engine::MatureSpaceInspection>& mature_spaces;
+
+  engine::Entry entry(std::uint64_t slot) const;
+};
+
+// What an entry points to, all of it verified.
+struct StoredContainer {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;  // in whole units
+  std::string key;               // empty: a stand-in for a container that did not verify
+  std::string value;
+};
+std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry);
+
+// "offset 448, tag 7, deleted"
+std::string describe(engine::Entry entry, const engine::Geometry& geometry);
+// The live keys and their values. Of keys that are there twice, and of containers that do not verify,
+// nothing is said: check_table does.
+std::map<std::string, std::string> read_contents(const MemoryView& view);
+
+}  // namespace falafel::checkers

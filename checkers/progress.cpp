@@ -1,0 +1,23 @@
+#include "checkers/progress.h"
+
+#include <fmt/format.h>
+
+namespace falafel::checkers {
+
+void ProgressChecker::on_verb(std::uint64_t step) {
+  if (++verbs_ != most_verbs_ + 1 || judgement_.verdict != Verdict::holds) return;
+  judgement_ = {.verdict = Verdict::violated,
+                .property = "progress.verbs",
+                .explanation = fmt::format(
+                    "step {}: {} verbs have completed since the last operation did", step, verbs_)};
+}
+
+void ProgressChecker::on_end(std::uint64_t unfinished_operations) {
+  if (unfinished_operations == 0 || judgement_.verdict != Verdict::holds) return;
+  judgement_ = {
+      .verdict = Verdict::violated,
+      .property = "progress.unfinished",
+      .explanation = fmt::format("{} operations never came to their end", unfinished_operations)};
+}
+
+}  // namespace falafel::checkers

@@ -1,0 +1,64 @@
+#include "checkers/table.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "checkers/history.h"
+
+namespace falafel::checkers {
+namespace {
+
+Judgement violated(std::string property, std::string explanation) {
+  return {.verdict = Verdict::violated,
+          .property = "table." + std::move(property),
+          .explanation = std::move(explanation)};
+}
+
+// The first empty slot on the way to `slot` from the key's home slot.
+std::optional<std::uint64_t> find_gap(const MemoryView& view, std::uint64_t slot,
+                                      const std::string& key) {
+  const std::uint64_t table_entries = view.geometry.table_entries;
+  const std::uint64_t home =
+      engine::home_slot(std::as_bytes(std::span(key)), view.hash_key, table_entries);
+  for (std::uint64_t walked = home; walked != slot; walked = (walked + 1) % table_entries) {
+    if (view.entry(walked).is_empty()) return walked;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Judgement check_table(const MemoryView& view) {
+  std::map<std::string, std::uint64_t> slots;
+  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+    const engine::Entry entry = view.entry(slot);
+    const auto here = [&] {
+      return fmt::format("slot {} ({})", slot, describe(entry, view.geometry));
+    };
+    if (entry.is_locked()) {
+      return violated("locked", here() + " is locked, although no cleanup is under way");
+    }
+    if (entry.is_empty()) continue;
+    const auto stored = read_stored(view, entry);
+    if (!stored) {
+      return violated("unreadable", here() + " points to no container that verifies");
+    }
+    if (stored->key.empty()) continue;
+    const auto [other, is_new] = slots.emplace(stored->key, slot);
+    if (!is_new) {
+      return violated("duplicate-key", fmt::format("slots {} and {} both have the key {}",
+                                                   other->second, slot, quote(stored->key)));
+    }
+    if (const auto gap = find_gap(view, slot, stored->key)) {
+      return violated("unreachable-key",
+                      fmt::format("{} has the key {}, but a search for it ends at slot {}, which "
+                                  "is empty",
+                                  here(), quote(stored->key), *gap));
+    }
+  }
+  return {.verdict = Verdict::holds, .property = "table", .explanation = {}};
+}
+
+}  // namespace falafel::checkers

@@ -1,0 +1,112 @@
+// Histories of a string that is appended to.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/checkers/verdicts.h"
+
+namespace falafel::checkers_test {
+namespace {
+
+checkers::Verdict judged(Operations history) {
+  return judge(checkers::Model::append_log, std::move(history));
+}
+
+TEST(AppendLog, IsEmptyAtFirst) {
+  EXPECT_EQ(judged({found(1, {1, 2}, "")}), holds);
+  EXPECT_EQ(judged({found(1, {1, 2}, "a")}), violated);
+}
+
+TEST(AppendLog, GrowsInTheOrderOfTime) {
+  const Operation first = appended(1, {1, 2}, "ab");
+  const Operation second = appended(2, {3, 4}, "c");
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "abc")}), holds);
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "cab")}), violated);
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "ab")}), violated);
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "abcc")}), violated);
+}
+
+TEST(AppendLog, ConcurrentAppendsComeInAnyOrder) {
+  const Operation first = appended(1, {1, 4}, "a");
+  const Operation second = appended(2, {1, 4}, "b");
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "ab")}), holds);
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "ba")}), holds);
+  EXPECT_EQ(judged({first, second, found(3, {5, 6}, "ab"), found(3, {7, 8}, "ba")}), violated);
+  EXPECT_EQ(judged({first, second, found(3, {2, 3}, "b"), found(3, {5, 6}, "ba")}), holds);
+  EXPECT_EQ(judged({first, second, found(3, {2, 3}, "b"), found(3, {5, 6}, "ab")}), violated);
+}
+
+TEST(AppendLog, SetReplacesEverything) {
+  const Operation append = appended(1, {1, 2}, "a");
+  const Operation set = stored(2, {3, 4}, "new");
+  EXPECT_EQ(judged({append, set, found(3, {5, 6}, "new")}), holds);
+  EXPECT_EQ(judged({append, set, found(3, {5, 6}, "anew")}), violated);
+  EXPECT_EQ(judged({append, set, appended(1, {5, 6}, "b"), found(3, {7, 8}, "newb")}), holds);
+  EXPECT_EQ(judged({append, stored(2, {3, 4}, ""), found(3, {5, 6}, "")}), holds);
+}
+
+TEST(AppendLog, ConcurrentSetDoesNotMisleadLookahead) {
+  // The last get contradicts the first append unless the set comes between them.
+  EXPECT_EQ(judged({stored(2, {1, 20}, "x"), appended(1, {2, 3}, "a"), appended(1, {4, 5}, "b"),
+                    found(3, {21, 22}, "xb")}),
+            holds);
+  EXPECT_EQ(judged({lost(stored(2, {1, 0}, "x")), appended(1, {2, 3}, "a"),
+                    appended(1, {4, 5}, "b"), found(3, {21, 22}, "xb")}),
+            holds);
+  EXPECT_EQ(judged({stored(2, {1, 20}, "x"), appended(1, {2, 3}, "a"), appended(1, {4, 5}, "b"),
+                    found(3, {21, 22}, "xa")}),
+            violated);
+}
+
+TEST(AppendLog, EqualStringsOfDifferentPiecesAreEqual) {
+  const Operation together = appended(1, {1, 8}, "ab");
+  EXPECT_EQ(judged({together, appended(2, {1, 8}, "a"), appended(3, {1, 8}, "b"),
+                    found(4, {9, 10}, "abab")}),
+            holds);
+  EXPECT_EQ(judged({together, appended(2, {1, 8}, "a"), appended(3, {1, 8}, "b"),
+                    found(4, {9, 10}, "bbaa")}),
+            violated);
+}
+
+TEST(AppendLog, EmptyPiecesChangeNothing) {
+  EXPECT_EQ(judged({appended(1, {1, 2}, ""), appended(1, {3, 4}, "a"), appended(2, {3, 9}, ""),
+                    found(2, {5, 6}, "a")}),
+            holds);
+}
+
+TEST(AppendLog, IndeterminateAppendHappensAtMostOnce) {
+  const Operation append = lost(appended(1, {1, 0}, "a"));
+  EXPECT_EQ(judged({append, found(2, {2, 3}, ""), found(2, {4, 5}, "a")}), holds);
+  EXPECT_EQ(judged({append, appended(2, {2, 3}, "b"), found(2, {4, 5}, "ba")}), holds);
+  EXPECT_EQ(judged({append, found(2, {2, 3}, "aa")}), violated);
+  EXPECT_EQ(judged({append, found(2, {2, 3}, "a"), found(2, {4, 5}, "")}), violated);
+}
+
+TEST(AppendLog, LostAppendIsViolation) {
+  EXPECT_EQ(judged({appended(1, {1, 4}, "a"), appended(2, {2, 3}, "b"), found(3, {5, 6}, "a")}),
+            violated);
+}
+
+TEST(AppendLog, OrderOfManyConcurrentAppendsIsFoundInTheGet) {
+  // Of 16 appends that were under way together, 16! orders but one are wrong.
+  Operations history;
+  std::string value;
+  for (std::uint32_t client = 0; client < 16; ++client) {
+    const std::string piece = std::to_string((7 * client) % 16) + ";";
+    value += piece;
+    history.push_back(appended((7 * client) % 16, {1, 100 + 50 - client}, piece));
+  }
+  history.push_back(found(1, {200, 201}, value));
+  EXPECT_EQ(judged(history), holds);
+  history.push_back(found(1, {202, 203}, value + "1;"));
+  EXPECT_EQ(judged(history), violated);
+}
+
+TEST(AppendLogDeath, IsNeverAbsent) {
+  EXPECT_DEATH(judged({not_found(1, {1, 2})}), "a log is never absent");
+  EXPECT_DEATH(judged({deleted(1, {1, 2})}), "not of this model");
+}
+
+}  // namespace
+}  // namespace falafel::checkers_test

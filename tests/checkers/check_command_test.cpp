@@ -1,0 +1,123 @@
+// falafel check, as a program: exit statuses and what it prints.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "tests/checkers/recorded_texts.h"
+
+namespace falafel::checkers_test {
+namespace {
+
+struct ProgramRun {
+  int status = -1;
+  std::string output;  // and errors
+};
+
+ProgramRun run(const std::string& arguments) {
+  ProgramRun result;
+  FILE* const pipe = ::popen((FALAFEL_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return result;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t length = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    result.output.append(buffer.data(), length);
+  }
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+  return result;
+}
+
+std::string file(const std::string& name, std::string_view text) {
+  const std::string path = testing::TempDir() + "falafel_check_command_" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+class CheckCommand : public testing::Test {
+ protected:
+  const std::string good_ = file("good.log", texts::good_register);
+  const std::string bad_ = file("bad.log", texts::bad_register);
+  const std::string broken_ = file("broken.log", "INFO jepsen.util - 1 :ok :read 3\n");
+  const std::string check_ = "check --format jepsen-register ";
+};
+
+TEST_F(CheckCommand, TellsOfLinearizableHistories) {
+  const ProgramRun result = run(check_ + good_);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.output, good_ + ": linearizable (9 operations)\n");
+}
+
+TEST_F(CheckCommand, ShowsThePrefixAndWhatDoesNotFit) {
+  const ProgramRun result = run(check_ + bad_);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(
+      result.output,
+      bad_ +
+          ": not linearizable (3 operations)\n"
+          "key \"register\": no order of its 3 operations is right. A longest one that is "
+          "right as far as it goes (2 operations):\n"
+          "  1. client 0: set \"register\" to \"3\", stored (call 1, return 2)\n"
+          "  2. client 1: compare-and-swap \"register\" from \"3\" to \"4\", swapped (call 3, "
+          "return 4)\n"
+          "Then the key is \"4\", and what has to come next, before it returns at 6, does not "
+          "fit:\n"
+          "  client 0: get \"register\", found \"3\" (call 5, return 6)\n");
+}
+
+TEST_F(CheckCommand, NamesFileAndLineOfWhatCannotBeRead) {
+  const ProgramRun result = run(check_ + broken_);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.output, broken_ + ":1: process 1 has called nothing that could return\n");
+  EXPECT_EQ(run(check_ + good_ + ".missing").status, 2);
+  EXPECT_EQ(run(check_ + testing::TempDir()).status, 2);
+}
+
+TEST_F(CheckCommand, SaysWhichLimitWasReached) {
+  const ProgramRun result = run(check_ + "--steps 2 " + good_);
+  EXPECT_EQ(result.status, 4);
+  EXPECT_NE(result.output.find("within the limit of 2 steps"), std::string::npos) << result.output;
+}
+
+TEST_F(CheckCommand, ExitsWithTheWorstOfSeveral) {
+  EXPECT_EQ(run(check_ + good_ + " " + good_).status, 0);
+  EXPECT_EQ(run(check_ + good_ + " " + bad_).status, 1);
+  EXPECT_EQ(run(check_ + bad_ + " " + broken_ + " " + good_).status, 1);
+  EXPECT_EQ(run(check_ + good_ + " " + broken_).status, 2);
+  EXPECT_EQ(run(check_ + "--steps 2 " + broken_ + " " + good_).status, 2);
+}
+
+TEST_F(CheckCommand, ReadsOtherFormatsAndStandardInput) {
+  EXPECT_EQ(run("check --format kv-log " + file("log.edn", texts::good_log)).status, 0);
+  EXPECT_EQ(run("check --format kv-log - < " + file("bad.edn", texts::bad_log)).status, 1);
+  EXPECT_EQ(run("check --format jsonl " + file("good.jsonl", texts::good_json)).status, 0);
+  EXPECT_EQ(run("check --format jsonl " + file("bad.jsonl", texts::bad_json)).status, 1);
+}
+
+TEST_F(CheckCommand, PrintsJson) {
+  const ProgramRun result = run(check_ + "--json " + good_ + " " + bad_);
+  EXPECT_EQ(result.status, 1);
+  const auto document = nlohmann::json::parse(result.output, nullptr, false);
+  ASSERT_TRUE(document.is_array() && document.size() == 2) << result.output;
+  EXPECT_EQ(document[0]["verdict"], "linearizable");
+  EXPECT_EQ(document[0]["operations"], 9);
+  EXPECT_EQ(document[1]["verdict"], "not linearizable");
+  EXPECT_EQ(document[1]["longest_prefix"].size(), 2U);
+  EXPECT_EQ(document[1]["unfitting"][0]["value"], "3");
+  EXPECT_EQ(document[1]["unfitting"][0]["return"], 6);
+}
+
+TEST_F(CheckCommand, WrongUsageIsUnreadable) {
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run("check " + good_).status, 2);
+  EXPECT_EQ(run("check --format elf " + good_).status, 2);
+  EXPECT_EQ(run(check_ + "--steps 0 " + good_).status, 2);
+  EXPECT_EQ(run("check --help").status, 0);
+}
+
+}  // namespace
+}  // namespace falafel::checkers_test

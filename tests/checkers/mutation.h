@@ -1,0 +1,16 @@
+// Histories with a mistake, perhaps.
+#pragma once
+
+#include <vector>
+
+#include "checkers/history.h"
+#include "checkers/linearizability.h"
+#include "fabric/sim/random.h"
+
+namespace falafel::checkers_test {
+
+// Changes something of one operation, which may or may not make the history wrong.
+void mutate(std::vector<checkers::Operation>& history, checkers::Model model,
+            sim::RandomGenerator& random);
+
+}  // namespace falafel::checkers_test

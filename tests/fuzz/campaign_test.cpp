@@ -1,0 +1,106 @@
+// Campaigns: the hardened protocol holds, a canary does not, and the same seeds give the same result
+// however often and by however many workers they are run.
+#include <gtest/gtest.h>
+
+#include "engine/probes.h"
+#include "tools/fuzz/campaign.h"
+
+namespace falafel::fuzz {
+namespace {
+
+CampaignResult run(const CampaignOptions& options) {
+  return run_campaign(options, [](const CampaignResult&) {});
+}
+
+CampaignOptions without(bool engine::Safeguards::*safeguard, std::uint64_t schedules) {
+  CampaignOptions options;
+  options.schedules = schedules;
+  options.choices.safeguards.*safeguard = false;
+  options.stops_at_violation = true;
+  return options;
+}
+
+std::string describe(const CampaignResult& result) {
+  std::string text;
+  for (const auto& [property, finding] : result.findings) {
+    text +=
+        property + " with seed " + std::to_string(finding.seed) + ": " + finding.explanation + "\n";
+  }
+  return text;
+}
+
+TEST(Campaign, HardenedHolds) {
+  CampaignOptions options;
+  options.first_seed = 1'000'000;
+  options.schedules = 3'000;
+  options.paranoid = true;
+  options.jobs = 2;
+  const CampaignResult result = run(options);
+  EXPECT_EQ(result.schedules, 3'000U);
+  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_EQ(result.unknown, 0U);
+}
+
+// A campaign that reaches nothing proves nothing.
+TEST(Campaign, ReachesTheRareBranches) {
+  CampaignOptions options;
+  options.schedules = 3'000;
+  options.jobs = 2;
+  const CampaignResult result = run(options);
+  for (const fabric::Probe& probe : engine::probes::all) {
+    // Without a violation no container is read that does not verify.
+    if (probe.index == engine::probes::restart_at_bad_checksum.index ||
+        probe.index == engine::probes::container_corrupted.index) {
+      EXPECT_EQ(result.probes[probe.index], 0U) << probe.name;
+    } else {
+      EXPECT_GT(result.probes[probe.index], 0U) << probe.name;
+    }
+  }
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    const auto kind = static_cast<sim::FaultKind>(index);
+    const bool needs_unreliable_transports =
+        kind == sim::FaultKind::unreliable_loss || kind == sim::FaultKind::datagram_reordering;
+    if (needs_unreliable_transports) continue;
+    EXPECT_GT(result.faults[index], 0U) << to_string(kind);
+  }
+}
+
+TEST(Campaign, IsTheSameTwiceAndWithTwoWorkers) {
+  CampaignOptions options;
+  options.choices.safeguards = engine::Safeguards::published();
+  options.schedules = 400;
+  const CampaignResult once = run(options);
+  const CampaignResult twice = run(options);
+  options.jobs = 2;
+  const CampaignResult by_two = run(options);
+  EXPECT_EQ(once.schedules, 400U);
+  for (const CampaignResult& other : {twice, by_two}) {
+    EXPECT_EQ(other.hash, once.hash);
+    EXPECT_EQ(other.steps, once.steps);
+    EXPECT_EQ(other.violations, once.violations);
+    EXPECT_EQ(other.probes, once.probes);
+    EXPECT_EQ(other.faults, once.faults);
+  }
+}
+
+TEST(Campaign, PublishedProtocolFails) {
+  CampaignOptions options;
+  options.choices.safeguards = engine::Safeguards::published();
+  options.schedules = 2'000;
+  options.stops_at_violation = true;
+  EXPECT_FALSE(run(options).holds());
+}
+
+TEST(Campaign, CanariesFail) {
+  using engine::Safeguards;
+  for (const auto safeguard :
+       {&Safeguards::epoch_reclamation, &Safeguards::double_collect, &Safeguards::collector_retry,
+        &Safeguards::exclusion, &Safeguards::release_after_completion,
+        &Safeguards::drain_before_free, &Safeguards::tag_discipline, &Safeguards::terminator_lock,
+        &Safeguards::restart_after_lost_compare_and_swap, &Safeguards::bounded_walks}) {
+    EXPECT_FALSE(run(without(safeguard, 5'000)).holds());
+  }
+}
+
+}  // namespace
+}  // namespace falafel::fuzz

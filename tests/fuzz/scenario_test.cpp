@@ -1,0 +1,90 @@
+// Scenarios as JSON: what is written is read again, and what is not a scenario is refused with the place.
+#include "tools/fuzz/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace falafel::fuzz {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Scenario, SurvivesJson) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Scenario scenario = draw_scenario({}, seed);
+    auto parsed = parse_scenario(to_json(scenario));
+    ASSERT_TRUE(parsed.has_value()) << parsed.error();
+    EXPECT_EQ(parsed->clients, scenario.clients);
+    EXPECT_EQ(parsed->geometry, scenario.geometry);
+    EXPECT_EQ(parsed->safeguards, scenario.safeguards);
+    EXPECT_EQ(to_json(*parsed), to_json(scenario));
+  }
+}
+
+TEST(Scenario, IsAFunctionOfItsSeed) {
+  EXPECT_EQ(to_json(draw_scenario({}, 7)), to_json(draw_scenario({}, 7)));
+  EXPECT_NE(to_json(draw_scenario({}, 7)), to_json(draw_scenario({}, 8)));
+}
+
+TEST(Scenario, KeepsToWhatIsChosen) {
+  ScenarioChoices choices;
+  choices.clients = 5;
+  choices.operations = 3;
+  choices.slots = 7;
+  choices.keys = 1;
+  choices.faults = {sim::FaultKind::client_pause};
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Scenario scenario = draw_scenario(choices, seed);
+    ASSERT_EQ(scenario.clients.size(), 5U);
+    EXPECT_EQ(scenario.operation_count(), 15U);
+    EXPECT_EQ(scenario.geometry.table_entries, 7U);
+    for (const ClientPlan& client : scenario.clients) {
+      for (const PlannedOperation& operation : client.operations) EXPECT_EQ(operation.key, 0U);
+    }
+    for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+      const auto kind = static_cast<sim::FaultKind>(index);
+      if (kind != sim::FaultKind::client_pause) {
+        EXPECT_EQ(scenario.simulation.fault_rate(kind), 0U);
+      }
+    }
+  }
+}
+
+// Every member taken out, or replaced by something else, is named.
+TEST(Scenario, NamesWhatIsWrong) {
+  const nlohmann::json valid = to_json(draw_scenario({}, 1));
+  for (const auto& [name, value] : valid.items()) {
+    nlohmann::json without = valid;
+    without.erase(name);
+    const auto missing = parse_scenario(without);
+    ASSERT_FALSE(missing.has_value()) << name;
+    EXPECT_THAT(missing.error(), HasSubstr(name));
+    for (const nlohmann::json& other : {nlohmann::json("x"), nlohmann::json(-1),
+                                        nlohmann::json(1e300), nlohmann::json(nullptr)}) {
+      nlohmann::json altered = valid;
+      altered[name] = other;
+      const auto refused = parse_scenario(altered);
+      ASSERT_FALSE(refused.has_value()) << name << " " << other;
+      EXPECT_THAT(refused.error(), HasSubstr(name));
+    }
+  }
+}
+
+TEST(Scenario, RefusesWhatWouldTakeAllMemory) {
+  nlohmann::json json = to_json(draw_scenario({}, 1));
+  json["geometry"]["mature_bytes"] = std::uint64_t{1} << 27;
+  json["geometry"]["region_count"] = 65'536;
+  json["geometry"]["region_bytes"] = std::uint64_t{1} << 27;
+  const auto refused = parse_scenario(json);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error(), HasSubstr("geometry"));
+}
+
+TEST(Scenario, RefusesWhatIsNoObject) {
+  for (const char* text : {"[]", "1", "null", "\"x\"", "{\"clients\":[1]}"}) {
+    EXPECT_FALSE(parse_scenario(nlohmann::json::parse(text)).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace falafel::fuzz

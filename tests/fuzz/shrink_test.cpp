@@ -1,0 +1,89 @@
+// Shrinking: what comes out violates the same property, is smaller, and replays to the same trace hash.
+#include "tools/fuzz/shrink.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "fabric/sim/replay_strategy.h"
+#include "tools/fuzz/campaign.h"
+#include "tools/fuzz/replay.h"
+#include "tools/fuzz/story.h"
+
+namespace falafel::fuzz {
+namespace {
+
+constexpr double shrink_seconds = 3;
+
+FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
+  for (std::uint64_t seed = 1; seed < 10'000; ++seed) {
+    const Scenario scenario = draw_scenario(choices, seed);
+    FailingRun run = record(runner, scenario, *make_seeded_strategy(scenario, seed));
+    if (!run.run.violations.empty()) return run;
+  }
+  ADD_FAILURE() << "no failing schedule";
+  return {};
+}
+
+ScenarioChoices without_collector_retry() {
+  ScenarioChoices choices;
+  choices.safeguards.collector_retry = false;
+  return choices;
+}
+
+TEST(Shrink, KeepsThePropertyAndReplays) {
+  Runner runner;
+  FailingRun failing = find_failing_run(runner, without_collector_retry());
+  const std::string property = failing.run.property();
+  const std::uint64_t steps_before = failing.run.result.steps;
+  const std::uint64_t operations_before = failing.scenario.operation_count();
+  const FailingRun small = shrink(runner, std::move(failing), property, {.seconds = shrink_seconds},
+                                  [](const FailingRun&) {});
+  EXPECT_EQ(small.run.property(), property);
+  EXPECT_LT(small.run.result.steps, steps_before);
+  EXPECT_LT(small.scenario.operation_count(), operations_before);
+  sim::ReplayStrategy strategy(small.choices);
+  const StoreRun again = runner.run(small.scenario, strategy);
+  EXPECT_EQ(again.result.trace_hash, small.run.result.trace_hash);
+  EXPECT_EQ(again.property(), property);
+}
+
+TEST(ReplayFile, HoldsTheRun) {
+  Runner runner;
+  const FailingRun failing = find_failing_run(runner, without_collector_retry());
+  const std::string path = testing::TempDir() + "holds_the_run.replay";
+  ASSERT_TRUE(sim::save_replay_file(to_replay_file(failing), path).has_value());
+  const auto loaded = load_replay(path);
+  ASSERT_TRUE(loaded.has_value()) << loaded.error();
+  EXPECT_EQ(loaded->property, failing.run.property());
+  sim::ReplayStrategy strategy(loaded->file.choices);
+  EXPECT_EQ(runner.run(loaded->scenario, strategy).result.trace_hash, loaded->file.trace_hash);
+  std::filesystem::remove(path);
+}
+
+TEST(CriticalChoice, IsWhereTheViolationBecomesCertain) {
+  Runner runner;
+  FailingRun failing = find_failing_run(runner, without_collector_retry());
+  const std::size_t critical = find_critical_choice(runner, failing, 10);
+  EXPECT_LT(critical, failing.choices.size());
+}
+
+TEST(Story, TellsOfCallsAndSwaps) {
+  Runner runner;
+  const FailingRun failing = find_failing_run(runner, without_collector_retry());
+  Story story(failing.scenario);
+  sim::ReplayStrategy strategy(failing.choices);
+  runner.run(failing.scenario, strategy, {.listener = &story});
+  const auto tells = [&](std::string_view text) {
+    return std::any_of(story.lines().begin(), story.lines().end(), [&](const StoryLine& line) {
+      return line.text.find(text) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(tells("calls set"));
+  EXPECT_TRUE(tells("returns: stored"));
+  EXPECT_TRUE(tells("CAS of slot"));
+  EXPECT_TRUE(tells("WRITE places"));
+}
+
+}  // namespace
+}  // namespace falafel::fuzz

@@ -1,0 +1,169 @@
+#include "tools/falafel/ablate_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/safeguards.h"
+#include "tools/fuzz/campaign.h"
+#include "tools/fuzz/replay.h"
+#include "tools/fuzz/shrink.h"
+
+namespace falafel::command_line {
+namespace {
+
+struct AblateOptions {
+  double seconds_per_safeguard = 60;
+  double shrink_seconds = 40;
+  std::uint64_t seed = 1;
+  unsigned jobs = 1;
+  std::vector<std::string> only;
+  std::string output = ".";
+  bool json = false;
+};
+
+// Without reclamation by epochs, a reader meets containers that are being written: that is what the
+// checksums are for. With it, no container changes while a reader may look at it, and they are not
+// needed.
+engine::Safeguards without(const engine::SafeguardDescription& safeguard) {
+  engine::Safeguards safeguards = engine::Safeguards::hardened();
+  safeguards.*safeguard.enabled = false;
+  if (safeguard.enabled == &engine::Safeguards::crc_verification) {
+    safeguards.epoch_reclamation = false;
+  }
+  return safeguards;
+}
+
+struct Row {
+  std::string safeguard;
+  bool caught = false;
+  std::uint64_t schedules = 0;
+  double seconds = 0;
+  std::string property;
+  std::string replay_path;
+  std::uint64_t steps = 0;
+};
+
+std::string save(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
+                 const fuzz::ScenarioChoices& choices, const fuzz::Finding& finding, Row& row) {
+  fuzz::Runner runner;
+  const fuzz::Scenario scenario = fuzz::draw_scenario(choices, finding.seed);
+  fuzz::FailingRun failing =
+      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, finding.seed));
+  if (options.shrink_seconds > 0) {
+    failing = fuzz::shrink(runner, std::move(failing), finding.property,
+                           {.seconds = options.shrink_seconds}, [](const fuzz::FailingRun&) {});
+  }
+  row.steps = failing.run.result.steps;
+  const std::string path =
+      (std::filesystem::path(options.output) / fmt::format("without-{}.replay", safeguard.name))
+          .string();
+  const auto saved = sim::save_replay_file(fuzz::to_replay_file(failing), path);
+  if (!saved) fmt::print(stderr, "{}\n", saved.error());
+  return saved ? path : std::string();
+}
+
+Row ablate(const AblateOptions& options, const engine::SafeguardDescription& safeguard) {
+  fuzz::CampaignOptions campaign;
+  campaign.choices.safeguards = without(safeguard);
+  campaign.first_seed = options.seed;
+  campaign.schedules = 0;
+  campaign.seconds = options.seconds_per_safeguard;
+  campaign.jobs = options.jobs;
+  campaign.stops_at_violation = true;
+  const fuzz::CampaignResult result =
+      fuzz::run_campaign(campaign, [](const fuzz::CampaignResult&) {});
+  Row row{.safeguard = std::string(safeguard.name),
+          .caught = !result.holds(),
+          .schedules = result.schedules,
+          .seconds = result.seconds,
+          .property = {},
+          .replay_path = {}};
+  if (!row.caught) return row;
+  const fuzz::Finding& finding = result.findings.begin()->second;
+  row.property = finding.property;
+  const bool can_be_recorded =
+      finding.property != fuzz::crash_property && finding.property != fuzz::hang_property;
+  if (can_be_recorded) {
+    row.replay_path = save(options, safeguard, campaign.choices, finding, row);
+  }
+  return row;
+}
+
+void print(const Row& row) {
+  fmt::print("{:<37}{:<8}{:>10}{:>9.1f}  {:<26}{:>6}  {}\n", row.safeguard,
+             row.caught ? "caught" : "MISSED", row.schedules, row.seconds, row.property, row.steps,
+             row.replay_path);
+  std::fflush(stdout);
+}
+
+nlohmann::json to_json(const Row& row) {
+  return {{"safeguard", row.safeguard}, {"caught", row.caught},     {"schedules", row.schedules},
+          {"seconds", row.seconds},     {"property", row.property}, {"replay", row.replay_path},
+          {"steps_after", row.steps}};
+}
+
+int ablate_all(const AblateOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.output, error);
+  if (error) {
+    fmt::print(stderr, "--output {}: {}\n", options.output, error.message());
+    return 2;
+  }
+  if (!options.json) {
+    fmt::print("{:<37}{:<8}{:>10}{:>9}  {:<26}{:>6}  {}\n", "safeguard switched off", "",
+               "schedules", "seconds", "property", "steps", "replay file");
+  }
+  bool all_caught = true;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& safeguard : engine::safeguard_descriptions) {
+    const bool is_meant =
+        options.only.empty() ||
+        std::find(options.only.begin(), options.only.end(), safeguard.name) != options.only.end();
+    if (!is_meant) continue;
+    const Row row = ablate(options, safeguard);
+    all_caught = all_caught && row.caught;
+    if (options.json) {
+      rows.push_back(to_json(row));
+    } else {
+      print(row);
+    }
+  }
+  if (options.json) fmt::print("{}\n", rows.dump(2));
+  return all_caught ? 0 : 1;
+}
+
+}  // namespace
+
+void add_ablate_command(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand(
+      "ablate", "switch each safeguard off alone, and find a schedule that fails without it");
+  const auto options = std::make_shared<AblateOptions>();
+  command
+      ->add_option("--seconds-per-safeguard", options->seconds_per_safeguard,
+                   "how long to search for each")
+      ->capture_default_str();
+  command
+      ->add_option("--shrink-seconds", options->shrink_seconds, "how long to shrink what is found")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "the first seed")->capture_default_str();
+  command->add_option("--jobs", options->jobs, "worker processes")
+      ->check(CLI::Range(1, 1'024))
+      ->capture_default_str();
+  std::vector<std::string> names;
+  for (const auto& safeguard : engine::safeguard_descriptions) names.emplace_back(safeguard.name);
+  command->add_option("--safeguard", options->only, "only this one (may be repeated)")
+      ->check(CLI::IsMember(names));
+  command->add_option("--output", options->output, "the folder for replay files")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "print the result as JSON");
+  command->callback([options, &exit_status] { exit_status = ablate_all(*options); });
+}
+
+}  // namespace falafel::command_line

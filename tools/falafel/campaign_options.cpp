@@ -1,0 +1,102 @@
+#include "tools/falafel/campaign_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace falafel::command_line {
+namespace {
+
+std::vector<std::string> safeguard_names() {
+  std::vector<std::string> names;
+  for (const auto& safeguard : engine::safeguard_descriptions) {
+    names.emplace_back(safeguard.name);
+  }
+  return names;
+}
+
+std::optional<std::string> switch_off(engine::Safeguards& safeguards, const std::string& name) {
+  for (const auto& safeguard : engine::safeguard_descriptions) {
+    if (safeguard.name != name) continue;
+    safeguards.*safeguard.enabled = false;
+    return std::nullopt;
+  }
+  return fmt::format("--without {}: no such safeguard; there are {}", name,
+                     fmt::join(safeguard_names(), ", "));
+}
+
+// Those that can strike a store on reliable connections.
+std::vector<std::string> fault_names() {
+  std::vector<std::string> names;
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    names.emplace_back(to_string(static_cast<sim::FaultKind>(index)));
+  }
+  return names;
+}
+
+tl::expected<std::vector<sim::FaultKind>, std::string> parse_faults(const std::string& text) {
+  const std::vector<std::string> names = fault_names();
+  std::vector<sim::FaultKind> kinds;
+  std::istringstream list(text);
+  for (std::string name; std::getline(list, name, ',');) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      return tl::unexpected(fmt::format("--faults {}: no such fault; there are all, none, {}", name,
+                                        fmt::join(names, ", ")));
+    }
+    kinds.push_back(static_cast<sim::FaultKind>(found - names.begin()));
+  }
+  return kinds;
+}
+
+}  // namespace
+
+void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
+  command
+      .add_option("--protocol", texts.protocol, "hardened, or published: the thesis to the letter")
+      ->check(CLI::IsMember({"hardened", "published"}))
+      ->capture_default_str();
+  command.add_option("--without", texts.without, "a safeguard to switch off (may be repeated)");
+  command.add_option("--clients", texts.clients, "how many clients (drawn if not given)")
+      ->check(CLI::Range(1, 64));
+  command.add_option("--operations", texts.operations, "how many operations each client does")
+      ->check(CLI::Range(1, 100'000));
+  command.add_option("--slots", texts.slots, "entries of the table")->check(CLI::Range(1, 65'536));
+  command.add_option("--keys", texts.keys, "how many keys there are")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--workload", texts.workload, "which operations (drawn if not given)")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(fuzz::workload_names.begin(), fuzz::workload_names.end())));
+  command.add_option("--strategy", texts.strategy, "random or pct (drawn if not given)")
+      ->check(CLI::IsMember({"random", "pct"}));
+  command.add_option("--faults", texts.faults, "all, none, or kinds of faults with commas between")
+      ->capture_default_str();
+}
+
+tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts) {
+  fuzz::ScenarioChoices choices;
+  if (texts.protocol == "published") choices.safeguards = engine::Safeguards::published();
+  for (const std::string& name : texts.without) {
+    if (auto problem = switch_off(choices.safeguards, name)) return tl::unexpected(*problem);
+  }
+  choices.clients = texts.clients;
+  choices.operations = texts.operations;
+  choices.slots = texts.slots;
+  choices.keys = texts.keys;
+  choices.workload = texts.workload;
+  if (!texts.strategy.empty()) {
+    choices.strategy = texts.strategy == "pct" ? sim::StrategyKind::pct : sim::StrategyKind::random;
+  }
+  if (texts.faults == "none") {
+    choices.faults.emplace();
+  } else if (texts.faults != "all") {
+    auto kinds = parse_faults(texts.faults);
+    if (!kinds) return tl::unexpected(kinds.error());
+    choices.faults = std::move(*kinds);
+  }
+  return choices;
+}
+
+}  // namespace falafel::command_line

@@ -1,0 +1,31 @@
+// Options that campaigns have in common, as texts of the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "tools/fuzz/campaign.h"
+
+namespace falafel::command_line {
+
+struct CampaignTexts {
+  std::string protocol = "hardened";
+  std::vector<std::string> without;
+  std::optional<std::uint32_t> clients;
+  std::optional<std::uint32_t> operations;
+  std::optional<std::uint64_t> slots;
+  std::optional<std::uint32_t> keys;
+  std::string workload;
+  std::string strategy;
+  std::string faults = "all";
+};
+
+void add_campaign_options(CLI::App& command, CampaignTexts& texts);
+
+// What is drawn, and what is not; or what is wrong with the texts.
+tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts);
+
+}  // namespace falafel::command_line

@@ -1,0 +1,224 @@
+#include "tools/falafel/fuzz_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/probes.h"
+#include "tools/falafel/campaign_options.h"
+#include "tools/fuzz/campaign.h"
+#include "tools/fuzz/replay.h"
+#include "tools/fuzz/shrink.h"
+
+namespace falafel::command_line {
+namespace {
+
+struct FuzzOptions {
+  CampaignTexts texts;
+  fuzz::CampaignOptions campaign;
+  bool has_schedules = false;
+  double shrink_seconds = 40;
+  std::string output = ".";
+  bool json = false;
+};
+
+// A finding as it is reported: with its replay file, if a schedule could be recorded.
+struct Report {
+  fuzz::Finding finding;
+  std::string replay_path;
+  std::uint64_t steps_after = 0;
+};
+
+bool is_about_the_run(const std::string& property) {
+  return property == fuzz::crash_property || property == fuzz::hang_property ||
+         property == fuzz::determinism_property;
+}
+
+void print_progress(const fuzz::CampaignOptions& options, const fuzz::CampaignResult& result) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  const double rate = static_cast<double>(result.schedules) / std::max(result.seconds, 0.001);
+  std::size_t reached = 0;
+  for (const fabric::Probe& probe : engine::probes::all) {
+    reached += result.probes[probe.index] > 0 ? 1 : 0;
+  }
+  const double seconds_left =
+      options.seconds > 0 ? options.seconds - result.seconds
+                          : static_cast<double>(options.schedules - result.schedules) / rate;
+  fmt::print(stderr,
+             "\r{} schedules, {:.0f}/s, {} of {} probes reached, {} violations, {:.0f} s left   ",
+             result.schedules, rate, reached, engine::probes::all.size(), result.violations.size(),
+             std::max(seconds_left, 0.0));
+}
+
+std::string replay_path(const std::string& folder, const fuzz::Finding& finding) {
+  return (std::filesystem::path(folder) /
+          fmt::format("{}-{}.replay", finding.property, finding.seed))
+      .string();
+}
+
+// What crashes would crash here too; its seed repeats it.
+Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
+  if (is_about_the_run(finding.property)) return {.finding = finding, .replay_path = {}};
+  fuzz::Runner runner;
+  const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, finding.seed);
+  fuzz::FailingRun failing =
+      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, finding.seed),
+                   {.paranoid = options.campaign.paranoid});
+  if (options.shrink_seconds > 0) {
+    failing =
+        fuzz::shrink(runner, std::move(failing), finding.property,
+                     {.seconds = options.shrink_seconds, .paranoid = options.campaign.paranoid},
+                     [&](const fuzz::FailingRun& best) {
+                       if (isatty(STDERR_FILENO) == 0) return;
+                       fmt::print(stderr, "\rshrinking: {} operations, {} steps      ",
+                                  best.scenario.operation_count(), best.run.result.steps);
+                     });
+  }
+  const std::string path = replay_path(options.output, finding);
+  if (const auto saved = sim::save_replay_file(fuzz::to_replay_file(failing), path); !saved) {
+    fmt::print(stderr, "{}\n", saved.error());
+  }
+  return {.finding = finding, .replay_path = path, .steps_after = failing.run.result.steps};
+}
+
+nlohmann::json to_json(const fuzz::CampaignResult& result, const std::vector<Report>& reports) {
+  nlohmann::json violations = nlohmann::json::array();
+  for (const Report& report : reports) {
+    violations.push_back({{"property", report.finding.property},
+                          {"schedules", result.violations.at(report.finding.property)},
+                          {"seed", report.finding.seed},
+                          {"explanation", report.finding.explanation},
+                          {"replay", report.replay_path},
+                          {"steps_before", report.finding.steps},
+                          {"steps_after", report.steps_after}});
+  }
+  nlohmann::json probes = nlohmann::json::object();
+  for (const fabric::Probe& probe : engine::probes::all) {
+    probes[std::string(probe.name)] = result.probes[probe.index];
+  }
+  for (std::size_t index = 0; index < sim::simulator_probe_count; ++index) {
+    probes[std::string(to_string(static_cast<sim::SimulatorProbe>(index)))] =
+        result.simulator_probes[index];
+  }
+  nlohmann::json faults = nlohmann::json::object();
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    faults[std::string(to_string(static_cast<sim::FaultKind>(index)))] = result.faults[index];
+  }
+  return {{"schedules", result.schedules},
+          {"seconds", result.seconds},
+          {"schedules_per_second", static_cast<double>(result.schedules) / result.seconds},
+          {"steps", result.steps},
+          {"unknown", result.unknown},
+          {"campaign_hash", fmt::format("{:016x}", result.hash)},
+          {"violations", std::move(violations)},
+          {"probes", std::move(probes)},
+          {"faults", std::move(faults)}};
+}
+
+void print_text(const fuzz::CampaignResult& result, const std::vector<Report>& reports) {
+  fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", result.schedules,
+             result.steps, result.seconds, static_cast<double>(result.schedules) / result.seconds);
+  fmt::print("campaign hash {:016x}; {} schedules not judged\n", result.hash, result.unknown);
+  fmt::print("probes:");
+  for (const fabric::Probe& probe : engine::probes::all) {
+    fmt::print(" {} {}", probe.name, result.probes[probe.index]);
+  }
+  fmt::print("\nfaults:");
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    fmt::print(" {} {}", to_string(static_cast<sim::FaultKind>(index)), result.faults[index]);
+  }
+  fmt::print("\n");
+  for (const Report& report : reports) {
+    const fuzz::Finding& finding = report.finding;
+    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}:\n{}\n", finding.property,
+               result.violations.at(finding.property), finding.seed, finding.explanation);
+    if (!report.replay_path.empty()) {
+      fmt::print("{} steps, {} after shrinking. Replay it with:\n  falafel replay {}\n",
+                 finding.steps, report.steps_after, report.replay_path);
+    } else {
+      fmt::print("Repeat it with --seed {} --schedules 1 and the same options.\n", finding.seed);
+    }
+  }
+  if (reports.empty()) fmt::print("all properties held\n");
+}
+
+int fuzz(FuzzOptions& options) {
+  auto choices = parse_campaign(options.texts);
+  if (!choices) {
+    fmt::print(stderr, "{}\n", choices.error());
+    return 2;
+  }
+  options.campaign.choices = std::move(*choices);
+  if (options.campaign.seconds > 0 && !options.has_schedules) options.campaign.schedules = 0;
+  std::error_code error;
+  std::filesystem::create_directories(options.output, error);
+  if (error) {
+    fmt::print(stderr, "--output {}: {}\n", options.output, error.message());
+    return 2;
+  }
+  if (!options.json) {
+    fmt::print("{} protocol, seeds from {} on, {} jobs\n", options.texts.protocol,
+               options.campaign.first_seed, options.campaign.jobs);
+    std::fflush(stdout);
+  }
+  const fuzz::CampaignResult result = fuzz::run_campaign(
+      options.campaign,
+      [&](const fuzz::CampaignResult& so_far) { print_progress(options.campaign, so_far); });
+  std::vector<Report> reports;
+  for (const auto& [property, finding] : result.findings) {
+    reports.push_back(report(options, finding));
+  }
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
+  if (options.json) {
+    fmt::print(
+        "{}\n",
+        to_json(result, reports).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+  } else {
+    print_text(result, reports);
+  }
+  const bool run_failed = std::ranges::any_of(
+      result.findings, [](const auto& found) { return is_about_the_run(found.first); });
+  if (run_failed) return 3;
+  return result.holds() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_fuzz_command(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand(
+      "fuzz", "try many schedules of the store on the simulator, and check every one");
+  const auto options = std::make_shared<FuzzOptions>();
+  add_campaign_options(*command, options->texts);
+  command->add_option("--seed", options->campaign.first_seed, "the first seed")
+      ->capture_default_str();
+  const CLI::Option* schedules =
+      command->add_option("--schedules", options->campaign.schedules, "how many schedules to try")
+          ->capture_default_str();
+  command->add_option("--seconds", options->campaign.seconds,
+                      "how long to try (with --schedules: at most)");
+  command->add_option("--jobs", options->campaign.jobs, "worker processes")
+      ->check(CLI::Range(1, 1'024))
+      ->capture_default_str();
+  command->add_flag("--paranoid", options->campaign.paranoid,
+                    "check the memory whenever an entry changes");
+  command->add_flag("--stop", options->campaign.stops_at_violation,
+                    "stop soon after the first violation");
+  command
+      ->add_option("--shrink-seconds", options->shrink_seconds,
+                   "how long to shrink each violation; 0: not at all")
+      ->capture_default_str();
+  command->add_option("--output", options->output, "the folder for replay files")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "print the result as one JSON object");
+  command->callback([options, schedules, &exit_status] {
+    options->has_schedules = schedules->count() > 0;
+    exit_status = fuzz(*options);
+  });
+}
+
+}  // namespace falafel::command_line

@@ -1,0 +1,26 @@
+// falafel: a list of commands, each in a file of its own.
+#include <CLI/CLI.hpp>
+
+#include "fabric/fiber_stack.h"
+#include "tools/falafel/ablate_command.h"
+#include "tools/falafel/check_command.h"
+#include "tools/falafel/fuzz_command.h"
+#include "tools/falafel/replay_command.h"
+
+int main(int argument_count, char** arguments) {
+  constexpr int status_wrong_usage = 2;
+  const falafel::fabric::StackOverflowReport stack_overflow_report;
+  int exit_status = 0;
+  CLI::App app("An in-memory key-value store over one-sided RDMA, with a deterministic simulator");
+  app.require_subcommand(1);
+  falafel::command_line::add_fuzz_command(app, exit_status);
+  falafel::command_line::add_replay_command(app, exit_status);
+  falafel::command_line::add_ablate_command(app, exit_status);
+  falafel::command_line::add_check_command(app, exit_status);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : status_wrong_usage;
+  }
+  return exit_status;
+}

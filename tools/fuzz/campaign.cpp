@@ -1,0 +1,67 @@
+#include "tools/fuzz/campaign.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "tools/fuzz/worker.h"
+
+namespace falafel::fuzz {
+namespace {
+
+void add(CampaignResult& result, const WorkerCounters& counters) {
+  result.schedules += counters.schedules;
+  result.steps += counters.steps;
+  result.hash += counters.hash;
+  result.unknown += counters.unknown;
+  for (std::size_t index = 0; index < result.probes.size(); ++index) {
+    result.probes[index] += counters.probes[index];
+  }
+  for (std::size_t index = 0; index < result.simulator_probes.size(); ++index) {
+    result.simulator_probes[index] += counters.simulator_probes[index];
+  }
+  for (std::size_t index = 0; index < result.faults.size(); ++index) {
+    result.faults[index] += counters.faults[index];
+  }
+}
+
+void add(CampaignResult& result, const Finding& finding) {
+  ++result.violations[finding.property];
+  const auto [known, is_new] = result.findings.emplace(finding.property, finding);
+  if (!is_new && finding.seed < known->second.seed) known->second = finding;
+}
+
+}  // namespace
+
+CampaignResult run_campaign(const CampaignOptions& options,
+                            const std::function<void(const CampaignResult&)>& progress) {
+  constexpr auto interval = std::chrono::milliseconds(50);
+  const double start = now_seconds();
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned index = 0; index < std::max(options.jobs, 1U); ++index) {
+    workers.push_back(std::make_unique<Worker>(options, index));
+  }
+  CampaignResult found;  // findings only; counters are read anew each time
+  for (bool is_over = false; !is_over;) {
+    std::this_thread::sleep_for(interval);
+    is_over = true;
+    for (const auto& worker : workers) {
+      for (const Finding& finding : worker->poll()) add(found, finding);
+      is_over = is_over && worker->is_over();
+    }
+    const double seconds = now_seconds() - start;
+    const bool is_time = options.seconds > 0 && seconds > options.seconds;
+    if (is_time || (options.stops_at_violation && !found.holds())) {
+      for (const auto& worker : workers) worker->stop();
+    }
+    CampaignResult result = found;
+    result.seconds = seconds;
+    for (const auto& worker : workers) add(result, worker->counters());
+    if (is_over) return result;
+    progress(result);
+  }
+  return found;
+}
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,170 @@
+#include "tools/fuzz/run.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "checkers/aba.h"
+#include "checkers/collector.h"
+#include "checkers/memory_view.h"
+#include "checkers/progress.h"
+#include "tools/fuzz/store_world.h"
+
+namespace falafel::fuzz {
+namespace {
+
+using checkers::Judgement;
+using checkers::Verdict;
+
+// More verbs than operations of small worlds can need before one of them ends, whatever they meet.
+constexpr std::uint64_t most_verbs_without_completion = 5'000;
+
+// Feeds the checkers that look at every step.
+class Observer : public sim::TraceObserver {
+ public:
+  Observer(const Scenario& scenario, StoreWorld& world, const RunOptions& options)
+      : geometry_(scenario.geometry),
+        world_(world),
+        options_(options),
+        aba_(scenario.geometry.table_entries),
+        progress_(most_verbs_without_completion) {}
+
+  void observe(const sim::TraceEvent& event) override;
+  void introduce(const sim::Subject& subject) override {
+    if (options_.listener != nullptr) options_.listener->introduce(subject);
+  }
+  void add_violations(std::vector<Judgement>& violations) const;
+
+ private:
+  std::optional<std::uint64_t> slot_at(std::uint64_t offset) const;
+  void on_words_read(const sim::TraceEvent& event);
+  void on_atomic_written(const sim::TraceEvent& event);
+  void on_request_completed(const sim::TraceEvent& event);
+  void check_slot(std::uint64_t slot);
+
+  const engine::Geometry& geometry_;
+  StoreWorld& world_;
+  const RunOptions& options_;
+  checkers::AbaChecker aba_;
+  checkers::ProgressChecker progress_;
+  std::uint64_t completed_operations_ = 0;
+  Judgement dangling_{.verdict = Verdict::holds, .property = {}, .explanation = {}};
+};
+
+std::optional<std::uint64_t> Observer::slot_at(std::uint64_t offset) const {
+  const std::uint64_t begin = engine::Geometry::table_offset();
+  if (offset < begin || offset >= begin + geometry_.table_entries * engine::entry_bytes) {
+    return std::nullopt;
+  }
+  return (offset - begin) / engine::entry_bytes;
+}
+
+// Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
+void Observer::observe(const sim::TraceEvent& event) {
+  switch (event.kind) {
+    case sim::EventKind::words_read: on_words_read(event); break;
+    case sim::EventKind::atomic_written: on_atomic_written(event); break;
+    case sim::EventKind::request_completed: on_request_completed(event); break;
+    case sim::EventKind::host_died: world_.on_host_died(event.subject); break;
+    default: break;
+  }
+  if (options_.listener != nullptr) options_.listener->observe(event);
+}
+
+void Observer::on_words_read(const sim::TraceEvent& event) {
+  for (std::size_t position = 0; position + engine::entry_bytes <= event.data.size();
+       position += engine::entry_bytes) {
+    const auto slot = slot_at(event.offset + position);
+    if (!slot) return;
+    std::uint64_t word = 0;
+    std::memcpy(&word, event.data.data() + position, sizeof word);
+    aba_.on_read(event.subject, *slot, engine::Entry(word));
+  }
+}
+
+void Observer::on_atomic_written(const sim::TraceEvent& event) {
+  const auto slot = slot_at(event.offset);
+  if (!slot || event.word == event.previous_word) return;
+  aba_.on_swapped(event.subject, *slot, engine::Entry(event.previous_word),
+                  engine::Entry(event.word), event.step);
+  if (options_.paranoid) check_slot(*slot);
+}
+
+void Observer::on_request_completed(const sim::TraceEvent& event) {
+  if (world_.completed_operations() != completed_operations_) {
+    completed_operations_ = world_.completed_operations();
+    progress_.on_completed();
+  }
+  if (world_.unfinished_operations() > 0) progress_.on_verb(event.step);
+}
+
+// The entry before it is changed to the new word was judged when it got there; books change in between
+// only for the better. So this looks at what the change makes of the other slots.
+void Observer::check_slot(std::uint64_t changed) {
+  if (world_.server() == nullptr || dangling_.verdict != Verdict::holds) return;
+  const engine::ServerInspection inspection = world_.server()->inspect();
+  const checkers::MemoryView view{.geometry = geometry_,
+                                  .hash_key = world_.server()->hash_key(),
+                                  .chunk = world_.server()->memory().bytes(),
+                                  .regions = inspection.regions,
+                                  .mature_spaces = inspection.mature_spaces};
+  for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) {
+    if (slot == changed) continue;
+    Judgement judgement = checkers::check_entry(view, slot);
+    if (judgement.verdict == Verdict::violated) {
+      dangling_ = std::move(judgement);
+      return;
+    }
+  }
+}
+
+void Observer::add_violations(std::vector<Judgement>& violations) const {
+  for (const Judgement& judgement : {aba_.judgement(), dangling_, progress_.judgement()}) {
+    if (judgement.verdict == Verdict::violated) violations.push_back(judgement);
+  }
+}
+
+// The faults were over long before: whoever has not come to an end never will.
+Judgement never_ended(const sim::RunResult& result, const StoreWorld& world) {
+  checkers::ProgressChecker progress(most_verbs_without_completion);
+  progress.on_end(std::max<std::uint64_t>(world.unfinished_operations(), 1));
+  Judgement judgement = progress.judgement();
+  judgement.explanation +=
+      fmt::format(" (the run ended by {}): {}", to_string(result.outcome), result.explanation);
+  return judgement;
+}
+
+}  // namespace
+
+std::string StoreRun::property() const {
+  return violations.empty() ? std::string() : violations.front().property;
+}
+
+Runner::Runner() : linearizability_(checkers::Model::key_value_register) {}
+
+StoreRun Runner::run(const Scenario& scenario, sim::Strategy& strategy, const RunOptions& options) {
+  StoreWorld world(scenario, options.listener);
+  Observer observer(scenario, world, options);
+  StoreRun run;
+  {
+    sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
+    world.add_hosts(simulation);
+    run.result = simulation.run();
+  }
+  if (run.result.outcome == sim::Outcome::diverged) return run;
+  run.violations = world.violations();
+  const bool has_ended = run.result.outcome == sim::Outcome::completed;
+  if (!has_ended) run.violations.push_back(never_ended(run.result, world));
+  for (auto& [incarnation, history] : world.histories()) {
+    Judgement judgement = linearizability_.check(history.operations());
+    if (judgement.verdict == Verdict::violated)
+      run.violations.push_back(std::move(judgement));
+    else if (judgement.verdict == Verdict::unknown)
+      run.unknown.push_back(std::move(judgement));
+  }
+  observer.add_violations(run.violations);
+  return run;
+}
+
+}  // namespace falafel::fuzz

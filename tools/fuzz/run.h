@@ -1,0 +1,56 @@
+// A run of a scenario, judged by all checkers.
+//
+// The clients do what is planned, each connecting again if its connection breaks, and say goodbye. When
+// all are gone and the server is idle, the contents of its memory are appended to the history as reads
+// of every key: what a search would find is there for the checker to compare.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checkers/judgement.h"
+#include "checkers/linearizability.h"
+#include "fabric/fiber_stack.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/strategy.h"
+#include "fabric/sim/trace.h"
+#include "tools/fuzz/scenario.h"
+
+namespace falafel::fuzz {
+
+// Sees a run as it happens.
+class RunListener : public sim::TraceObserver {
+ public:
+  virtual void on_call(const checkers::Operation& operation) = 0;
+  virtual void on_return(const checkers::Operation& operation, engine::Answer answer) = 0;
+};
+
+struct RunOptions {
+  bool paranoid = false;            // memory is checked at every change of an entry
+  RunListener* listener = nullptr;  // outlives the run
+};
+
+struct StoreRun {
+  sim::RunResult result;
+  std::vector<checkers::Judgement> violations;  // at most one of each checker
+  std::vector<checkers::Judgement> unknown;     // a checker reached a limit
+
+  // The first violation's property; empty: all properties hold.
+  std::string property() const;
+};
+
+// Keeps what runs can share.
+class Runner {
+ public:
+  Runner();
+
+  // The strategy answers the questions of the simulator.
+  StoreRun run(const Scenario& scenario, sim::Strategy& strategy, const RunOptions& options = {});
+
+ private:
+  fabric::FiberStackPool stacks_;
+  checkers::LinearizabilityChecker linearizability_;
+};
+
+}  // namespace falafel::fuzz

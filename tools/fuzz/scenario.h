@@ -1,0 +1,81 @@
+// A scenario: a store, its clients, what each of them does, and the network it happens on. With a schedule
+// (the answers to the simulator's questions) it is a run that can be repeated bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "engine/client/client.h"
+#include "engine/layout/geometry.h"
+#include "engine/safeguards.h"
+#include "engine/server/server.h"
+#include "fabric/sim/options.h"
+
+namespace falafel::fuzz {
+
+inline constexpr std::string_view scenario_name = "falafel store";
+
+enum class OperationKind : std::uint8_t { get, set, remove };
+
+struct PlannedOperation {
+  OperationKind kind = OperationKind::get;
+  std::uint32_t key = 0;  // "key 0", ...
+  std::uint32_t value_bytes =
+      0;  // set; the value names client and operation, as far as it is long enough
+  std::uint64_t pause_ns = 0;  // before it
+
+  friend bool operator==(const PlannedOperation&, const PlannedOperation&) = default;
+};
+
+struct ClientPlan {
+  std::uint32_t fibers = 1;  // operations in flight; they take the operations in turn
+  std::vector<PlannedOperation> operations;
+
+  friend bool operator==(const ClientPlan&, const ClientPlan&) = default;
+};
+
+struct Scenario {
+  engine::Safeguards safeguards = engine::Safeguards::hardened();
+  engine::Geometry geometry{};
+  std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
+  std::uint32_t cleanup_percent = 0;
+  std::uint64_t cleanup_interval_ns = 100'000;
+  std::uint32_t pipelined_updates = 4;
+  engine::ReadaheadOptions readahead{};
+  std::uint32_t renewal_percent = 75;
+  std::vector<ClientPlan> clients;
+  sim::SimulationOptions simulation{};
+
+  std::uint64_t operation_count() const;
+};
+
+// All but `simulation`, which replay files keep by themselves.
+nlohmann::json to_json(const Scenario& scenario);
+// The scenario, or what is wrong: any JSON is allowed.
+tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json);
+
+// What is not drawn.
+struct ScenarioChoices {
+  engine::Safeguards safeguards = engine::Safeguards::hardened();
+  std::optional<std::uint32_t> clients;
+  std::optional<std::uint32_t> operations;  // of each client
+  std::optional<std::uint64_t> slots;
+  std::optional<std::uint32_t> keys;
+  std::string workload;  // "uniform", "ycsb-a" .. "ycsb-f", "thesis"; empty: drawn
+  std::optional<sim::StrategyKind> strategy;
+  // The kinds that may strike; empty: drawn by the seed.
+  std::optional<std::vector<sim::FaultKind>> faults;
+};
+inline constexpr std::array workload_names{"uniform", "ycsb-a", "ycsb-b", "ycsb-c",
+                                           "ycsb-d",  "ycsb-e", "ycsb-f", "thesis"};
+
+// Swarm testing: a small world drawn from the seed. Tables of a few entries, regions of a container or
+// two, keys that collide, operations in bursts with long pauses of single clients between: what is rare
+// in an average world is common in one of these.
+Scenario draw_scenario(const ScenarioChoices& choices, std::uint64_t seed);
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,51 @@
+// Answers from a list, as far as they fit, and from another source beyond it. What shrinking tries: unlike
+// a replay it does not mind being asked other questions than those that were recorded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/sim/random.h"
+#include "fabric/sim/strategy.h"
+
+namespace falafel::fuzz {
+
+// The answer that adds nothing to a run: the first that can move, everything at once, and no fault as long
+// as possible.
+constexpr std::uint64_t neutral_answer(sim::ChoiceKind kind, std::uint64_t bound) {
+  return kind == sim::ChoiceKind::fault_step && bound > 0 ? bound - 1 : 0;
+}
+
+class ScriptedStrategy final : public sim::Strategy {
+ public:
+  // Beyond the list: neutral answers, or random numbers from `tail_seed`.
+  explicit ScriptedStrategy(std::vector<std::uint64_t> answers,
+                            std::optional<std::uint64_t> tail_seed = std::nullopt)
+      : answers_(std::move(answers)) {
+    if (tail_seed) tail_.emplace(*tail_seed);
+  }
+
+  std::uint64_t choose(const sim::ChoicePoint& point) override {
+    return next(point.kind, point.bound);
+  }
+  std::uint64_t schedule(const sim::ChoicePoint&, std::span<const sim::ActorId> actors) override {
+    return next(sim::ChoiceKind::schedule, actors.size());
+  }
+
+ private:
+  std::uint64_t next(sim::ChoiceKind kind, std::uint64_t bound) {
+    if (position_ < answers_.size()) {
+      const std::uint64_t answer = answers_[position_++];
+      return bound == 0 ? answer : answer % bound;
+    }
+    return tail_ ? tail_->below(bound) : neutral_answer(kind, bound);
+  }
+
+  std::vector<std::uint64_t> answers_;
+  std::size_t position_ = 0;
+  std::optional<sim::RandomGenerator> tail_;
+};
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,272 @@
+#include "tools/fuzz/shrink.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "fabric/sim/strategies.h"
+#include "tools/fuzz/scripted_strategy.h"
+#include "tools/fuzz/worker.h"
+
+namespace falafel::fuzz {
+namespace {
+
+std::vector<std::uint64_t> answers_of(const std::vector<sim::Choice>& choices) {
+  std::vector<std::uint64_t> answers;
+  answers.reserve(choices.size());
+  for (const sim::Choice& choice : choices) answers.push_back(choice.value);
+  return answers;
+}
+
+bool violates(const StoreRun& run, const std::string& property) {
+  return std::ranges::any_of(run.violations, [&](const checkers::Judgement& violation) {
+    return violation.property == property;
+  });
+}
+
+// The violation that is shrunk comes first.
+void put_first(StoreRun& run, const std::string& property) {
+  std::ranges::stable_partition(run.violations, [&](const checkers::Judgement& violation) {
+    return violation.property == property;
+  });
+}
+
+class Shrinking {
+ public:
+  Shrinking(Runner& runner, FailingRun failing, std::string property, const ShrinkOptions& options,
+            const std::function<void(const FailingRun&)>& progress)
+      : runner_(runner),
+        options_(options),
+        progress_(progress),
+        property_(std::move(property)),
+        best_(std::move(failing)),
+        end_(now_seconds() + options.seconds) {}
+
+  FailingRun run();
+
+ private:
+  using Simplification = std::function<void(Scenario&)>;
+
+  bool is_time_over() const { return now_seconds() > end_; }
+  // Each returns whether it made the run simpler.
+  bool simplify_scenario();
+  bool attempt(const Simplification& simplify);
+  bool remove_clients();
+  bool remove_operations();
+  bool simplify_features();
+  bool shorten_schedule();
+  bool truncate();
+  bool clear_answers();
+  bool accept(const Scenario& scenario, sim::Strategy& strategy, std::uint64_t most_steps);
+
+  Runner& runner_;
+  const ShrinkOptions& options_;
+  const std::function<void(const FailingRun&)>& progress_;
+  std::string property_;
+  FailingRun best_;
+  double end_;
+};
+
+bool Shrinking::accept(const Scenario& scenario, sim::Strategy& strategy,
+                       std::uint64_t most_steps) {
+  FailingRun candidate = record(runner_, scenario, strategy, {.paranoid = options_.paranoid});
+  if (!violates(candidate.run, property_) || candidate.run.result.steps > most_steps) return false;
+  put_first(candidate.run, property_);
+  best_ = std::move(candidate);
+  progress_(best_);
+  return true;
+}
+
+// The recorded answers first, as far as they fit: what was taken away is often not what mattered.
+bool Shrinking::attempt(const Simplification& simplify) {
+  Scenario scenario = best_.scenario;
+  simplify(scenario);
+  if (to_json(scenario) == to_json(best_.scenario) &&
+      scenario.simulation == best_.scenario.simulation) {
+    return false;
+  }
+  scenario.simulation.step_limit =
+      std::min(scenario.simulation.step_limit, 2 * best_.run.result.steps + 1'000);
+  const std::uint64_t most_steps = 2 * best_.run.result.steps;
+  ScriptedStrategy scripted(answers_of(best_.choices), 1);
+  if (accept(scenario, scripted, most_steps)) return true;
+  for (std::uint64_t seed = 1; seed <= options_.tries && !is_time_over(); ++seed) {
+    if (accept(scenario, *sim::make_strategy(scenario.simulation, seed), most_steps)) return true;
+  }
+  return false;
+}
+
+bool Shrinking::remove_clients() {
+  bool simpler = false;
+  for (std::size_t client = best_.scenario.clients.size(); client-- > 0 && !is_time_over();) {
+    if (best_.scenario.clients.size() == 1) break;
+    simpler |= attempt([client](Scenario& scenario) {
+      scenario.clients.erase(scenario.clients.begin() + static_cast<std::ptrdiff_t>(client));
+    });
+  }
+  return simpler;
+}
+
+// Halves of a client's operations, then quarters, down to single ones.
+bool Shrinking::remove_operations() {
+  bool simpler = false;
+  for (std::size_t client = 0; client < best_.scenario.clients.size(); ++client) {
+    const auto count = [&] { return best_.scenario.clients[client].operations.size(); };
+    for (std::size_t length = std::max<std::size_t>(count() / 2, 1); length > 0; length /= 2) {
+      for (std::size_t end = count(); end > 0 && !is_time_over();) {
+        const std::size_t begin = end - std::min(end, length);
+        const bool removed = attempt([&](Scenario& scenario) {
+          auto& operations = scenario.clients[client].operations;
+          operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(begin),
+                           operations.begin() + static_cast<std::ptrdiff_t>(end));
+        });
+        simpler |= removed;
+        end = begin;
+      }
+    }
+  }
+  return simpler;
+}
+
+bool Shrinking::simplify_features() {
+  const sim::SimulationOptions plain;
+  std::vector<Simplification> simplifications;
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    simplifications.emplace_back([index](Scenario& scenario) {
+      scenario.simulation.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
+    });
+  }
+  simplifications.insert(
+      simplifications.end(),
+      {[](Scenario& scenario) { scenario.simulation.processor_preemption = false; },
+       [](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; },
+       [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; },
+       [](Scenario& scenario) { scenario.simulation.address_order = true; },
+       [](Scenario& scenario) { scenario.pipelined_updates = 1; },
+       [](Scenario& scenario) { scenario.readahead.containers = 1; },
+       [](Scenario& scenario) { scenario.readahead.adaptive = false; },
+       [](Scenario& scenario) { scenario.readahead.container_bytes = 64; },
+       [](Scenario& scenario) { scenario.geometry.unit_bytes = 8; },
+       [](Scenario& scenario) {
+         for (ClientPlan& client : scenario.clients) client.fibers = 1;
+       },
+       [](Scenario& scenario) {
+         for (ClientPlan& client : scenario.clients) {
+           for (PlannedOperation& operation : client.operations) operation.pause_ns = 0;
+         }
+       },
+       [&plain](Scenario& scenario) {
+         scenario.simulation.mtu_bytes = plain.mtu_bytes;
+         scenario.simulation.max_outstanding_reads_and_atomics =
+             plain.max_outstanding_reads_and_atomics;
+         scenario.simulation.max_inline_bytes = plain.max_inline_bytes;
+       }});
+  bool simpler = false;
+  for (const Simplification& simplify : simplifications) {
+    if (is_time_over()) break;
+    simpler |= attempt(simplify);
+  }
+  return simpler;
+}
+
+bool Shrinking::simplify_scenario() {
+  const bool fewer_clients = remove_clients();
+  const bool fewer_operations = remove_operations();
+  const bool fewer_features = simplify_features();
+  return fewer_clients || fewer_operations || fewer_features;
+}
+
+// The shortest prefix that still fails when everything behind it is neutral, by halving.
+bool Shrinking::truncate() {
+  std::size_t least = 0;
+  std::size_t most = best_.choices.size();
+  const std::vector<std::uint64_t> answers = answers_of(best_.choices);
+  bool simpler = false;
+  while (least < most && !is_time_over()) {
+    const std::size_t middle = (least + most) / 2;
+    ScriptedStrategy strategy(
+        {answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(middle)});
+    if (accept(best_.scenario, strategy, best_.run.result.steps)) {
+      simpler = true;
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return simpler;
+}
+
+// Pieces of the schedule, long ones first, become neutral.
+bool Shrinking::clear_answers() {
+  bool simpler = false;
+  for (std::size_t length = best_.choices.size() / 2; length > 0; length /= 2) {
+    for (std::size_t begin = 0; begin < best_.choices.size() && !is_time_over(); begin += length) {
+      std::vector<std::uint64_t> answers = answers_of(best_.choices);
+      bool changes = false;
+      for (std::size_t index = begin; index < std::min(begin + length, answers.size()); ++index) {
+        const sim::Choice& choice = best_.choices[index];
+        const std::uint64_t neutral = neutral_answer(choice.kind, choice.bound);
+        changes = changes || answers[index] != neutral;
+        answers[index] = neutral;
+      }
+      if (!changes) continue;
+      ScriptedStrategy strategy(std::move(answers));
+      simpler |= accept(best_.scenario, strategy, best_.run.result.steps);
+    }
+  }
+  return simpler;
+}
+
+bool Shrinking::shorten_schedule() {
+  const bool shorter = truncate();
+  return clear_answers() || shorter;
+}
+
+FailingRun Shrinking::run() {
+  put_first(best_.run, property_);
+  while (!is_time_over() && simplify_scenario()) continue;
+  end_ += options_.seconds / 4;  // in any case, some time for the schedule
+  while (!is_time_over() && shorten_schedule()) continue;
+  return std::move(best_);
+}
+
+}  // namespace
+
+FailingRun record(Runner& runner, const Scenario& scenario, sim::Strategy& strategy,
+                  const RunOptions& options) {
+  sim::RecordingStrategy recording(strategy);
+  StoreRun run = runner.run(scenario, recording, options);
+  return {.scenario = scenario, .choices = recording.choices(), .run = std::move(run)};
+}
+
+FailingRun shrink(Runner& runner, FailingRun failing, const std::string& property,
+                  const ShrinkOptions& options,
+                  const std::function<void(const FailingRun&)>& progress) {
+  FALAFEL_ASSERT(violates(failing.run, property), "a run that does not violate {}", property);
+  return Shrinking(runner, std::move(failing), property, options, progress).run();
+}
+
+std::size_t find_critical_choice(Runner& runner, const FailingRun& failing, std::uint64_t tries) {
+  const std::vector<std::uint64_t> answers = answers_of(failing.choices);
+  const std::string property = failing.run.property();
+  const auto cannot_be_avoided = [&](std::size_t prefix) {
+    for (std::uint64_t seed = 1; seed <= tries; ++seed) {
+      ScriptedStrategy strategy(
+          {answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(prefix)}, seed);
+      if (!violates(runner.run(failing.scenario, strategy), property)) return false;
+    }
+    return true;
+  };
+  std::size_t least = 0;
+  std::size_t most = answers.size();
+  while (least < most) {
+    const std::size_t middle = (least + most) / 2;
+    if (cannot_be_avoided(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return least == 0 ? 0 : least - 1;
+}
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,266 @@
+#include "tools/fuzz/store_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "checkers/collector.h"
+#include "checkers/memory_view.h"
+#include "checkers/table.h"
+#include "engine/layout/superblock.h"
+
+namespace falafel::fuzz {
+namespace {
+
+using engine::Answer;
+
+constexpr std::uint16_t service = 7;
+constexpr std::uint64_t microsecond_ns = 1'000;
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+constexpr std::uint64_t acknowledge_timeout_ns = 100 * microsecond_ns;
+
+// Runs an action when the scope is left, by the death of the host too.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
+  ~AtEnd() { action_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  std::function<void()> action_;
+};
+
+std::span<const std::byte> to_bytes(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+// Values differ, so that a reader can tell which SET it has met.
+std::string value_of(std::uint32_t client, std::size_t operation, std::uint32_t length_bytes) {
+  std::string value = fmt::format("{}.{}", client, operation);
+  value.resize(length_bytes, '-');
+  return value;
+}
+
+checkers::OperationKind kind_of(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::get: return checkers::OperationKind::get;
+    case OperationKind::set: return checkers::OperationKind::set;
+    case OperationKind::remove: break;
+  }
+  return checkers::OperationKind::remove;
+}
+
+checkers::Answer answer_of(Answer answer) {
+  switch (answer) {
+    case Answer::found: return checkers::Answer::found;
+    case Answer::not_found: return checkers::Answer::not_found;
+    case Answer::stored: return checkers::Answer::stored;
+    case Answer::deleted: return checkers::Answer::deleted;
+    case Answer::unknown_outcome: return checkers::Answer::indeterminate;
+    default: return checkers::Answer::refused;
+  }
+}
+
+}  // namespace
+
+std::string key_name(std::uint32_t key) { return fmt::format("key {}", key); }
+
+StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
+    : scenario_(scenario), listener_(listener), clients_(scenario.clients.size()) {}
+
+void StoreWorld::add_hosts(sim::Simulation& simulation) {
+  simulation.add_host({.name = "server", .role = sim::Role::server},
+                      [this](fabric::Host& host) { serve(host); });
+  for (std::uint32_t client = 0; client < clients_.size(); ++client) {
+    simulation.add_host({.name = fmt::format("client {}", client)},
+                        [this, client](fabric::Host& host) { run_client(host, client); });
+  }
+}
+
+void StoreWorld::on_host_died(std::uint32_t host) {
+  if (host > 0) clients_[host - 1].over = true;  // the server is the first
+}
+
+std::uint64_t StoreWorld::unfinished_operations() const {
+  return called_ - completed_ - abandoned_;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The server
+
+engine::ServerOptions StoreWorld::server_options() const {
+  return {.geometry = scenario_.geometry,
+          .safeguards = scenario_.safeguards,
+          .service = service,
+          .max_clients = static_cast<std::uint32_t>(4 * clients_.size() + 1),
+          .heartbeat_timeout_ns = scenario_.heartbeat_timeout_ns,
+          .cleanup_percent = scenario_.cleanup_percent,
+          .cleanup_interval_ns = scenario_.cleanup_interval_ns,
+          .acknowledge_timeout_ns = acknowledge_timeout_ns,
+          .pipelined_updates = scenario_.pipelined_updates,
+          .hash_key = engine::HashKey{}};
+}
+
+void StoreWorld::serve(fabric::Host& host) {
+  auto server = engine::Server::start(host, server_options());
+  FALAFEL_ASSERT(server.has_value(), "the server does not start: {}", server.error().detail);
+  const AtEnd forget([this] { server_ = nullptr; });
+  server_ = server->get();
+  while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+  wait_until_idle(host);
+  judge_memory();
+}
+
+bool StoreWorld::are_clients_over() const {
+  return std::ranges::all_of(clients_, &ClientProgress::over);
+}
+
+// Clients that died are noticed by their silence at the latest.
+void StoreWorld::wait_until_idle(fabric::Host& host) {
+  constexpr int patience = 50;
+  const std::uint64_t interval_ns = scenario_.heartbeat_timeout_ns / 8 +
+                                    scenario_.simulation.longest_stall_ns / 8 +
+                                    8 * acknowledge_timeout_ns;
+  std::uint64_t wait_ns = 2 * microsecond_ns;
+  for (int attempt = 0; attempt < patience;) {
+    const engine::ServerInspection inspection = server_->inspect();
+    if (inspection.idle && inspection.statistics.clients_connected == 0) return;
+    host.sleep_until(host.now_ns() + wait_ns);
+    wait_ns = std::min(2 * wait_ns, interval_ns);
+    if (wait_ns == interval_ns) ++attempt;
+  }
+  violations_.push_back({.verdict = checkers::Verdict::violated,
+                         .property = "progress.server",
+                         .explanation = "all clients are gone, but the server is not idle"});
+}
+
+void StoreWorld::judge_memory() {
+  const engine::ServerInspection inspection = server_->inspect();
+  const checkers::MemoryView view{.geometry = server_->geometry(),
+                                  .hash_key = server_->hash_key(),
+                                  .chunk = server_->memory().bytes(),
+                                  .regions = inspection.regions,
+                                  .mature_spaces = inspection.mature_spaces};
+  for (auto judgement : {checkers::check_table(view), checkers::check_collector(view)}) {
+    if (judgement.verdict == checkers::Verdict::violated) violations_.push_back(judgement);
+  }
+  const auto superblock = engine::parse_superblock(view.chunk, view.geometry.chunk_bytes());
+  FALAFEL_ASSERT(superblock.has_value(), "{}", superblock.error().detail);
+  checkers::History& history = histories_[superblock->incarnation];
+  std::set<std::string> keys;
+  for (const checkers::Operation& operation : history.operations()) keys.insert(operation.key);
+  const auto contents = checkers::read_contents(view);
+  const auto reader = static_cast<std::uint32_t>(clients_.size());
+  for (const std::string& key : keys) {
+    const std::size_t read = history.call(next_time(), reader, checkers::OperationKind::get, key);
+    const auto found = contents.find(key);
+    if (found == contents.end()) {
+      history.complete(next_time(), read, checkers::Answer::not_found);
+    } else {
+      history.complete(next_time(), read, checkers::Answer::found, found->second);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Clients
+
+engine::ClientOptions StoreWorld::client_options() const {
+  return {.safeguards = scenario_.safeguards,
+          .readahead = scenario_.readahead,
+          .max_operations_in_flight = 4,
+          .renewal_percent = scenario_.renewal_percent,
+          .connect_timeout_ns = 2 * millisecond_ns,
+          .acknowledge_timeout_ns = acknowledge_timeout_ns};
+}
+
+void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
+  ClientProgress& progress = clients_[client];
+  const AtEnd over([&progress] { progress.over = true; });
+  const std::size_t planned = scenario_.clients[client].operations.size();
+  constexpr int most_connections = 4;
+  for (int connection = 0; connection < most_connections && progress.next < planned; ++connection) {
+    const auto connected = connect(host);
+    if (connected == nullptr) return;
+    run_operations(host, client, *connected);
+    if (connected->is_connected()) connected->disconnect();
+  }
+}
+
+// The server may not be there yet, or not again.
+std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host) {
+  constexpr int most_attempts = 20;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    auto client =
+        engine::Client::connect(host, {.host = "server", .service = service}, client_options());
+    if (client) return std::move(*client);
+    host.sleep_until(host.now_ns() + (5 * microsecond_ns << std::min(attempt, 10)));
+  }
+  return nullptr;
+}
+
+void StoreWorld::run_operations(fabric::Host& host, std::uint32_t client,
+                                engine::Client& connection) {
+  std::vector<fabric::FiberId> fibers;
+  for (std::uint32_t fiber = 1; fiber < scenario_.clients[client].fibers; ++fiber) {
+    fibers.push_back(host.spawn({.name = "operations"}, [this, &host, client, &connection] {
+      run_fiber(host, client, connection);
+    }));
+  }
+  run_fiber(host, client, connection);
+  for (const fabric::FiberId fiber : fibers) host.join(fiber);
+}
+
+void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection) {
+  const std::vector<PlannedOperation>& planned = scenario_.clients[client].operations;
+  while (clients_[client].next < planned.size()) {
+    const std::size_t index = clients_[client].next++;
+    if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);
+    const Answer answer = execute(client, index, connection);
+    if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
+  }
+}
+
+engine::Answer StoreWorld::execute(std::uint32_t client, std::size_t index,
+                                   engine::Client& connection) {
+  const PlannedOperation& planned = scenario_.clients[client].operations[index];
+  const std::string key = key_name(planned.key);
+  const std::string value = planned.kind == OperationKind::set
+                                ? value_of(client, index, planned.value_bytes)
+                                : std::string();
+  checkers::History& history = histories_[connection.server_incarnation()];
+  const std::size_t operation =
+      history.call(next_time(), client, kind_of(planned.kind), key, value);
+  ++called_;
+  if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
+  bool completed = false;
+  const AtEnd count([&] { ++(completed ? completed_ : abandoned_); });
+  Answer answer = Answer::disconnected;
+  std::vector<std::byte> found;
+  switch (planned.kind) {
+    case OperationKind::get: {
+      engine::GetResult result = connection.get(to_bytes(key));
+      answer = result.answer;
+      found = std::move(result.value);
+      break;
+    }
+    case OperationKind::set: answer = connection.set(to_bytes(key), to_bytes(value)).answer; break;
+    case OperationKind::remove: answer = connection.remove(to_bytes(key)).answer; break;
+  }
+  completed = true;
+  history.complete(next_time(), operation, answer_of(answer),
+                   {reinterpret_cast<const char*>(found.data()), found.size()});
+  if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
+  if (answer == Answer::corrupted) {
+    violations_.push_back({.verdict = checkers::Verdict::violated,
+                           .property = "answer.corrupted",
+                           .explanation = fmt::format("client {} was told that {} is corrupted",
+                                                      client, checkers::quote(key))});
+  }
+  return answer;
+}
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,75 @@
+// The hosts of a scenario: a server, and clients that do what is planned.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkers/history.h"
+#include "checkers/judgement.h"
+#include "engine/client/client.h"
+#include "engine/server/server.h"
+#include "fabric/sim/simulation.h"
+#include "tools/fuzz/run.h"
+#include "tools/fuzz/scenario.h"
+
+namespace falafel::fuzz {
+
+std::string key_name(std::uint32_t key);
+
+class StoreWorld {
+ public:
+  // `listener` may be null.
+  StoreWorld(const Scenario& scenario, RunListener* listener);
+  void add_hosts(sim::Simulation& simulation);
+  // By its number in the simulation. A client that had not begun is over as well.
+  void on_host_died(std::uint32_t host);
+
+  // While it runs, and after: null if the server is not there.
+  const engine::Server* server() const { return server_; }
+  engine::Server* server() { return server_; }
+  std::uint64_t completed_operations() const { return completed_; }
+  std::uint64_t unfinished_operations() const;
+
+  // After the run. Operations on different lives of the server have different histories.
+  std::map<std::uint64_t, checkers::History>& histories() { return histories_; }
+  std::uint64_t next_time() { return ++time_; }
+  // Judged at the end, when the server was idle: table, collector; and the answers that clients got.
+  const std::vector<checkers::Judgement>& violations() const { return violations_; }
+
+ private:
+  // What is left of a client's plan.
+  struct ClientProgress {
+    std::size_t next = 0;
+    bool over = false;
+  };
+
+  void serve(fabric::Host& host);
+  bool are_clients_over() const;
+  void wait_until_idle(fabric::Host& host);
+  void judge_memory();
+
+  void run_client(fabric::Host& host, std::uint32_t client);
+  std::unique_ptr<engine::Client> connect(fabric::Host& host);
+  void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
+  void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
+  engine::Answer execute(std::uint32_t client, std::size_t index, engine::Client& connection);
+  engine::ServerOptions server_options() const;
+  engine::ClientOptions client_options() const;
+
+  const Scenario& scenario_;
+  RunListener* listener_;
+  engine::Server* server_ = nullptr;
+  std::vector<ClientProgress> clients_;
+  std::map<std::uint64_t, checkers::History> histories_;  // by the server's incarnation
+  std::vector<checkers::Judgement> violations_;
+  std::uint64_t time_ = 0;
+  std::uint64_t called_ = 0;
+  std::uint64_t completed_ = 0;
+  std::uint64_t abandoned_ = 0;  // their host died
+};
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,203 @@
+#include "tools/fuzz/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "fabric/fiber_stack.h"
+#include "fabric/sim/random.h"
+#include "fabric/sim/strategies.h"
+#include "tools/fuzz/run.h"
+
+namespace falafel::fuzz {
+namespace {
+
+constexpr double patience_seconds = 60;  // a schedule takes milliseconds
+constexpr std::uint64_t repeat_one_in = 10;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+WorkerCounters* map_counters() {
+  void* memory = mmap(nullptr, sizeof(WorkerCounters), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("mmap");
+  return new (memory) WorkerCounters();
+}
+
+template <std::size_t size>
+void add(std::array<std::atomic<std::uint64_t>, size>& counters,
+         const std::array<std::uint64_t, size>& values) {
+  for (std::size_t index = 0; index < size; ++index) counters[index] += values[index];
+}
+
+// Sums do not depend on the order of what is added, so the parts are mixed before.
+std::uint64_t mix(std::uint64_t seed, std::uint64_t trace_hash) {
+  std::uint64_t state = seed ^ (trace_hash * 0x9e3779b97f4a7c15U);
+  return sim::splitmix64(state);
+}
+
+void write_line(int output, const Finding& finding) {
+  const nlohmann::json json = {{"property", finding.property},
+                               {"seed", finding.seed},
+                               {"steps", finding.steps},
+                               {"explanation", finding.explanation}};
+  const std::string line =
+      json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+  std::size_t written = 0;
+  while (written < line.size()) {
+    const ssize_t count = write(output, line.data() + written, line.size() - written);
+    if (count < 0 && errno != EINTR) _exit(3);
+    if (count > 0) written += static_cast<std::size_t>(count);
+  }
+}
+
+void run_seed(Runner& runner, const CampaignOptions& options, std::uint64_t seed,
+              WorkerCounters& counters, int output) {
+  const Scenario scenario = draw_scenario(options.choices, seed);
+  const RunOptions run_options{.paranoid = options.paranoid};
+  const StoreRun run = runner.run(scenario, *make_seeded_strategy(scenario, seed), run_options);
+  for (const checkers::Judgement& violation : run.violations) {
+    write_line(output, {.property = violation.property,
+                        .seed = seed,
+                        .steps = run.result.steps,
+                        .explanation = violation.explanation});
+  }
+  if (seed % repeat_one_in == 0) {
+    const StoreRun again = runner.run(scenario, *make_seeded_strategy(scenario, seed), run_options);
+    if (again.result.trace_hash != run.result.trace_hash) {
+      write_line(output, {.property = std::string(determinism_property),
+                          .seed = seed,
+                          .steps = run.result.steps,
+                          .explanation = "the same seed took another course the second time"});
+    }
+  }
+  counters.steps += run.result.steps;
+  counters.hash += mix(seed, run.result.trace_hash);
+  counters.unknown += run.unknown.empty() ? 0 : 1;
+  add(counters.probes, run.result.probes);
+  add(counters.simulator_probes, run.result.simulator_probes);
+  add(counters.faults, run.result.faults);
+  ++counters.schedules;
+}
+
+}  // namespace
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::unique_ptr<sim::Strategy> make_seeded_strategy(const Scenario& scenario, std::uint64_t seed) {
+  return sim::make_strategy(scenario.simulation, seed);
+}
+
+Worker::Worker(const CampaignOptions& options, unsigned index)
+    : options_(options), index_(index), counters_(map_counters()) {
+  start(options.first_seed + index);
+}
+
+Worker::~Worker() {
+  if (process_ != 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  if (input_ >= 0) close(input_);
+  munmap(counters_, sizeof(WorkerCounters));
+}
+
+void Worker::start(std::uint64_t first_seed) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
+  counters_->current_seed = first_seed;
+  process_ = fork();
+  if (process_ < 0) fail("fork");
+  if (process_ == 0) {
+    close(ends[0]);
+    work(first_seed, ends[1]);
+  }
+  close(ends[1]);
+  if (input_ >= 0) close(input_);
+  input_ = ends[0];
+  fcntl(input_, F_SETFL, O_NONBLOCK);
+  last_seed_ = first_seed;
+  seconds_at_last_seed_ = now_seconds();
+}
+
+void Worker::work(std::uint64_t first_seed, int output) {
+  const fabric::StackOverflowReport stack_overflow_report;
+  Runner runner;
+  const std::uint64_t end = options_.first_seed + options_.schedules;
+  for (std::uint64_t seed = first_seed; options_.schedules == 0 || seed < end;
+       seed += options_.jobs) {
+    if (counters_->stop) break;
+    counters_->current_seed = seed;
+    run_seed(runner, options_, seed, *counters_, output);
+  }
+  _exit(0);
+}
+
+void Worker::stop() { counters_->stop = true; }
+
+std::vector<Finding> Worker::poll() {
+  std::vector<Finding> findings;
+  if (is_over()) return findings;
+  read_lines(findings);
+  const double now = now_seconds();
+  if (counters_->current_seed != last_seed_) {
+    last_seed_ = counters_->current_seed;
+    seconds_at_last_seed_ = now;
+  } else if (now - seconds_at_last_seed_ > patience_seconds) {
+    kill(process_, SIGKILL);
+  }
+  reap(findings);
+  return findings;
+}
+
+void Worker::read_lines(std::vector<Finding>& findings) {
+  std::array<char, 4096> buffer;
+  for (ssize_t count; (count = read(input_, buffer.data(), buffer.size())) > 0;) {
+    unread_.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  for (std::size_t end; (end = unread_.find('\n')) != std::string::npos;) {
+    const auto json = nlohmann::json::parse(unread_.substr(0, end));
+    findings.push_back({.property = json["property"],
+                        .seed = json["seed"],
+                        .steps = json["steps"],
+                        .explanation = json["explanation"]});
+    unread_.erase(0, end + 1);
+  }
+}
+
+Finding Worker::about_current_seed(std::string_view property, std::string explanation) const {
+  return {.property = std::string(property),
+          .seed = counters_->current_seed,
+          .steps = 0,
+          .explanation = std::move(explanation)};
+}
+
+void Worker::reap(std::vector<Finding>& findings) {
+  int status = 0;
+  if (waitpid(process_, &status, WNOHANG) != process_) return;
+  read_lines(findings);
+  unread_.clear();
+  process_ = 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  findings.push_back(
+      hung ? about_current_seed(hang_property, fmt::format("no end after {} s", patience_seconds))
+           : about_current_seed(crash_property,
+                                fmt::format("the process died of signal {}",
+                                            WIFSIGNALED(status) ? WTERMSIG(status) : 0)));
+  if (!counters_->stop) start(counters_->current_seed + options_.jobs);
+}
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,64 @@
+// A worker process of a campaign: it runs its share of the seeds, adds up what it sees in memory that it
+// shares with the campaign, and writes a line for each finding.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/fuzz/campaign.h"
+
+namespace falafel::fuzz {
+
+// Zeroed memory is its start. Only the worker adds; the campaign reads, and stops it.
+struct WorkerCounters {
+  std::atomic<std::uint64_t> schedules;
+  std::atomic<std::uint64_t> steps;
+  std::atomic<std::uint64_t> hash;
+  std::atomic<std::uint64_t> unknown;
+  std::atomic<std::uint64_t> current_seed;
+  std::atomic<bool> stop;
+  std::array<std::atomic<std::uint64_t>, fabric::max_probes> probes;
+  std::array<std::atomic<std::uint64_t>, sim::simulator_probe_count> simulator_probes;
+  std::array<std::atomic<std::uint64_t>, sim::fault_kind_count> faults;
+};
+
+class Worker {
+ public:
+  // Runs the seeds first_seed + index, + jobs, + 2 jobs, ...
+  Worker(const CampaignOptions& options, unsigned index);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // What it has found since the last call. Without waiting; a worker that crashed or hung is a finding too,
+  // and goes on behind the seed that did it.
+  std::vector<Finding> poll();
+  bool is_over() const { return process_ == 0; }
+  void stop();
+  const WorkerCounters& counters() const { return *counters_; }
+
+ private:
+  void start(std::uint64_t first_seed);
+  [[noreturn]] void work(std::uint64_t first_seed, int output);
+  void read_lines(std::vector<Finding>& findings);
+  void reap(std::vector<Finding>& findings);
+  Finding about_current_seed(std::string_view property, std::string explanation) const;
+
+  const CampaignOptions& options_;
+  unsigned index_;
+  WorkerCounters* counters_;
+  pid_t process_ = 0;
+  int input_ = -1;
+  std::string unread_;
+  std::uint64_t last_seed_ = 0;      // the one it was at when it last got on
+  double seconds_at_last_seed_ = 0;  // and when that was
+};
+
+double now_seconds();
+
+}  // namespace falafel::fuzz

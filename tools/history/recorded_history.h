@@ -1,0 +1,67 @@
+// Histories that some system recorded, read from text: one line after the other, in one of several
+// formats (docs/checkers.md). Any input is allowed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "checkers/history.h"
+#include "checkers/linearizability.h"
+
+namespace falafel::history {
+
+enum class Format : std::uint8_t { json_lines, jepsen_register, kv_log };
+
+// Where formats give no times, these are line numbers.
+struct RecordedHistory {
+  checkers::Model model = checkers::Model::key_value_register;
+  std::vector<checkers::Operation> operations;
+};
+
+struct ReadError {
+  std::uint64_t line = 0;  // counted from 1
+  std::string message;
+};
+
+struct ReadLimits {
+  std::size_t line_bytes = std::size_t{16} << 20U;
+  std::size_t history_bytes = std::size_t{1} << 30U;  // of operations with their strings
+};
+
+// A history without operations is an error: it is likely that the format was mistaken.
+tl::expected<RecordedHistory, ReadError> read_history(std::istream& input, Format format,
+                                                      const ReadLimits& limits = {});
+
+// What reads one format. Lines are valid UTF-8, without their ends.
+class HistoryParser {
+ public:
+  HistoryParser() = default;
+  HistoryParser(const HistoryParser&) = delete;
+  HistoryParser& operator=(const HistoryParser&) = delete;
+  virtual ~HistoryParser() = default;
+
+  // Line numbers ascend.
+  virtual tl::expected<void, std::string> read_line(std::string_view line,
+                                                    std::uint64_t number) = 0;
+  // After the last line.
+  virtual tl::expected<checkers::Model, ReadError> model() const = 0;
+
+  std::size_t size() const { return operations_.size(); }
+  std::vector<checkers::Operation> take_operations() { return std::move(operations_); }
+
+ protected:
+  std::vector<checkers::Operation> operations_;
+};
+
+std::unique_ptr<HistoryParser> make_json_lines_parser();
+std::unique_ptr<HistoryParser> make_jepsen_register_parser();
+std::unique_ptr<HistoryParser> make_kv_log_parser();
+
+}  // namespace falafel::history
