@@ -41,6 +41,14 @@ TEST(Counterexample, ListsWhatElseWasUnderWay) {
   EXPECT_EQ(result.unfitting, (Positions{3, 1, 2}));
 }
 
+TEST(Counterexample, DoesNotSuspectReadsThatAreRight) {
+  const Operations history = {stored(1, {1, 2}, "a"), found(2, {3, 20}, "a"),
+                              found(3, {4, 5}, "b")};
+  const LinearizabilityReport result = report(history);
+  EXPECT_EQ(result.longest_prefix, (Positions{0, 1}));
+  EXPECT_EQ(result.unfitting, Positions{2});
+}
+
 TEST(Counterexample, ExplainsItselfInWords) {
   const Operations history = {stored(1, {1, 2}, "a"), deleted(1, {3, 4}), found(2, {5, 6}, "a")};
   const std::string text = report(history).judgement.explanation;

@@ -30,6 +30,7 @@ TEST(Scenario, KeepsToWhatIsChosen) {
   ScenarioChoices choices;
   choices.clients = 5;
   choices.operations = 3;
+  choices.in_flight = 2;
   choices.slots = 7;
   choices.keys = 1;
   choices.faults = {sim::FaultKind::client_pause};
@@ -39,6 +40,7 @@ TEST(Scenario, KeepsToWhatIsChosen) {
     EXPECT_EQ(scenario.operation_count(), 15U);
     EXPECT_EQ(scenario.geometry.table_entries, 7U);
     for (const ClientPlan& client : scenario.clients) {
+      EXPECT_EQ(client.fibers, 2U);
       for (const PlannedOperation& operation : client.operations) EXPECT_EQ(operation.key, 0U);
     }
     for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {

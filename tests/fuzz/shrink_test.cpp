@@ -7,6 +7,7 @@
 
 #include "fabric/sim/replay_strategy.h"
 #include "tools/fuzz/campaign.h"
+#include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/story.h"
 
@@ -59,6 +60,15 @@ TEST(ReplayFile, HoldsTheRun) {
   sim::ReplayStrategy strategy(loaded->file.choices);
   EXPECT_EQ(runner.run(loaded->scenario, strategy).result.trace_hash, loaded->file.trace_hash);
   std::filesystem::remove(path);
+}
+
+// A server on a device without atomics does not start, which ends the process.
+TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
+  constexpr double patience_seconds = 30;
+  Scenario scenario = draw_scenario({}, 1);
+  EXPECT_TRUE(record_crash(scenario, 1, patience_seconds).empty());
+  scenario.simulation.atomic_capability = fabric::AtomicCapability::none;
+  EXPECT_FALSE(record_crash(scenario, 1, patience_seconds).empty());
 }
 
 TEST(CriticalChoice, IsWhereTheViolationBecomesCertain) {

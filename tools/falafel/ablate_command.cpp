@@ -157,6 +157,7 @@ void add_ablate_command(CLI::App& app, int& exit_status) {
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
   std::vector<std::string> names;
+  names.reserve(engine::safeguard_descriptions.size());
   for (const auto& safeguard : engine::safeguard_descriptions) names.emplace_back(safeguard.name);
   command->add_option("--safeguard", options->only, "only this one (may be repeated)")
       ->check(CLI::IsMember(names));

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<std::string> safeguard_names() {
   std::vector<std::string> names;
+  names.reserve(engine::safeguard_descriptions.size());
   for (const auto& safeguard : engine::safeguard_descriptions) {
     names.emplace_back(safeguard.name);
   }
@@ -30,6 +31,7 @@ std::optional<std::string> switch_off(engine::Safeguards& safeguards, const std:
 // Those that can strike a store on reliable connections.
 std::vector<std::string> fault_names() {
   std::vector<std::string> names;
+  names.reserve(sim::fault_kind_count);
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
     names.emplace_back(to_string(static_cast<sim::FaultKind>(index)));
   }
@@ -63,6 +65,8 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
       ->check(CLI::Range(1, 64));
   command.add_option("--operations", texts.operations, "how many operations each client does")
       ->check(CLI::Range(1, 100'000));
+  command.add_option("--in-flight", texts.in_flight, "operations of a client at the same time")
+      ->check(CLI::Range(1, 4));
   command.add_option("--slots", texts.slots, "entries of the table")->check(CLI::Range(1, 65'536));
   command.add_option("--keys", texts.keys, "how many keys there are")
       ->check(CLI::Range(1, 1'000'000));
@@ -83,6 +87,7 @@ tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTe
   }
   choices.clients = texts.clients;
   choices.operations = texts.operations;
+  choices.in_flight = texts.in_flight;
   choices.slots = texts.slots;
   choices.keys = texts.keys;
   choices.workload = texts.workload;

@@ -16,6 +16,7 @@ struct CampaignTexts {
   std::vector<std::string> without;
   std::optional<std::uint32_t> clients;
   std::optional<std::uint32_t> operations;
+  std::optional<std::uint32_t> in_flight;
   std::optional<std::uint64_t> slots;
   std::optional<std::uint32_t> keys;
   std::string workload;

@@ -11,7 +11,9 @@
 
 #include "engine/probes.h"
 #include "tools/falafel/campaign_options.h"
+#include "tools/falafel/progress.h"
 #include "tools/fuzz/campaign.h"
+#include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/shrink.h"
 
@@ -61,9 +63,32 @@ std::string replay_path(const std::string& folder, const fuzz::Finding& finding)
       .string();
 }
 
-// What crashes would crash here too; its seed repeats it.
+std::string save(const FuzzOptions& options, const fuzz::Finding& finding,
+                 const fuzz::FailingRun& failing) {
+  const std::string path = replay_path(options.output, finding);
+  const auto saved = sim::save_replay_file(fuzz::to_replay_file(failing), path);
+  if (!saved) fmt::print(stderr, "{}\n", saved.error());
+  return saved ? path : std::string();
+}
+
+// What kills a process is recorded in one of its own, and not made smaller. Two different runs of one
+// seed are no schedule; the seed repeats them.
+Report report_failed_run(const FuzzOptions& options, const fuzz::Finding& finding) {
+  constexpr double patience_seconds = 60;
+  if (finding.property == fuzz::determinism_property)
+    return {.finding = finding, .replay_path = {}};
+  const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, finding.seed);
+  fuzz::FailingRun failing{.scenario = scenario,
+                           .choices = fuzz::record_crash(scenario, finding.seed, patience_seconds),
+                           .run = {}};
+  failing.run.violations.push_back({.verdict = checkers::Verdict::violated,
+                                    .property = finding.property,
+                                    .explanation = finding.explanation});
+  return {.finding = finding, .replay_path = save(options, finding, failing)};
+}
+
 Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
-  if (is_about_the_run(finding.property)) return {.finding = finding, .replay_path = {}};
+  if (is_about_the_run(finding.property)) return report_failed_run(options, finding);
   fuzz::Runner runner;
   const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, finding.seed);
   fuzz::FailingRun failing =
@@ -73,17 +98,11 @@ Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
     failing =
         fuzz::shrink(runner, std::move(failing), finding.property,
                      {.seconds = options.shrink_seconds, .paranoid = options.campaign.paranoid},
-                     [&](const fuzz::FailingRun& best) {
-                       if (isatty(STDERR_FILENO) == 0) return;
-                       fmt::print(stderr, "\rshrinking: {} operations, {} steps      ",
-                                  best.scenario.operation_count(), best.run.result.steps);
-                     });
+                     print_shrinking);
   }
-  const std::string path = replay_path(options.output, finding);
-  if (const auto saved = sim::save_replay_file(fuzz::to_replay_file(failing), path); !saved) {
-    fmt::print(stderr, "{}\n", saved.error());
-  }
-  return {.finding = finding, .replay_path = path, .steps_after = failing.run.result.steps};
+  return {.finding = finding,
+          .replay_path = save(options, finding, failing),
+          .steps_after = failing.run.result.steps};
 }
 
 nlohmann::json to_json(const fuzz::CampaignResult& result, const std::vector<Report>& reports) {
@@ -138,8 +157,10 @@ void print_text(const fuzz::CampaignResult& result, const std::vector<Report>& r
     fmt::print("\nVIOLATED {} in {} schedules, first with seed {}:\n{}\n", finding.property,
                result.violations.at(finding.property), finding.seed, finding.explanation);
     if (!report.replay_path.empty()) {
-      fmt::print("{} steps, {} after shrinking. Replay it with:\n  falafel replay {}\n",
-                 finding.steps, report.steps_after, report.replay_path);
+      if (report.steps_after > 0) {
+        fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
+      }
+      fmt::print("Replay it with:\n  falafel replay {}\n", report.replay_path);
     } else {
       fmt::print("Repeat it with --seed {} --schedules 1 and the same options.\n", finding.seed);
     }

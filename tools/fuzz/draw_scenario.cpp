@@ -109,7 +109,8 @@ PlannedOperation Draw::draw_operation(const Scenario& scenario, const Workload& 
 ClientPlan Draw::draw_client(const Scenario& scenario, const Workload& workload,
                              std::uint32_t keys) {
   ClientPlan client;
-  client.fibers = one_in(3) ? static_cast<std::uint32_t>(2 + below(2)) : 1;
+  const std::uint32_t fibers = one_in(3) ? static_cast<std::uint32_t>(2 + below(2)) : 1;
+  client.fibers = choices_.in_flight.value_or(fibers);
   const std::uint32_t operations =
       choices_.operations.value_or(static_cast<std::uint32_t>(one_of({4, 8, 12})));
   for (std::uint32_t index = 0; index < operations; ++index) {

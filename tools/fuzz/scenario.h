@@ -63,6 +63,7 @@ struct ScenarioChoices {
   engine::Safeguards safeguards = engine::Safeguards::hardened();
   std::optional<std::uint32_t> clients;
   std::optional<std::uint32_t> operations;  // of each client
+  std::optional<std::uint32_t> in_flight;   // of each client, at the same time
   std::optional<std::uint64_t> slots;
   std::optional<std::uint32_t> keys;
   std::string workload;  // "uniform", "ycsb-a" .. "ycsb-f", "thesis"; empty: drawn

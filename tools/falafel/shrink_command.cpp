@@ -1,0 +1,68 @@
+#include "tools/falafel/shrink_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "fabric/sim/replay_strategy.h"
+#include "tools/falafel/progress.h"
+#include "tools/fuzz/replay.h"
+#include "tools/fuzz/shrink.h"
+
+namespace falafel::command_line {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string output;
+  double seconds = 40;
+};
+
+int shrink(const Options& options) {
+  const auto replay = fuzz::load_replay(options.path);
+  if (!replay) {
+    fmt::print(stderr, "{}\n", replay.error());
+    return 2;
+  }
+  fuzz::Runner runner;
+  sim::ReplayStrategy strategy(replay->file.choices);
+  fuzz::FailingRun failing{.scenario = replay->scenario,
+                           .choices = replay->file.choices,
+                           .run = runner.run(replay->scenario, strategy)};
+  if (failing.run.result.trace_hash != replay->file.trace_hash) {
+    fmt::print(stderr, "{}: does not fit this program any more; see falafel replay\n",
+               options.path);
+    return 3;
+  }
+  if (failing.run.violations.empty()) {
+    fmt::print(stderr, "{}: violates nothing, so there is nothing to shrink\n", options.path);
+    return 1;
+  }
+  const std::string property = failing.run.property();
+  const std::uint64_t steps_before = failing.run.result.steps;
+  const fuzz::FailingRun small = fuzz::shrink(runner, std::move(failing), property,
+                                              {.seconds = options.seconds}, print_shrinking);
+  if (const auto saved = sim::save_replay_file(fuzz::to_replay_file(small), options.output);
+      !saved) {
+    fmt::print(stderr, "{}\n", saved.error());
+    return 2;
+  }
+  fmt::print("{}: {} steps, {} after shrinking; written to {}\n", property, steps_before,
+             small.run.result.steps, options.output);
+  return 0;
+}
+
+}  // namespace
+
+void add_shrink_command(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand("shrink", "make the failing run of a replay file smaller");
+  const auto options = std::make_shared<Options>();
+  command->add_option("file", options->path, "a replay file")->required();
+  command->add_option("--output", options->output, "where to write the smaller one")->required();
+  command->add_option("--seconds", options->seconds, "how long to try")->capture_default_str();
+  command->callback([options, &exit_status] { exit_status = shrink(*options); });
+}
+
+}  // namespace falafel::command_line
