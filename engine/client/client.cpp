@@ -1,7 +1,6 @@
 #include "engine/client/client.h"
 
-#include <fmt/format.h>
-
+#include <array>
 #include <optional>
 #include <string>
 
@@ -11,15 +10,10 @@
 #include "engine/client/session.h"
 #include "engine/client/set.h"
 #include "engine/layout/container.h"
+#include "engine/option_range.h"
 
 namespace falafel::engine {
 namespace {
-
-std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
-                                             std::uint64_t least, std::uint64_t most) {
-  if (value >= least && value <= most) return std::nullopt;
-  return fmt::format("{} is {}, and must be from {} to {}", name, value, least, most);
-}
 
 std::optional<std::string> find_invalid_option(const ClientOptions& options) {
   constexpr std::uint64_t longest_buffer_bytes = std::uint64_t{1} << 30;

@@ -35,13 +35,7 @@ std::optional<Answer> mark(Operation& operation, const FindResult& position) {
 Answer look_up_and_mark(Operation& operation, std::span<const std::byte> key) {
   for (;;) {
     const FindResult position = find(operation, key);
-    switch (position.outcome) {
-      case FindOutcome::empty:
-      case FindOutcome::table_walked: return Answer::not_found;
-      case FindOutcome::corrupted: return Answer::corrupted;
-      case FindOutcome::disconnected: return Answer::disconnected;
-      case FindOutcome::occupied: break;
-    }
+    if (const auto answer = answer_without_entry(position.outcome)) return *answer;
     if (position.entry.is_deleted()) return Answer::not_found;
     if (const auto answer = mark(operation, position)) return *answer;
   }

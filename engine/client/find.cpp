@@ -172,6 +172,17 @@ void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
 
 }  // namespace
 
+std::optional<Answer> answer_without_entry(FindOutcome outcome) {
+  switch (outcome) {
+    case FindOutcome::occupied: return std::nullopt;
+    case FindOutcome::empty:
+    case FindOutcome::table_walked: return Answer::not_found;
+    case FindOutcome::corrupted: return Answer::corrupted;
+    case FindOutcome::disconnected: break;
+  }
+  return Answer::disconnected;
+}
+
 FindResult find(Operation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
   const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/client/operation.h"
@@ -31,6 +32,9 @@ struct FindResult {
   ContainerHeader header{};     // occupied
   LoadedContainer container{};  // occupied: the key at least; until the operation's next request
 };
+
+// What GET and DELETE answer when there is no entry to look at; none if there is one.
+std::optional<Answer> answer_without_entry(FindOutcome outcome);
 
 // Waits.
 FindResult find(Operation& operation, std::span<const std::byte> key);

@@ -30,13 +30,7 @@ Answer look_up(Operation& operation, std::span<const std::byte> key,
                std::vector<std::byte>& value) {
   for (;;) {
     FindResult position = find(operation, key);
-    switch (position.outcome) {
-      case FindOutcome::empty:
-      case FindOutcome::table_walked: return Answer::not_found;
-      case FindOutcome::corrupted: return Answer::corrupted;
-      case FindOutcome::disconnected: return Answer::disconnected;
-      case FindOutcome::occupied: break;
-    }
+    if (const auto answer = answer_without_entry(position.outcome)) return *answer;
     if (position.entry.is_deleted()) return Answer::not_found;
     if (const auto answer = read_value(operation, position, value)) return *answer;
   }

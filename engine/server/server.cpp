@@ -1,21 +1,13 @@
 #include "engine/server/server.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <string>
-#include <string_view>
 
+#include "engine/option_range.h"
 #include "engine/server/server_state.h"
 
 namespace falafel::engine {
 namespace {
-
-std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
-                                             std::uint64_t least, std::uint64_t most) {
-  if (value >= least && value <= most) return std::nullopt;
-  return fmt::format("{} is {}, and must be from {} to {}", name, value, least, most);
-}
 
 std::optional<std::string> find_invalid_option(const ServerOptions& options) {
   constexpr std::uint64_t longest_ns = std::uint64_t{1} << 62;

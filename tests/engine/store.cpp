@@ -5,23 +5,9 @@
 #include <span>
 
 #include "fabric/sim/strategies.h"
+#include "tools/fuzz/at_end.h"
 
 namespace falafel::engine_test {
-namespace {
-
-// Runs an action when the scope is left, by an exception too: a crash unwinds fibers.
-class AtEnd {
- public:
-  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
-  ~AtEnd() { action_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  std::function<void()> action_;
-};
-
-}  // namespace
 
 Bytes bytes_of(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
@@ -72,7 +58,7 @@ void Store::add_host(const std::string& name, HostBody body) {
 }
 
 void Store::run_body(fabric::Host& host, const HostBody& body) {
-  const AtEnd count_down([this] { --unfinished_bodies_; });
+  const fuzz::AtEnd count_down([this] { --unfinished_bodies_; });
   while (!has_served_) host.sleep_until(host.now_ns() + 10 * microsecond_ns);
   body(host);
 }
@@ -84,7 +70,7 @@ void Store::serve(fabric::Host& host) {
     require(false, "the server does not start: " + server.error().detail);
     return;
   }
-  const AtEnd forget([this] { server_ = nullptr; });
+  const fuzz::AtEnd forget([this] { server_ = nullptr; });
   server_ = server->get();
   wait_for_bodies(host);
   wait_until_idle(host);

@@ -10,6 +10,7 @@
 #include "checkers/memory_view.h"
 #include "checkers/table.h"
 #include "engine/layout/superblock.h"
+#include "tools/fuzz/at_end.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -20,18 +21,6 @@ constexpr std::uint16_t service = 7;
 constexpr std::uint64_t microsecond_ns = 1'000;
 constexpr std::uint64_t millisecond_ns = 1'000'000;
 constexpr std::uint64_t acknowledge_timeout_ns = 100 * microsecond_ns;
-
-// Runs an action when the scope is left, by the death of the host too.
-class AtEnd {
- public:
-  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
-  ~AtEnd() { action_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  std::function<void()> action_;
-};
 
 std::span<const std::byte> to_bytes(const std::string& text) {
   return std::as_bytes(std::span(text));
