@@ -67,7 +67,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // These wait. Keys and values are any bytes; spans need to live until the call returns.
+  // These wait. Keys and values are any bytes; spans need to live until the call returns. A fiber that
+  // is cancelled meanwhile leaves its buffers to what is under way: one operation in flight less.
   GetResult get(std::span<const std::byte> key);
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value);
   DeleteResult remove(std::span<const std::byte> key);

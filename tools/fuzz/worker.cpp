@@ -14,8 +14,10 @@
 
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/random.h"
+#include "fabric/sim/replay_strategy.h"
 #include "fabric/sim/strategies.h"
 #include "tools/fuzz/run.h"
+#include "tools/fuzz/shrink.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -61,6 +63,18 @@ void write_line(int output, const Finding& finding) {
   }
 }
 
+// Where a second run leaves the course of the first: a replay notices at the first question that differs.
+std::string find_divergence(Runner& runner, const Scenario& scenario, std::uint64_t seed,
+                            const RunOptions& options) {
+  const FailingRun first = record(runner, scenario, *make_seeded_strategy(scenario, seed), options);
+  sim::ReplayStrategy replay(first.choices);
+  const StoreRun second = runner.run(scenario, replay, options);
+  return fmt::format("the same seed took another course the second time: {}",
+                     second.result.outcome == sim::Outcome::diverged
+                         ? second.result.explanation
+                         : "but not when it was looked for");
+}
+
 void run_seed(Runner& runner, const CampaignOptions& options, std::uint64_t seed,
               WorkerCounters& counters, int output) {
   const Scenario scenario = draw_scenario(options.choices, seed);
@@ -78,7 +92,7 @@ void run_seed(Runner& runner, const CampaignOptions& options, std::uint64_t seed
       write_line(output, {.property = std::string(determinism_property),
                           .seed = seed,
                           .steps = run.result.steps,
-                          .explanation = "the same seed took another course the second time"});
+                          .explanation = find_divergence(runner, scenario, seed, run_options)});
     }
   }
   counters.steps += run.result.steps;
