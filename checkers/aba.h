@@ -30,9 +30,9 @@ class AbaChecker {
 
  private:
   struct Reading {
-    std::uint32_t party;
-    std::uint64_t slot;
-    std::uint64_t word;
+    std::uint32_t party = 0;
+    std::uint64_t slot = 0;
+    std::uint64_t word = 0;
     friend auto operator<=>(const Reading&, const Reading&) = default;
   };
 

@@ -39,7 +39,7 @@ class Reclamation {
     std::uint64_t quiescent = 0;  // ... and of the last answer
   };
   struct Waiting {
-    std::uint64_t epoch;
+    std::uint64_t epoch = 0;
     CollectedMemory memory;
   };
 

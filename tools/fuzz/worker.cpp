@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -177,7 +177,7 @@ std::vector<Finding> Worker::poll() {
 }
 
 void Worker::read_lines(std::vector<Finding>& findings) {
-  std::array<char, 4096> buffer;
+  std::array<char, 4096> buffer{};
   for (ssize_t count; (count = read(input_, buffer.data(), buffer.size())) > 0;) {
     unread_.append(buffer.data(), static_cast<std::size_t>(count));
   }
