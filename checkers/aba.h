@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "checkers/judgement.h"
@@ -29,12 +29,7 @@ class AbaChecker {
   const Judgement& judgement() const { return judgement_; }
 
  private:
-  struct Reading {
-    std::uint32_t party = 0;
-    std::uint64_t slot = 0;
-    std::uint64_t word = 0;
-    friend auto operator<=>(const Reading&, const Reading&) = default;
-  };
+  using Reading = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;  // party, slot, word
 
   std::vector<std::uint64_t> versions_;        // by slot
   std::map<Reading, std::uint64_t> readings_;  // the version at which it was

@@ -10,7 +10,7 @@ static_assert(crypto_shorthash_siphash24_KEYBYTES == sizeof(HashKey));
 
 std::uint64_t home_slot(std::span<const std::byte> key, const HashKey& hash_key,
                         std::uint64_t table_entries) {
-  std::array<unsigned char, crypto_shorthash_siphash24_BYTES> digest;
+  std::array<unsigned char, crypto_shorthash_siphash24_BYTES> digest{};
   crypto_shorthash_siphash24(digest.data(), reinterpret_cast<const unsigned char*>(key.data()),
                              key.size(), reinterpret_cast<const unsigned char*>(hash_key.data()));
   std::uint64_t hash = 0;

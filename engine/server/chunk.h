@@ -23,7 +23,7 @@ struct ContainerCopy {
 
 struct Chunk {
   Geometry geometry;
-  HashKey hash_key;
+  HashKey hash_key{};
   std::shared_ptr<fabric::MemoryBlock> block;
 
   Entry load_entry(std::uint64_t slot) const;

@@ -139,7 +139,7 @@ void Draw::draw_simulation(Scenario& scenario) {
   sim::SimulationOptions& options = scenario.simulation;
   options = sim::draw_swarm_options(seed_);
   options.step_limit = 300'000;
-  options.last_fault_step = 200 << below(5);
+  options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
   if (choices_.strategy) options.strategy = *choices_.strategy;
   if (!choices_.faults) return;

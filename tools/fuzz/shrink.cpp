@@ -25,9 +25,9 @@ bool violates(const StoreRun& run, const std::string& property) {
 
 // The violation that is shrunk comes first.
 void put_first(StoreRun& run, const std::string& property) {
-  std::ranges::stable_partition(run.violations, [&](const checkers::Judgement& violation) {
-    return violation.property == property;
-  });
+  std::stable_partition(
+      run.violations.begin(), run.violations.end(),
+      [&](const checkers::Judgement& violation) { return violation.property == property; });
 }
 
 class Shrinking {

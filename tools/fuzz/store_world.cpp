@@ -133,7 +133,7 @@ void StoreWorld::judge_memory() {
                                   .chunk = server_->memory().bytes(),
                                   .regions = inspection.regions,
                                   .mature_spaces = inspection.mature_spaces};
-  for (auto judgement : {checkers::check_table(view), checkers::check_collector(view)}) {
+  for (const auto& judgement : {checkers::check_table(view), checkers::check_collector(view)}) {
     if (judgement.verdict == checkers::Verdict::violated) violations_.push_back(judgement);
   }
   const auto superblock = engine::parse_superblock(view.chunk, view.geometry.chunk_bytes());
