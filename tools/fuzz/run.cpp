@@ -99,8 +99,8 @@ void Observer::on_request_completed(const sim::TraceEvent& event) {
   if (world_.unfinished_operations() > 0) progress_.on_verb(event.step);
 }
 
-// The entry before it is changed to the new word was judged when it got there; books change in between
-// only for the better. So this looks at what the change makes of the other slots.
+// The event comes before the word is stored, so the slot that changes still holds its old word. Its new one
+// is judged at the next change, and at rest.
 void Observer::check_slot(std::uint64_t changed) {
   if (world_.server() == nullptr || dangling_.verdict != Verdict::holds) return;
   const engine::ServerInspection inspection = world_.server()->inspect();
