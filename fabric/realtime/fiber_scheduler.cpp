@@ -1,0 +1,249 @@
+#include "fabric/realtime/fiber_scheduler.h"
+
+#include <exception>
+
+#include "fabric/realtime/clock.h"
+
+namespace falafel::fabric {
+
+class RealTimeFiber {
+ public:
+  RealTimeFiber(FiberScheduler& owner, FiberId number, const FiberOptions& options,
+                std::function<void()> program)
+      : scheduler(owner),
+        id(number),
+        name(options.name),
+        daemon(options.daemon),
+        body(std::move(program)),
+        context(owner.stacks_, options.name, &RealTimeFiber::enter, this) {}
+
+  static void enter(void* self) { static_cast<RealTimeFiber*>(self)->run_body(); }
+  void run_body();
+
+  FiberScheduler& scheduler;
+  FiberId id;
+  std::string name;
+  bool daemon;
+  std::function<void()> body;
+  FiberContext context;
+  FiberWaitList joiners;
+  FiberWaitList* waits_in = nullptr;
+  RealTimeFiber* previous_in_list = nullptr;
+  RealTimeFiber* next_in_list = nullptr;
+  RealTimeFiber* next_ready = nullptr;
+  std::uint64_t deadline_ns = never_ns;  // of its timer, if it has one
+  bool ready = false;
+  bool woken = false;
+  bool cancelled = false;
+  bool unwinding = false;
+};
+
+void RealTimeFiber::run_body() {
+  try {
+    body();
+  } catch (const FiberCancelled&) {
+    unwinding = true;
+  } catch (const std::exception& error) {
+    FALAFEL_ASSERT(false, "fiber '{}' ended with an exception: {}", name, error.what());
+  }
+  body = nullptr;  // what it captured goes while the fiber can still call the fabric
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Wait lists
+
+FiberWaitList::~FiberWaitList() {
+  for (RealTimeFiber* fiber = first_; fiber != nullptr; fiber = fiber->next_in_list) {
+    fiber->waits_in = nullptr;
+  }
+}
+
+void FiberWaitList::wake_all() {
+  RealTimeFiber* fiber = std::exchange(first_, nullptr);
+  last_ = nullptr;
+  while (fiber != nullptr) {
+    RealTimeFiber* const next = fiber->next_in_list;
+    fiber->waits_in = nullptr;
+    fiber->woken = true;
+    fiber->scheduler.make_ready(*fiber);
+    fiber = next;
+  }
+}
+
+void FiberWaitList::add(RealTimeFiber& fiber) {
+  fiber.waits_in = this;
+  fiber.next_in_list = nullptr;
+  fiber.previous_in_list = last_;
+  (last_ == nullptr ? first_ : last_->next_in_list) = &fiber;
+  last_ = &fiber;
+}
+
+void FiberWaitList::remove(RealTimeFiber& fiber) {
+  fiber.waits_in = nullptr;
+  RealTimeFiber* const previous = fiber.previous_in_list;
+  RealTimeFiber* const next = fiber.next_in_list;
+  (previous == nullptr ? first_ : previous->next_in_list) = next;
+  (next == nullptr ? last_ : next->previous_in_list) = previous;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The scheduler
+
+FiberScheduler::FiberScheduler(Network& network, std::uint64_t spin_ns)
+    : network_(network), spin_ns_(spin_ns) {}
+
+FiberScheduler::~FiberScheduler() {
+  FALAFEL_ASSERT(free_places_.size() == fibers_.size(), "{} fibers have not ended",
+                 fibers_.size() - free_places_.size());
+}
+
+FiberId FiberScheduler::spawn(const FiberOptions& options, std::function<void()> body) {
+  if (free_places_.empty()) {
+    FALAFEL_ASSERT(fibers_.size() < 0x1'0000, "{} fibers at the same time", fibers_.size());
+    free_places_.push_back(static_cast<std::uint16_t>(fibers_.size()));
+    fibers_.emplace_back();
+    generations_.push_back(0);
+  }
+  const std::uint16_t place = free_places_.back();
+  free_places_.pop_back();
+  const FiberId id = FiberId{generations_[place]} << 16U | place;
+  fibers_[place] = std::make_unique<RealTimeFiber>(*this, id, options, std::move(body));
+  if (!options.daemon) ++foreground_fibers_;
+  make_ready(*fibers_[place]);
+  return id;
+}
+
+RealTimeFiber* FiberScheduler::find(FiberId id) const {
+  const std::size_t place = id & 0xffffU;
+  FALAFEL_ASSERT(place < fibers_.size(), "there is no fiber {:#x}", id);
+  return generations_[place] == id >> 16U ? fibers_[place].get() : nullptr;
+}
+
+void FiberScheduler::make_ready(RealTimeFiber& fiber) {
+  if (fiber.ready) return;
+  fiber.ready = true;
+  fiber.next_ready = nullptr;
+  (last_ready_ == nullptr ? first_ready_ : last_ready_->next_ready) = &fiber;
+  last_ready_ = &fiber;
+}
+
+void FiberScheduler::cancel(FiberId id) {
+  RealTimeFiber* const fiber = find(id);
+  if (fiber == nullptr || fiber->cancelled) return;
+  fiber->cancelled = true;
+  if (fiber != running_) make_ready(*fiber);
+}
+
+void FiberScheduler::join(FiberId id) {
+  throw_if_cancelled();
+  while (RealTimeFiber* const fiber = find(id)) wait(&fiber->joiners, never_ns);
+}
+
+void FiberScheduler::throw_if_cancelled() {
+  FALAFEL_ASSERT(running_ != nullptr, "a call that waits was made outside of all fibers");
+  FALAFEL_ASSERT(!running_->unwinding, "fiber '{}' waits while it is being unwound",
+                 running_->name);
+  if (!running_->cancelled) return;
+  running_->unwinding = true;
+  throw FiberCancelled{};
+}
+
+void FiberScheduler::suspend() { running_->context.suspend(); }
+
+void FiberScheduler::yield() {
+  throw_if_cancelled();
+  make_ready(*running_);
+  suspend();
+  throw_if_cancelled();
+}
+
+bool FiberScheduler::wait(FiberWaitList* list, std::uint64_t deadline_ns) {
+  throw_if_cancelled();
+  RealTimeFiber& fiber = *running_;
+  if (deadline_ns != never_ns && deadline_ns <= monotonic_ns()) {
+    yield();
+    return false;
+  }
+  fiber.woken = false;
+  if (list != nullptr) list->add(fiber);
+  fiber.deadline_ns = deadline_ns;
+  if (deadline_ns != never_ns) timers_.emplace(deadline_ns, &fiber);
+  suspend();
+  if (deadline_ns != never_ns) timers_.erase({deadline_ns, &fiber});
+  if (fiber.waits_in != nullptr) fiber.waits_in->remove(fiber);
+  throw_if_cancelled();
+  return fiber.woken;
+}
+
+void FiberScheduler::expire_timers() {
+  if (timers_.empty()) return;
+  const std::uint64_t now_ns = monotonic_ns();
+  while (!timers_.empty() && timers_.begin()->first <= now_ns) {
+    RealTimeFiber& fiber = *timers_.begin()->second;
+    timers_.erase(timers_.begin());
+    make_ready(fiber);
+  }
+}
+
+void FiberScheduler::run(RealTimeFiber& fiber) {
+  if (fiber.cancelled && !fiber.context.started()) {
+    fiber.body = nullptr;
+    return finish(fiber);
+  }
+  running_ = &fiber;
+  fiber.context.resume();
+  running_ = nullptr;
+  if (fiber.context.finished()) finish(fiber);
+}
+
+void FiberScheduler::finish(RealTimeFiber& fiber) {
+  if (!fiber.daemon) --foreground_fibers_;
+  fiber.joiners.wake_all();
+  const auto place = static_cast<std::uint16_t>(fiber.id & 0xffffU);
+  ++generations_[place];
+  free_places_.push_back(place);
+  fibers_[place].reset();
+}
+
+// Those that are ready now, once each: who becomes ready meanwhile has its turn after the network.
+void FiberScheduler::run_ready() {
+  network_.progress();
+  expire_timers();
+  RealTimeFiber* const last = last_ready_;
+  for (bool more = last != nullptr; more;) {
+    RealTimeFiber& fiber = *first_ready_;
+    more = &fiber != last;
+    first_ready_ = fiber.next_ready;
+    if (first_ready_ == nullptr) last_ready_ = nullptr;
+    fiber.ready = false;
+    run(fiber);
+  }
+}
+
+void FiberScheduler::run_until(const std::function<bool()>& condition) {
+  std::uint64_t idle_since_ns = not_idle;
+  while (!condition()) {
+    if (first_ready_ != nullptr) idle_since_ns = not_idle;
+    run_ready();
+    if (first_ready_ == nullptr && !condition()) rest(idle_since_ns);
+  }
+}
+
+void FiberScheduler::rest(std::uint64_t& idle_since_ns) {
+  const std::uint64_t now_ns = monotonic_ns();
+  if (idle_since_ns == not_idle) idle_since_ns = now_ns;
+  if (now_ns - idle_since_ns < spin_ns_) return __builtin_ia32_pause();
+  const std::uint64_t timer_ns = timers_.empty() ? never_ns : timers_.begin()->first;
+  network_.sleep_until(std::min(timer_ns, network_.next_deadline_ns()));
+}
+
+void FiberScheduler::unwind_all() {
+  while (free_places_.size() != fibers_.size()) {
+    for (const auto& fiber : fibers_) {
+      if (fiber != nullptr) cancel(fiber->id);
+    }
+    run_ready();
+  }
+}
+
+}  // namespace falafel::fabric

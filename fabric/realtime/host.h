@@ -1,0 +1,59 @@
+// What hosts of all backends that run in real time have in common: fibers, events, time, random numbers.
+//
+// A host has no thread of its own: whichever thread calls run() or run_program() runs its fibers
+// meanwhile, one thread at a time.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "fabric/fabric.h"
+#include "fabric/realtime/clock.h"
+#include "fabric/realtime/fiber_scheduler.h"
+#include "fabric/realtime/system_random.h"
+
+namespace falafel::fabric {
+
+class RealTimeHost : public Host {
+ public:
+  RealTimeHost(std::string name, Network& network, std::uint64_t spin_ns)
+      : name_(std::move(name)), scheduler_(network, spin_ns) {}
+
+  // Runs `body` as a fiber, and the host's other fibers beside it, until the body has returned. From any
+  // thread, but not from a fiber of this host; waits while another thread runs the host.
+  void run(std::function<void()> body);
+  // The same until all fibers but daemons have returned; then cancels the daemons. The end of the host.
+  void run_program(std::function<void()> body);
+  // Runs what is ready, if no other thread runs the host: for daemons that would starve between calls
+  // of run().
+  void run_daemons();
+
+  // How often each probe was counted, by its index.
+  const std::array<std::uint64_t, max_probes>& probe_counts() const { return probe_counts_; }
+
+  const std::string& name() const override { return name_; }
+  FiberId spawn(const FiberOptions& options, std::function<void()> body) override {
+    return scheduler_.spawn(options, std::move(body));
+  }
+  void cancel(FiberId fiber) override { scheduler_.cancel(fiber); }
+  void join(FiberId fiber) override { scheduler_.join(fiber); }
+  std::unique_ptr<Event> create_event() override;
+  std::uint64_t now_ns() override { return monotonic_ns(); }
+  void sleep_until(std::uint64_t deadline_ns) override { scheduler_.wait(nullptr, deadline_ns); }
+  void yield() override { scheduler_.yield(); }
+  std::uint64_t random(std::uint64_t bound) override { return random_.next(bound); }
+  void count(const Probe& probe) override { ++probe_counts_.at(probe.index); }
+
+  FiberScheduler& scheduler() { return scheduler_; }
+
+ private:
+  std::string name_;
+  FiberScheduler scheduler_;
+  std::mutex driving_;  // held by the thread that runs the fibers
+  SystemRandom random_;
+  std::array<std::uint64_t, max_probes> probe_counts_{};
+};
+
+}  // namespace falafel::fabric
