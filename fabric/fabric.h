@@ -144,6 +144,9 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 // (WRITE) applied in part, at multiples of the MTU; it may yet be applied until the responder's queue
 // pair has left `ready`. If a request was applied, so were those that are ordered before it. READs and
 // atomics in doubt leave their local buffers undefined. UC and UD report no failure of the network.
+// A peer that dies is silent. A backend that learns of it (shared memory: the process has ended) moves
+// the queue pair to error by itself, and need not wait for an answer; requests that it carried out before
+// it knew may have succeeded in memory that is nobody's any more.
 // An error of access puts both sides into error; the responder's program sees no completion of the
 // request, only its own requests flushed. On UC it is silence: the request is dropped.
 class QueuePair {

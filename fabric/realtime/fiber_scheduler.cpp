@@ -234,7 +234,7 @@ void FiberScheduler::rest(std::uint64_t& idle_since_ns) {
   if (idle_since_ns == not_idle) idle_since_ns = now_ns;
   if (now_ns - idle_since_ns < spin_ns_) return __builtin_ia32_pause();
   const std::uint64_t timer_ns = timers_.empty() ? never_ns : timers_.begin()->first;
-  network_.sleep_until(std::min(timer_ns, network_.next_deadline_ns()));
+  network_.idle_until(std::min(timer_ns, network_.next_deadline_ns()));
 }
 
 void FiberScheduler::unwind_all() {

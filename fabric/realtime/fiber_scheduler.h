@@ -25,7 +25,7 @@ class Network {
   // When progress() is due although nothing comes.
   virtual std::uint64_t next_deadline_ns() const = 0;
   // Sleeps until something comes that progress() can go on with, or until the deadline; or shorter.
-  virtual void sleep_until(std::uint64_t deadline_ns) = 0;
+  virtual void idle_until(std::uint64_t deadline_ns) = 0;
 };
 
 class FiberScheduler;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/request_rules.h"
 #include "fabric/sim/device.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
@@ -40,10 +41,8 @@ class Request final : public fabric::ConnectionRequest {
                         fmt::format("transport: the client asks for {}, not {}",
                                     to_string(client.transport()), to_string(options.transport)));
     }
-    if (private_data.size() > fabric::max_private_data_bytes) {
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("private_data: {} bytes are over the limit of {}",
-                                    private_data.size(), fabric::max_private_data_bytes));
+    if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
+      return tl::unexpected<fabric::Error>(checked.error());
     }
     Result<QueuePairCore*> core = device_.create_queue_pair(options);
     if (!core) return tl::unexpected<fabric::Error>(core.error());

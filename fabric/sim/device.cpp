@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/request_rules.h"
 #include "fabric/sim/connection.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
@@ -65,25 +66,7 @@ Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) 
       &receives->core().host() != &host_) {
     return refuse("send_completions, receive_completions: null, or of another host");
   }
-  const std::uint32_t most = std::max(options.max_send_requests, options.max_receive_requests);
-  const std::uint32_t least = std::min(options.max_send_requests, options.max_receive_requests);
-  if (least == 0 || most > attributes_.max_queue_requests) {
-    return refuse(fmt::format(
-        "max_send_requests {}, max_receive_requests {}: not between 1 and {} "
-        "(max_queue_requests)",
-        options.max_send_requests, options.max_receive_requests, attributes_.max_queue_requests));
-  }
-  if (options.max_inline_bytes > attributes_.max_inline_bytes) {
-    return refuse(fmt::format("max_inline_bytes: {} is over the device's {}",
-                              options.max_inline_bytes, attributes_.max_inline_bytes));
-  }
-  if (options.transport == Transport::reliable_connection &&
-      options.max_outstanding_reads_and_atomics == 0) {
-    return refuse("max_outstanding_reads_and_atomics: 0 would hold every READ back for ever");
-  }
-  if (options.receiver_not_ready_retry_count > 7) {
-    return refuse("receiver_not_ready_retry_count: at most 7, which is without end");
-  }
+  if (Result<void> checked = fabric::check_numbers(options, attributes_); !checked) return checked;
   const bool is_shared = sends == receives;
   const std::uint32_t for_sends =
       options.max_send_requests + (is_shared ? options.max_receive_requests : 0);
@@ -145,10 +128,8 @@ Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
     return make_error(ErrorCode::unsupported,
                       "transport: UD is not connected; use create_datagram_queue_pair");
   }
-  if (private_data.size() > fabric::max_private_data_bytes) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("private_data: {} bytes are over the limit of {}",
-                                  private_data.size(), fabric::max_private_data_bytes));
+  if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
+    return tl::unexpected<fabric::Error>(checked.error());
   }
   HostCore* server = world_.find_host(address.host);
   if (server == nullptr) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fabric/request_rules.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/world.h"
@@ -19,14 +20,6 @@ constexpr std::size_t page_bytes = 4096;
 // With processor_preemption, traffic comes in about once in so many accesses.
 constexpr std::uint64_t preemption_rate = 8;
 
-Result<void> check_access(fabric::Access access) {
-  if ((access.remote_write || access.remote_atomic) && !access.local_write) {
-    return make_error(ErrorCode::invalid_argument,
-                      "access: remote write and remote atomic need local write too");
-  }
-  return {};
-}
-
 class RegionHandle final : public fabric::MemoryRegion {
  public:
   RegionHandle(World& world, std::uint32_t key) : world_(world), key_(key) {}
@@ -40,7 +33,7 @@ class RegionHandle final : public fabric::MemoryRegion {
   std::uint64_t length_bytes() const override { return region().length_bytes; }
   fabric::Access access() const override { return region().access; }
   Result<void> change_access(fabric::Access access) override {
-    if (Result<void> checked = check_access(access); !checked) return checked;
+    if (Result<void> checked = fabric::check_access(access); !checked) return checked;
     region().access = access;
     return {};
   }
@@ -175,7 +168,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
   if (length_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "length_bytes: 0; register at least one byte");
   }
-  if (Result<void> checked = check_access(access); !checked) {
+  if (Result<void> checked = fabric::check_access(access); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
   const std::uint64_t size_bytes = core->bytes().size();

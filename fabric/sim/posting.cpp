@@ -1,4 +1,5 @@
 // Posting to a queue pair: what a request must be on its transport, and its place in the queue.
+#include "fabric/request_rules.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 
@@ -9,7 +10,6 @@ using fabric::ErrorCode;
 using fabric::make_error;
 using fabric::Opcode;
 using fabric::Result;
-using fabric::Transport;
 
 inline Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
                                                std::uint64_t length_bytes, bool is_written) const {
@@ -34,48 +34,12 @@ inline Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& loca
 }
 
 inline Result<void> QueuePairCore::check_request(const fabric::WorkRequest& request) const {
-  const auto refuse = [&](ErrorCode code, std::string_view why) {
-    return make_error(code, fmt::format("{} on {}: {}", to_string(request.opcode),
-                                        to_string(options_.transport), why));
-  };
-  const bool moves_data_out = request.opcode == Opcode::write || request.opcode == Opcode::send;
-  if (request.opcode == Opcode::receive) {
-    return refuse(ErrorCode::invalid_argument, "post it to the receive queue");
+  if (Result<void> checked = fabric::check_request(request, options_, device_.attributes());
+      !checked) {
+    return checked;
   }
-  if (options_.transport == Transport::unreliable_connection && !moves_data_out) {
-    return refuse(ErrorCode::unsupported, "UC has WRITE and SEND only; use RC");
-  }
-  if (options_.transport == Transport::unreliable_datagram) {
-    if (request.opcode != Opcode::send) {
-      return refuse(ErrorCode::unsupported, "UD has SEND only; use RC");
-    }
-    if (request.length_bytes > world_.options.mtu_bytes) {
-      return refuse(ErrorCode::unsupported,
-                    fmt::format("a message of {} bytes is over the MTU of {}; split it",
-                                request.length_bytes, world_.options.mtu_bytes));
-    }
-  }
-  if (request.fenced && !is_reliable()) {
-    return refuse(ErrorCode::invalid_argument, "nothing returns data here, so nothing to fence");
-  }
-  if (request.inlined && (!moves_data_out || request.length_bytes > options_.max_inline_bytes)) {
-    return refuse(
-        ErrorCode::invalid_argument,
-        fmt::format("inlined is for WRITE and SEND of at most {} bytes (max_inline_bytes)",
-                    options_.max_inline_bytes));
-  }
-  if (is_atomic(request.opcode)) {
-    if (request.length_bytes != fabric::word_bytes || request.remote.offset % 8 != 0) {
-      return refuse(
-          ErrorCode::invalid_argument,
-          fmt::format("atomics work on aligned words of 8 bytes, not {} bytes at offset {}",
-                      request.length_bytes, request.remote.offset));
-    }
-    if (world_.options.atomic_capability == fabric::AtomicCapability::none) {
-      return refuse(ErrorCode::unsupported, "the device has no atomics");
-    }
-  }
-  return check_local(request.local, request.length_bytes, !moves_data_out);
+  const bool is_written = fabric::returns_data(request.opcode);
+  return check_local(request.local, request.length_bytes, is_written);
 }
 
 inline Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "fabric/fabric.h"
 
@@ -21,6 +22,7 @@ namespace falafel::conformance {
 // A test skips what its backend declares absent.
 struct Capabilities {
   bool crashes_hosts = false;
+  bool notices_death = false;  // of a peer, before requests to it are given up
   bool breaks_connections = false;
   bool inlines_data = false;
   bool unreliable_connection = false;
@@ -68,6 +70,9 @@ using VariantPointer = std::shared_ptr<const Variant>;
 inline void PrintTo(const VariantPointer& variant, std::ostream* stream) {
   *stream << variant->name();
 }
+
+// Of the backend that the suite is linked with.
+std::vector<VariantPointer> backend_variants();
 
 // What a body cannot go on without. A failure fails the test and unwinds the body, which ASSERT_*
 // cannot do from within a function that returns a value.

@@ -1,5 +1,5 @@
-#include "tests/conformance/sim_backend.h"
-
+// The simulator as a backend of the conformance suite: each strategy with each profile of a device,
+// many seeds each and no faults; and recorded runs that are replayed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "fabric/sim/replay_strategy.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies.h"
+#include "tests/conformance/harness.h"
 
 namespace falafel::conformance {
 namespace {
@@ -148,7 +149,7 @@ std::vector<Profile> profiles(StrategyKind strategy) {
 
 }  // namespace
 
-std::vector<VariantPointer> simulator_variants() {
+std::vector<VariantPointer> backend_variants() {
   constexpr std::uint64_t seed_count = 100;
   std::vector<VariantPointer> variants;
   for (const StrategyKind strategy : {StrategyKind::random, StrategyKind::pct}) {

@@ -1,12 +1,11 @@
-// A test suite that runs on all backends. Test names read
-// Simulator/AtomicsTest.MisalignedIsRefused/random_word: backend, suite, test, variant.
+// A test suite that runs on all backends: compiled once, linked with each. Test names read
+// Backend/AtomicsTest.MisalignedIsRefused/random_word: suite, test, variant of the backend.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "tests/conformance/harness.h"
 #include "tests/conformance/peer.h"
-#include "tests/conformance/sim_backend.h"
 
 namespace falafel::conformance {
 
@@ -36,4 +35,4 @@ inline std::string variant_name(const testing::TestParamInfo<VariantPointer>& in
 
 #define FALAFEL_CONFORMANCE_SUITE(Suite)                                                           \
   class Suite : public ConformanceTest {};                                                         \
-  INSTANTIATE_TEST_SUITE_P(Simulator, Suite, testing::ValuesIn(simulator_variants()), variant_name)
+  INSTANTIATE_TEST_SUITE_P(Backend, Suite, testing::ValuesIn(backend_variants()), variant_name)

@@ -1,0 +1,170 @@
+#include "fabric/shm/arena.h"
+
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+namespace {
+
+constexpr std::uint64_t small_page_bytes = 4096;
+constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// What the system could give without swapping; no limit if it does not say.
+std::uint64_t available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  for (std::uint64_t kibibytes = 0; file >> name >> kibibytes; file.ignore(64, '\n')) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+}  // namespace
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    descriptor_ = other.release();
+  }
+  return *this;
+}
+
+int FileDescriptor::release() { return std::exchange(descriptor_, -1); }
+
+void FileDescriptor::reset() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+Result<std::shared_ptr<MappedArena>> MappedArena::map(const FileDescriptor& file) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || status.st_size < static_cast<off_t>(fixed_part_bytes)) {
+    return make_error(ErrorCode::invalid_argument,
+                      "the peer's shared memory is none of this store");
+  }
+  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+  void* base = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                      file.get(), 0);
+  if (base == MAP_FAILED) {
+    return make_error(
+        ErrorCode::out_of_memory,
+        fmt::format("{} bytes of shared memory cannot be mapped: {}; lower the memory "
+                    "limit of the processes, or raise that of the address space",
+                    size_bytes, std::strerror(errno)));
+  }
+  return std::make_shared<MappedArena>(static_cast<std::byte*>(base), size_bytes);
+}
+
+MappedArena::~MappedArena() { ::munmap(base_, size_bytes_); }
+
+Arena::Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uint64_t page_bytes)
+    : file_(std::move(file)), mapping_(std::move(mapping)), page_bytes_(page_bytes) {}
+
+Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool huge_pages,
+                                             const ArenaId& id) {
+  const std::uint64_t page_bytes = huge_pages ? huge_page_bytes : small_page_bytes;
+  const std::uint64_t first = round_up(fixed_part_bytes, page_bytes);
+  const std::uint64_t size_bytes = round_up(first + limit_bytes, page_bytes);
+  FileDescriptor file(
+      ::memfd_create("falafel", MFD_CLOEXEC | (huge_pages ? MFD_HUGETLB | MFD_HUGE_2MB : 0U)));
+  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(size_bytes)) != 0) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("a file in memory of {} bytes cannot be made: {}{}", size_bytes,
+                                  std::strerror(errno),
+                                  huge_pages ? "; set huge pages aside (vm.nr_hugepages)" : ""));
+  }
+  auto mapping = MappedArena::map(file);
+  if (!mapping) return tl::unexpected(mapping.error());
+  std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(*mapping), page_bytes));
+  if (!arena->populate(0, first)) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("{} bytes of shared memory cannot be had{}", first,
+                                  huge_pages ? "; set huge pages aside (vm.nr_hugepages)" : ""));
+  }
+  arena->mapping_->object_at<ArenaHeader>(0) = {
+      .magic = layout_magic, .version = layout_version, .size_bytes = size_bytes, .id = id};
+  arena->free_[first] = size_bytes - first;
+  return arena;
+}
+
+std::uint64_t Arena::whole_pages(std::uint64_t size_bytes) const {
+  return round_up(size_bytes, page_bytes_);
+}
+
+// To touch a page that the system cannot give would kill the process; so it is asked for first.
+bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
+  if (page_bytes_ == small_page_bytes && size_bytes > available_memory_bytes()) return false;
+  int result = 0;
+  do {
+    result =
+        ::fallocate(file_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(size_bytes));
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
+  const auto refuse = [&](std::string_view why) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("{} bytes of shared memory: {}", size_bytes, why));
+  };
+  if (size_bytes > mapping_->size_bytes()) return refuse("over the memory limit of the process");
+  const std::uint64_t wanted = whole_pages(size_bytes);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [offset, free_bytes] : free_) {
+    if (free_bytes < wanted) continue;
+    if (!populate(offset, wanted)) return refuse("the system has not so much memory left");
+    const std::uint64_t found = offset;
+    const std::uint64_t rest = free_bytes - wanted;
+    free_.erase(found);
+    if (rest > 0) free_[found + wanted] = rest;
+    return found;
+  }
+  return refuse("over the memory limit of the process");
+}
+
+// The pages go back to the system, so that they are zero when they are allocated again.
+void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) {
+  const std::uint64_t length = whole_pages(size_bytes);
+  const int result = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 static_cast<off_t>(offset), static_cast<off_t>(length));
+  FALAFEL_ASSERT(result == 0, "memory at {} cannot be given back: {}", offset,
+                 std::strerror(errno));
+  const std::lock_guard lock(mutex_);
+  add_free(offset, length);
+}
+
+void Arena::add_free(std::uint64_t offset, std::uint64_t size_bytes) {
+  auto next = free_.lower_bound(offset);
+  if (next != free_.end() && offset + size_bytes == next->first) {
+    size_bytes += next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin()) {
+    const auto previous = std::prev(next);
+    if (previous->first + previous->second == offset) {
+      previous->second += size_bytes;
+      return;
+    }
+  }
+  free_[offset] = size_bytes;
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,92 @@
+// The memory that a process shares: one file without a name, as large as the process may ever need, of
+// which pages are used as they are allocated. Peers get its descriptor and map it whole, once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/layout.h"
+
+namespace falafel::shm {
+
+// An open file that is closed at the end.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  ~FileDescriptor() { reset(); }
+  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+
+  int get() const { return descriptor_; }
+  bool is_open() const { return descriptor_ >= 0; }
+  int release();
+  void reset();
+
+ private:
+  int descriptor_ = -1;
+};
+
+// The shared memory of a process, mapped by this one.
+class MappedArena {
+ public:
+  // Errors: invalid_argument (no arena, or of another version), out_of_memory.
+  static fabric::Result<std::shared_ptr<MappedArena>> map(const FileDescriptor& file);
+  MappedArena(std::byte* base, std::uint64_t size_bytes) : base_(base), size_bytes_(size_bytes) {}
+  ~MappedArena();
+  MappedArena(const MappedArena&) = delete;
+  MappedArena& operator=(const MappedArena&) = delete;
+
+  std::byte* at(std::uint64_t offset) const { return base_ + offset; }
+  template <typename Object>
+  Object& object_at(std::uint64_t offset) const {
+    return *reinterpret_cast<Object*>(base_ + offset);
+  }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+  bool contains(std::uint64_t offset, std::uint64_t length_bytes) const {
+    return length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes;
+  }
+  const ArenaHeader& header() const { return object_at<ArenaHeader>(0); }
+  KeyEntry& key_entry(std::uint32_t index) const {
+    return object_at<KeyEntry>(key_table_offset + index * sizeof(KeyEntry));
+  }
+
+ private:
+  std::byte* base_;
+  std::uint64_t size_bytes_;
+};
+
+// The own one: allocates pages of it. Thread-safe.
+class Arena {
+ public:
+  // Errors: out_of_memory.
+  static fabric::Result<std::unique_ptr<Arena>> create(std::uint64_t limit_bytes, bool huge_pages,
+                                                       const ArenaId& id);
+
+  // Whole pages, zeroed, that are really there. Errors: out_of_memory.
+  fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes);
+  void release(std::uint64_t offset, std::uint64_t size_bytes);
+
+  const std::shared_ptr<MappedArena>& mapping() const { return mapping_; }
+  const FileDescriptor& file() const { return file_; }
+
+ private:
+  Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uint64_t page_bytes);
+  std::uint64_t whole_pages(std::uint64_t size_bytes) const;
+  bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
+  void add_free(std::uint64_t offset, std::uint64_t size_bytes);
+
+  FileDescriptor file_;
+  std::shared_ptr<MappedArena> mapping_;
+  std::uint64_t page_bytes_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> free_;  // offset to size
+};
+
+}  // namespace falafel::shm

@@ -1,0 +1,69 @@
+#include "fabric/shm/completion_queue.h"
+
+#include "fabric/realtime/clock.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/queue_pair.h"
+
+namespace falafel::shm {
+namespace {
+constexpr std::size_t first_ring_entries = 16;
+}
+
+CompletionQueueCore::CompletionQueueCore(HostCore& host, std::uint32_t capacity)
+    : host_(host), capacity_(capacity), ring_(first_ring_entries) {}
+
+void CompletionQueueCore::grow() {
+  std::vector<Entry> larger(ring_.size() * 2);
+  for (std::uint64_t index = first_; index != end_; ++index) {
+    larger[index & (larger.size() - 1)] = entry(index);
+  }
+  ring_ = std::move(larger);
+}
+
+void CompletionQueueCore::push(const fabric::WorkCompletion& completion, QueuePairCore& queue_pair,
+                               std::uint32_t places) {
+  FALAFEL_ASSERT(end_ - first_ < capacity_, "a completion queue overflows its {} entries",
+                 capacity_);
+  if (end_ - first_ == ring_.size()) grow();
+  entry(end_++) = {.completion = completion, .queue_pair = &queue_pair, .places = places};
+  if (!waiters_.empty()) waiters_.wake_all();
+}
+
+std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destination) {
+  if (first_ == end_) host_.progress();
+  std::size_t taken = 0;
+  while (taken < destination.size() && first_ != end_) {
+    const Entry& oldest = entry(first_++);
+    destination[taken++] = oldest.completion;
+    oldest.queue_pair->free_places(oldest.completion.opcode, oldest.places);
+  }
+  return taken;
+}
+
+bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
+  if (first_ != end_) {
+    host_.scheduler().waited_for_nothing();
+    return true;
+  }
+  // Another fiber may have polled what woke this one.
+  while (first_ == end_) {
+    host_.scheduler().wait(&waiters_, deadline_ns);
+    if (first_ == end_ && deadline_ns != fabric::never_ns &&
+        fabric::monotonic_ns() >= deadline_ns) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void CompletionQueueCore::release(const QueuePairCore& queue_pair, std::uint32_t entries) {
+  reserved_ -= entries;
+  std::uint64_t end_of_kept = first_;
+  for (std::uint64_t index = first_; index != end_; ++index) {
+    const Entry kept = entry(index);
+    if (kept.queue_pair != &queue_pair) entry(end_of_kept++) = kept;
+  }
+  end_ = end_of_kept;
+}
+
+}  // namespace falafel::shm

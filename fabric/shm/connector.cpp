@@ -1,0 +1,168 @@
+#include "fabric/shm/connector.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/post.hpp>
+#include <mutex>
+#include <optional>
+
+#include "fabric/shm/hello.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/queue_pair.h"
+#include "fabric/shm/socket.h"
+
+namespace falafel::shm {
+
+using boost::asio::posix::stream_descriptor;
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+bool is_host_name(const std::string& name) {
+  constexpr std::size_t max_name_bytes = 64;
+  const bool is_long = name.empty() || name.size() > max_name_bytes;
+  return !is_long && name.front() != '.' && std::ranges::all_of(name, [](char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9') || character == '-' || character == '_' ||
+           character == '.';
+  });
+}
+
+std::filesystem::path socket_path(const std::filesystem::path& directory, const std::string& host,
+                                  std::uint16_t service) {
+  return directory / host / std::to_string(service);
+}
+
+namespace {
+
+// A listener's answer that is yet to come: shared by the fiber that waits and the thread that receives.
+class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
+ public:
+  PendingAnswer(boost::asio::io_context& context, const FileDescriptor& socket,
+                std::shared_ptr<HostSignal> signal)
+      : socket_(::dup(socket.get())),
+        watched_(context, ::dup(socket.get())),
+        signal_(std::move(signal)) {}
+
+  void watch() {
+    watched_.async_wait(stream_descriptor::wait_read,
+                        [self = shared_from_this()](const boost::system::error_code& error) {
+                          if (!error) self->on_readable();
+                        });
+  }
+  void abandon() {
+    boost::asio::post(watched_.get_executor(),
+                      [self = shared_from_this()] { self->watched_.close(); });
+  }
+
+  struct Answer {
+    std::optional<Hello> hello;  // empty if there was none, or none that makes sense
+    FileDescriptor arena;
+  };
+  std::optional<Answer> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(answer_, std::nullopt);
+  }
+
+ private:
+  void on_readable() {
+    std::array<std::byte, sizeof(Hello)> buffer{};
+    ReceivedMessage received = receive_message(socket_, buffer);
+    if (received.kind == ReceivedMessage::Kind::nothing_yet) return watch();
+    watched_.close();
+    {
+      const std::lock_guard lock(mutex_);
+      answer_ = Answer{.hello = parse_hello(std::span(buffer).first(received.length_bytes)),
+                       .arena = std::move(received.attached)};
+    }
+    signal_->raise();
+  }
+
+  FileDescriptor socket_;
+  stream_descriptor watched_;
+  std::shared_ptr<HostSignal> signal_;
+  std::mutex mutex_;
+  std::optional<Answer> answer_;
+};
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What the answer says against the connection.
+Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Address& address) {
+  const auto refuse = [&](std::string_view why) {
+    return make_error(
+        ErrorCode::connection_refused,
+        fmt::format("{} rejected the connection{}{}", address.host, why.empty() ? "" : ": ", why));
+  };
+  if (!answer.hello) return refuse("it is of another kind or version");
+  if (answer.hello->accepted == 0) return refuse(as_text(answer.hello->private_span()));
+  if (answer.hello->version != layout_version) {
+    return refuse(fmt::format("its shared memory is of version {}, ours of {}",
+                              answer.hello->version, layout_version));
+  }
+  return {};
+}
+
+Result<PendingAnswer::Answer> await_answer(HostCore& host, const FileDescriptor& socket,
+                                           const fabric::Address& address,
+                                           std::uint64_t deadline_ns) {
+  const auto pending =
+      std::make_shared<PendingAnswer>(host.process().context(), socket, host.signal());
+  struct Abandon {
+    PendingAnswer& answer;
+    ~Abandon() { answer.abandon(); }
+  } const at_end{*pending};
+  pending->watch();
+  for (;;) {
+    if (auto answer = pending->take()) return std::move(*answer);
+    host.scheduler().wait(&host.signal_waiters(), deadline_ns);
+    if (auto answer = pending->take()) return std::move(*answer);
+    if (deadline_ns != fabric::never_ns && host.now_ns() >= deadline_ns) {
+      return make_error(ErrorCode::unreachable,
+                        fmt::format("{} did not answer in time", address.host));
+    }
+  }
+}
+
+}  // namespace
+
+Result<fabric::Connection> connect_to_listener(HostCore& host, const fabric::Address& address,
+                                               DeviceCore::Prepared prepared,
+                                               std::span<const std::byte> private_data,
+                                               std::uint64_t deadline_ns) {
+  if (!is_host_name(address.host)) {
+    return make_error(ErrorCode::unreachable,
+                      fmt::format("address: '{}' is no name of a host; use letters, digits, '-', "
+                                  "'_' and '.', at most 64",
+                                  address.host));
+  }
+  ProcessCore& process = host.process();
+  auto socket = connect_to(socket_path(process.options().directory, address.host, address.service));
+  if (!socket) return tl::unexpected(socket.error());
+
+  Hello hello;
+  hello.arena = process.arena().mapping()->header().id;
+  hello.endpoint = prepared.endpoint->offset();
+  hello.set_private_data(private_data);
+  send_message(*socket, std::as_bytes(std::span(&hello, 1)), &process.arena().file());
+  const auto answer = await_answer(host, *socket, address, deadline_ns);
+  if (!answer) return tl::unexpected(answer.error());
+  if (auto checked = check_answer(*answer, address); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  auto peer_arena = process.map_peer(answer->hello->arena, answer->arena);
+  if (!peer_arena) return tl::unexpected(peer_arena.error());
+
+  auto link =
+      std::make_shared<Link>(process.context(), std::move(*socket), std::move(prepared.endpoint),
+                             std::move(*peer_arena), answer->hello->endpoint, host.signal());
+  link->watch();
+  prepared.queue_pair->attach(std::move(link));
+  const auto reply = answer->hello->private_span();
+  return fabric::Connection{std::move(prepared.queue_pair),
+                            fabric::PrivateData(reply.begin(), reply.end())};
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,27 @@
+// Asking a listener for a connection.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/device.h"
+
+namespace falafel::shm {
+
+class HostCore;
+
+// Whether a host can have this name.
+bool is_host_name(const std::string& name);
+std::filesystem::path socket_path(const std::filesystem::path& directory, const std::string& host,
+                                  std::uint16_t service);
+
+// Waits. Errors: as fabric::Device::connect.
+fabric::Result<fabric::Connection> connect_to_listener(HostCore& host,
+                                                       const fabric::Address& address,
+                                                       DeviceCore::Prepared prepared,
+                                                       std::span<const std::byte> private_data,
+                                                       std::uint64_t deadline_ns);
+
+}  // namespace falafel::shm

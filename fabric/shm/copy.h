@@ -1,0 +1,80 @@
+// Moving bytes that others may be moving at the same time: aligned words whole, each by one access of the
+// processor, anything else byte by byte. All accesses are atomic, so none is a data race; they are ordered
+// (acquire, release), so what was written before a word is seen by who sees the word.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace falafel::shm {
+
+inline constexpr std::size_t word_bytes = 8;
+
+inline std::atomic_ref<std::uint64_t> word_at(std::byte* address) {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(address));
+}
+inline std::uint64_t load_word(std::byte* address) {
+  return word_at(address).load(std::memory_order_acquire);
+}
+inline void store_word(std::byte* address, std::uint64_t value) {
+  word_at(address).store(value, std::memory_order_release);
+}
+
+inline std::size_t beyond_word(const std::byte* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % word_bytes;
+}
+
+inline void copy_bytes(std::byte* destination, std::byte* source, std::size_t length) {
+  const auto byte_at = [](std::byte* address) {
+    return std::atomic_ref<unsigned char>(*reinterpret_cast<unsigned char*>(address));
+  };
+  for (std::size_t position = 0; position < length; ++position) {
+    byte_at(destination + position)
+        .store(byte_at(source + position).load(std::memory_order_acquire),
+               std::memory_order_release);
+  }
+}
+
+// The side whose aligned words must be moved whole: that of the responder.
+enum class WholeWords : bool { of_source, of_destination };
+
+// The words lie differently on both sides: the other side's are put together, or taken apart, in between.
+inline void copy_displaced(std::byte* destination, std::byte* source, std::size_t words,
+                           WholeWords whole) {
+  alignas(word_bytes) std::byte word[word_bytes];
+  for (std::size_t index = 0; index < words; ++index) {
+    std::byte* const to = destination + index * word_bytes;
+    std::byte* const from = source + index * word_bytes;
+    if (whole == WholeWords::of_source) {
+      store_word(word, load_word(from));
+      copy_bytes(to, word, word_bytes);
+    } else {
+      copy_bytes(word, from, word_bytes);
+      store_word(to, load_word(word));
+    }
+  }
+}
+
+inline void copy_shared(std::byte* destination, std::byte* source, std::size_t length,
+                        WholeWords whole) {
+  const std::size_t beyond = beyond_word(whole == WholeWords::of_source ? source : destination);
+  const std::size_t head =
+      beyond == 0 ? 0 : (length < word_bytes - beyond ? length : word_bytes - beyond);
+  copy_bytes(destination, source, head);
+  destination += head;
+  source += head;
+  const std::size_t words = (length - head) / word_bytes;
+  if (beyond_word(destination) == beyond_word(source)) {
+    for (std::size_t index = 0; index < words; ++index) {
+      store_word(destination + index * word_bytes, load_word(source + index * word_bytes));
+    }
+  } else {
+    copy_displaced(destination, source, words, whole);
+  }
+  const std::size_t moved = words * word_bytes;
+  copy_bytes(destination + moved, source + moved, length - head - moved);
+}
+
+}  // namespace falafel::shm

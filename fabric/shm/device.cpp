@@ -1,0 +1,102 @@
+#include "fabric/shm/device.h"
+
+#include <algorithm>
+
+#include "fabric/request_rules.h"
+#include "fabric/shm/completion_queue.h"
+#include "fabric/shm/connector.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/listener.h"
+#include "fabric/shm/memory.h"
+#include "fabric/shm/queue_pair.h"
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+using fabric::Transport;
+
+const fabric::DeviceAttributes& DeviceCore::attributes() const { return host_.attributes(); }
+
+std::unique_ptr<fabric::ProtectionDomain> DeviceCore::create_protection_domain() {
+  return std::make_unique<Domain>(host_.shared_process());
+}
+
+Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_queue(
+    std::uint32_t capacity) {
+  if (capacity == 0 || capacity > attributes().max_completions) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("capacity: {} is not between 1 and {} (max_completions)",
+                                  capacity, attributes().max_completions));
+  }
+  return std::make_unique<CompletionQueueCore>(host_, capacity);
+}
+
+Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) const {
+  const auto refuse = [](std::string why) {
+    return make_error(ErrorCode::invalid_argument, std::move(why));
+  };
+  if (options.transport != Transport::reliable_connection) {
+    return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
+  }
+  const auto* domain = dynamic_cast<Domain*>(options.protection_domain);
+  const auto* sends = dynamic_cast<CompletionQueueCore*>(options.send_completions);
+  const auto* receives = dynamic_cast<CompletionQueueCore*>(options.receive_completions);
+  if (domain == nullptr || &domain->process() != host_.shared_process().get()) {
+    return refuse("protection_domain: null, or of another process");
+  }
+  if (sends == nullptr || receives == nullptr || &sends->host() != &host_ ||
+      &receives->host() != &host_) {
+    return refuse("send_completions, receive_completions: null, or of another host");
+  }
+  if (auto checked = fabric::check_numbers(options, attributes()); !checked) return checked;
+  const std::uint32_t for_sends =
+      options.max_send_requests + (sends == receives ? options.max_receive_requests : 0);
+  if (for_sends > sends->unreserved() || options.max_receive_requests > receives->unreserved()) {
+    return refuse(
+        fmt::format("completion queues: {} entries are free, {} are needed for this "
+                    "queue pair; make them larger",
+                    std::min(sends->unreserved(), receives->unreserved()), for_sends));
+  }
+  return {};
+}
+
+Result<DeviceCore::Prepared> DeviceCore::prepare(const fabric::QueuePairOptions& options) {
+  if (auto checked = check_options(options); !checked) return tl::unexpected(checked.error());
+  const std::uint64_t domain = static_cast<Domain&>(*options.protection_domain).number();
+  ProcessCore& process = host_.process();
+  auto endpoint = process.make_endpoint(options.max_receive_requests, domain, host_.wake_word());
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  return Prepared{.queue_pair = std::make_unique<QueuePairCore>(host_, options,
+                                                                process.next_queue_pair(), domain),
+                  .endpoint = std::move(*endpoint)};
+}
+
+Result<std::unique_ptr<fabric::Listener>> DeviceCore::listen(std::uint16_t service) {
+  return listen_to_service(host_, *this, service);
+}
+
+Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
+                                               const fabric::QueuePairOptions& options,
+                                               fabric::PrivateData private_data,
+                                               std::uint64_t deadline_ns) {
+  if (auto checked = fabric::check_private_data(private_data); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  auto prepared = prepare(options);
+  if (!prepared) return tl::unexpected(prepared.error());
+  return connect_to_listener(host_, address, std::move(*prepared), private_data, deadline_ns);
+}
+
+Result<std::unique_ptr<fabric::QueuePair>> DeviceCore::create_datagram_queue_pair(
+    const fabric::QueuePairOptions& /*options*/) {
+  return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
+}
+
+Result<fabric::DatagramAddress> DeviceCore::resolve(const std::string& /*host*/,
+                                                    std::uint32_t /*queue_pair_number*/) {
+  return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,46 @@
+// The device of a host: what makes queues and connections.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/link.h"
+
+namespace falafel::shm {
+
+class HostCore;
+class QueuePairCore;
+
+class DeviceCore final : public fabric::Device {
+ public:
+  explicit DeviceCore(HostCore& host) : host_(host) {}
+
+  const fabric::DeviceAttributes& attributes() const override;
+  std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
+  fabric::Result<std::unique_ptr<fabric::CompletionQueue>> create_completion_queue(
+      std::uint32_t capacity) override;
+  fabric::Result<std::unique_ptr<fabric::Listener>> listen(std::uint16_t service) override;
+  fabric::Result<fabric::Connection> connect(const fabric::Address& address,
+                                             const fabric::QueuePairOptions& options,
+                                             fabric::PrivateData private_data,
+                                             std::uint64_t deadline_ns) override;
+  fabric::Result<std::unique_ptr<fabric::QueuePair>> create_datagram_queue_pair(
+      const fabric::QueuePairOptions& options) override;
+  fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
+                                                  std::uint32_t queue_pair_number) override;
+
+  // A queue pair that is yet to be attached, and its endpoint.
+  struct Prepared {
+    std::unique_ptr<QueuePairCore> queue_pair;
+    std::unique_ptr<OwnEndpoint> endpoint;
+  };
+  fabric::Result<Prepared> prepare(const fabric::QueuePairOptions& options);
+
+ private:
+  fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
+
+  HostCore& host_;
+};
+
+}  // namespace falafel::shm

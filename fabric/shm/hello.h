@@ -1,0 +1,47 @@
+// What both sides of a connection tell each other over the socket, each with the descriptor of its shared
+// memory beside.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/layout.h"
+
+namespace falafel::shm {
+
+struct Hello {
+  std::uint32_t magic = layout_magic;
+  std::uint32_t version = layout_version;
+  ArenaId arena{};
+  std::uint64_t endpoint = 0;  // offset in the arena
+  std::uint32_t accepted = 1;  // of an answer; if 0, the private data are the reason
+  std::uint32_t private_bytes = 0;
+  std::array<std::byte, fabric::max_private_data_bytes> private_data{};
+
+  void set_private_data(std::span<const std::byte> data) {
+    const std::size_t length = std::min(data.size(), private_data.size());
+    private_bytes = static_cast<std::uint32_t>(length);
+    if (length > 0) std::memcpy(private_data.data(), data.data(), length);
+  }
+  std::span<const std::byte> private_span() const {
+    return std::span(private_data).first(std::min<std::size_t>(private_bytes, private_data.size()));
+  }
+};
+static_assert(std::has_unique_object_representations_v<Hello>);
+
+// Said before a socket is closed in good order: the queue pair is gone, its process is not.
+inline constexpr std::byte goodbye{'b'};
+
+inline std::optional<Hello> parse_hello(std::span<const std::byte> message) {
+  Hello hello;
+  if (message.size() != sizeof hello) return std::nullopt;
+  std::memcpy(&hello, message.data(), sizeof hello);
+  if (hello.magic != layout_magic) return std::nullopt;
+  return hello;
+}
+
+}  // namespace falafel::shm

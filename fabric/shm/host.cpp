@@ -1,0 +1,80 @@
+#include "fabric/shm/host.h"
+
+#include <algorithm>
+
+#include "fabric/shm/memory.h"
+#include "fabric/shm/queue_pair.h"
+#include "fabric/shm/wake.h"
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+HostCore::HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::size_t device_count)
+    : RealTimeHost(std::move(name), *this, process->options().spin_ns),
+      process_(std::move(process)),
+      arena_(process_->arena().mapping()),
+      wake_word_(process_->next_wake_word()),
+      signal_(std::make_shared<HostSignal>(arena_->object_at<WakeWord>(wake_word_))) {
+  attributes_ = {.atomic_capability = fabric::AtomicCapability::global,
+                 .mtu_bytes = 4096,
+                 .max_inline_bytes = 256,
+                 .max_queue_requests = 16'384,
+                 .max_completions = 1U << 20U,
+                 .max_outstanding_reads_and_atomics = 128,
+                 .supports_unreliable_connection = false,
+                 .supports_unreliable_datagram = false};
+  for (std::size_t count = 0; count < device_count; ++count) {
+    devices_.push_back(std::make_unique<DeviceCore>(*this));
+  }
+}
+
+HostCore::~HostCore() { scheduler().unwind_all(); }
+
+fabric::Device& HostCore::device(std::size_t index) {
+  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}", name(),
+                 devices_.size(), index);
+  return *devices_[index];
+}
+
+Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint64_t size_bytes) {
+  if (size_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
+  }
+  const auto offset = process_->allocate_memory(size_bytes);
+  if (!offset) return tl::unexpected(offset.error());
+  return std::make_shared<Block>(process_, scheduler(), *offset, size_bytes);
+}
+
+void HostCore::progress() {
+  if (signal_->take()) signal_waiters_.wake_all();
+  // Completions may let fibers close queue pairs, but not before this has returned.
+  for (QueuePairCore* queue_pair : queue_pairs_) {
+    if (queue_pair->has_news()) queue_pair->progress();
+  }
+}
+
+bool HostCore::has_news() const {
+  return signal_->is_raised() ||
+         std::ranges::any_of(
+             queue_pairs_, [](const QueuePairCore* queue_pair) { return queue_pair->has_news(); });
+}
+
+std::uint64_t HostCore::next_deadline_ns() const {
+  std::uint64_t deadline_ns = fabric::never_ns;
+  for (const QueuePairCore* queue_pair : queue_pairs_) {
+    deadline_ns = std::min(deadline_ns, queue_pair->next_deadline_ns());
+  }
+  return deadline_ns;
+}
+
+void HostCore::idle_until(std::uint64_t deadline_ns) {
+  WakeWord& word = arena_->object_at<WakeWord>(wake_word_);
+  announce_sleep(word);
+  if (!has_news()) sleep(word, deadline_ns);
+  end_sleep(word);
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,59 @@
+// A host: its fibers, its device, and its part in the network.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/realtime/host.h"
+#include "fabric/shm/device.h"
+#include "fabric/shm/link.h"
+#include "fabric/shm/process_core.h"
+
+namespace falafel::shm {
+
+class QueuePairCore;
+
+class HostCore final : public fabric::RealTimeHost, private fabric::Network {
+ public:
+  HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::size_t device_count);
+  ~HostCore() override;
+  HostCore(const HostCore&) = delete;
+  HostCore& operator=(const HostCore&) = delete;
+
+  std::size_t device_count() const override { return devices_.size(); }
+  fabric::Device& device(std::size_t index) override;
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
+      std::uint64_t size_bytes) override;
+
+  void progress() override;
+
+  ProcessCore& process() { return *process_; }
+  const std::shared_ptr<ProcessCore>& shared_process() const { return process_; }
+  const MappedArena& arena() const { return *arena_; }
+  const fabric::DeviceAttributes& attributes() const { return attributes_; }
+  std::uint64_t wake_word() const { return wake_word_; }
+  const std::shared_ptr<HostSignal>& signal() const { return signal_; }
+  // Fibers that wait for connections to be made: woken at each signal.
+  fabric::FiberWaitList& signal_waiters() { return signal_waiters_; }
+
+  void add(QueuePairCore& queue_pair) { queue_pairs_.push_back(&queue_pair); }
+  void remove(QueuePairCore& queue_pair) { std::erase(queue_pairs_, &queue_pair); }
+
+ private:
+  std::uint64_t next_deadline_ns() const override;
+  void idle_until(std::uint64_t deadline_ns) override;
+  bool has_news() const;
+
+  std::shared_ptr<ProcessCore> process_;
+  std::shared_ptr<MappedArena> arena_;
+  fabric::DeviceAttributes attributes_;
+  std::uint64_t wake_word_;
+  std::shared_ptr<HostSignal> signal_;
+  fabric::FiberWaitList signal_waiters_;
+  std::vector<QueuePairCore*> queue_pairs_;
+  std::vector<std::unique_ptr<DeviceCore>> devices_;
+};
+
+}  // namespace falafel::shm

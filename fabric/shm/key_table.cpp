@@ -1,0 +1,68 @@
+#include "fabric/shm/key_table.h"
+
+namespace falafel::shm {
+namespace {
+
+std::uint64_t control_word(std::uint32_t key, fabric::Access access) {
+  return std::uint64_t{key} << rights::bits | (access.local_write ? rights::local_write : 0U) |
+         (access.remote_read ? rights::remote_read : 0U) |
+         (access.remote_write ? rights::remote_write : 0U) |
+         (access.remote_atomic ? rights::remote_atomic : 0U);
+}
+
+constexpr std::uint32_t index_of(std::uint32_t key) { return key % max_keys; }
+
+}  // namespace
+
+Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
+               std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right) {
+  KeyEntry& entry = arena.key_entry(index_of(key));
+  const std::uint64_t control = entry.control.load(std::memory_order_acquire);
+  if (control >> rights::bits != key || key == 0) return {};
+  const std::uint64_t begin = entry.begin.load(std::memory_order_acquire);
+  const std::uint64_t end = entry.end.load(std::memory_order_acquire);
+  const std::uint64_t block = entry.block.load(std::memory_order_acquire);
+  const bool same_domain = entry.domain.load(std::memory_order_acquire) == domain;
+  if (entry.control.load(std::memory_order_acquire) != control || !same_domain) return {};
+  if (offset < begin || offset > end || length_bytes > end - offset ||
+      !arena.contains(block, end)) {
+    return {.result = Lookup::Result::out_of_bounds};
+  }
+  if ((control & right) != right) return {.result = Lookup::Result::no_right};
+  return {.result = Lookup::Result::found, .address = arena.at(block + offset)};
+}
+
+KeyTable::KeyTable(std::shared_ptr<MappedArena> arena)
+    : arena_(std::move(arena)), generations_(max_keys) {
+  for (std::uint32_t index = 0; index < max_keys; ++index) unused_.push_back(index);
+}
+
+std::optional<std::uint32_t> KeyTable::add(const Region& region) {
+  const std::lock_guard lock(mutex_);
+  if (unused_.empty()) return std::nullopt;
+  const std::uint32_t index = unused_.front();
+  unused_.pop_front();
+  if (++generations_[index] == 0) generations_[index] = 1;  // no key is 0
+  const std::uint32_t key = std::uint32_t{generations_[index]} << key_index_bits | index;
+  KeyEntry& entry = arena_->key_entry(index);
+  entry.domain.store(region.domain, std::memory_order_release);
+  entry.block.store(region.block, std::memory_order_release);
+  entry.begin.store(region.offset, std::memory_order_release);
+  entry.end.store(region.offset + region.length_bytes, std::memory_order_release);
+  entry.control.store(control_word(key, region.access), std::memory_order_release);
+  return key;
+}
+
+void KeyTable::change_access(std::uint32_t key, fabric::Access access) {
+  arena_->key_entry(index_of(key)).control.store(control_word(key, access));
+}
+
+void KeyTable::revoke(std::uint32_t key) { arena_->key_entry(index_of(key)).control.store(0); }
+
+void KeyTable::remove(std::uint32_t key) {
+  revoke(key);
+  const std::lock_guard lock(mutex_);
+  unused_.push_back(index_of(key));
+}
+
+}  // namespace falafel::shm

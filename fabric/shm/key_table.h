@@ -1,0 +1,63 @@
+// The keys of a process's memory regions, in its shared memory, where peers look them up.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/shm/arena.h"
+#include "fabric/shm/layout.h"
+
+namespace falafel::shm {
+
+// Rights of a region, bits of KeyEntry::control below the key.
+namespace rights {
+inline constexpr std::uint64_t none = 0;
+inline constexpr std::uint64_t local_write = 1;
+inline constexpr std::uint64_t remote_read = 2;
+inline constexpr std::uint64_t remote_write = 4;
+inline constexpr std::uint64_t remote_atomic = 8;
+inline constexpr unsigned bits = 4;
+}  // namespace rights
+
+struct Lookup {
+  enum class Result : std::uint8_t { found, unknown_key, out_of_bounds, no_right };
+  Result result = Result::unknown_key;
+  std::byte* address = nullptr;  // if found
+};
+
+// By anybody, at any time: an entry that changes meanwhile is as it was before or as it is after.
+Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
+               std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right);
+
+// By the owner. Thread-safe.
+class KeyTable {
+ public:
+  struct Region {
+    std::uint64_t domain = 0;
+    std::uint64_t block = 0;  // offset in the arena
+    std::uint64_t offset = 0;
+    std::uint64_t length_bytes = 0;
+    fabric::Access access{};
+  };
+
+  explicit KeyTable(std::shared_ptr<MappedArena> arena);
+
+  // The key; empty if all are in use.
+  std::optional<std::uint32_t> add(const Region& region);
+  void change_access(std::uint32_t key, fabric::Access access);
+  // The key is not valid any more, now and for a long time.
+  void revoke(std::uint32_t key);
+  void remove(std::uint32_t key);
+
+ private:
+  std::shared_ptr<MappedArena> arena_;
+  std::mutex mutex_;
+  std::deque<std::uint32_t> unused_;        // indices, that which was used last at the end
+  std::vector<std::uint16_t> generations_;  // by index
+};
+
+}  // namespace falafel::shm

@@ -1,0 +1,90 @@
+// Two endpoints and the socket between them, by which each side learns that the other is gone.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <memory>
+
+#include "fabric/shm/arena.h"
+#include "fabric/shm/layout.h"
+#include "fabric/shm/wake.h"
+
+namespace falafel::shm {
+
+class ProcessCore;
+struct Hello;
+
+// How the thread that makes connections tells a host that there is news. Outlives the host.
+class HostSignal {
+ public:
+  explicit HostSignal(WakeWord& word) : word_(word) {}
+  void raise() {
+    raised_.store(true);
+    ring(word_);
+  }
+  bool is_raised() const { return raised_.load(); }
+  bool take() { return raised_.load() && raised_.exchange(false); }
+
+ private:
+  WakeWord& word_;
+  std::atomic<bool> raised_ = false;
+};
+
+// The own endpoint: memory that a peer may touch until its end of the socket is closed.
+class OwnEndpoint {
+ public:
+  OwnEndpoint(ProcessCore& process, std::uint64_t offset, std::uint64_t size_bytes)
+      : process_(process), offset_(offset), size_bytes_(size_bytes) {}
+  ~OwnEndpoint();
+  OwnEndpoint(const OwnEndpoint&) = delete;
+  OwnEndpoint& operator=(const OwnEndpoint&) = delete;
+
+  Endpoint& get() const;
+  std::uint64_t offset() const { return offset_; }
+
+ private:
+  ProcessCore& process_;
+  std::uint64_t offset_;
+  std::uint64_t size_bytes_;
+};
+
+// Lives until both sides have closed, or the other process has ended.
+class Link : public std::enable_shared_from_this<Link> {
+ public:
+  Link(boost::asio::io_context& context, FileDescriptor socket, std::unique_ptr<OwnEndpoint> own,
+       std::shared_ptr<MappedArena> peer_arena, std::uint64_t peer_endpoint,
+       std::shared_ptr<HostSignal> signal);
+
+  void send_hello(const Hello& hello, const FileDescriptor& arena);
+  // Begins to listen for the end of the other side.
+  void watch();
+  // The own queue pair is gone. No request of the peer begins any more.
+  void close();
+
+  Endpoint& own() const { return own_->get(); }
+  Endpoint& peer() const { return *peer_; }
+  const MappedArena& peer_arena() const { return *peer_arena_; }
+  WakeWord& peer_wake_word() const { return peer_arena_->object_at<WakeWord>(peer_->wake_word); }
+
+  // The other end of the socket was closed without a goodbye.
+  bool is_lost() const { return lost_.load(); }
+  // The own endpoint has left `ready`, and no request of the peer is under way.
+  bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
+
+ private:
+  void on_readable();
+  void await_end_of_process();
+
+  FileDescriptor socket_;
+  std::unique_ptr<OwnEndpoint> own_;
+  std::shared_ptr<MappedArena> peer_arena_;
+  Endpoint* peer_;
+  std::shared_ptr<HostSignal> signal_;
+  boost::asio::posix::stream_descriptor watched_;  // the socket, by another descriptor
+  std::atomic<bool> lost_ = false;
+  std::atomic<bool> peer_has_ended_ = false;
+};
+
+}  // namespace falafel::shm

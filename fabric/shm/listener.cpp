@@ -1,0 +1,298 @@
+#include "fabric/shm/listener.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <system_error>
+
+#include "fabric/realtime/clock.h"
+#include "fabric/request_rules.h"
+#include "fabric/shm/connector.h"
+#include "fabric/shm/hello.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/queue_pair.h"
+#include "fabric/shm/socket.h"
+
+namespace falafel::shm {
+
+using boost::asio::posix::stream_descriptor;
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+namespace {
+
+// Somebody who has asked for a connection.
+struct Caller {
+  FileDescriptor socket;
+  Hello hello;
+  FileDescriptor arena;
+};
+
+void answer(const Caller& caller, const Hello& hello, const FileDescriptor* arena) {
+  send_message(caller.socket, std::as_bytes(std::span(&hello, 1)), arena);
+}
+
+void answer_no(const Caller& caller, std::span<const std::byte> reason) {
+  Hello hello;
+  hello.accepted = 0;
+  hello.set_private_data(reason);
+  answer(caller, hello, nullptr);
+}
+
+std::span<const std::byte> as_bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+// Waits, on the thread that makes connections, for callers, and for what each has to say.
+class Reception : public std::enable_shared_from_this<Reception> {
+ public:
+  Reception(boost::asio::io_context& context, FileDescriptor socket,
+            std::shared_ptr<HostSignal> signal)
+      : context_(context),
+        socket_(std::move(socket)),
+        watched_(context, ::dup(socket_.get())),
+        signal_(std::move(signal)) {}
+
+  void watch() {
+    watched_.async_wait(stream_descriptor::wait_read,
+                        [self = shared_from_this()](const boost::system::error_code& error) {
+                          if (error) return;
+                          while (auto caller = accept_from(self->socket_)) {
+                            self->hear(std::move(*caller));
+                          }
+                          self->watch();
+                        });
+  }
+  void close() {
+    boost::asio::post(context_, [self = shared_from_this()] {
+      self->watched_.close();
+      self->socket_.reset();
+    });
+  }
+  std::optional<Caller> take() {
+    const std::lock_guard lock(mutex_);
+    if (callers_.empty()) return std::nullopt;
+    Caller caller = std::move(callers_.front());
+    callers_.pop_front();
+    return caller;
+  }
+
+ private:
+  void hear(FileDescriptor socket) {
+    auto watched = std::make_shared<stream_descriptor>(context_, ::dup(socket.get()));
+    auto caller = std::make_shared<Caller>();
+    caller->socket = std::move(socket);
+    watched->async_wait(stream_descriptor::wait_read, [self = shared_from_this(), watched, caller](
+                                                          const boost::system::error_code& error) {
+      if (!error) self->on_spoken(std::move(*caller));
+    });
+  }
+
+  void on_spoken(Caller caller) {
+    std::array<std::byte, sizeof(Hello)> buffer{};
+    ReceivedMessage received = receive_message(caller.socket, buffer);
+    const auto hello = parse_hello(std::span(buffer).first(received.length_bytes));
+    if (!hello || !received.attached.is_open()) return;  // no peer of ours
+    caller.hello = *hello;
+    caller.arena = std::move(received.attached);
+    if (hello->version != layout_version) {
+      return answer_no(caller, as_bytes_of(fmt::format("it speaks version {}, not {}",
+                                                       layout_version, hello->version)));
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      callers_.push_back(std::move(caller));
+    }
+    signal_->raise();
+  }
+
+  boost::asio::io_context& context_;
+  FileDescriptor socket_;
+  stream_descriptor watched_;
+  std::shared_ptr<HostSignal> signal_;
+  std::mutex mutex_;
+  std::deque<Caller> callers_;
+};
+
+class Request final : public fabric::ConnectionRequest {
+ public:
+  Request(HostCore& host, DeviceCore& device, Caller caller)
+      : host_(host), device_(device), caller_(std::move(caller)) {
+    const auto data = caller_.hello.private_span();
+    private_data_.assign(data.begin(), data.end());
+  }
+  ~Request() override { reject({}); }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  const fabric::PrivateData& private_data() const override { return private_data_; }
+
+  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
+                                                    fabric::PrivateData private_data) override {
+    if (answered_)
+      return make_error(ErrorCode::invalid_argument, "the request was answered before");
+    if (options.transport != fabric::Transport::reliable_connection) {
+      return make_error(ErrorCode::invalid_argument, "transport: the client asks for RC");
+    }
+    if (auto checked = fabric::check_private_data(private_data); !checked) {
+      return tl::unexpected(checked.error());
+    }
+    auto prepared = device_.prepare(options);
+    if (!prepared) return tl::unexpected(prepared.error());
+    ProcessCore& process = host_.process();
+    auto peer_arena = process.map_peer(caller_.hello.arena, caller_.arena);
+    if (!peer_arena) return tl::unexpected(peer_arena.error());
+    answered_ = true;
+
+    Hello hello;
+    hello.arena = process.arena().mapping()->header().id;
+    hello.endpoint = prepared->endpoint->offset();
+    hello.set_private_data(private_data);
+    auto link = std::make_shared<Link>(process.context(), std::move(caller_.socket),
+                                       std::move(prepared->endpoint), std::move(*peer_arena),
+                                       caller_.hello.endpoint, host_.signal());
+    link->send_hello(hello, process.arena().file());
+    link->watch();
+    prepared->queue_pair->attach(std::move(link));
+    return std::move(prepared->queue_pair);
+  }
+
+  void reject(fabric::PrivateData reason) override {
+    if (answered_) return;
+    answered_ = true;
+    answer_no(caller_, reason);
+  }
+
+ private:
+  HostCore& host_;
+  DeviceCore& device_;
+  Caller caller_;
+  fabric::PrivateData private_data_;
+  bool answered_ = false;
+};
+
+// The right to a socket's path, as long as this lives.
+class SocketLock {
+ public:
+  static Result<SocketLock> take(const std::filesystem::path& socket_path) {
+    std::filesystem::path path = socket_path;
+    path += ".lock";
+    for (;;) {
+      FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+      if (!file.is_open()) {
+        return make_error(ErrorCode::invalid_argument,
+                          fmt::format("'{}' cannot be written: {}; choose another directory",
+                                      path.native(), std::strerror(errno)));
+      }
+      if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+        return make_error(ErrorCode::address_in_use,
+                          fmt::format("'{}' has a listener already; stop it, or use another name",
+                                      socket_path.native()));
+      }
+      // Its owner may have removed it after it was opened here.
+      struct stat status {};
+      if (::fstat(file.get(), &status) == 0 && status.st_nlink > 0) {
+        return SocketLock(std::move(path), std::move(file));
+      }
+    }
+  }
+  ~SocketLock() {
+    if (file_.is_open()) ::unlink(path_.c_str());
+  }
+  SocketLock(SocketLock&&) = default;
+  SocketLock& operator=(SocketLock&&) = default;
+  SocketLock(const SocketLock&) = delete;
+  SocketLock& operator=(const SocketLock&) = delete;
+
+ private:
+  SocketLock(std::filesystem::path path, FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::filesystem::path path_;
+  FileDescriptor file_;
+};
+
+class ListenerCore final : public fabric::Listener {
+ public:
+  ListenerCore(HostCore& host, DeviceCore& device, std::filesystem::path path, SocketLock lock,
+               std::shared_ptr<Reception> reception)
+      : host_(host),
+        device_(device),
+        path_(std::move(path)),
+        lock_(std::move(lock)),
+        reception_(std::move(reception)) {}
+  ~ListenerCore() override {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    while (const auto caller = reception_->take()) answer_no(*caller, {});
+    reception_->close();
+  }
+  ListenerCore(const ListenerCore&) = delete;
+  ListenerCore& operator=(const ListenerCore&) = delete;
+
+  std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override {
+    for (;;) {
+      if (auto request = take()) return request;
+      host_.scheduler().wait(&host_.signal_waiters(), deadline_ns);
+      if (auto request = take()) return request;
+      if (deadline_ns != fabric::never_ns && fabric::monotonic_ns() >= deadline_ns) return nullptr;
+    }
+  }
+
+ private:
+  std::unique_ptr<fabric::ConnectionRequest> take() {
+    auto caller = reception_->take();
+    if (!caller) return nullptr;
+    return std::make_unique<Request>(host_, device_, std::move(*caller));
+  }
+
+  HostCore& host_;
+  DeviceCore& device_;
+  std::filesystem::path path_;
+  SocketLock lock_;
+  std::shared_ptr<Reception> reception_;
+};
+
+Result<void> make_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (std::filesystem::is_directory(directory, error)) return {};
+  if (std::filesystem::create_directories(directory, error)) {
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+    if (!error) return {};
+  }
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("directory '{}' cannot be made: {}; choose another one",
+                                directory.native(), error.message()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<fabric::Listener>> listen_to_service(HostCore& host, DeviceCore& device,
+                                                            std::uint16_t service) {
+  ProcessCore& process = host.process();
+  std::filesystem::path path = socket_path(process.options().directory, host.name(), service);
+  for (const auto& directory : {process.options().directory, path.parent_path()}) {
+    if (auto made = make_directory(directory); !made) return tl::unexpected(made.error());
+  }
+  auto lock = SocketLock::take(path);
+  if (!lock) return tl::unexpected(lock.error());
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);  // of an owner that was killed
+  auto socket = listen_at(path);
+  if (!socket) return tl::unexpected(socket.error());
+  auto reception =
+      std::make_shared<Reception>(process.context(), std::move(*socket), host.signal());
+  reception->watch();
+  return std::make_unique<ListenerCore>(host, device, std::move(path), std::move(*lock),
+                                        std::move(reception));
+}
+
+}  // namespace falafel::shm

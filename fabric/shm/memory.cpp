@@ -1,0 +1,144 @@
+#include "fabric/shm/memory.h"
+
+#include "fabric/request_rules.h"
+#include "fabric/shm/copy.h"
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+namespace {
+
+// A fiber that works through memory gives way once in so many accesses, so that it does not keep the
+// others of its host waiting.
+constexpr std::uint32_t accesses_per_turn = 512;
+
+class Region final : public fabric::MemoryRegion {
+ public:
+  Region(std::shared_ptr<ProcessCore> process, std::shared_ptr<Block> block, std::uint32_t key,
+         const KeyTable::Region& region)
+      : process_(std::move(process)), block_(std::move(block)), key_(key), region_(region) {}
+  ~Region() override { process_->keys().remove(key_); }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  std::uint32_t local_key() const override { return key_; }
+  std::uint32_t remote_key() const override { return key_; }
+  std::uint64_t offset() const override { return region_.offset; }
+  std::uint64_t length_bytes() const override { return region_.length_bytes; }
+  fabric::Access access() const override { return region_.access; }
+  Result<void> change_access(fabric::Access access) override {
+    if (auto checked = fabric::check_access(access); !checked) return checked;
+    region_.access = access;
+    if (!revoked_) process_->keys().change_access(key_, access);
+    return {};
+  }
+  void revoke() override {
+    revoked_ = true;
+    process_->keys().revoke(key_);
+  }
+
+ private:
+  std::shared_ptr<ProcessCore> process_;
+  std::shared_ptr<Block> block_;
+  std::uint32_t key_;
+  KeyTable::Region region_;
+  bool revoked_ = false;
+};
+
+}  // namespace
+
+Block::Block(std::shared_ptr<ProcessCore> process, fabric::FiberScheduler& scheduler,
+             std::uint64_t arena_offset, std::uint64_t size_bytes)
+    : process_(std::move(process)),
+      scheduler_(scheduler),
+      arena_offset_(arena_offset),
+      size_bytes_(size_bytes),
+      base_(process_->arena().mapping()->at(arena_offset)) {}
+
+Block::~Block() { process_->release_memory(arena_offset_, size_bytes_); }
+
+std::byte* Block::range(std::uint64_t offset, std::uint64_t length_bytes) const {
+  FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
+                 "access to bytes {}..+{} of a block of {}", offset, length_bytes, size_bytes_);
+  return base_ + offset;
+}
+
+std::byte* Block::word(std::uint64_t offset) const {
+  FALAFEL_ASSERT(offset % word_bytes == 0, "word at offset {} is not aligned", offset);
+  return range(offset, word_bytes);
+}
+
+void Block::take_turns() {
+  if (++accesses_ % accesses_per_turn == 0 && scheduler_.is_running_fiber()) scheduler_.yield();
+}
+
+std::uint64_t Block::load(std::uint64_t offset) {
+  std::byte* const address = word(offset);
+  take_turns();
+  return load_word(address);
+}
+
+void Block::store(std::uint64_t offset, std::uint64_t value) {
+  std::byte* const address = word(offset);
+  take_turns();
+  store_word(address, value);
+}
+
+std::uint64_t Block::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                      std::uint64_t desired) {
+  std::byte* const address = word(offset);
+  take_turns();
+  word_at(address).compare_exchange_strong(expected, desired);
+  return expected;
+}
+
+void Block::read(std::uint64_t offset, std::span<std::byte> destination) {
+  std::byte* const source = range(offset, destination.size());
+  take_turns();
+  copy_shared(destination.data(), source, destination.size(), WholeWords::of_source);
+}
+
+void Block::write(std::uint64_t offset, std::span<const std::byte> source) {
+  std::byte* const destination = range(offset, source.size());
+  take_turns();
+  copy_shared(destination, const_cast<std::byte*>(source.data()), source.size(),
+              WholeWords::of_destination);
+}
+
+Result<std::unique_ptr<fabric::MemoryRegion>> Domain::register_memory(
+    std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+    fabric::Access access) {
+  auto own = std::dynamic_pointer_cast<Block>(std::move(block));
+  if (own == nullptr || &own->process() != process_.get()) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        "block: null, or of another process; use memory from this host's allocate_memory");
+  }
+  if (length_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "length_bytes: 0; register at least one byte");
+  }
+  if (auto checked = fabric::check_access(access); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  if (length_bytes > own->size_bytes() || offset > own->size_bytes() - length_bytes) {
+    return make_error(ErrorCode::out_of_bounds,
+                      fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
+                                  length_bytes, own->size_bytes()));
+  }
+  const KeyTable::Region region{.domain = number_,
+                                .block = own->arena_offset(),
+                                .offset = offset,
+                                .length_bytes = length_bytes,
+                                .access = access};
+  const auto key = process_->keys().add(region);
+  if (!key) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("all {} keys of the process are in use", max_keys));
+  }
+  return std::make_unique<Region>(process_, std::move(own), *key, region);
+}
+
+}  // namespace falafel::shm

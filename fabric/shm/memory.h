@@ -1,0 +1,61 @@
+// Memory blocks in the shared memory of the process, and their regions.
+#pragma once
+
+#include <memory>
+
+#include "fabric/fabric.h"
+#include "fabric/realtime/fiber_scheduler.h"
+#include "fabric/shm/process_core.h"
+
+namespace falafel::shm {
+
+class Block final : public fabric::MemoryBlock {
+ public:
+  Block(std::shared_ptr<ProcessCore> process, fabric::FiberScheduler& scheduler,
+        std::uint64_t arena_offset, std::uint64_t size_bytes);
+  ~Block() override;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  std::span<std::byte> bytes() override { return {base_, size_bytes_}; }
+  std::uint64_t load(std::uint64_t offset) override;
+  void store(std::uint64_t offset, std::uint64_t value) override;
+  std::uint64_t compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                 std::uint64_t desired) override;
+  void read(std::uint64_t offset, std::span<std::byte> destination) override;
+  void write(std::uint64_t offset, std::span<const std::byte> source) override;
+
+  const ProcessCore& process() const { return *process_; }
+  std::uint64_t arena_offset() const { return arena_offset_; }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::byte* range(std::uint64_t offset, std::uint64_t length_bytes) const;
+  std::byte* word(std::uint64_t offset) const;
+  void take_turns();
+
+  std::shared_ptr<ProcessCore> process_;
+  fabric::FiberScheduler& scheduler_;
+  std::uint64_t arena_offset_;
+  std::uint64_t size_bytes_;
+  std::byte* base_;
+  std::uint32_t accesses_ = 0;
+};
+
+class Domain final : public fabric::ProtectionDomain {
+ public:
+  explicit Domain(std::shared_ptr<ProcessCore> process)
+      : process_(std::move(process)), number_(process_->next_domain()) {}
+  fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
+      std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+      fabric::Access access) override;
+
+  std::uint64_t number() const { return number_; }
+  const ProcessCore& process() const { return *process_; }
+
+ private:
+  std::shared_ptr<ProcessCore> process_;
+  std::uint64_t number_;
+};
+
+}  // namespace falafel::shm

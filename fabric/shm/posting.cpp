@@ -1,0 +1,239 @@
+// Posting to a queue pair, and carrying requests out in the peer's memory.
+#include <array>
+
+#include "fabric/realtime/clock.h"
+#include "fabric/request_rules.h"
+#include "fabric/shm/copy.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/key_table.h"
+#include "fabric/shm/queue_pair.h"
+
+namespace falafel::shm {
+
+using fabric::CompletionStatus;
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Opcode;
+using fabric::Result;
+
+namespace {
+
+// Tells the peer that requests are being carried out in its memory.
+class Busy {
+ public:
+  explicit Busy(Endpoint& peer) : peer_(peer) { peer_.peer_is_busy.store(1); }
+  ~Busy() { peer_.peer_is_busy.store(0, std::memory_order_release); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Endpoint& peer_;
+};
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------------
+// Posting
+
+Result<std::byte*> QueuePairCore::find_local(const fabric::MemoryAddress& local,
+                                             std::uint64_t length_bytes, bool is_written) const {
+  if (length_bytes == 0) return nullptr;
+  const Lookup found = look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
+                               is_written ? rights::local_write : rights::none);
+  switch (found.result) {
+    case Lookup::Result::found: return found.address;
+    case Lookup::Result::unknown_key:
+      return make_error(
+          ErrorCode::access_denied,
+          fmt::format("local.key: {} is no region of the queue pair's protection domain",
+                      local.key));
+    case Lookup::Result::out_of_bounds:
+      return make_error(ErrorCode::out_of_bounds,
+                        fmt::format("local buffer: bytes {}..+{} are not within the region",
+                                    local.offset, length_bytes));
+    case Lookup::Result::no_right: break;
+  }
+  return make_error(ErrorCode::access_denied,
+                    "local buffer: it will be written; register it with local_write");
+}
+
+Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) {
+  if (closed_) {
+    return make_error(ErrorCode::queue_pair_closed,
+                      fmt::format("queue pair {} was closed; connect again", number_));
+  }
+  if (chain.size() > options_.max_send_requests - places_taken_) {
+    return make_error(ErrorCode::queue_full,
+                      fmt::format("{} requests do not fit: {} of {} places are taken until their "
+                                  "completions are polled",
+                                  chain.size(), places_taken_, options_.max_send_requests));
+  }
+  locals_.clear();
+  for (const fabric::WorkRequest& request : chain) {
+    auto checked = fabric::check_request(request, options_, host_.attributes());
+    if (!checked) return checked;
+    const auto local =
+        find_local(request.local, request.length_bytes, fabric::returns_data(request.opcode));
+    if (!local) return tl::unexpected(local.error());
+    locals_.push_back(*local);
+  }
+  return {};
+}
+
+Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
+  if (auto checked = check_chain(chain); !checked) return checked;
+  places_taken_ += static_cast<std::uint32_t>(chain.size());
+  const std::size_t completed = waiting_.empty() ? execute_at_once(chain) : 0;
+  for (std::size_t index = completed; index < chain.size(); ++index) {
+    enqueue(chain[index], locals_[index]);
+  }
+  if (completed < chain.size()) progress();
+  return {};
+}
+
+std::size_t QueuePairCore::execute_at_once(std::span<const fabric::WorkRequest> chain) {
+  for (std::size_t index = 0; index < chain.size(); ++index) {
+    if (is_in_error()) return index;
+    const Outcome outcome = execute(chain[index], locals_[index]);
+    if (outcome == Outcome::done) {
+      complete(chain[index], CompletionStatus::success);
+    } else if (outcome == Outcome::no_answer || outcome == Outcome::no_receive_request) {
+      return index;
+    } else {
+      fail_for(chain[index], outcome);
+    }
+  }
+  return chain.size();
+}
+
+void QueuePairCore::enqueue(const fabric::WorkRequest& request, std::byte* local) {
+  Waiting waiting{.request = request, .local = local, .inlined = {}, .since_ns = 0};
+  if (request.inlined && request.length_bytes > 0) {
+    waiting.inlined.assign(local, local + request.length_bytes);
+    waiting.local = waiting.inlined.data();
+  }
+  waiting_.push_back(std::move(waiting));
+}
+
+Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+  if (closed_) {
+    return make_error(ErrorCode::queue_pair_closed,
+                      fmt::format("queue pair {} was closed; connect again", number_));
+  }
+  if (chain.size() > options_.max_receive_requests - receive_places_taken_) {
+    return make_error(
+        ErrorCode::queue_full,
+        fmt::format("{} receive requests do not fit: {} of {} places are taken until "
+                    "their completions are polled",
+                    chain.size(), receive_places_taken_, options_.max_receive_requests));
+  }
+  for (const fabric::ReceiveRequest& request : chain) {
+    const auto local = find_local(request.local, request.length_bytes, true);
+    if (!local) return tl::unexpected(local.error());
+  }
+  Endpoint& own = link_->own();
+  for (const fabric::ReceiveRequest& request : chain) {
+    const std::byte* const buffer = *find_local(request.local, request.length_bytes, true);
+    own.slot(posted_receives_) = {
+        .buffer = request.length_bytes == 0
+                      ? 0
+                      : static_cast<std::uint64_t>(buffer - host_.arena().at(0)),
+        .capacity_bytes = request.length_bytes,
+        .length_bytes = 0,
+        .status = ReceiveStatus::received};
+    receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = request.id;
+    ++posted_receives_;
+  }
+  own.posted.store(posted_receives_);
+  receive_places_taken_ += static_cast<std::uint32_t>(chain.size());
+  ring(link_->peer_wake_word());  // a SEND may be waiting
+  if (is_in_error()) progress();
+  return {};
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Carrying out
+
+bool QueuePairCore::may_go_on() const {
+  return link_->peer().state.load(std::memory_order_acquire) == EndpointState::ready &&
+         !is_in_error();
+}
+
+std::byte* QueuePairCore::find_remote(const fabric::MemoryAddress& remote,
+                                      std::uint64_t length_bytes, std::uint64_t right) const {
+  return look_up(link_->peer_arena(), remote.key, link_->peer().domain, remote.offset, length_bytes,
+                 right)
+      .address;
+}
+
+QueuePairCore::Outcome QueuePairCore::execute(const fabric::WorkRequest& request,
+                                              std::byte* local) {
+  const Busy busy(link_->peer());
+  if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
+    return Outcome::no_answer;
+  }
+  if (request.opcode == Opcode::send) return deliver_message(request, local);
+  return is_atomic(request.opcode) ? change_word(request, local) : move_data(request, local);
+}
+
+// Packet by packet: rights may be revoked, and queue pairs fenced, in between.
+QueuePairCore::Outcome QueuePairCore::move_data(const fabric::WorkRequest& request,
+                                                std::byte* local) {
+  if (request.length_bytes == 0) return Outcome::done;
+  const bool is_read = request.opcode == Opcode::read;
+  const std::uint64_t right = is_read ? rights::remote_read : rights::remote_write;
+  std::byte* remote = find_remote(request.remote, request.length_bytes, right);
+  if (remote == nullptr) return Outcome::access_error;
+  const std::uint64_t packet_bytes = host_.attributes().mtu_bytes;
+  for (std::uint64_t done = 0;;) {
+    const std::uint64_t length = std::min(packet_bytes, request.length_bytes - done);
+    if (is_read) {
+      copy_shared(local + done, remote, length, WholeWords::of_source);
+    } else {
+      copy_shared(remote, local + done, length, WholeWords::of_destination);
+    }
+    done += length;
+    if (done == request.length_bytes) return Outcome::done;
+    if (!may_go_on()) return Outcome::no_answer;
+    remote = find_remote({request.remote.key, request.remote.offset + done},
+                         request.length_bytes - done, right);
+    if (remote == nullptr) return Outcome::access_error;
+  }
+}
+
+QueuePairCore::Outcome QueuePairCore::change_word(const fabric::WorkRequest& request,
+                                                  std::byte* local) {
+  std::byte* const remote = find_remote(request.remote, word_bytes, rights::remote_atomic);
+  if (remote == nullptr || beyond_word(remote) != 0) return Outcome::access_error;
+  std::uint64_t found = request.compare;
+  if (request.opcode == Opcode::compare_and_swap) {
+    word_at(remote).compare_exchange_strong(found, request.swap_or_add);
+  } else {
+    found = word_at(remote).fetch_add(request.swap_or_add);
+  }
+  std::array<std::byte, word_bytes> bytes{};
+  std::memcpy(bytes.data(), &found, word_bytes);
+  copy_bytes(local, bytes.data(), word_bytes);
+  return Outcome::done;
+}
+
+QueuePairCore::Outcome QueuePairCore::deliver_message(const fabric::WorkRequest& request,
+                                                      std::byte* local) {
+  Endpoint& peer = link_->peer();
+  const std::uint32_t filled = peer.filled.load(std::memory_order_relaxed);
+  if (peer.posted.load(std::memory_order_acquire) == filled) return Outcome::no_receive_request;
+  ReceiveSlot& slot = peer.slot(filled);
+  const bool fits = request.length_bytes <= slot.capacity_bytes &&
+                    link_->peer_arena().contains(slot.buffer, slot.capacity_bytes);
+  if (fits && request.length_bytes > 0) {
+    copy_shared(link_->peer_arena().at(slot.buffer), local, request.length_bytes,
+                WholeWords::of_destination);
+  }
+  slot.length_bytes = request.length_bytes;
+  slot.status = fits ? ReceiveStatus::received : ReceiveStatus::too_long;
+  peer.filled.store(filled + 1);
+  ring(link_->peer_wake_word());
+  return fits ? Outcome::done : Outcome::message_too_long;
+}
+
+}  // namespace falafel::shm

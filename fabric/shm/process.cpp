@@ -1,0 +1,41 @@
+#include "fabric/shm/process.h"
+
+#include "fabric/realtime/system_random.h"
+#include "fabric/shm/connector.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/process_core.h"
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+Result<std::unique_ptr<Process>> Process::create(const ProcessOptions& options) {
+  if (options.directory.empty()) {
+    return make_error(ErrorCode::invalid_argument, "directory: empty; name one for the sockets");
+  }
+  fabric::SystemRandom random;
+  auto arena = Arena::create(options.memory_limit_bytes, options.huge_pages,
+                             {random.next(0), random.next(0)});
+  if (!arena) return tl::unexpected(arena.error());
+  return std::unique_ptr<Process>(
+      new Process(std::make_shared<ProcessCore>(options, std::move(*arena))));
+}
+
+Process::Process(std::shared_ptr<ProcessCore> core) : core_(std::move(core)) {}
+
+Process::~Process() = default;
+
+Result<std::unique_ptr<fabric::RealTimeHost>> Process::create_host(const std::string& name,
+                                                                   std::size_t device_count) {
+  if (!is_host_name(name)) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("name: '{}' is none for a host; use letters, digits, '-', '_' "
+                                  "and '.', at most 64",
+                                  name));
+  }
+  return std::make_unique<HostCore>(core_, name, device_count);
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,90 @@
+#include "fabric/shm/process_core.h"
+
+#include <bit>
+#include <new>
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+ProcessCore::ProcessCore(const ProcessOptions& options, std::unique_ptr<Arena> arena)
+    : options_(options),
+      arena_(std::move(arena)),
+      keys_(arena_->mapping()),
+      work_(boost::asio::make_work_guard(context_)),
+      thread_([this] { context_.run(); }) {}
+
+ProcessCore::~ProcessCore() {
+  context_.stop();
+  thread_.join();
+  undrained_.clear();
+}
+
+std::uint64_t ProcessCore::next_wake_word() {
+  return wake_word_table_offset + wake_words_++ % max_wake_words * sizeof(WakeWord);
+}
+
+Result<std::unique_ptr<OwnEndpoint>> ProcessCore::make_endpoint(std::uint32_t receive_requests,
+                                                                std::uint64_t domain,
+                                                                std::uint64_t wake_word) {
+  const std::uint32_t slots = std::bit_ceil(receive_requests);
+  const std::uint64_t size_bytes = sizeof(Endpoint) + slots * sizeof(ReceiveSlot);
+  const auto offset = arena_->allocate(size_bytes);
+  if (!offset) return tl::unexpected(offset.error());
+  auto* endpoint = new (arena_->mapping()->at(*offset)) Endpoint{};
+  endpoint->domain = domain;
+  endpoint->wake_word = wake_word;
+  endpoint->slot_mask = slots - 1;
+  endpoint->state.store(EndpointState::ready);
+  return std::make_unique<OwnEndpoint>(*this, *offset, size_bytes);
+}
+
+Result<std::shared_ptr<MappedArena>> ProcessCore::map_peer(const ArenaId& id,
+                                                           const FileDescriptor& file) {
+  if (id == arena_->mapping()->header().id) return arena_->mapping();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(peers_, [](const auto& peer) { return peer.second.expired(); });
+  if (const auto found = peers_.find(id); found != peers_.end()) {
+    if (auto mapped = found->second.lock()) return mapped;
+  }
+  auto mapped = MappedArena::map(file);
+  if (!mapped) return mapped;
+  const ArenaHeader& header = (*mapped)->header();
+  if (header.magic != layout_magic || header.version != layout_version || header.id != id) {
+    return make_error(ErrorCode::invalid_argument,
+                      "the peer's shared memory is not of this version");
+  }
+  peers_[id] = *mapped;
+  return mapped;
+}
+
+void ProcessCore::retire(std::shared_ptr<Link> link) {
+  if (link->is_drained()) return;
+  const std::lock_guard lock(mutex_);
+  undrained_.push_back(std::move(link));
+}
+
+void ProcessCore::release_what_is_drained() {
+  std::erase_if(undrained_, [](const std::shared_ptr<Link>& link) { return link->is_drained(); });
+  if (!undrained_.empty()) return;
+  for (const Range& range : quarantine_) arena_->release(range.offset, range.size_bytes);
+  quarantine_.clear();
+}
+
+void ProcessCore::release_memory(std::uint64_t offset, std::uint64_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  quarantine_.push_back({.offset = offset, .size_bytes = size_bytes});
+  release_what_is_drained();
+}
+
+Result<std::uint64_t> ProcessCore::allocate_memory(std::uint64_t size_bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    release_what_is_drained();
+  }
+  return arena_->allocate(size_bytes);
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,227 @@
+#include "fabric/shm/queue_pair.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "fabric/realtime/clock.h"
+#include "fabric/shm/completion_queue.h"
+#include "fabric/shm/host.h"
+
+namespace falafel::shm {
+
+using fabric::CompletionStatus;
+using fabric::Opcode;
+using fabric::QueuePairState;
+
+namespace {
+
+// How long a SEND waits for a receive request before it counts as tried once more.
+constexpr std::uint64_t receiver_not_ready_interval_ns = 1'000'000;
+constexpr std::uint32_t retries_without_end = 7;
+// How often to look whether the peer has got out of the memory.
+constexpr std::uint64_t drain_interval_ns = 50'000;
+
+}  // namespace
+
+QueuePairCore::QueuePairCore(HostCore& host, const fabric::QueuePairOptions& options,
+                             std::uint32_t number, std::uint64_t domain)
+    : host_(host),
+      options_(options),
+      number_(number),
+      domain_(domain),
+      send_completions_(static_cast<CompletionQueueCore&>(*options.send_completions)),
+      receive_completions_(static_cast<CompletionQueueCore&>(*options.receive_completions)),
+      receive_ids_(std::bit_ceil(options.max_receive_requests)) {
+  send_completions_.reserve(options.max_send_requests);
+  receive_completions_.reserve(options.max_receive_requests);
+  host_.add(*this);
+}
+
+QueuePairCore::~QueuePairCore() { close(); }
+
+void QueuePairCore::attach(std::shared_ptr<Link> link) { link_ = std::move(link); }
+
+bool QueuePairCore::is_in_error() const {
+  return link_->own().state.load(std::memory_order_acquire) != EndpointState::ready;
+}
+
+QueuePairState QueuePairCore::state() const {
+  if (closed_) return QueuePairState::closed;
+  return is_in_error() || link_->is_lost() ? QueuePairState::error : QueuePairState::ready;
+}
+
+void QueuePairCore::move_to_error() {
+  if (closed_) return;
+  EndpointState expected = EndpointState::ready;
+  link_->own().state.compare_exchange_strong(expected, EndpointState::error);
+  progress();
+}
+
+void QueuePairCore::close() {
+  if (closed_) return;
+  closed_ = true;
+  host_.remove(*this);
+  send_completions_.release(*this, options_.max_send_requests);
+  receive_completions_.release(*this, options_.max_receive_requests);
+  waiting_.clear();
+  if (link_ == nullptr) return;
+  link_->close();
+  host_.process().retire(std::move(link_));
+}
+
+void QueuePairCore::free_places(Opcode opcode, std::uint32_t places) {
+  (opcode == Opcode::receive ? receive_places_taken_ : places_taken_) -= places;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Completing
+
+void QueuePairCore::complete(const fabric::WorkRequest& request, CompletionStatus status) {
+  ++unsignalled_;
+  if (!request.signalled && status == CompletionStatus::success) return;
+  send_completions_.push({.id = request.id,
+                          .status = status,
+                          .opcode = request.opcode,
+                          .length_bytes = request.length_bytes,
+                          .queue_pair_number = number_,
+                          .source = {}},
+                         *this, unsignalled_);
+  unsignalled_ = 0;
+}
+
+void QueuePairCore::fail(const fabric::WorkRequest& request, CompletionStatus status) {
+  EndpointState expected = EndpointState::ready;
+  link_->own().state.compare_exchange_strong(expected, EndpointState::error);
+  complete(request, status);
+}
+
+void QueuePairCore::fail_for(const fabric::WorkRequest& request, Outcome outcome) {
+  EndpointState expected = EndpointState::ready;
+  switch (outcome) {
+    case Outcome::access_error:
+    case Outcome::message_too_long:
+      link_->peer().state.compare_exchange_strong(expected, EndpointState::error);
+      ring(link_->peer_wake_word());
+      return fail(request, outcome == Outcome::access_error
+                               ? CompletionStatus::remote_access_error
+                               : CompletionStatus::remote_invalid_request_error);
+    case Outcome::no_receive_request:
+      return fail(request, CompletionStatus::receiver_not_ready_exceeded);
+    case Outcome::no_answer:
+    case Outcome::done: break;
+  }
+  fail(request, CompletionStatus::retry_exceeded);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// What waits
+
+std::uint64_t QueuePairCore::patience_ns(Opcode opcode) const {
+  const bool is_answered = link_->peer().state.load() == EndpointState::ready && !link_->is_lost();
+  if (!is_answered) {
+    return link_->is_lost()
+               ? 0
+               : (std::uint64_t{options_.retry_count} + 1) * options_.acknowledge_timeout_ns;
+  }
+  const std::uint64_t retries = options_.receiver_not_ready_retry_count;
+  if (opcode != Opcode::send || retries == retries_without_end) return fabric::never_ns;
+  return (retries + 1) * receiver_not_ready_interval_ns;
+}
+
+bool QueuePairCore::is_over(const Waiting& waiting) const {
+  const std::uint64_t patience = patience_ns(waiting.request.opcode);
+  return patience != fabric::never_ns && fabric::monotonic_ns() - waiting.since_ns >= patience;
+}
+
+void QueuePairCore::retry_waiting() {
+  while (!waiting_.empty() && !is_in_error()) {
+    Waiting& first = waiting_.front();
+    const Outcome outcome = execute(first.request, first.local);
+    if (outcome == Outcome::done) {
+      complete(first.request, CompletionStatus::success);
+    } else {
+      const bool may_try_again =
+          outcome == Outcome::no_answer || outcome == Outcome::no_receive_request;
+      if (first.since_ns == 0) first.since_ns = fabric::monotonic_ns();
+      if (may_try_again && !is_over(first)) return;
+      fail_for(first.request, outcome);
+    }
+    waiting_.pop_front();
+  }
+}
+
+void QueuePairCore::flush() {
+  for (; !waiting_.empty(); waiting_.pop_front()) {
+    complete(waiting_.front().request, CompletionStatus::flushed);
+  }
+  for (; collected_receives_ != posted_receives_; ++collected_receives_) {
+    receive_completed(collected_receives_, CompletionStatus::flushed, 0);
+  }
+}
+
+void QueuePairCore::progress() {
+  if (link_ == nullptr) return;
+  collect_received();
+  retry_waiting();
+  if (link_->is_lost() && waiting_.empty()) {
+    EndpointState expected = EndpointState::ready;
+    link_->own().state.compare_exchange_strong(expected, EndpointState::error);
+  }
+  if (!is_in_error() || !link_->is_drained()) return;
+  collect_received();  // what came before the peer was out
+  drained_ = true;
+  flush();
+}
+
+bool QueuePairCore::has_news() const {
+  if (link_ == nullptr) return false;
+  const bool has_something_to_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
+  if (drained_) return has_something_to_flush;
+  if (link_->own().filled.load(std::memory_order_acquire) != collected_receives_) return true;
+  if (is_in_error()) return has_something_to_flush && link_->is_drained();
+  if (link_->is_lost()) return true;
+  if (waiting_.empty()) return false;
+  const Endpoint& peer = link_->peer();
+  return waiting_.front().since_ns == 0 || is_over(waiting_.front()) ||
+         (peer.state.load() == EndpointState::ready && peer.posted.load() != peer.filled.load());
+}
+
+std::uint64_t QueuePairCore::next_deadline_ns() const {
+  if (link_ == nullptr) return fabric::never_ns;
+  const bool awaits_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
+  if (is_in_error()) {
+    return awaits_flush ? fabric::monotonic_ns() + drain_interval_ns : fabric::never_ns;
+  }
+  if (waiting_.empty()) return fabric::never_ns;
+  const std::uint64_t patience = patience_ns(waiting_.front().request.opcode);
+  return patience == fabric::never_ns ? fabric::never_ns : waiting_.front().since_ns + patience;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Receiving
+
+void QueuePairCore::receive_completed(std::uint32_t index, CompletionStatus status,
+                                      std::uint32_t length_bytes) {
+  receive_completions_.push({.id = receive_ids_[index & (receive_ids_.size() - 1)],
+                             .status = status,
+                             .opcode = Opcode::receive,
+                             .length_bytes = length_bytes,
+                             .queue_pair_number = number_,
+                             .source = {}},
+                            *this, 1);
+}
+
+void QueuePairCore::collect_received() {
+  if (drained_) return;
+  Endpoint& own = link_->own();
+  const std::uint32_t filled = own.filled.load(std::memory_order_acquire);
+  for (; collected_receives_ != filled; ++collected_receives_) {
+    const ReceiveSlot& slot = own.slot(collected_receives_);
+    receive_completed(collected_receives_,
+                      slot.status == ReceiveStatus::received ? CompletionStatus::success
+                                                             : CompletionStatus::local_length_error,
+                      slot.length_bytes);
+  }
+}
+
+}  // namespace falafel::shm

@@ -1,0 +1,153 @@
+#include "fabric/shm/socket.h"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+namespace {
+
+constexpr int socket_type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+constexpr int backlog = 128;
+
+Result<sockaddr_un> address_of(const std::filesystem::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string& text = path.native();
+  if (text.size() >= sizeof address.sun_path) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("the socket's path '{}' is longer than {} bytes; use a shorter "
+                                  "directory",
+                                  text, sizeof address.sun_path - 1));
+  }
+  std::memcpy(address.sun_path, text.data(), text.size());
+  return address;
+}
+
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+// Room for one descriptor beside a message.
+union Attachment {
+  cmsghdr header;
+  std::byte bytes[CMSG_SPACE(sizeof(int))];
+};
+
+FileDescriptor attached_to(msghdr& message) {
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+    return {};
+  }
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  return FileDescriptor(descriptor);
+}
+
+}  // namespace
+
+Result<FileDescriptor> listen_at(const std::filesystem::path& path) {
+  const auto address = address_of(path);
+  if (!address) return tl::unexpected(address.error());
+  FileDescriptor socket(::socket(AF_UNIX, socket_type, 0));
+  if (!socket.is_open() || ::bind(socket.get(), generic(*address), sizeof *address) != 0 ||
+      ::listen(socket.get(), backlog) != 0) {
+    const bool in_use = errno == EADDRINUSE;
+    return make_error(
+        in_use ? ErrorCode::address_in_use : ErrorCode::invalid_argument,
+        fmt::format("cannot listen at '{}': {}", path.native(), std::strerror(errno)));
+  }
+  return socket;
+}
+
+Result<FileDescriptor> connect_to(const std::filesystem::path& path) {
+  const auto address = address_of(path);
+  if (!address) return tl::unexpected(address.error());
+  FileDescriptor socket(::socket(AF_UNIX, socket_type, 0));
+  if (socket.is_open() && ::connect(socket.get(), generic(*address), sizeof *address) == 0) {
+    return socket;
+  }
+  const int error = errno;
+  const auto refuse = [&](ErrorCode code, std::string_view why) {
+    return make_error(code, fmt::format("'{}': {}", path.native(), why));
+  };
+  switch (error) {
+    case ENOENT:
+      return std::filesystem::is_directory(path.parent_path())
+                 ? refuse(ErrorCode::connection_refused, "nobody listens there")
+                 : refuse(ErrorCode::unreachable,
+                          "there is no such host; is it running, and is this "
+                          "its directory?");
+    case ECONNREFUSED:
+      return refuse(ErrorCode::unreachable, "who listened there is gone; start it again");
+    case EAGAIN: return refuse(ErrorCode::unreachable, "too many wait there to be connected");
+    case EACCES:
+    case EPERM:
+      return refuse(ErrorCode::unreachable,
+                    "permission denied; run as the user who started it, or let its directory be "
+                    "opened to this one");
+    default: return refuse(ErrorCode::unreachable, std::strerror(error));
+  }
+}
+
+std::optional<FileDescriptor> accept_from(const FileDescriptor& listener) {
+  FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket.is_open()) return std::nullopt;
+  return socket;
+}
+
+bool send_message(const FileDescriptor& socket, std::span<const std::byte> message,
+                  const FileDescriptor* attached) {
+  iovec data{const_cast<std::byte*>(message.data()), message.size()};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  Attachment attachment{};
+  if (attached != nullptr) {
+    header.msg_control = attachment.bytes;
+    header.msg_controllen = sizeof attachment.bytes;
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    const int descriptor = attached->get();
+    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+  }
+  return ::sendmsg(socket.get(), &header, MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
+}
+
+ReceivedMessage receive_message(const FileDescriptor& socket, std::span<std::byte> buffer) {
+  iovec data{buffer.data(), buffer.size()};
+  Attachment attachment{};
+  msghdr header{};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  header.msg_control = attachment.bytes;
+  header.msg_controllen = sizeof attachment.bytes;
+  const ssize_t length = ::recvmsg(socket.get(), &header, MSG_CMSG_CLOEXEC);
+  if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return {.kind = ReceivedMessage::Kind::nothing_yet, .length_bytes = 0, .attached = {}};
+  }
+  if (length <= 0) return {};
+  return {.kind = ReceivedMessage::Kind::message,
+          .length_bytes = static_cast<std::size_t>(length),
+          .attached = attached_to(header)};
+}
+
+FileDescriptor process_of(const FileDescriptor& socket) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return {};
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0U)));
+}
+
+}  // namespace falafel::shm
