@@ -12,6 +12,10 @@ namespace falafel::fabric {
 // Errors: as QueuePair::post_send, but for those of the queue and of the local buffer.
 inline Result<void> check_request(const WorkRequest& request, const QueuePairOptions& options,
                                   const DeviceAttributes& device) {
+  const bool is_reliable = options.transport == Transport::reliable_connection;
+  const bool moves_data = request.opcode == Opcode::read || request.opcode == Opcode::write;
+  if (is_reliable && moves_data && !request.inlined)
+    return {};  // most are; nothing below is about them
   const auto refuse = [&](ErrorCode code, std::string_view why) {
     return make_error(code, fmt::format("{} on {}: {}", to_string(request.opcode),
                                         to_string(options.transport), why));
@@ -33,7 +37,7 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
                                 request.length_bytes, device.mtu_bytes));
     }
   }
-  if (request.fenced && options.transport != Transport::reliable_connection) {
+  if (request.fenced && !is_reliable) {
     return refuse(ErrorCode::invalid_argument, "nothing returns data here, so nothing to fence");
   }
   if (request.inlined && (!moves_data_out || request.length_bytes > options.max_inline_bytes)) {

@@ -36,6 +36,10 @@ struct ReadaheadOptions {
   // successful search is expected to need at the load that this client has seen, up to this number.
   std::uint32_t containers = 8;
   bool adaptive = true;
+  // Whether the entries of a short chain are read again along with its containers, in case the key is not
+  // among them. It saves a round trip then, and is in vain if the key is found: not worth it where a round
+  // trip costs little.
+  bool validation = true;
 };
 
 struct ClientOptions {

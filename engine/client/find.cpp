@@ -1,8 +1,9 @@
 #include "engine/client/find.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <optional>
+#include <vector>
 
 #include "engine/client/readahead.h"
 #include "engine/client/walk.h"
@@ -74,20 +75,20 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
   const bool chain_ends_here = occupied < walk_.chunk_entries() && walk_.entry(occupied).is_empty();
   for (std::uint64_t first = 0; first < occupied;) {
     const std::uint64_t batch = std::min<std::uint64_t>(containers_ahead(), occupied - first);
-    std::array<fabric::WorkRequest, max_containers_ahead + 1> chain;
-    std::uint32_t requests = 0;
-    for (std::uint64_t index = first; index < first + batch; ++index) {
+    std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+    for (std::uint32_t buffer = 0; buffer < batch; ++buffer) {
+      const std::uint64_t index = first + buffer;
       const std::uint64_t offset = geometry.to_offset(walk_.entry(index).offset_units());
       if (!geometry.may_hold_container(offset)) return bad_checksum(index);
-      chain[requests] = operation_.read_container(offset, requests);
-      ++requests;
+      chain.push_back(operation_.read_container(offset, buffer));
     }
     std::optional<fabric::WorkRequest> again;
-    if (first == 0 && chain_ends_here && operation_.safeguards().double_collect) {
+    if (first == 0 && chain_ends_here && operation_.safeguards().double_collect &&
+        operation_.session().options.readahead.validation) {
       again = walk_.second_reading(occupied);
     }
-    if (again) chain[requests++] = *again;
-    if (!operation_.execute(std::span(chain).first(requests))) {
+    if (again) chain.push_back(*again);
+    if (!operation_.execute(chain)) {
       return FindResult{.outcome = FindOutcome::disconnected};
     }
     if (again) walk_.compare_second_reading(occupied);
@@ -105,7 +106,7 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
   const std::uint64_t offset = geometry.to_offset(entry.offset_units());
   LoadedContainer container = operation_.container(offset, buffer);
   const auto header = read_container_header(container.bytes(), operation_.verification());
-  if (!header || offset + header->container_bytes() > geometry.chunk_bytes()) {
+  if (!header || offset + header->container_bytes() > operation_.session().chunk_bytes) {
     return bad_checksum(index);
   }
   ++operation_.statistics().lookups;
@@ -115,7 +116,7 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
   }
   const auto key = read_container_key(container.bytes(), *header, operation_.verification());
   if (!key) return bad_checksum(index);
-  if (!std::ranges::equal(*key, key_)) return std::nullopt;
+  if (std::memcmp(key->data(), key_.data(), key_.size()) != 0) return std::nullopt;
   return FindResult{.outcome = FindOutcome::occupied,
                     .slot = walk_.slot(index),
                     .entry = entry,

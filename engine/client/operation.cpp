@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "engine/layout/container.h"
 #include "engine/probes.h"
@@ -57,12 +58,22 @@ fabric::WorkRequest Operation::read_entries(std::uint64_t slot, std::uint64_t co
   return request;
 }
 
-Entry Operation::entry(std::uint64_t buffer, std::uint64_t index) const {
-  const std::uint64_t offset =
-      fabric::word_bytes + (buffer * entries_per_buffer() + index) * entry_bytes;
-  std::uint64_t word = 0;
-  std::memcpy(&word, buffers().fixed.bytes(offset, entry_bytes).data(), entry_bytes);
-  return Entry(word);
+std::span<const std::byte> Operation::entry_bytes_of(std::uint64_t buffer,
+                                                     std::uint64_t length) const {
+  return buffers().fixed.bytes(fabric::word_bytes + buffer * entries_per_buffer() * entry_bytes,
+                               length);
+}
+
+static_assert(std::has_unique_object_representations_v<Entry>, "entries are compared as bytes");
+
+void Operation::copy_entries(std::uint64_t buffer, std::span<Entry> destination) const {
+  const std::size_t length = destination.size_bytes();
+  std::memcpy(destination.data(), entry_bytes_of(buffer, length).data(), length);
+}
+
+bool Operation::equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const {
+  const std::size_t length = expected.size_bytes();
+  return std::memcmp(expected.data(), entry_bytes_of(buffer, length).data(), length) == 0;
 }
 
 std::uint64_t Operation::container_buffer(std::uint32_t index) const {
@@ -84,7 +95,7 @@ LoadedContainer Operation::container(std::uint64_t chunk_offset, std::uint32_t i
           .memory = &buffers().fixed,
           .memory_offset = container_buffer(index),
           .loaded_bytes = std::min<std::uint64_t>(session_->options.readahead.container_bytes,
-                                                  session_->geometry.chunk_bytes() - chunk_offset)};
+                                                  session_->chunk_bytes - chunk_offset)};
 }
 
 fabric::WorkRequest Operation::write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/client/session.h"
 #include "engine/layout/container.h"
@@ -38,7 +39,7 @@ class Operation {
 
   Session& session() { return *session_; }
   const Session& session() const { return *session_; }
-  Safeguards safeguards() const { return session_->options.safeguards; }
+  const Safeguards& safeguards() const { return session_->options.safeguards; }
   Verification verification() const;
   OperationStatistics& statistics() { return statistics_; }
   void count(const fabric::Probe& probe) { session_->host.count(probe); }
@@ -61,7 +62,8 @@ class Operation {
   static constexpr std::uint64_t first_reading = 0;
   static constexpr std::uint64_t second_reading = 1;
   std::uint64_t entries_per_buffer() const;
-  Entry entry(std::uint64_t buffer, std::uint64_t index) const;
+  void copy_entries(std::uint64_t buffer, std::span<Entry> destination) const;
+  bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
   LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
   Entry swapped_entry() const;
 
@@ -71,6 +73,14 @@ class Operation {
   bool prepare_outgoing(std::uint64_t length_bytes);
   std::span<std::byte> outgoing(std::uint64_t length_bytes);
 
+  // For the requests of one round trip.
+  std::vector<fabric::WorkRequest>& empty_chain() {
+    buffers().chain.clear();
+    return buffers().chain;
+  }
+  // Room for the words of a walk, which keeps what it has grown to from operation to operation.
+  std::vector<Entry>& walk_words() { return buffers().walk_words; }
+
   // A container failed its checksum under this entry. True if that happened before: since the entry
   // has not changed in between, nobody is writing there, and the container is corrupted.
   bool note_bad_checksum(std::uint64_t slot, Entry entry);
@@ -78,6 +88,7 @@ class Operation {
  private:
   OperationSlot& buffers() { return session_->slots[slot_]; }
   const OperationSlot& buffers() const { return session_->slots[slot_]; }
+  std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer(std::uint32_t index) const;
 
   std::shared_ptr<Session> session_;

@@ -1,7 +1,5 @@
 #include "engine/client/requester.h"
 
-#include <array>
-
 namespace falafel::engine {
 
 Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
@@ -32,6 +30,25 @@ class Requester::Waiting {
   Requester& requester_;
   std::size_t index_;
 };
+
+template <typename Condition>
+void Requester::wait_until(const Condition& condition, fabric::Event& event) {
+  while (!condition()) {
+    if (polling_) {
+      event.wait(fabric::never_ns);
+      continue;
+    }
+    polling_ = true;
+    struct PassOn {
+      Requester& requester;
+      ~PassOn() { requester.pass_on(); }
+    } const at_end{*this};
+    while (!condition()) {
+      completions_.wait(fabric::never_ns);
+      dispatch();
+    }
+  }
+}
 
 bool Requester::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
   if (posted != nullptr) *posted = false;
@@ -66,32 +83,14 @@ std::size_t Requester::take_chain(std::uint32_t requests) {
   return index;
 }
 
-void Requester::wait_until(const std::function<bool()>& condition, fabric::Event& event) {
-  while (!condition()) {
-    if (polling_) {
-      event.wait(fabric::never_ns);
-      continue;
-    }
-    polling_ = true;
-    struct PassOn {
-      Requester& requester;
-      ~PassOn() { requester.pass_on(); }
-    } const at_end{*this};
-    dispatch();
-    while (!condition()) {
-      completions_.wait(fabric::never_ns);
-      dispatch();
-    }
-  }
-}
-
 void Requester::dispatch() {
-  std::array<fabric::WorkCompletion, 16> batch;
-  while (const std::size_t count = completions_.poll(batch)) {
-    for (const fabric::WorkCompletion& completion : std::span(batch).first(count)) {
+  std::size_t count = 0;
+  do {
+    count = completions_.poll(batch_);
+    for (const fabric::WorkCompletion& completion : std::span(batch_).first(count)) {
       complete(completion);
     }
-  }
+  } while (count == batch_.size());
 }
 
 // Completions come in the order of posting, so that of one request completes those before it.

@@ -5,6 +5,7 @@
 // operation waits for its completion directly, and no fiber runs for others without need.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,7 +49,8 @@ class Requester {
 
   std::size_t take_chain(std::uint32_t requests);
   // Looks after the queue, or waits for `event`, until `condition` holds.
-  void wait_until(const std::function<bool()>& condition, fabric::Event& event);
+  template <typename Condition>
+  void wait_until(const Condition& condition, fabric::Event& event);
   void dispatch();
   void complete(const fabric::WorkCompletion& completion);
   void pass_on();
@@ -61,7 +63,8 @@ class Requester {
   std::uint32_t queued_ = 0;  // requests posted whose completion has not been polled
   std::vector<Chain> chains_;
   std::unique_ptr<fabric::Event> room_;
-  bool polling_ = false;  // a fiber looks after the queue
+  std::array<fabric::WorkCompletion, 16> batch_{};  // those polled last
+  bool polling_ = false;                            // a fiber looks after the queue
   bool broken_ = false;
 };
 

@@ -98,7 +98,7 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
   return *hello;
 }
 
-fabric::Result<void> Session::read_superblock(std::uint64_t chunk_bytes) {
+fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
   auto memory = allocate_local_memory(host, *domain, superblock_bytes);
   if (!memory) return tl::unexpected(memory.error());
   fabric::WorkRequest request;
@@ -110,9 +110,10 @@ fabric::Result<void> Session::read_superblock(std::uint64_t chunk_bytes) {
     return fabric::make_error(fabric::ErrorCode::unreachable,
                               "the connection broke before the superblock was read");
   }
-  const auto superblock = parse_superblock(memory->bytes(0, superblock_bytes), chunk_bytes);
+  const auto superblock = parse_superblock(memory->bytes(0, superblock_bytes), promised_bytes);
   if (!superblock) return tl::unexpected(superblock.error());
   geometry = geometry_of(*superblock);
+  chunk_bytes = geometry.chunk_bytes();
   hash_key = superblock->hash_key;
   server_incarnation = superblock->incarnation;
   return {};

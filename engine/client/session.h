@@ -15,6 +15,7 @@
 #include "engine/client/region_allocator.h"
 #include "engine/client/requester.h"
 #include "engine/layout/control_message.h"
+#include "engine/layout/entry.h"
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "fabric/fabric.h"
@@ -26,6 +27,8 @@ struct OperationSlot {
   LocalMemory fixed;     // results of atomics, chunks of the table, containers read ahead
   LocalMemory incoming;  // a container that is longer than what is read ahead; grows
   LocalMemory outgoing;  // the container to be written; grows
+  std::vector<fabric::WorkRequest> chain;
+  std::vector<Entry> walk_words;
   bool busy = false;
 };
 
@@ -46,6 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   fabric::Host& host;
   const ClientOptions options;
   Geometry geometry;
+  std::uint64_t chunk_bytes = 0;  // of the geometry
   HashKey hash_key{};
   std::uint64_t server_incarnation = 0;
   std::uint32_t chunk_key = 0;
@@ -65,7 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
   static constexpr std::uint32_t receive_count = 4;
 
   fabric::Result<ServerHello> connect(const fabric::Address& server, std::uint64_t deadline_ns);
-  fabric::Result<void> read_superblock(std::uint64_t chunk_bytes);
+  fabric::Result<void> read_superblock(std::uint64_t promised_bytes);
   fabric::Result<void> prepare_slots();
   void start_fibers();
 

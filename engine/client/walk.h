@@ -43,9 +43,12 @@ class Walk {
   Validation validate(std::uint64_t index);
 
  private:
+  std::uint64_t around(std::uint64_t slot) const;  // where a slot beyond the table's end is
+
   Operation& operation_;
   std::uint64_t home_;
-  std::vector<Entry> words_;  // from the home slot on
+  std::uint64_t table_entries_;
+  std::vector<Entry>& words_;  // from the home slot on
   std::uint64_t chunk_begin_ = 0;
   std::optional<bool> unchanged_;  // by the second reading
 };

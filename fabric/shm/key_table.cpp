@@ -14,22 +14,34 @@ constexpr std::uint32_t index_of(std::uint32_t key) { return key % max_keys; }
 
 }  // namespace
 
-Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
-               std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right) {
+// The fields are those of the control word, if that is the same before and after.
+bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
+                     Known& known) {
   KeyEntry& entry = arena.key_entry(index_of(key));
   const std::uint64_t control = entry.control.load(std::memory_order_acquire);
-  if (control >> rights::bits != key || key == 0) return {};
+  if (control >> rights::bits != key || key == 0) return false;
   const std::uint64_t begin = entry.begin.load(std::memory_order_acquire);
   const std::uint64_t end = entry.end.load(std::memory_order_acquire);
   const std::uint64_t block = entry.block.load(std::memory_order_acquire);
   const bool same_domain = entry.domain.load(std::memory_order_acquire) == domain;
-  if (entry.control.load(std::memory_order_acquire) != control || !same_domain) return {};
-  if (offset < begin || offset > end || length_bytes > end - offset ||
-      !arena.contains(block, end)) {
+  if (entry.control.load(std::memory_order_acquire) != control) return false;
+  if (!same_domain || !arena.contains(block, end)) return false;
+  known = {.control = control, .begin = begin, .end = end, .block = arena.at(block)};
+  return true;
+}
+
+Lookup KeyCache::look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
+                         std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right) {
+  Known& known = known_[key % entries];
+  const std::uint64_t control =
+      arena.key_entry(index_of(key)).control.load(std::memory_order_acquire);
+  const bool is_known = control == known.control && control >> rights::bits == key && key != 0;
+  if (!is_known && !learn(arena, key, domain, known)) return {};
+  if (offset < known.begin || offset > known.end || length_bytes > known.end - offset) {
     return {.result = Lookup::Result::out_of_bounds};
   }
-  if ((control & right) != right) return {.result = Lookup::Result::no_right};
-  return {.result = Lookup::Result::found, .address = arena.at(block + offset)};
+  if ((known.control & right) != right) return {.result = Lookup::Result::no_right};
+  return {.result = Lookup::Result::found, .address = known.block + offset};
 }
 
 KeyTable::KeyTable(std::shared_ptr<MappedArena> arena)

@@ -1,6 +1,7 @@
 // The keys of a process's memory regions, in its shared memory, where peers look them up.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -29,9 +30,28 @@ struct Lookup {
   std::byte* address = nullptr;  // if found
 };
 
-// By anybody, at any time: an entry that changes meanwhile is as it was before or as it is after.
-Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
-               std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right);
+// Looks keys up, in the own table or a peer's. An entry that changes meanwhile is as it was before or as it is
+// after. Keys that were found valid are remembered, so that the next look at one is a look at its control
+// word. For one thread, and always the same arena and protection domain.
+class KeyCache {
+ public:
+  Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
+                 std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right);
+
+ private:
+  static constexpr std::size_t entries = 8;
+  struct Known {
+    std::uint64_t control = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::byte* block = nullptr;
+  };
+  // Whether it is valid and of this domain.
+  static bool learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
+                    Known& known);
+
+  std::array<Known, entries> known_{};
+};
 
 // By the owner. Thread-safe.
 class KeyTable {

@@ -23,6 +23,7 @@ Link::Link(boost::asio::io_context& context, FileDescriptor socket,
            std::uint64_t peer_endpoint, std::shared_ptr<HostSignal> signal)
     : socket_(std::move(socket)),
       own_(std::move(own)),
+      own_endpoint_(&own_->get()),
       peer_arena_(std::move(peer_arena)),
       peer_(&peer_arena_->object_at<Endpoint>(peer_endpoint)),
       signal_(std::move(signal)),

@@ -63,7 +63,7 @@ class Link : public std::enable_shared_from_this<Link> {
   // The own queue pair is gone. No request of the peer begins any more.
   void close();
 
-  Endpoint& own() const { return own_->get(); }
+  Endpoint& own() const { return *own_endpoint_; }
   Endpoint& peer() const { return *peer_; }
   const MappedArena& peer_arena() const { return *peer_arena_; }
   WakeWord& peer_wake_word() const { return peer_arena_->object_at<WakeWord>(peer_->wake_word); }
@@ -79,6 +79,7 @@ class Link : public std::enable_shared_from_this<Link> {
 
   FileDescriptor socket_;
   std::unique_ptr<OwnEndpoint> own_;
+  Endpoint* own_endpoint_;
   std::shared_ptr<MappedArena> peer_arena_;
   Endpoint* peer_;
   std::shared_ptr<HostSignal> signal_;

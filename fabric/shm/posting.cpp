@@ -18,6 +18,8 @@ using fabric::Result;
 
 namespace {
 
+constexpr std::uint64_t max_prefetch_bytes = 256;
+
 // Tells the peer that requests are being carried out in its memory.
 class Busy {
  public:
@@ -36,10 +38,11 @@ class Busy {
 // Posting
 
 Result<std::byte*> QueuePairCore::find_local(const fabric::MemoryAddress& local,
-                                             std::uint64_t length_bytes, bool is_written) const {
+                                             std::uint64_t length_bytes, bool is_written) {
   if (length_bytes == 0) return nullptr;
-  const Lookup found = look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
-                               is_written ? rights::local_write : rights::none);
+  const Lookup found =
+      local_keys_.look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
+                          is_written ? rights::local_write : rights::none);
   switch (found.result) {
     case Lookup::Result::found: return found.address;
     case Lookup::Result::unknown_key:
@@ -92,6 +95,8 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
 }
 
 std::size_t QueuePairCore::execute_at_once(std::span<const fabric::WorkRequest> chain) {
+  const Busy busy(link_->peer());
+  for (const fabric::WorkRequest& request : chain) prefetch(request);
   for (std::size_t index = 0; index < chain.size(); ++index) {
     if (is_in_error()) return index;
     const Outcome outcome = execute(chain[index], locals_[index]);
@@ -154,21 +159,40 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
 // ---------------------------------------------------------------------------------------------------
 // Carrying out
 
+// The memory that a chain is about is fetched at the same time; one request after the other would wait for
+// each.
+void QueuePairCore::prefetch(const fabric::WorkRequest& request) {
+  if (request.opcode != Opcode::read) return;
+  const std::byte* const remote =
+      find_remote(request.remote, request.length_bytes, rights::remote_read);
+  if (remote == nullptr) return;
+  const std::uint64_t length = std::min<std::uint64_t>(request.length_bytes, max_prefetch_bytes);
+  for (std::uint64_t line = 0; line < length; line += cache_line_bytes) {
+    __builtin_prefetch(remote + line);
+  }
+}
+
 bool QueuePairCore::may_go_on() const {
   return link_->peer().state.load(std::memory_order_acquire) == EndpointState::ready &&
          !is_in_error();
 }
 
 std::byte* QueuePairCore::find_remote(const fabric::MemoryAddress& remote,
-                                      std::uint64_t length_bytes, std::uint64_t right) const {
-  return look_up(link_->peer_arena(), remote.key, link_->peer().domain, remote.offset, length_bytes,
-                 right)
+                                      std::uint64_t length_bytes, std::uint64_t right) {
+  return remote_keys_
+      .look_up(link_->peer_arena(), remote.key, link_->peer().domain, remote.offset, length_bytes,
+               right)
       .address;
 }
 
+QueuePairCore::Outcome QueuePairCore::retry(const Waiting& waiting) {
+  const Busy busy(link_->peer());
+  return execute(waiting.request, waiting.local);
+}
+
+// Within a section of Busy.
 QueuePairCore::Outcome QueuePairCore::execute(const fabric::WorkRequest& request,
                                               std::byte* local) {
-  const Busy busy(link_->peer());
   if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
     return Outcome::no_answer;
   }

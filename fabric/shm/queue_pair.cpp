@@ -136,7 +136,7 @@ bool QueuePairCore::is_over(const Waiting& waiting) const {
 void QueuePairCore::retry_waiting() {
   while (!waiting_.empty() && !is_in_error()) {
     Waiting& first = waiting_.front();
-    const Outcome outcome = execute(first.request, first.local);
+    const Outcome outcome = retry(first);
     if (outcome == Outcome::done) {
       complete(first.request, CompletionStatus::success);
     } else {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/shm/key_table.h"
 #include "fabric/shm/link.h"
 
 namespace falafel::shm {
@@ -58,17 +59,19 @@ class QueuePairCore final : public fabric::QueuePair {
   };
 
   fabric::Result<std::byte*> find_local(const fabric::MemoryAddress& local,
-                                        std::uint64_t length_bytes, bool is_written) const;
+                                        std::uint64_t length_bytes, bool is_written);
   fabric::Result<void> check_chain(std::span<const fabric::WorkRequest> chain);
   void enqueue(const fabric::WorkRequest& request, std::byte* local);
   // Tries requests in order, and returns how many are completed.
   std::size_t execute_at_once(std::span<const fabric::WorkRequest> chain);
+  Outcome retry(const Waiting& waiting);
   Outcome execute(const fabric::WorkRequest& request, std::byte* local);
+  void prefetch(const fabric::WorkRequest& request);
   Outcome move_data(const fabric::WorkRequest& request, std::byte* local);
   Outcome change_word(const fabric::WorkRequest& request, std::byte* local);
   Outcome deliver_message(const fabric::WorkRequest& request, std::byte* local);
   std::byte* find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
-                         std::uint64_t right) const;
+                         std::uint64_t right);
   bool may_go_on() const;
 
   void complete(const fabric::WorkRequest& request, fabric::CompletionStatus status);
@@ -90,6 +93,8 @@ class QueuePairCore final : public fabric::QueuePair {
   std::uint64_t domain_;
   CompletionQueueCore& send_completions_;
   CompletionQueueCore& receive_completions_;
+  KeyCache local_keys_;
+  KeyCache remote_keys_;
   std::shared_ptr<Link> link_;  // null until connected, and once closed
   bool closed_ = false;
   bool drained_ = false;  // in error, and what the peer had brought by then has been collected
