@@ -1,0 +1,266 @@
+// The engine between real threads and processes: what they did is linearizable, and memory is in order
+// afterwards, also if clients are killed or stopped at random moments, or the server is.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <random>
+#include <thread>
+
+#include "tests/shm/stress.h"
+
+namespace falafel::shm_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class RealHistoriesTest : public testing::Test {
+ protected:
+  RealHistoriesTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "falafel.XXXXXX").native();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~RealHistoriesTest() override { std::filesystem::remove_all(directory_); }
+
+  // A process of its own that does this. It exits with 1 and says why if something is wrong.
+  using Task = std::function<std::vector<std::string>(shm::Process&)>;
+  pid_t start(const Task& task) const {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    EXPECT_GE(child, 0);
+    if (child != 0) return child;
+    std::vector<std::string> problems;
+    {
+      const auto process = make_process(directory_);
+      problems = task(*process);
+    }
+    for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());
+    ::_exit(problems.empty() ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  pid_t start_server(const Stress& stress, SharedLog& log) const {
+    const pid_t server = start([&](shm::Process& process) { return serve(process, stress, log); });
+    while (!log.flags().server_is_up) std::this_thread::sleep_for(1ms);
+    return server;
+  }
+  pid_t start_client(const Stress& stress, SharedLog& log, std::uint64_t seed) const {
+    return start([&, seed](shm::Process& process) { return work(process, stress, log, seed); });
+  }
+
+  static void expect_success(pid_t process) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(process, &status, 0), process);
+    EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+    EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_SUCCESS) << "it said why";
+  }
+  static void expect_linearizable(SharedLog& log, std::uint64_t least_operations) {
+    const checkers::Judgement judgement = judge(log);
+    EXPECT_EQ(judgement.verdict, checkers::Verdict::holds)
+        << judgement.property << ": " << judgement.explanation;
+    EXPECT_GE(log.history().operations().size(), least_operations);
+  }
+
+  std::filesystem::path directory_;
+};
+
+void run_threads(shm::Process& process, const Stress& stress, SharedLog& log, std::uint32_t clients,
+                 std::uint64_t seed) {
+  auto server = std::async(std::launch::async, [&] { return serve(process, stress, log); });
+  while (!log.flags().server_is_up) std::this_thread::sleep_for(1ms);
+  std::vector<std::future<std::vector<std::string>>> workers;
+  for (std::uint32_t client = 0; client < clients; ++client) {
+    workers.push_back(std::async(std::launch::async, [&, client] {
+      return work(process, stress, log, seed * clients + client);
+    }));
+  }
+  for (auto& worker : workers) {
+    for (const std::string& problem : worker.get()) ADD_FAILURE() << problem;
+  }
+  log.flags().clients_are_done.store(true);
+  for (const std::string& problem : server.get()) ADD_FAILURE() << problem;
+}
+
+TEST_F(RealHistoriesTest, OfThreads) {
+  Stress stress = small_store();
+  stress.operations = FALAFEL_STRESS_OPERATIONS;
+  const auto process = make_process(directory_);
+  for (const std::uint32_t clients : {2U, 4U, 8U}) {
+    for (std::uint64_t round = 0; round < FALAFEL_STRESS_ROUNDS; ++round) {
+      SCOPED_TRACE(testing::Message() << clients << " clients, round " << round);
+      SharedLog log(stress.operations + stress.keys);
+      run_threads(*process, stress, log, clients, round);
+      expect_linearizable(log, clients * stress.operations);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(RealHistoriesTest, OfProcesses) {
+  Stress stress = small_store();
+  stress.operations = FALAFEL_STRESS_OPERATIONS;
+  for (std::uint64_t round = 0; round < FALAFEL_STRESS_ROUNDS; ++round) {
+    SharedLog log(stress.operations + stress.keys);
+    const pid_t server = start_server(stress, log);
+    std::vector<pid_t> clients;
+    for (std::uint64_t client = 0; client < 3; ++client) {
+      clients.push_back(start_client(stress, log, round * 3 + client));
+    }
+    for (const pid_t client : clients) expect_success(client);
+    log.flags().clients_are_done.store(true);
+    expect_success(server);
+    expect_linearizable(log, 3 * stress.operations);
+    if (HasFailure()) return;
+  }
+}
+
+// Clients that work until they are killed or done, and are replaced.
+class Workforce {
+ public:
+  using Start = std::function<pid_t()>;
+  Workforce(std::size_t size, Start start) : start_(std::move(start)) {
+    while (workers_.size() < size) workers_.push_back(start_());
+  }
+  void kill_one(std::size_t index) {
+    pid_t& worker = workers_[index % workers_.size()];
+    ::kill(worker, SIGKILL);
+    int status = 0;
+    ::waitpid(worker, &status, 0);
+    EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_SUCCESS)
+        << "before it was killed";
+    worker = start_();
+  }
+  const std::vector<pid_t>& workers() const { return workers_; }
+
+ private:
+  Start start_;
+  std::vector<pid_t> workers_;
+};
+
+TEST_F(RealHistoriesTest, OfClientsThatAreKilled) {
+  constexpr int rounds = FALAFEL_KILL_ROUNDS;
+  constexpr int kills_per_round = 20;
+  Stress stress = small_store();
+  stress.keys = 12;
+  stress.geometry.table_entries = 16;
+  stress.operations = 2'000;
+  std::mt19937_64 random(1);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    SharedLog log(stress.operations + stress.keys);
+    const pid_t server = start_server(stress, log);
+    std::uint64_t seed = round * 1'000;
+    Workforce workforce(3, [&] { return start_client(stress, log, ++seed); });
+    for (int kill = 0; kill < kills_per_round; ++kill) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 15'000));
+      workforce.kill_one(random());
+    }
+    for (const pid_t client : workforce.workers()) expect_success(client);
+    log.flags().clients_are_done.store(true);
+    expect_success(server);
+    expect_linearizable(log, 3 * stress.operations);
+    if (HasFailure()) return;
+  }
+}
+
+std::uint64_t operations_so_far(SharedLog& log) {
+  std::uint64_t count = 0;
+  for (const ClientLog& client : log.flags().logs) count += client.records;
+  return count;
+}
+
+// Memory that it may have read from is not used again meanwhile, so there has to be enough.
+TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
+  Stress stress = small_store();
+  stress.geometry.region_count = 4'096;
+  stress.geometry.mature_bytes = 8'388'608;
+  stress.operations = 10'000;
+  stress.heartbeat_timeout_ns = 60'000'000'000;
+  SharedLog log(stress.operations + stress.keys);
+  const pid_t server = start_server(stress, log);
+  const std::vector<pid_t> clients{start_client(stress, log, 1), start_client(stress, log, 2)};
+  while (operations_so_far(log) < 1'000) std::this_thread::sleep_for(1ms);
+  ::kill(clients[0], SIGSTOP);
+  expect_success(clients[1]);
+  ::kill(clients[0], SIGCONT);
+  expect_success(clients[0]);
+  log.flags().clients_are_done.store(true);
+  expect_success(server);
+  expect_linearizable(log, 2 * stress.operations);
+}
+
+// With little memory the others wait for it, until it is given up.
+TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
+  Stress stress = small_store();
+  stress.operations = 10'000;
+  stress.heartbeat_timeout_ns = 300'000'000;
+  SharedLog log(stress.operations + stress.keys);
+  const pid_t server = start_server(stress, log);
+  const std::vector<pid_t> clients{start_client(stress, log, 1), start_client(stress, log, 2)};
+  while (operations_so_far(log) < 1'000) std::this_thread::sleep_for(1ms);
+  ::kill(clients[0], SIGSTOP);
+  expect_success(clients[1]);
+  std::this_thread::sleep_for(1s);
+  ::kill(clients[0], SIGCONT);
+  int status = 0;
+  ::waitpid(clients[0], &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), EXIT_FAILURE) << "it was disconnected";
+  log.flags().clients_are_done.store(true);
+  expect_success(server);
+  expect_linearizable(log, stress.operations);
+}
+
+using Clock = std::chrono::steady_clock;
+
+// How long a client that goes on asking does not know that the server was killed.
+Clock::duration time_to_disconnection(engine::Client& client, pid_t server) {
+  const std::array<std::byte, 1> key{std::byte{1}};
+  EXPECT_EQ(client.set(key, key).answer, engine::Answer::stored);
+  ::kill(server, SIGKILL);
+  const auto killed = Clock::now();
+  while (client.get(key).answer != engine::Answer::disconnected && Clock::now() - killed < 30s) {
+  }
+  EXPECT_FALSE(client.is_connected());
+  return Clock::now() - killed;
+}
+
+TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
+  const Stress stress = small_store();
+  SharedLog first(100);
+  SharedLog second(100);
+  const pid_t server = start_server(stress, first);
+  const pid_t successor = start([&](shm::Process& process) {
+    while (!second.flags().server_may_start) std::this_thread::sleep_for(1ms);
+    return serve(process, stress, second);
+  });
+  {
+    const auto process = make_process(directory_);
+    const auto host = process->create_host("client").value();
+    host->run_program([&] {
+      const fabric::Address address{.host = "server", .service = 7};
+      auto client = engine::Client::connect(*host, address, {}).value();
+      const std::uint64_t incarnation = client->server_incarnation();
+      const auto duration = time_to_disconnection(*client, server);
+      // Milliseconds, if the machine has time for it.
+      EXPECT_LT(duration, 10s);
+      EXPECT_EQ(engine::Client::connect(*host, address, {}).error().code,
+                fabric::ErrorCode::unreachable);
+      second.flags().server_may_start.store(true);
+      while (!second.flags().server_is_up) host->sleep_until(host->now_ns() + 1'000'000);
+      client = engine::Client::connect(*host, address, {}).value();
+      EXPECT_NE(client->server_incarnation(), incarnation);
+      const std::array<std::byte, 1> key{std::byte{1}};
+      EXPECT_EQ(client->get(key).answer, engine::Answer::not_found) << "it is empty";
+      client->disconnect();
+    });
+  }
+  second.flags().clients_are_done.store(true);
+  expect_success(successor);
+  int status = 0;
+  ::waitpid(server, &status, 0);
+}
+
+}  // namespace
+}  // namespace falafel::shm_test
