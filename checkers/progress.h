@@ -1,6 +1,6 @@
 // Lock-freedom (Behringer 3.5.5): as long as parties take steps, operations complete. A fault-free phase
 // at a run's end must bring every operation that is still under way to its end, however others are
-// stalled or dead; and at no time may very many verbs complete without any operation doing so.
+// stalled or dead; and at no time may very many verbs be posted without any operation coming to its end.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace falafel::checkers {
 
 class ProgressChecker {
  public:
-  // `most_verbs`: as many as may complete between two operations; cover the longest operation that
+  // `most_verbs`: as many as may be posted between two operations' ends; cover the longest operation that
   // nobody disturbs, times the operations that run side by side, times the changes that one can meet.
   explicit ProgressChecker(std::uint64_t most_verbs) : most_verbs_(most_verbs) {}
 

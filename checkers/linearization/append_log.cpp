@@ -28,6 +28,7 @@ State AppendLog::apply(State state, const Transition& transition) {
 }
 
 bool AppendLog::may_become(State state, const Transition& get) const {
+  if (state == unseen_state) return false;
   const std::string_view expected = value(get.value);
   const std::size_t length_bytes = nodes_[state].length_bytes;
   if (length_bytes > expected.size()) return false;
@@ -44,6 +45,7 @@ std::string_view AppendLog::piece(State state) const {
 }
 
 bool AppendLog::equals(State state, std::string_view expected) const {
+  if (state == unseen_state) return false;
   if (nodes_[state].length_bytes != expected.size()) return false;
   while (state != empty) {
     const std::string_view last = piece(state);
@@ -55,6 +57,7 @@ bool AppendLog::equals(State state, std::string_view expected) const {
 }
 
 State AppendLog::extended(State parent, std::uint32_t piece) {
+  if (parent == unseen_state) return unseen_state;
   const std::size_t piece_bytes = value(piece).size();
   if (piece_bytes == 0) return parent;
   const std::size_t slot = slot_of(parent, piece);

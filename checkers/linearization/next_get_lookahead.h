@@ -21,22 +21,23 @@ class NextGetLookahead {
     const auto returns = timeline.returns();
     is_ordered_.assign(timeline.operations().size(), false);
     next_get_.assign(returns.size() + 1, none);
-    list_overwriters(timeline);
-    std::uint32_t overwriter = returning_overwriters_;
-    first_overwriter_.assign(returns.size() + 1, overwriter);
+    overwriters_.assign(timeline, [&](const TimedOperation& operation) {
+      return Model::overwrites(operation.transition);
+    });
+    gets_.assign(timeline, [&](const TimedOperation& operation) {
+      return operation.transition.kind == OperationKind::get && operation.rank < horizon;
+    });
     for (std::size_t rank = returns.size(); rank-- > 0;) {
-      const Transition& transition = timeline.operations()[returns[rank]].transition;
-      const bool is_get = transition.kind == OperationKind::get && rank < horizon;
-      next_get_[rank] = is_get ? returns[rank] : next_get_[rank + 1];
-      if (Model::overwrites(transition)) --overwriter;
-      first_overwriter_[rank] = overwriter;
+      const std::size_t first = gets_.first_to_return[rank];
+      next_get_[rank] = first < gets_.candidates.size() ? gets_.candidates[first].operation : none;
     }
   }
 
   void order(std::uint32_t operation) { is_ordered_[operation] = true; }
   void undo(std::uint32_t operation) { is_ordered_[operation] = false; }
 
-  // Of an operation that leads to the state `after`. Poor: only if the value is overwritten in time.
+  // Of an operation that leads to the state `after`. Poor: only if the value is overwritten in time. Unseen: and
+  // no get can find it before.
   // `rank`: how many operations have returned.
   Prospect prospect(const Model& model, std::uint32_t rank, const TimedOperation& operation,
                     State /*before*/, State after) const {
@@ -46,52 +47,71 @@ class NextGetLookahead {
     if (next == none) return Prospect::good;
     const TimedOperation& get = operations[next];
     if (model.may_become(after, get.transition)) return Prospect::good;
-    for (std::size_t index = first_overwriter_[rank]; index < overwriters_.size(); ++index) {
-      if (overwriters_[index].first_call >= get.return_event) break;
-      const TimedOperation& overwriter = operations[overwriters_[index].operation];
-      const bool may_come = overwriter.call_event < get.return_event && &overwriter != &operation &&
-                            !is_ordered_[overwriters_[index].operation];
-      if (may_come && model.may_become(overwriter.transition, get.transition))
-        return Prospect::poor;
-    }
-    return Prospect::none;
+    const bool is_overwritten =
+        may_come_before(get, rank, overwriters_, [&](const TimedOperation& overwriter) {
+          return &overwriter != &operation &&
+                 model.may_become(overwriter.transition, get.transition);
+        });
+    if (!is_overwritten) return Prospect::none;
+    const bool is_seen = may_come_before(get, rank, gets_, [&](const TimedOperation& other) {
+      return model.may_become(after, other.transition);
+    });
+    return is_seen ? Prospect::poor : Prospect::unseen;
   }
 
  private:
-  struct Overwriter {
+  // Operations of a kind by their returns; last come those that never return.
+  struct Candidate {
     std::uint32_t operation;
     std::uint32_t first_call;  // of this and those after it
   };
+  struct Candidates {
+    std::vector<Candidate> candidates;
+    std::vector<std::uint32_t> first_to_return;  // by rank: the first to return then or later
 
-  // By their returns; last come those that never return.
-  void list_overwriters(const Timeline& timeline) {
-    overwriters_.clear();
-    const auto operations = timeline.operations();
-    for (const std::uint32_t operation : timeline.returns()) {
-      if (Model::overwrites(operations[operation].transition)) {
-        overwriters_.push_back({operation, none});
+    template <typename Predicate>
+    void assign(const Timeline& timeline, Predicate is_meant) {
+      candidates.clear();
+      first_to_return.clear();
+      const auto operations = timeline.operations();
+      for (const std::uint32_t operation : timeline.returns()) {
+        first_to_return.push_back(static_cast<std::uint32_t>(candidates.size()));
+        if (is_meant(operations[operation])) candidates.push_back({operation, none});
+      }
+      first_to_return.push_back(static_cast<std::uint32_t>(candidates.size()));
+      for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
+        if (operations[operation].is_indeterminate() && is_meant(operations[operation])) {
+          candidates.push_back({operation, none});
+        }
+      }
+      std::uint32_t first_call = none;
+      for (std::size_t index = candidates.size(); index-- > 0;) {
+        first_call = std::min(first_call, operations[candidates[index].operation].call_event);
+        candidates[index].first_call = first_call;
       }
     }
-    returning_overwriters_ = static_cast<std::uint32_t>(overwriters_.size());
-    for (std::uint32_t operation = 0; operation < operations.size(); ++operation) {
-      const bool overwrites = Model::overwrites(operations[operation].transition);
-      if (operations[operation].is_indeterminate() && overwrites) {
-        overwriters_.push_back({operation, none});
-      }
+  };
+
+  // Whether one of them that fits may be ordered before the get returns, and is not yet.
+  template <typename Predicate>
+  bool may_come_before(const TimedOperation& get, std::uint32_t rank, const Candidates& all,
+                       Predicate fits) const {
+    for (std::size_t index = all.first_to_return[rank]; index < all.candidates.size(); ++index) {
+      const Candidate& candidate = all.candidates[index];
+      if (candidate.first_call >= get.return_event) return false;
+      const TimedOperation& operation = timeline_->operations()[candidate.operation];
+      const bool may_come =
+          operation.call_event < get.return_event && !is_ordered_[candidate.operation];
+      if (may_come && fits(operation)) return true;
     }
-    std::uint32_t first_call = none;
-    for (std::size_t index = overwriters_.size(); index-- > 0;) {
-      first_call = std::min(first_call, operations[overwriters_[index].operation].call_event);
-      overwriters_[index].first_call = first_call;
-    }
+    return false;
   }
 
   const Timeline* timeline_ = nullptr;
   std::vector<bool> is_ordered_;         // by operation
   std::vector<std::uint32_t> next_get_;  // by rank: the first to return then or later
-  std::vector<Overwriter> overwriters_;
-  std::uint32_t returning_overwriters_ = 0;
-  std::vector<std::uint32_t> first_overwriter_;  // by rank: the first to return then or later
+  Candidates overwriters_;
+  Candidates gets_;
 };
 
 }  // namespace falafel::checkers::linearization

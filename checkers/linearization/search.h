@@ -187,6 +187,7 @@ class Search {
     const Prospect prospect = lookahead_.prospect(*model_, rank_, operation, state_, state);
     if (prospect == Prospect::none) return {};
     if (prospect == Prospect::poor) return {index, state, Group::poor};
+    if (prospect == Prospect::unseen) return {index, unseen_state, Group::poor};
     return {index, state, group_of(index, operation, state)};
   }
 

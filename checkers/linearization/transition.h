@@ -18,6 +18,9 @@ namespace falafel::checkers::linearization {
 
 using State = std::uint32_t;
 inline constexpr State impossible = 0xffff'ffffU;
+// Any state that is overwritten before somebody finds it. They are all alike: the search does not have to go on
+// from each of them.
+inline constexpr State unseen_state = 0xffff'fffeU;
 
 // Numbers of values. Strings are counted from first_value on.
 inline constexpr std::uint32_t absent = 0;
@@ -25,7 +28,12 @@ inline constexpr std::uint32_t unobserved = 1;  // any value that no answer depe
 inline constexpr std::uint32_t first_value = 2;
 
 // What a lookahead says of an operation that could come next.
-enum class Prospect : std::uint8_t { good, poor, none };  // none: no right order can go on with it
+enum class Prospect : std::uint8_t {
+  good,
+  poor,
+  unseen,  // poor, and nobody can find the state that it leads to
+  none,    // no right order can go on with it
+};
 
 struct Transition {
   OperationKind kind = OperationKind::get;

@@ -134,19 +134,15 @@ fabric::Result<void> Session::prepare_slots() {
   return {};
 }
 
-// The fibers hold the session until they have ended.
+// The fibers hold the session until they have ended, which they do of themselves when it is broken.
 void Session::start_fibers() {
   auto self = shared_from_this();
-  fibers_ = {
-      host.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); }),
-      host.spawn({.name = "messages out", .daemon = true}, [self] { self->send_messages(); })};
+  host.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); });
+  host.spawn({.name = "messages out", .daemon = true}, [self] { self->send_messages(); });
 }
 
 void Session::close() {
-  if (closed_) return;
-  closed_ = true;
   if (queue_pair_ != nullptr) requester->break_off();
-  for (const fabric::FiberId fiber : fibers_) host.cancel(fiber);
 }
 
 void Session::say_goodbye() {

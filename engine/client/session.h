@@ -86,14 +86,12 @@ class Session : public std::enable_shared_from_this<Session> {
   LocalMemory messages_;  // receive buffers, then one to send from
   std::unique_ptr<fabric::Event> outbox_;
   std::unique_ptr<fabric::Event> slot_free_;
-  std::vector<fabric::FiberId> fibers_;
   std::uint64_t heartbeat_interval_ns_ = 0;
   std::uint64_t next_heartbeat_ns_ = 0;
   std::uint64_t asked_epoch_ = 0;                 // the server's last question
   std::optional<std::uint64_t> quiescent_since_;  // a heartbeat is due when this holds
   bool goodbye_ = false;
   std::unique_ptr<fabric::Event> goodbye_sent_;
-  bool closed_ = false;
   // Last, so that it goes first: it refers to the queues and the memory.
   std::unique_ptr<fabric::QueuePair> queue_pair_;
 };

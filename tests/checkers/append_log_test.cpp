@@ -46,6 +46,17 @@ TEST(AppendLog, SetReplacesEverything) {
   EXPECT_EQ(judged({append, stored(2, {3, 4}, ""), found(3, {5, 6}, "")}), holds);
 }
 
+TEST(AppendLog, WhatIsOverwrittenMayBeFoundBefore) {
+  // The get that returns first has to find the set's string, and the other one what was there before.
+  const Operation append = appended(1, {1, 10}, "a");
+  const Operation other = appended(2, {1, 10}, "b");
+  const Operation set = stored(3, {1, 10}, "x");
+  const Operation first = found(4, {2, 11}, "x");
+  EXPECT_EQ(judged({append, other, set, first, found(5, {3, 12}, "ba")}), holds);
+  EXPECT_EQ(judged({append, other, set, first, found(5, {3, 12}, "bb")}), violated);
+  EXPECT_EQ(judged({append, other, set, first, found(5, {11, 12}, "ba")}), violated);
+}
+
 TEST(AppendLog, ConcurrentSetDoesNotMisleadLookahead) {
   // The last get contradicts the first append unless the set comes between them.
   EXPECT_EQ(judged({stored(2, {1, 20}, "x"), appended(1, {2, 3}, "a"), appended(1, {4, 5}, "b"),

@@ -1,6 +1,7 @@
 // Shrinking: what comes out violates the same property, is smaller, and replays to the same trace hash.
 #include "tools/fuzz/shrink.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -62,13 +63,65 @@ TEST(ReplayFile, HoldsTheRun) {
   std::filesystem::remove(path);
 }
 
+constexpr double patience_seconds = 30;
+
+std::optional<RecordedCrash> record_seeded(const Scenario& scenario) {
+  return record_crash(scenario, *make_seeded_strategy(scenario, 1), patience_seconds);
+}
+
 // A server on a device without atomics does not start, which ends the process.
-TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
-  constexpr double patience_seconds = 30;
+Scenario crashing_scenario() {
   Scenario scenario = draw_scenario({}, 1);
-  EXPECT_TRUE(record_crash(scenario, 1, patience_seconds).empty());
   scenario.simulation.atomic_capability = fabric::AtomicCapability::none;
-  EXPECT_FALSE(record_crash(scenario, 1, patience_seconds).empty());
+  return scenario;
+}
+
+TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
+  EXPECT_FALSE(record_seeded(draw_scenario({}, 1)).has_value());
+  const auto crash = record_seeded(crashing_scenario());
+  ASSERT_TRUE(crash.has_value());
+  EXPECT_EQ(crash->property, crash_property);
+  EXPECT_FALSE(crash->choices.empty());
+  EXPECT_THAT(crash->fingerprint, testing::MatchesRegex("tools/fuzz/store_world.cpp:[0-9]+"));
+  EXPECT_THAT(crash->explanation, testing::HasSubstr("the server does not start"));
+}
+
+// What only the step limit ends goes on for ever without.
+TEST(CrashRecorder, HasPatienceForSoLong) {
+  ScenarioChoices choices;
+  choices.safeguards.bounded_walks = false;
+  Runner runner;
+  Scenario scenario;
+  std::uint64_t seed = 0;
+  for (auto outcome = sim::Outcome::completed; outcome != sim::Outcome::step_limit;) {
+    ASSERT_LT(++seed, 1'000U);
+    scenario = draw_scenario(choices, seed);
+    outcome = runner.run(scenario, *make_seeded_strategy(scenario, seed)).result.outcome;
+  }
+  scenario.simulation.step_limit = 1'000'000'000'000;
+  const auto hang = record_crash(scenario, *make_seeded_strategy(scenario, seed), 0.5);
+  ASSERT_TRUE(hang.has_value());
+  EXPECT_EQ(hang->property, hang_property) << hang->explanation;
+}
+
+TEST(Shrink, MakesCrashesSmaller) {
+  const Scenario scenario = crashing_scenario();
+  const auto small =
+      shrink_crash(scenario, *make_seeded_strategy(scenario, 1),
+                   {.seconds = shrink_seconds, .tries = 20}, [](const FailingRun&) {});
+  ASSERT_TRUE(small.has_value());
+  EXPECT_EQ(small->run.property(), crash_property);
+  EXPECT_EQ(small->scenario.operation_count(), 0U);
+  EXPECT_EQ(small->scenario.clients.size(), 1U);
+  sim::ReplayStrategy strategy(small->choices);
+  EXPECT_TRUE(record_crash(small->scenario, strategy, patience_seconds).has_value());
+}
+
+TEST(Shrink, LeavesARunThatDoesNotCrash) {
+  const Scenario scenario = draw_scenario({}, 1);
+  EXPECT_FALSE(
+      shrink_crash(scenario, *make_seeded_strategy(scenario, 1), {}, [](const FailingRun&) {
+      }).has_value());
 }
 
 TEST(CriticalChoice, IsWhereTheViolationBecomesCertain) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -22,38 +23,61 @@ struct AblateOptions {
   double seconds_per_safeguard = 60;
   double shrink_seconds = 40;
   std::uint64_t seed = 1;
+  std::uint64_t repeat = 1;
   unsigned jobs = 1;
   std::vector<std::string> only;
   std::string output = ".";
   bool json = false;
 };
 
+// More than a search can come to.
+constexpr std::uint64_t seeds_between_searches = 1'000'000'000;
+
 // Without reclamation by epochs, a reader meets containers that are being written: that is what the
 // checksums are for. With it, no container changes while a reader may look at it, and they are not
 // needed.
-engine::Safeguards without(const engine::SafeguardDescription& safeguard) {
-  engine::Safeguards safeguards = engine::Safeguards::hardened();
-  safeguards.*safeguard.enabled = false;
+fuzz::ScenarioChoices without(const engine::SafeguardDescription& safeguard) {
+  fuzz::ScenarioChoices choices;
+  choices.safeguards.*safeguard.enabled = false;
   if (safeguard.enabled == &engine::Safeguards::crc_verification) {
-    safeguards.epoch_reclamation = false;
+    choices.safeguards.epoch_reclamation = false;
   }
-  return safeguards;
+  return choices;
 }
 
-struct Row {
-  std::string safeguard;
+// A search from one seed on.
+struct Search {
+  std::uint64_t seed = 0;
   bool caught = false;
   std::uint64_t schedules = 0;
   double seconds = 0;
-  std::string property;
-  std::string replay_path;
-  std::uint64_t steps = 0;
+  fuzz::Finding finding;  // if caught
 };
 
+struct Row {
+  std::string safeguard;
+  std::vector<Search> searches;
+  std::string replay_path;  // of the first search
+  std::uint64_t steps = 0;
+
+  std::size_t caught() const {
+    return static_cast<std::size_t>(std::ranges::count(searches, true, &Search::caught));
+  }
+};
+
+// Of an even number, the lower one of the two in the middle.
+template <typename Number>
+Number median(const std::vector<Search>& searches, Number Search::*member) {
+  std::vector<Number> numbers;
+  for (const Search& search : searches) numbers.push_back(search.*member);
+  std::ranges::sort(numbers);
+  return numbers[(numbers.size() - 1) / 2];
+}
+
 std::string save(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
-                 const fuzz::ScenarioChoices& choices, const fuzz::Finding& finding, Row& row) {
+                 const fuzz::Finding& finding, Row& row) {
   fuzz::Runner runner;
-  const fuzz::Scenario scenario = fuzz::draw_scenario(choices, finding.seed);
+  const fuzz::Scenario scenario = fuzz::draw_scenario(without(safeguard), finding.seed);
   fuzz::FailingRun failing =
       fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, finding.seed));
   if (options.shrink_seconds > 0) {
@@ -69,43 +93,72 @@ std::string save(const AblateOptions& options, const engine::SafeguardDescriptio
   return saved ? path : std::string();
 }
 
-Row ablate(const AblateOptions& options, const engine::SafeguardDescription& safeguard) {
+// Of the properties that a schedule violates, or several of workers side by side: the shortest run.
+fuzz::Finding shortest_finding(const fuzz::CampaignResult& result) {
+  fuzz::Finding shortest;
+  for (const auto& [property, finding] : result.findings) {
+    if (shortest.property.empty() || finding.steps < shortest.steps) shortest = finding;
+  }
+  return shortest;
+}
+
+Search search(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
+              std::uint64_t seed) {
   fuzz::CampaignOptions campaign;
-  campaign.choices.safeguards = without(safeguard);
-  campaign.first_seed = options.seed;
+  campaign.choices = without(safeguard);
+  campaign.first_seed = seed;
   campaign.schedules = 0;
   campaign.seconds = options.seconds_per_safeguard;
   campaign.jobs = options.jobs;
   campaign.stops_at_violation = true;
   const fuzz::CampaignResult result =
       fuzz::run_campaign(campaign, [](const fuzz::CampaignResult&) {});
-  Row row{.safeguard = std::string(safeguard.name),
+  return {.seed = seed,
           .caught = !result.holds(),
           .schedules = result.schedules,
           .seconds = result.seconds,
-          .property = {},
-          .replay_path = {}};
-  if (!row.caught) return row;
-  const fuzz::Finding& finding = result.findings.begin()->second;
-  row.property = finding.property;
-  const bool can_be_recorded =
-      finding.property != fuzz::crash_property && finding.property != fuzz::hang_property;
-  if (can_be_recorded) {
-    row.replay_path = save(options, safeguard, campaign.choices, finding, row);
+          .finding = shortest_finding(result)};
+}
+
+Row ablate(const AblateOptions& options, const engine::SafeguardDescription& safeguard) {
+  Row row{.safeguard = std::string(safeguard.name), .searches = {}, .replay_path = {}};
+  for (std::uint64_t repetition = 0; repetition < options.repeat; ++repetition) {
+    row.searches.push_back(
+        search(options, safeguard, options.seed + repetition * seeds_between_searches));
   }
+  const fuzz::Finding& finding = row.searches.front().finding;
+  const bool can_be_recorded = row.searches.front().caught &&
+                               finding.property != fuzz::crash_property &&
+                               finding.property != fuzz::hang_property;
+  if (can_be_recorded) row.replay_path = save(options, safeguard, finding, row);
   return row;
 }
 
 void print(const Row& row) {
-  fmt::print("{:<37}{:<8}{:>10}{:>9.1f}  {:<26}{:>6}  {}\n", row.safeguard,
-             row.caught ? "caught" : "MISSED", row.schedules, row.seconds, row.property, row.steps,
-             row.replay_path);
+  fmt::print("{:<37}{:>3} of {:<3}{:>10}{:>9.1f}{:>9.1f}  {:<26}{:>6}  {}\n", row.safeguard,
+             row.caught(), row.searches.size(), median(row.searches, &Search::schedules),
+             median(row.searches, &Search::seconds),
+             std::ranges::max(row.searches, {}, &Search::seconds).seconds,
+             row.searches.front().finding.property, row.steps, row.replay_path);
   std::fflush(stdout);
 }
 
 nlohmann::json to_json(const Row& row) {
-  return {{"safeguard", row.safeguard}, {"caught", row.caught},     {"schedules", row.schedules},
-          {"seconds", row.seconds},     {"property", row.property}, {"replay", row.replay_path},
+  nlohmann::json searches = nlohmann::json::array();
+  for (const Search& search : row.searches) {
+    searches.push_back({{"seed", search.seed},
+                        {"caught", search.caught},
+                        {"schedules", search.schedules},
+                        {"seconds", search.seconds},
+                        {"property", search.finding.property}});
+  }
+  return {{"safeguard", row.safeguard},
+          {"caught", row.caught() == row.searches.size()},
+          {"schedules", median(row.searches, &Search::schedules)},
+          {"seconds", median(row.searches, &Search::seconds)},
+          {"searches", std::move(searches)},
+          {"property", row.searches.front().finding.property},
+          {"replay", row.replay_path},
           {"steps_after", row.steps}};
 }
 
@@ -117,8 +170,8 @@ int ablate_all(const AblateOptions& options) {
     return 2;
   }
   if (!options.json) {
-    fmt::print("{:<37}{:<8}{:>10}{:>9}  {:<26}{:>6}  {}\n", "safeguard switched off", "",
-               "schedules", "seconds", "property", "steps", "replay file");
+    fmt::print("{:<37}{:<10}{:>10}{:>9}{:>9}  {:<26}{:>6}  {}\n", "safeguard switched off",
+               "   caught", "schedules", "seconds", "longest", "property", "steps", "replay file");
   }
   bool all_caught = true;
   nlohmann::json rows = nlohmann::json::array();
@@ -128,7 +181,7 @@ int ablate_all(const AblateOptions& options) {
         std::find(options.only.begin(), options.only.end(), safeguard.name) != options.only.end();
     if (!is_meant) continue;
     const Row row = ablate(options, safeguard);
-    all_caught = all_caught && row.caught;
+    all_caught = all_caught && row.caught() == row.searches.size();
     if (options.json) {
       rows.push_back(to_json(row));
     } else {
@@ -153,6 +206,11 @@ void add_ablate_command(CLI::App& app, int& exit_status) {
       ->add_option("--shrink-seconds", options->shrink_seconds, "how long to shrink what is found")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "the first seed")->capture_default_str();
+  command
+      ->add_option("--repeat", options->repeat,
+                   "searches for each, from seeds far apart; their medians are reported")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
   command->add_option("--jobs", options->jobs, "worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();

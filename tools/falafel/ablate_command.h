@@ -6,7 +6,7 @@
 
 namespace falafel::command_line {
 
-// Exit status: 0 each safeguard was caught, 1 one was not, 2 usage.
+// Exit status: 0 each search found a failing schedule, 1 one did not, 2 usage.
 void add_ablate_command(CLI::App& app, int& exit_status);
 
 }  // namespace falafel::command_line

@@ -13,7 +13,6 @@
 #include "tools/falafel/campaign_options.h"
 #include "tools/falafel/progress.h"
 #include "tools/fuzz/campaign.h"
-#include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/shrink.h"
 
@@ -71,20 +70,21 @@ std::string save(const FuzzOptions& options, const fuzz::Finding& finding,
   return saved ? path : std::string();
 }
 
-// What kills a process is recorded in one of its own, and not made smaller. Two different runs of one
+// What kills a process is recorded, and made smaller, in processes of their own. Two different runs of one
 // seed are no schedule; the seed repeats them.
 Report report_failed_run(const FuzzOptions& options, const fuzz::Finding& finding) {
-  constexpr double patience_seconds = 60;
   if (finding.property == fuzz::determinism_property)
     return {.finding = finding, .replay_path = {}};
   const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, finding.seed);
-  fuzz::FailingRun failing{.scenario = scenario,
-                           .choices = fuzz::record_crash(scenario, finding.seed, patience_seconds),
-                           .run = {}};
-  failing.run.violations.push_back({.verdict = checkers::Verdict::violated,
-                                    .property = finding.property,
-                                    .explanation = finding.explanation});
-  return {.finding = finding, .replay_path = save(options, finding, failing)};
+  const auto strategy = fuzz::make_seeded_strategy(scenario, finding.seed);
+  const auto failing =
+      fuzz::shrink_crash(scenario, *strategy, {.seconds = options.shrink_seconds}, print_shrinking);
+  if (!failing) return {.finding = finding, .replay_path = {}};
+  Report report{.finding = finding,
+                .replay_path = save(options, finding, *failing),
+                .steps_after = failing->run.result.steps};
+  report.finding.explanation = failing->run.violations.front().explanation;
+  return report;
 }
 
 Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
@@ -139,13 +139,19 @@ nlohmann::json to_json(const fuzz::CampaignResult& result, const std::vector<Rep
           {"faults", std::move(faults)}};
 }
 
-void print_text(const fuzz::CampaignResult& result, const std::vector<Report>& reports) {
+void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
+                const std::vector<Report>& reports) {
   fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", result.schedules,
              result.steps, result.seconds, static_cast<double>(result.schedules) / result.seconds);
   fmt::print("campaign hash {:016x}; {} schedules not judged\n", result.hash, result.unknown);
   fmt::print("probes:");
   for (const fabric::Probe& probe : engine::probes::all) {
     fmt::print(" {} {}", probe.name, result.probes[probe.index]);
+  }
+  fmt::print("\nprobes of the simulator:");
+  for (std::size_t index = 0; index < sim::simulator_probe_count; ++index) {
+    fmt::print("{} {} {}", index == 0 ? "" : ",",
+               to_string(static_cast<sim::SimulatorProbe>(index)), result.simulator_probes[index]);
   }
   fmt::print("\nfaults:");
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
@@ -154,8 +160,10 @@ void print_text(const fuzz::CampaignResult& result, const std::vector<Report>& r
   fmt::print("\n");
   for (const Report& report : reports) {
     const fuzz::Finding& finding = report.finding;
-    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}:\n{}\n", finding.property,
-               result.violations.at(finding.property), finding.seed, finding.explanation);
+    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which drew\n{}{}\n",
+               finding.property, result.violations.at(finding.property), finding.seed,
+               describe(fuzz::draw_scenario(options.campaign.choices, finding.seed)),
+               finding.explanation);
     if (!report.replay_path.empty()) {
       if (report.steps_after > 0) {
         fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
@@ -166,6 +174,18 @@ void print_text(const fuzz::CampaignResult& result, const std::vector<Report>& r
     }
   }
   if (reports.empty()) fmt::print("all properties held\n");
+}
+
+// Of a single seed, what it draws comes first: should the program hang, that is there to look at.
+void print_head(const FuzzOptions& options) {
+  const fuzz::CampaignOptions& campaign = options.campaign;
+  fmt::print("{} protocol, seeds from {} on, {} jobs\n", options.texts.protocol,
+             campaign.first_seed, campaign.jobs);
+  if (campaign.schedules == 1) {
+    fmt::print("seed {} draws\n{}", campaign.first_seed,
+               describe(fuzz::draw_scenario(campaign.choices, campaign.first_seed)));
+  }
+  std::fflush(stdout);
 }
 
 int fuzz(FuzzOptions& options) {
@@ -183,9 +203,7 @@ int fuzz(FuzzOptions& options) {
     return 2;
   }
   if (!options.json) {
-    fmt::print("{} protocol, seeds from {} on, {} jobs\n", options.texts.protocol,
-               options.campaign.first_seed, options.campaign.jobs);
-    std::fflush(stdout);
+    print_head(options);
   }
   const fuzz::CampaignResult result = fuzz::run_campaign(
       options.campaign,
@@ -200,7 +218,7 @@ int fuzz(FuzzOptions& options) {
         "{}\n",
         to_json(result, reports).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
   } else {
-    print_text(result, reports);
+    print_text(options, result, reports);
   }
   const bool run_failed = std::ranges::any_of(
       result.findings, [](const auto& found) { return is_about_the_run(found.first); });

@@ -16,6 +16,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/sim/simulation.h"
+#include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/scenario.h"
 
 namespace falafel::fuzz {
@@ -53,9 +54,7 @@ struct CampaignResult {
   bool holds() const { return violations.empty(); }
 };
 
-// Properties of findings about the run itself.
-inline constexpr std::string_view crash_property = "crash";
-inline constexpr std::string_view hang_property = "hang";
+// A property of findings about the run itself, like crash_property and hang_property.
 inline constexpr std::string_view determinism_property = "determinism";
 
 // `progress` is called a few times a second with what is known so far. Not from several threads: workers

@@ -1,9 +1,11 @@
 #include "tools/fuzz/crash_recorder.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -11,7 +13,6 @@
 #include <span>
 #include <system_error>
 
-#include "tools/fuzz/campaign.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/worker.h"
 
@@ -19,10 +20,16 @@ namespace falafel::fuzz {
 namespace {
 
 constexpr std::size_t most_choices = std::size_t{1} << 22;
+constexpr std::size_t longest_message_bytes = 4'096;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 // Zeroed memory is its start.
 struct SharedChoices {
   std::atomic<std::size_t> count;
+  std::atomic<std::uint64_t> steps;
   std::atomic<bool> has_ended;
   std::array<sim::Choice, most_choices> choices;
 };
@@ -48,6 +55,7 @@ class SharedRecording final : public sim::Strategy {
                                 .value = value,
                                 .checkpoint = sim::checkpoint_of(point)};
       shared_.count = count + 1;
+      shared_.steps = point.step;
     }
     return value;
   }
@@ -56,45 +64,98 @@ class SharedRecording final : public sim::Strategy {
   SharedChoices& shared_;
 };
 
-[[noreturn]] void run_in_child(const Scenario& scenario, std::uint64_t seed,
-                               SharedChoices& shared) {
-  const auto strategy = make_seeded_strategy(scenario, seed);
-  SharedRecording recording(*strategy, shared);
+// Takes what a process says of its end: its standard error, in memory.
+class Messages {
+ public:
+  Messages() : file_(memfd_create("messages", MFD_CLOEXEC)) {
+    if (file_ < 0) fail("memfd_create");
+  }
+  ~Messages() { close(file_); }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  void take_standard_error() const { dup2(file_, STDERR_FILENO); }
+  std::string text() const {
+    std::string text(longest_message_bytes, '\0');
+    const ssize_t length = pread(file_, text.data(), text.size(), 0);
+    text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+    return text;
+  }
+
+ private:
+  int file_;
+};
+
+// An exception must not carry this process on into what its parent is about to do.
+[[noreturn]] void run_in_child(const Scenario& scenario, sim::Strategy& strategy,
+                               SharedChoices& shared, const Messages& messages) noexcept {
+  messages.take_standard_error();
+  SharedRecording recording(strategy, shared);
   Runner().run(scenario, recording);
   shared.has_ended = true;
   _exit(0);
 }
 
-void wait_for(pid_t child, double seconds) {
-  constexpr useconds_t interval_us = 10'000;
+// The status of the child, as waitpid gives it; nothing if it had to be killed.
+std::optional<int> wait_for(pid_t child, double seconds) {
+  constexpr useconds_t interval_us = 500;
   const double end = now_seconds() + seconds;
-  while (waitpid(child, nullptr, WNOHANG) == 0) {
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
     if (now_seconds() > end) {
       kill(child, SIGKILL);
       waitpid(child, nullptr, 0);
-      return;
+      return std::nullopt;
     }
     usleep(interval_us);
   }
+  return status;
+}
+
+// An assertion begins its message with its place ("file:line: assertion failed: "); a sanitizer's report has
+// addresses that change.
+std::string fingerprint_of(const std::string& message, int status) {
+  const std::size_t end = message.find(": assertion failed: ");
+  if (end != std::string::npos) {
+    const std::size_t begin = message.rfind('\n', end);
+    return message.substr(begin == std::string::npos ? 0 : begin + 1, end - begin - 1);
+  }
+  return WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                             : fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
 }  // namespace
 
-std::vector<sim::Choice> record_crash(const Scenario& scenario, std::uint64_t seed,
-                                      double seconds) {
+std::optional<RecordedCrash> record_crash(const Scenario& scenario, sim::Strategy& strategy,
+                                          double seconds) {
   void* memory = mmap(nullptr, sizeof(SharedChoices), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  if (memory == MAP_FAILED) fail("mmap");
   const std::unique_ptr<void, void (*)(void*)> unmap(
       memory, [](void* mapped) { munmap(mapped, sizeof(SharedChoices)); });
   auto& shared = *static_cast<SharedChoices*>(memory);
+  const Messages messages;
   const pid_t child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (child == 0) run_in_child(scenario, seed, shared);
-  wait_for(child, seconds);
-  if (shared.has_ended) return {};
-  return {shared.choices.begin(),
-          shared.choices.begin() + static_cast<std::ptrdiff_t>(shared.count.load())};
+  if (child < 0) fail("fork");
+  if (child == 0) run_in_child(scenario, strategy, shared, messages);
+  const std::optional<int> status = wait_for(child, seconds);
+  if (shared.has_ended) return std::nullopt;
+
+  RecordedCrash crash;
+  crash.choices = {shared.choices.begin(),
+                   shared.choices.begin() + static_cast<std::ptrdiff_t>(shared.count.load())};
+  crash.steps = shared.steps;
+  if (status) {
+    const std::string message = messages.text();
+    crash.property = crash_property;
+    crash.fingerprint = fingerprint_of(message, *status);
+    crash.explanation = fmt::format("{}\n{}", crash.fingerprint, message);
+  } else {
+    crash.property = hang_property;
+    crash.fingerprint = "hang";
+    crash.explanation = fmt::format("no end after {} s", seconds);
+  }
+  return crash;
 }
 
 }  // namespace falafel::fuzz

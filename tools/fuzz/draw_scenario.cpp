@@ -16,6 +16,11 @@ constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
 
 constexpr std::uint32_t key_bytes = 5;  // "key 0"
 
+// The lengths of values: for containers of one packet, and for containers of several.
+constexpr std::uint64_t short_value_bytes = 8;
+constexpr std::uint64_t long_value_bytes = 600;
+constexpr std::uint64_t least_mtu_bytes = 256;
+
 // How often operations are of a kind, in percent; the rest are deletes.
 struct Workload {
   std::uint32_t get_percent;
@@ -59,13 +64,17 @@ class Draw {
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
   sim::RandomGenerator random_;
+  std::uint64_t value_bytes_ = short_value_bytes;
 };
 
 void Draw::draw_geometry(Scenario& scenario) {
   engine::Geometry& geometry = scenario.geometry;
   geometry.unit_bytes = one_in(4) ? 64 : 8;
   geometry.table_entries = choices_.slots.value_or(one_of({3, 4, 4, 5, 8, 16}));
-  const std::uint64_t container = geometry.round_up_to_unit(engine::container_bytes(key_bytes, 8));
+  // Transfers that break off between two packets.
+  if (one_in(4)) value_bytes_ = long_value_bytes;
+  const std::uint64_t container =
+      geometry.round_up_to_unit(engine::container_bytes(key_bytes, value_bytes_));
   geometry.region_bytes = container * one_of({1, 1, 2, 4});
   geometry.region_count = 2 + below(5);
   const std::uint64_t live = container * geometry.table_entries;
@@ -74,7 +83,7 @@ void Draw::draw_geometry(Scenario& scenario) {
 }
 
 void Draw::draw_server(Scenario& scenario) {
-  scenario.heartbeat_timeout_ns = one_of({500'000, 5'000'000, 50'000'000});
+  scenario.heartbeat_timeout_ns = one_of({50'000, 500'000, 5'000'000, 50'000'000});
   scenario.cleanup_percent = static_cast<std::uint32_t>(one_of({0, 20, 50}));
   scenario.cleanup_interval_ns = one_of({50'000, 200'000, 1'000'000});
   scenario.pipelined_updates = static_cast<std::uint32_t>(one_of({1, 2, 8}));
@@ -99,7 +108,7 @@ PlannedOperation Draw::draw_operation(const Scenario& scenario, const Workload& 
     const std::uint64_t room =
         scenario.geometry.region_bytes - engine::container_bytes(key_bytes, 0);
     operation.value_bytes =
-        static_cast<std::uint32_t>(one_in(4) ? below(room + 1) : std::min<std::uint64_t>(room, 8));
+        static_cast<std::uint32_t>(one_in(4) ? below(room + 1) : std::min(room, value_bytes_));
   }
   // Bursts, with long pauses of single clients between.
   if (one_in(6)) operation.pause_ns = std::uint64_t{100} << below(16);
@@ -141,6 +150,10 @@ void Draw::draw_simulation(Scenario& scenario) {
   options.step_limit = 300'000;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
+  // With less time the network would carry little but heartbeats.
+  scenario.heartbeat_timeout_ns =
+      std::max(scenario.heartbeat_timeout_ns, 100 * options.step_duration_ns);
+  if (value_bytes_ > least_mtu_bytes) options.mtu_bytes = least_mtu_bytes;
   if (choices_.strategy) options.strategy = *choices_.strategy;
   if (!choices_.faults) return;
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {

@@ -71,7 +71,7 @@ class Reader {
 };
 
 nlohmann::json to_json(const PlannedOperation& operation) {
-  return {{"kind", kind_names[static_cast<std::size_t>(operation.kind)]},
+  return {{"kind", to_string(operation.kind)},
           {"key", operation.key},
           {"value_bytes", operation.value_bytes},
           {"pause_ns", operation.pause_ns}};
@@ -118,6 +118,10 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
 }
 
 }  // namespace
+
+std::string_view to_string(OperationKind kind) {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
 
 std::uint64_t Scenario::operation_count() const {
   std::uint64_t count = 0;

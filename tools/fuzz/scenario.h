@@ -21,6 +21,8 @@ inline constexpr std::string_view scenario_name = "falafel store";
 
 enum class OperationKind : std::uint8_t { get, set, remove };
 
+std::string_view to_string(OperationKind kind);
+
 struct PlannedOperation {
   OperationKind kind = OperationKind::get;
   std::uint32_t key = 0;  // "key 0", ...
@@ -57,6 +59,10 @@ struct Scenario {
 nlohmann::json to_json(const Scenario& scenario);
 // The scenario, or what is wrong: any JSON is allowed.
 tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json);
+
+// Every drawn option, for people: a few lines, each with a line end. Options of the simulator that are as
+// they are by default are left out.
+std::string describe(const Scenario& scenario);
 
 // What is not drawn.
 struct ScenarioChoices {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fabric/sim/strategies.h"
+#include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/scripted_strategy.h"
 #include "tools/fuzz/worker.h"
 
@@ -30,14 +31,43 @@ void put_first(StoreRun& run, const std::string& property) {
       [&](const checkers::Judgement& violation) { return violation.property == property; });
 }
 
+// Runs a schedule. Nothing if it does not fail in the way that is looked for.
+using Trial = std::function<std::optional<FailingRun>(const Scenario&, sim::Strategy&)>;
+
+Trial violation_trial(Runner& runner, const std::string& property, bool paranoid) {
+  return [&runner, property, paranoid](const Scenario& scenario,
+                                       sim::Strategy& strategy) -> std::optional<FailingRun> {
+    FailingRun failing = record(runner, scenario, strategy, {.paranoid = paranoid});
+    if (!violates(failing.run, property)) return std::nullopt;
+    put_first(failing.run, property);
+    return failing;
+  };
+}
+
+FailingRun to_failing_run(const Scenario& scenario, RecordedCrash crash) {
+  FailingRun failing{.scenario = scenario, .choices = std::move(crash.choices), .run = {}};
+  failing.run.result.steps = crash.steps;
+  failing.run.violations.push_back({.verdict = checkers::Verdict::violated,
+                                    .property = std::string(crash.property),
+                                    .explanation = std::move(crash.explanation)});
+  return failing;
+}
+
+Trial crash_trial(const std::string& fingerprint, double patience_seconds) {
+  return [=](const Scenario& scenario, sim::Strategy& strategy) -> std::optional<FailingRun> {
+    auto crash = record_crash(scenario, strategy, patience_seconds);
+    if (!crash || crash->fingerprint != fingerprint) return std::nullopt;
+    return to_failing_run(scenario, std::move(*crash));
+  };
+}
+
 class Shrinking {
  public:
-  Shrinking(Runner& runner, FailingRun failing, std::string property, const ShrinkOptions& options,
+  Shrinking(Trial trial, FailingRun failing, const ShrinkOptions& options,
             const std::function<void(const FailingRun&)>& progress)
-      : runner_(runner),
+      : trial_(std::move(trial)),
         options_(options),
         progress_(progress),
-        property_(std::move(property)),
         best_(std::move(failing)),
         end_(now_seconds() + options.seconds) {}
 
@@ -53,25 +83,24 @@ class Shrinking {
   bool remove_clients();
   bool remove_operations();
   bool simplify_features();
+  bool shorten_time();
   bool shorten_schedule();
   bool truncate();
   bool clear_answers();
   bool accept(const Scenario& scenario, sim::Strategy& strategy, std::uint64_t most_steps);
 
-  Runner& runner_;
+  Trial trial_;
   const ShrinkOptions& options_;
   const std::function<void(const FailingRun&)>& progress_;
-  std::string property_;
   FailingRun best_;
   double end_;
 };
 
 bool Shrinking::accept(const Scenario& scenario, sim::Strategy& strategy,
                        std::uint64_t most_steps) {
-  FailingRun candidate = record(runner_, scenario, strategy, {.paranoid = options_.paranoid});
-  if (!violates(candidate.run, property_) || candidate.run.result.steps > most_steps) return false;
-  put_first(candidate.run, property_);
-  best_ = std::move(candidate);
+  std::optional<FailingRun> candidate = trial_(scenario, strategy);
+  if (!candidate || candidate->run.result.steps > most_steps) return false;
+  best_ = std::move(*candidate);
   progress_(best_);
   return true;
 }
@@ -168,11 +197,26 @@ bool Shrinking::simplify_features() {
   return simpler;
 }
 
+// An operation that goes on for ever fills whatever time it is given. What has not come to its end when time is
+// over proves nothing, but that too many verbs brought none to its end does.
+bool Shrinking::shorten_time() {
+  if (best_.run.property() != "progress.verbs") return false;
+  bool simpler = false;
+  for (bool shorter = true; shorter && !is_time_over(); simpler = simpler || shorter) {
+    Scenario scenario = best_.scenario;
+    scenario.simulation.step_limit = best_.run.result.steps * 7 / 8;
+    ScriptedStrategy scripted(answers_of(best_.choices), 1);
+    shorter = accept(scenario, scripted, best_.run.result.steps);
+  }
+  return simpler;
+}
+
 bool Shrinking::simplify_scenario() {
+  const bool shorter = shorten_time();
   const bool fewer_clients = remove_clients();
   const bool fewer_operations = remove_operations();
   const bool fewer_features = simplify_features();
-  return fewer_clients || fewer_operations || fewer_features;
+  return shorter || fewer_clients || fewer_operations || fewer_features;
 }
 
 // The shortest prefix that still fails when everything behind it is neutral, by halving.
@@ -222,7 +266,6 @@ bool Shrinking::shorten_schedule() {
 }
 
 FailingRun Shrinking::run() {
-  put_first(best_.run, property_);
   while (!is_time_over() && simplify_scenario()) continue;
   end_ += options_.seconds / 4;  // in any case, some time for the schedule
   while (!is_time_over() && shorten_schedule()) continue;
@@ -242,7 +285,23 @@ FailingRun shrink(Runner& runner, FailingRun failing, const std::string& propert
                   const ShrinkOptions& options,
                   const std::function<void(const FailingRun&)>& progress) {
   FALAFEL_ASSERT(violates(failing.run, property), "a run that does not violate {}", property);
-  return Shrinking(runner, std::move(failing), property, options, progress).run();
+  put_first(failing.run, property);
+  return Shrinking(violation_trial(runner, property, options.paranoid), std::move(failing), options,
+                   progress)
+      .run();
+}
+
+std::optional<FailingRun> shrink_crash(const Scenario& scenario, sim::Strategy& strategy,
+                                       const ShrinkOptions& options,
+                                       const std::function<void(const FailingRun&)>& progress) {
+  constexpr double recording_patience_seconds = 60;
+  constexpr double trial_patience_seconds = 2;  // a schedule takes milliseconds
+  auto crash = record_crash(scenario, strategy, recording_patience_seconds);
+  if (!crash) return std::nullopt;
+  const std::string fingerprint = crash->fingerprint;
+  return Shrinking(crash_trial(fingerprint, trial_patience_seconds),
+                   to_failing_run(scenario, std::move(*crash)), options, progress)
+      .run();
 }
 
 std::size_t find_critical_choice(Runner& runner, const FailingRun& failing, std::uint64_t tries) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct FailingRun {
 };
 
 struct ShrinkOptions {
-  double seconds = 40;          // at most
+  double seconds = 40;          // at most, and a quarter more for the schedule
   std::uint64_t tries = 2'000;  // schedules for each simplification
   bool paranoid = false;
 };
@@ -38,6 +39,12 @@ FailingRun record(Runner& runner, const Scenario& scenario, sim::Strategy& strat
 FailingRun shrink(Runner& runner, FailingRun failing, const std::string& property,
                   const ShrinkOptions& options,
                   const std::function<void(const FailingRun&)>& progress);
+
+// The same for a run that kills its process, or never ends; each try is a process of its own. Nothing if it
+// does neither. `progress` may be called for the first recording already.
+std::optional<FailingRun> shrink_crash(const Scenario& scenario, sim::Strategy& strategy,
+                                       const ShrinkOptions& options,
+                                       const std::function<void(const FailingRun&)>& progress);
 
 // The choice after which the violation could no longer be avoided: the first such that all of `tries`
 // random continuations behind it violate the property too. Its position, from 0.

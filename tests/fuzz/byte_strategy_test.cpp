@@ -1,0 +1,61 @@
+// A string of bytes is a schedule: the same one every time, and another one when a byte is another.
+#include "tools/fuzz/byte_strategy.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tools/fuzz/run.h"
+
+namespace falafel::fuzz {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+std::uint64_t ask(ByteStrategy& strategy, std::uint64_t bound) {
+  return strategy.choose(
+      {.kind = sim::ChoiceKind::request, .bound = bound, .step = 0, .trace_hash = 0});
+}
+
+TEST(ByteStrategy, TakesAsManyBytesAsAnAnswerNeeds) {
+  const Bytes bytes{7, 1, 2, 0xff, 3};
+  ByteStrategy strategy(bytes);
+  EXPECT_EQ(ask(strategy, 256), 7U);
+  EXPECT_EQ(ask(strategy, 65'536), 0x0102U);
+  EXPECT_EQ(ask(strategy, 2), 1U);
+  EXPECT_EQ(ask(strategy, 10), 3U);
+}
+
+TEST(ByteStrategy, TakesAnyNumberOf64Bits) {
+  const Bytes bytes{1, 2, 3, 4, 5, 6, 7, 8};
+  ByteStrategy strategy(bytes);
+  EXPECT_EQ(ask(strategy, 0), 0x0102030405060708U);
+}
+
+TEST(ByteStrategy, GoesOnBehindTheEndBelowTheBound) {
+  ByteStrategy strategy(Bytes{});
+  std::uint64_t different = 0;
+  for (int answer = 0; answer < 1'000; ++answer) {
+    const std::uint64_t value = ask(strategy, 10);
+    ASSERT_LT(value, 10U);
+    different |= std::uint64_t{1} << value;
+  }
+  EXPECT_EQ(different, 0x3ffU);
+}
+
+std::uint64_t trace_hash_of(const Bytes& bytes) {
+  Runner runner;
+  ByteStrategy strategy(bytes);
+  return runner.run(draw_scenario({}, 1), strategy).result.trace_hash;
+}
+
+TEST(ByteStrategy, IsAScheduleOfItsBytes) {
+  const Bytes bytes{200, 100, 50, 25, 12, 6, 3, 1};
+  EXPECT_EQ(trace_hash_of(bytes), trace_hash_of(bytes));
+  Bytes other = bytes;
+  other.back() = 2;
+  EXPECT_NE(trace_hash_of(other), trace_hash_of(bytes));
+}
+
+}  // namespace
+}  // namespace falafel::fuzz

@@ -1,0 +1,54 @@
+// Answers from a string of bytes, for fuzzers that make such strings up: what they change in the string, they
+// change in the schedule. Behind its end the answers are pseudorandom numbers that follow from all of it, so
+// that a short string is a whole schedule too.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fabric/sim/random.h"
+#include "fabric/sim/strategy.h"
+
+namespace falafel::fuzz {
+
+class ByteStrategy final : public sim::Strategy {
+ public:
+  // The bytes outlive the strategy.
+  explicit ByteStrategy(std::span<const std::uint8_t> bytes)
+      : bytes_(bytes), tail_(seed_of(bytes)) {}
+
+  std::uint64_t choose(const sim::ChoicePoint& point) override { return below(point.bound); }
+  std::uint64_t schedule(const sim::ChoicePoint& /*point*/,
+                         std::span<const sim::ActorId> actors) override {
+    return below(actors.size());
+  }
+
+ private:
+  // FNV-1a.
+  static std::uint64_t seed_of(std::span<const std::uint8_t> bytes) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
+    return hash;
+  }
+
+  std::uint64_t below(std::uint64_t bound) {
+    const std::size_t width = bound == 0 ? 8 : (std::bit_width(bound - 1) + 7U) / 8;
+    if (position_ + width > bytes_.size()) {
+      position_ = bytes_.size();
+      return tail_.below(bound);
+    }
+    std::uint64_t answer = 0;
+    for (std::size_t index = 0; index < width; ++index) {
+      answer = answer << 8 | bytes_[position_++];
+    }
+    return bound == 0 ? answer : answer % bound;
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  std::size_t position_ = 0;
+  sim::RandomGenerator tail_;
+};
+
+}  // namespace falafel::fuzz
