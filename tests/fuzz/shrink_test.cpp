@@ -15,7 +15,8 @@
 namespace falafel::fuzz {
 namespace {
 
-constexpr double shrink_seconds = 3;
+// Few tries, so that shrinking ends by itself, also where a sanitizer makes every schedule slow.
+constexpr ShrinkOptions shrink_options{.seconds = 60, .tries = 20};
 
 FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
   for (std::uint64_t seed = 1; seed < 10'000; ++seed) {
@@ -39,8 +40,8 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
   const std::string property = failing.run.property();
   const std::uint64_t steps_before = failing.run.result.steps;
   const std::uint64_t operations_before = failing.scenario.operation_count();
-  const FailingRun small = shrink(runner, std::move(failing), property, {.seconds = shrink_seconds},
-                                  [](const FailingRun&) {});
+  const FailingRun small =
+      shrink(runner, std::move(failing), property, shrink_options, [](const FailingRun&) {});
   EXPECT_EQ(small.run.property(), property);
   EXPECT_LT(small.run.result.steps, steps_before);
   EXPECT_LT(small.scenario.operation_count(), operations_before);
@@ -106,9 +107,8 @@ TEST(CrashRecorder, HasPatienceForSoLong) {
 
 TEST(Shrink, MakesCrashesSmaller) {
   const Scenario scenario = crashing_scenario();
-  const auto small =
-      shrink_crash(scenario, *make_seeded_strategy(scenario, 1),
-                   {.seconds = shrink_seconds, .tries = 20}, [](const FailingRun&) {});
+  const auto small = shrink_crash(scenario, *make_seeded_strategy(scenario, 1), shrink_options,
+                                  [](const FailingRun&) {});
   ASSERT_TRUE(small.has_value());
   EXPECT_EQ(small->run.property(), crash_property);
   EXPECT_EQ(small->scenario.operation_count(), 0U);

@@ -69,6 +69,7 @@ struct Row {
 template <typename Number>
 Number median(const std::vector<Search>& searches, Number Search::*member) {
   std::vector<Number> numbers;
+  numbers.reserve(searches.size());
   for (const Search& search : searches) numbers.push_back(search.*member);
   std::ranges::sort(numbers);
   return numbers[(numbers.size() - 1) / 2];
