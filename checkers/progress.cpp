@@ -9,7 +9,8 @@ void ProgressChecker::on_verb(std::uint64_t step) {
   judgement_ = {.verdict = Verdict::violated,
                 .property = "progress.verbs",
                 .explanation = fmt::format(
-                    "step {}: {} verbs have completed since the last operation did", step, verbs_)};
+                    "step {}: {} verbs have completed since the last operation did", step, verbs_),
+                .step = step};
 }
 
 void ProgressChecker::on_end(std::uint64_t unfinished_operations) {

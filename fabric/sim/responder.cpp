@@ -41,7 +41,8 @@ void QueuePairCore::trace(EventKind kind, const SendEntry& request, std::uint64_
                        .request = request.request.id,
                        .offset = offset,
                        .word = word,
-                       .data = data});
+                       .data = data,
+                       .place = request.place});
 }
 
 // The region that the request names, if the responder lets it in; or null.
@@ -206,7 +207,8 @@ void QueuePairCore::finish_atomic(SendEntry& request) {
                        .request = wanted.id,
                        .offset = wanted.remote.offset,
                        .word = word,
-                       .previous_word = request.old_word});
+                       .previous_word = request.old_word,
+                       .place = request.place});
   store_word(request.target, word);
   if (request.phase == Phase::in_gap) peer_->device_.release(request.target);
   request.phase = Phase::answered;
