@@ -132,8 +132,9 @@ void QueuePairCore::place_words(SendEntry& request) {
     std::memcpy(local_buffer(request) + range.offset, remote, range.length_bytes);
     trace(EventKind::words_read, request, offset, 0, {remote, range.length_bytes});
   } else {
-    std::memcpy(remote, source_of(request) + range.offset, range.length_bytes);
-    trace(EventKind::words_written, request, offset, 0, {remote, range.length_bytes});
+    const std::byte* source = source_of(request) + range.offset;
+    trace(EventKind::words_written, request, offset, 0, {source, range.length_bytes});
+    std::memcpy(remote, source, range.length_bytes);
     if (is_dead()) world_.count(SimulatorProbe::orphan_applied);
   }
 }

@@ -1,5 +1,6 @@
 // What happened in a run, one event for each effect. The hash over all events identifies the run; the
-// events themselves are seen only by an observer, if there is one.
+// events themselves are seen only by an observer, if there is one. What changes memory is told before it
+// does.
 #pragma once
 
 #include <cstddef>

@@ -14,10 +14,11 @@ namespace {
 
 // Of what happened to a slot or region, the last so many steps are told.
 constexpr std::size_t most_changes = 4;
+constexpr std::size_t most_containers = 2;
 
 template <typename Change>
-std::span<const Change> last(const std::vector<Change>& changes) {
-  return std::span(changes).last(std::min(changes.size(), most_changes));
+std::span<const Change> last(const std::vector<Change>& changes, std::size_t most = most_changes) {
+  return std::span(changes).last(std::min(changes.size(), most));
 }
 
 class Search {
@@ -165,13 +166,15 @@ void Search::add_slot(std::uint64_t slot, std::uint64_t last_step) {
   for (const std::uint32_t number : last(changes)) {
     add_effect(number, number == changes.back() ? KeyStepRole::stale : KeyStepRole::context);
   }
-  std::set<std::uint64_t> containers;
+  std::vector<std::uint64_t> containers;
   for (const SlotChange& change : timeline_.memory.slots) {
     const engine::Entry entry(change.word);
     if (change.slot != slot || entry.is_empty() || change.step > last_step) continue;
-    containers.insert(timeline_.geometry.to_offset(entry.offset_units()));
+    containers.push_back(timeline_.geometry.to_offset(entry.offset_units()));
   }
-  for (const std::uint64_t container : containers) add_memory_at(container, last_step);
+  for (const std::uint64_t container : last(containers, most_containers)) {
+    add_memory_at(container, last_step);
+  }
 }
 
 // Who wrote a container's place, and what the region was used for.

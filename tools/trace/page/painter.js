@@ -291,15 +291,13 @@ class Painter {
   drawEffects() {
     const {layout, timeline, filters} = this;
     const [first, end] = timeline.effectRange(Math.floor(layout.first) - 1, Math.ceil(layout.last));
-    let lastX = -10;
-    let lastOffset = -1;
+    const lasts = new Map();   // where the last effect at an offset was drawn
     for (let effect = first; effect < end; ++effect) {
       if (!filters.effectShown[effect]) continue;
-      const x = layout.x(timeline.effects.step[effect]);
+      const x = layout.x(timeline.effectSteps[effect]);
       const offset = timeline.effects.offset[effect];
-      if (x - lastX < 0.7 && offset === lastOffset) continue;
-      lastX = x;
-      lastOffset = offset;
+      if (x - lasts.get(offset) < 1) continue;
+      lasts.set(offset, x);
       this.drawEffect(effect, x);
     }
   }
