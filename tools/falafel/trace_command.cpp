@@ -8,6 +8,7 @@
 
 #include "tools/falafel/divergence.h"
 #include "tools/fuzz/replay.h"
+#include "tools/trace/key_steps_table.h"
 #include "tools/trace/record.h"
 
 namespace falafel::command_line {
@@ -18,6 +19,7 @@ struct TraceOptions {
   std::string output;
   std::string perfetto;
   std::uint64_t critical_tries = 30;
+  bool key_steps = false;
 };
 
 int write(const TraceOptions& options, const trace::Timeline& timeline) {
@@ -51,6 +53,10 @@ int trace_file(const TraceOptions& options) {
       runner, replay->scenario, replay->file.choices,
       {.property = replay->property, .critical_tries = options.critical_tries});
   if (!fits(*replay, recorded.run)) return report_divergence(options.path, *replay, recorded.run);
+  if (options.key_steps) {
+    fmt::print("{}", trace::to_markdown_table(recorded.timeline));
+    return 0;
+  }
   return write(options, recorded.timeline);
 }
 
@@ -69,6 +75,9 @@ void add_trace_command(CLI::App& app, int& exit_status) {
       ->add_option("--critical-tries", options->critical_tries,
                    "continuations to try for the critical step; 0: do not look for it")
       ->capture_default_str();
+  command->add_flag(
+      "--key-steps", options->key_steps,
+      "print the steps that led to the violation as a Markdown table, and write nothing");
   command->callback([options, &exit_status] { exit_status = trace_file(*options); });
 }
 

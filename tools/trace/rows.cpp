@@ -7,7 +7,7 @@ namespace falafel::trace {
 namespace {
 
 // The ends of what lies last in each row. The lowest row that is free is taken, so that a client that does
-// one thing after the other keeps to one row.
+// one thing after the other keeps to one row. What takes no time covers nothing.
 class Rows {
  public:
   std::uint32_t take(std::uint64_t first_step, std::uint64_t last_step) {
@@ -15,7 +15,7 @@ class Rows {
         std::ranges::find_if(ends_, [&](std::uint64_t end) { return end <= first_step; });
     const auto row = static_cast<std::uint32_t>(found - ends_.begin());
     if (found == ends_.end()) ends_.push_back(0);
-    ends_[row] = std::max(last_step, first_step + 1);
+    ends_[row] = last_step;
     return row;
   }
   std::uint32_t count() const { return static_cast<std::uint32_t>(ends_.size()); }

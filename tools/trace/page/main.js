@@ -154,6 +154,23 @@ class App {
     ++this.frames;
   }
 
+  // The picture as it is, or in another size.
+  toSvg(width = this.canvas.clientWidth, height = this.canvas.clientHeight) {
+    const context = new SvgContext(width, height);
+    this.layout.resize(width, height);
+    this.painter.draw(context);
+    this.resize();
+    return context.toString();
+  }
+
+  saveSvg() {
+    const link = makeElement('a');
+    link.href = URL.createObjectURL(new Blob([this.toSvg()], {type: 'image/svg+xml'}));
+    link.download = 'trace.svg';
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
   resize() {
     this.layout.resize(this.canvas.clientWidth, this.canvas.clientHeight);
     this.update();
@@ -227,6 +244,7 @@ class App {
     on('zoom-in', 'click', () => this.zoom(1.5));
     on('zoom-out', 'click', () => this.zoom(1 / 1.5));
     on('fit', 'click', () => this.fit());
+    on('save', 'click', () => this.saveSvg());
     on('focus', 'change', event => this.setFocus(event.target.checked));
     on('theme-button', 'click', () => this.toggleTheme());
     on('help-button', 'click', () => this.element('help').showModal());

@@ -171,13 +171,13 @@ class Timeline {
     return place.part === 'mature' && place.byte >= this.spaceAt(place.number, step).used;
   }
 
-  // "set "key 0" to "0.1": stored"
-  describeOperation(index) {
+  // "set "key 0" to "0.1": stored". Keys and values are cut to so many characters.
+  describeOperation(index, most = Infinity) {
     const {kind, key, value, answer} = this.operations;
     const name = this.text(kind[index]);
     const answerText = this.text(answer[index]);
-    const valueText = this.text(value[index]);
-    let text = `${name} "${this.text(key[index])}"`;
+    const valueText = shorten(this.text(value[index]), most);
+    let text = `${name} "${shorten(this.text(key[index]), most)}"`;
     if (name === 'set') text += ` to "${valueText}"`;
     text += answerText === '' ? ': no answer' : `: ${answerText}`;
     return answerText === 'found' ? `${text} "${valueText}"` : text;

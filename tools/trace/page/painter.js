@@ -42,8 +42,8 @@ class Painter {
 
   refreshColours() { this.colours = readColours(); }
 
-  draw() {
-    const context = this.context = fitCanvas(this.canvas);
+  draw(context = fitCanvas(this.canvas)) {
+    this.context = context;
     const {layout, colours} = this;
     this.drawn = [];
     this.bodyFont = `${layout.width > 1500 ? 13 : 11.5}px system-ui, "DejaVu Sans", sans-serif`;
@@ -213,8 +213,9 @@ class Painter {
     const begin = Math.max(gutterWidth, layout.x(bars.begins[index]));
     const room = Math.min(layout.width, layout.x(bars.ends[index])) - begin;
     if (room < textFromPixels) return;
-    const text = room > 170 ? timeline.describeOperation(index)
-        : `${this.filters.operationKind[index]} ${timeline.text(key[index])} → ${timeline.text(answer[index])}`;
+    const kind = this.filters.operationKind[index];
+    const text = room > 170 ? timeline.describeOperation(index, 14)
+        : `${kind} ${shorten(timeline.text(key[index]), 14)} → ${timeline.text(answer[index])}`;
     context.globalAlpha = this.alpha(this.keySteps.hasOperation(index));
     this.write(text, begin + 5, y + height / 2 + 0.5, room - 8, this.colours['on-colour']);
     context.globalAlpha = 1;

@@ -51,6 +51,10 @@ function describePlace(offset, lengthBytes, geometry) {
   return `${lengthBytes} bytes at ${offset} (${name} ${place.number}, byte ${place.byte})`;
 }
 
+function shorten(text, most) {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
+}
+
 function describeTime(timeNs) {
   if (timeNs < 10_000) return `${timeNs} ns`;
   if (timeNs < 10_000_000) return `${(timeNs / 1_000).toFixed(1)} µs`;
