@@ -97,6 +97,20 @@ class PageTest(unittest.TestCase):
         text = (FINDINGS / f"{finding}.replay").read_text()
         return text[text.index("{"): text.rindex("}") + 1]
 
+    def test_loads_nothing_else(self):
+        self.open("without-exclusion")
+        self.assertEqual(self.evaluate("performance.getEntriesByType('resource').map(({name}) => name)"), [])
+
+    def test_the_picture_can_be_saved(self):
+        self.open("without-exclusion")
+        svg = self.evaluate("app.toSvg(900, 500)")
+        names = self.evaluate(
+            f"[...new DOMParser().parseFromString({json.dumps(svg)}, 'image/svg+xml')"
+            ".querySelectorAll('text')].map(({textContent}) => textContent)"
+        )
+        for lane in self.evaluate("app.timeline.lanes.map(({name}) => name)"):
+            self.assertIn(lane, names)
+
     def test_shows_what_the_checker_says(self):
         self.open("without-collector-retry")
         self.assertEqual(self.text("#verdict"), "violated")
@@ -282,7 +296,7 @@ class PageTest(unittest.TestCase):
     # Large runs
 
     def test_a_long_run_opens_and_pans(self):
-        made = run(programs.falafel, "fuzz", "--trace-seed", 1, "--clients", 8, "--operations", 450,
+        made = run(programs.falafel, "fuzz", "--trace-seed", 1, "--clients", 8, "--operations", 420,
                    "--output", self.folder)
         self.assertEqual(made.returncode, 0, made.stderr)
         page = self.folder / "trace.html"

@@ -35,6 +35,7 @@ class Search {
   void add_effect(std::uint32_t number, KeyStepRole role);
   void add_readings(std::uint32_t operation);
   void add_origin(std::uint32_t effect);
+  void add_operations_at(std::uint64_t step);
   void add_stores_of(const Operation& reader);
   void add_slots_of_key(const std::string& key);
   void add_slot(std::uint64_t slot, std::uint64_t last_step);
@@ -208,6 +209,15 @@ void Search::add_states_of(std::uint64_t region, std::uint64_t last_step) {
   for (const KeyStep& change : last(changes)) steps_.push_back(change);
 }
 
+// Operations that are under way: of a run that gets nowhere, those that do not get on.
+void Search::add_operations_at(std::uint64_t step) {
+  for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
+    const Operation& operation = timeline_.operations[number];
+    const bool is_under_way = operation.call_step < step && operation.return_step > step;
+    if (is_under_way) add_operation(number, KeyStepRole::stale);
+  }
+}
+
 void Search::add_violation(const checkers::Judgement& violation) {
   for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
     const Operation& operation = timeline_.operations[number];
@@ -221,6 +231,7 @@ void Search::add_violation(const checkers::Judgement& violation) {
   }
   const std::uint64_t step = violation.step == 0 ? timeline_.steps : violation.step;
   for (const std::uint64_t slot : violation.slots) add_slot(slot, step);
+  if (violation.calls.empty() && violation.slots.empty()) add_operations_at(step);
   if (violation.calls.empty()) {
     steps_.push_back({.step = step,
                       .role = KeyStepRole::violation,

@@ -39,7 +39,7 @@ class Layout {
     const shown = natural.filter(height => height > 0);
     const room = this.height - rulerHeight - shown.length * laneGap;
     const total = shown.reduce((sum, height) => sum + height, 1);
-    this.stretch = Math.min(2.2, Math.max(1, room / total));
+    this.stretch = Math.min(2.8, Math.max(1, room / total));
     let top = rulerHeight;
     this.lanes = natural.map(height => {
       const lane = {top, height: height * this.stretch};

@@ -5,7 +5,7 @@ class App {
   constructor(data) {
     this.timeline = new Timeline(data);
     this.keySteps = new KeySteps(this.timeline);
-    this.state = {step: 0, isFocused: this.keySteps.any, pointed: null};
+    this.state = {step: 0, isFocused: this.keySteps.hasParts, pointed: null};
     this.layout = new Layout(this.timeline);
     this.filters = new Filters(this.timeline);
     this.element = name => document.getElementById(name);
@@ -36,7 +36,7 @@ class App {
     const verdict = this.element('verdict');
     verdict.textContent = violations.length > 0 ? 'violated' : 'holds';
     verdict.classList.toggle('violated', violations.length > 0);
-    this.element('focus-label').hidden = !this.keySteps.any;
+    this.element('focus-label').hidden = !this.keySteps.hasParts;
     this.element('focus').checked = this.state.isFocused;
     this.element('scrubber').max = this.element('step').max = this.timeline.steps;
     for (const go of ['previous-key', 'next-key']) {
@@ -106,7 +106,7 @@ class App {
     if (steps.length > 0) {
       const first = steps[0].step;
       const last = steps[steps.length - 1].step;
-      const margin = Math.max(4, 0.06 * (last - first));
+      const margin = Math.max(4, 0.06 * (last - first), 25 - (last - first));
       this.layout.show(first - margin, last + margin);
     } else {
       this.layout.show(-2, Math.min(this.timeline.steps + 4, 400));
@@ -183,7 +183,7 @@ class App {
   }
 
   setFocus(isFocused) {
-    this.state.isFocused = isFocused && this.keySteps.any;
+    this.state.isFocused = isFocused && this.keySteps.hasParts;
     this.element('focus').checked = this.state.isFocused;
     this.update();
   }

@@ -22,6 +22,7 @@ class KeySteps {
   }
 
   get any() { return this.steps.length > 0; }
+  get hasParts() { return this.operations.size + this.effects.size > 0; }
   hasOperation(index) { return this.operations.has(index); }
   hasRequest(index) { return this.requests.has(index); }
   hasEffect(index) { return this.effects.has(index); }
