@@ -16,7 +16,6 @@ class App {
         this.element('overview'), this.timeline, this.layout, this.keySteps, this.state);
     this.hover = new Hover(this.element('hover'), this.timeline, this.painter, this.keySteps);
     this.panels = new Panels(this.timeline, this.keySteps);
-    this.frames = 0;
     this.setTheme(matchMedia('(prefers-color-scheme: dark)').matches);
     this.makeHeader();
     this.makeFilters();
@@ -151,7 +150,6 @@ class App {
   draw() {
     this.painter.draw();
     this.overview.draw(this.painter.colours);
-    ++this.frames;
   }
 
   // The picture as it is, or in another size.

@@ -2,7 +2,7 @@
 // Draws the picture: what is in view, and of bars that are less than a pixel apart only one.
 
 const colourNames = [
-  'background', 'lane', 'grid', 'border', 'text', 'muted', 'cursor', 'on-colour', 'get', 'set', 'delete',
+  'background', 'lane', 'grid', 'text', 'muted', 'cursor', 'on-colour', 'get', 'set', 'delete',
   'read', 'write', 'swap', 'message', 'processor', 'violation', 'critical', 'origin', 'stale', 'context',
   'slot-live', 'slot-deleted', 'slot-locked', 'granted', 'released', 'collecting', 'waiting', 'active',
 ];
