@@ -22,7 +22,9 @@ void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t slot, engine::Ent
                 .explanation = fmt::format(
                     "step {}: party {} swapped the word {:016x} of slot {}, which it had read "
                     "{} changes before: the entry had been changed, and changed back",
-                    step, party, expected.word(), slot, version - reading->second)};
+                    step, party, expected.word(), slot, version - reading->second),
+                .slots = {slot},
+                .step = step};
 }
 
 }  // namespace falafel::checkers

@@ -14,10 +14,12 @@ Judgement holds() {
   return {.verdict = Verdict::holds, .property = "collector", .explanation = {}};
 }
 
-Judgement violated(std::string property, std::string explanation) {
+Judgement violated(std::string property, std::string explanation,
+                   std::vector<std::uint64_t> slots = {}) {
   return {.verdict = Verdict::violated,
           .property = "collector." + std::move(property),
-          .explanation = std::move(explanation)};
+          .explanation = std::move(explanation),
+          .slots = std::move(slots)};
 }
 
 // What is wrong with a container being there; empty if nothing.
@@ -66,8 +68,9 @@ Judgement check_entry(const MemoryView& view, std::uint64_t slot) {
   const std::string problem =
       find_problem_of_place(view, view.geometry.to_offset(entry.offset_units()));
   if (problem.empty()) return holds();
-  return violated("dangling-entry", fmt::format("slot {} ({}) points {}", slot,
-                                                describe(entry, view.geometry), problem));
+  return violated(
+      "dangling-entry",
+      fmt::format("slot {} ({}) points {}", slot, describe(entry, view.geometry), problem), {slot});
 }
 
 Judgement check_collector(const MemoryView& view) {
@@ -80,8 +83,10 @@ Judgement check_collector(const MemoryView& view) {
     const auto stored = entry.is_empty() ? std::nullopt : read_stored(view, entry);
     if (!stored) continue;
     if (!ends.emplace(stored->offset, stored->offset + stored->size_bytes).second) {
-      return violated("overlap", fmt::format("slot {} shares the container at {} with another one",
-                                             slot, stored->offset));
+      return violated(
+          "overlap",
+          fmt::format("slot {} shares the container at {} with another one", slot, stored->offset),
+          {slot});
     }
   }
   std::uint64_t end = 0;

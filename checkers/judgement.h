@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace falafel::checkers {
 
@@ -18,6 +19,11 @@ struct Judgement {
   Verdict verdict = Verdict::unknown;
   std::string property;     // what was judged: "linearizability"
   std::string explanation;  // violated: a counterexample in words; unknown: which limit was reached
+  // Violated: what it is about, as far as it is about slots of the table, operations (the times of their
+  // calls), or a step of the run; 0: its end.
+  std::vector<std::uint64_t> slots{};
+  std::vector<std::uint64_t> calls{};
+  std::uint64_t step = 0;
 
   friend bool operator==(const Judgement&, const Judgement&) = default;
 };

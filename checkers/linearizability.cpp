@@ -149,6 +149,9 @@ class LinearizabilityChecker::Implementation {
                                  explain_violation(history, report.longest_prefix, report.unfitting,
                                                    partition_.positions(key).size(), most_listed_,
                                                    model_ == Model::append_log));
+    for (const std::size_t position : report.unfitting) {
+      report.judgement.calls.push_back(history[position].call_time);
+    }
     return std::move(report);
   }
 

@@ -10,7 +10,8 @@ void ProgressChecker::on_verb(std::uint64_t step) {
       .verdict = Verdict::violated,
       .property = "progress.verbs",
       .explanation = fmt::format(
-          "step {}: {} verbs were posted since the last operation came to its end", step, verbs_)};
+          "step {}: {} verbs were posted since the last operation came to its end", step, verbs_),
+      .step = step};
 }
 
 void ProgressChecker::on_end(std::uint64_t unfinished_operations) {

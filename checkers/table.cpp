@@ -10,10 +10,12 @@
 namespace falafel::checkers {
 namespace {
 
-Judgement violated(std::string property, std::string explanation) {
+Judgement violated(std::string property, std::string explanation,
+                   std::vector<std::uint64_t> slots) {
   return {.verdict = Verdict::violated,
           .property = "table." + std::move(property),
-          .explanation = std::move(explanation)};
+          .explanation = std::move(explanation),
+          .slots = std::move(slots)};
 }
 
 // The first empty slot on the way to `slot` from the key's home slot.
@@ -38,24 +40,27 @@ Judgement check_table(const MemoryView& view) {
       return fmt::format("slot {} ({})", slot, describe(entry, view.geometry));
     };
     if (entry.is_locked()) {
-      return violated("locked", here() + " is locked, although no cleanup is under way");
+      return violated("locked", here() + " is locked, although no cleanup is under way", {slot});
     }
     if (entry.is_empty()) continue;
     const auto stored = read_stored(view, entry);
     if (!stored) {
-      return violated("unreadable", here() + " points to no container that verifies");
+      return violated("unreadable", here() + " points to no container that verifies", {slot});
     }
     if (stored->key.empty()) continue;
     const auto [other, is_new] = slots.emplace(stored->key, slot);
     if (!is_new) {
-      return violated("duplicate-key", fmt::format("slots {} and {} both have the key {}",
-                                                   other->second, slot, quote(stored->key)));
+      return violated("duplicate-key",
+                      fmt::format("slots {} and {} both have the key {}", other->second, slot,
+                                  quote(stored->key)),
+                      {other->second, slot});
     }
     if (const auto gap = find_gap(view, slot, stored->key)) {
       return violated("unreachable-key",
                       fmt::format("{} has the key {}, but a search for it ends at slot {}, which "
                                   "is empty",
-                                  here(), quote(stored->key), *gap));
+                                  here(), quote(stored->key), *gap),
+                      {slot, *gap});
     }
   }
   return {.verdict = Verdict::holds, .property = "table", .explanation = {}};

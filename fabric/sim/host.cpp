@@ -150,6 +150,7 @@ void HostCore::pause(std::uint64_t duration_ns) {
   if (!alive_) return;
   if (!paused_) {
     for (Fiber* fiber : fibers_) world_.ready.hold(*fiber);
+    report_pause(true);
   }
   paused_ = true;
   world_.timers.set(pause_timer_, world_.trace.time_ns() + duration_ns);
@@ -159,6 +160,11 @@ void HostCore::resume_fibers() {
   paused_ = false;
   world_.timers.cancel(pause_timer_);
   for (Fiber* fiber : fibers_) world_.ready.release(*fiber);
+  report_pause(false);
+}
+
+void HostCore::report_pause(bool begins) const {
+  world_.trace.report_pause({.kind = SubjectKind::host, .number = index_, .host = name_}, begins);
 }
 
 void HostCore::break_connections() {

@@ -60,6 +60,7 @@ class HostCore final : public fabric::Host {
 
  private:
   void resume_fibers();
+  void report_pause(bool begins) const;
   Fiber& own_fiber(fabric::FiberId fiber) const;
 
   World& world_;

@@ -72,6 +72,7 @@ inline void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
   ring_.make_room(released_, posted_);
   SendEntry& slot = entry(posted_++);
   slot.request = request;
+  slot.place = posted_ - 1;
   slot.phase = Phase::posted;
   slot.placed = false;
   slot.completed = false;
@@ -87,7 +88,9 @@ inline void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
                        .detail = static_cast<std::uint8_t>(request.opcode),
                        .subject = number_,
                        .request = request.id,
-                       .offset = request.remote.offset});
+                       .offset = request.remote.offset,
+                       .posted = &request,
+                       .place = slot.place});
   if (request.inlined) take_payload(slot);
   if (state_ == State::error) drop(slot);
 }

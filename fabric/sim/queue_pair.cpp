@@ -95,7 +95,8 @@ void QueuePairCore::push_send_completion(SendEntry& request, CompletionStatus st
   world_.trace.record({.kind = EventKind::request_completed,
                        .detail = static_cast<std::uint8_t>(status),
                        .subject = number_,
-                       .request = request.request.id});
+                       .request = request.request.id,
+                       .place = request.place});
   request.completed = true;
   ++oldest_;
   ++unsignalled_;
@@ -144,7 +145,10 @@ bool QueuePairCore::has_work_for_fault(FaultKind kind) const {
 }
 
 void QueuePairCore::stall(std::uint64_t duration_ns) {
-  if (!stalled_) world_.ready.hold(*this);
+  if (!stalled_) {
+    world_.ready.hold(*this);
+    report_stall(true);
+  }
   stalled_ = true;
   world_.timers.set(stall_timer_, world_.trace.time_ns() + duration_ns);
 }
@@ -154,6 +158,12 @@ void QueuePairCore::end_stall() {
   stalled_ = false;
   world_.timers.cancel(stall_timer_);
   world_.ready.release(*this);
+  report_stall(false);
+}
+
+void QueuePairCore::report_stall(bool begins) const {
+  world_.trace.report_pause(
+      {.kind = SubjectKind::queue_pair, .number = number_, .host = host_.name()}, begins);
 }
 
 std::string QueuePairCore::describe() const {

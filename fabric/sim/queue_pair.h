@@ -70,6 +70,7 @@ class QueuePairCore final : public Actor {
 
   struct SendEntry {
     fabric::WorkRequest request;
+    std::uint64_t place = 0;  // in the send queue, since the queue pair was made
     Phase phase = Phase::posted;
     bool placed = false;     // has had all its effects
     bool completed = false;  // the requester has been told, or need not be
@@ -110,6 +111,7 @@ class QueuePairCore final : public Actor {
   void release_finished();
   void tell_fencing_peer();
   [[gnu::cold]] void end_stall();
+  [[gnu::cold]] void report_stall(bool begins) const;
   bool is_dead() const { return state_ >= State::error; }  // nobody at this side is told any more
 
   // failing.cpp

@@ -41,7 +41,8 @@ void QueuePairCore::trace(EventKind kind, const SendEntry& request, std::uint64_
                        .request = request.request.id,
                        .offset = offset,
                        .word = word,
-                       .data = data});
+                       .data = data,
+                       .place = request.place});
 }
 
 // The region that the request names, if the responder lets it in; or null.
@@ -131,8 +132,9 @@ void QueuePairCore::place_words(SendEntry& request) {
     std::memcpy(local_buffer(request) + range.offset, remote, range.length_bytes);
     trace(EventKind::words_read, request, offset, 0, {remote, range.length_bytes});
   } else {
-    std::memcpy(remote, source_of(request) + range.offset, range.length_bytes);
-    trace(EventKind::words_written, request, offset, 0, {remote, range.length_bytes});
+    const std::byte* source = source_of(request) + range.offset;
+    trace(EventKind::words_written, request, offset, 0, {source, range.length_bytes});
+    std::memcpy(remote, source, range.length_bytes);
     if (is_dead()) world_.count(SimulatorProbe::orphan_applied);
   }
 }
@@ -206,7 +208,8 @@ void QueuePairCore::finish_atomic(SendEntry& request) {
                        .request = wanted.id,
                        .offset = wanted.remote.offset,
                        .word = word,
-                       .previous_word = request.old_word});
+                       .previous_word = request.old_word,
+                       .place = request.place});
   store_word(request.target, word);
   if (request.phase == Phase::in_gap) peer_->device_.release(request.target);
   request.phase = Phase::answered;

@@ -58,6 +58,7 @@ void Trace::report(TraceEvent event) {
 void TraceLog::observe(const TraceEvent& event) {
   entries_.push_back({event, {event.data.begin(), event.data.end()}});
   entries_.back().event.data = {};
+  entries_.back().event.posted = nullptr;
 }
 
 std::string describe(const TraceEvent& event) {

@@ -1,5 +1,6 @@
 // What happened in a run, one event for each effect. The hash over all events identifies the run; the
-// events themselves are seen only by an observer, if there is one.
+// events themselves are seen only by an observer, if there is one. What changes memory is told before it
+// does.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace falafel::fabric {
+struct WorkRequest;
+}
 
 namespace falafel::sim {
 
@@ -42,17 +47,28 @@ struct TraceEvent {
   std::uint64_t word = 0;
   std::uint64_t previous_word = 0;
   std::span<const std::byte> data{};  // valid during the call only
+  // For observers; no part of the hash.
+  const fabric::WorkRequest* posted = nullptr;  // request_posted; valid during the call only
+  std::uint64_t place = 0;  // of the request in its send queue: programs give identifiers again
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
 };
 
 // Whom events are about. Fibers have names; the views are valid during the call only.
-enum class SubjectKind : std::uint8_t { fiber, queue_pair };
+enum class SubjectKind : std::uint8_t { fiber, queue_pair, host };
 struct Subject {
   SubjectKind kind{};
   std::uint32_t number = 0;
   std::string_view host;
   std::string_view name{};
+};
+
+// The fibers of a host, or the requests of a queue pair, stand still from a step on, or move again.
+struct Pause {
+  Subject subject{};
+  bool begins = false;
+  std::uint64_t step = 0;
+  std::uint64_t time_ns = 0;
 };
 
 class TraceObserver {
@@ -61,6 +77,8 @@ class TraceObserver {
   virtual void observe(const TraceEvent& event) = 0;
   // Before the first event about it. No part of the trace.
   virtual void introduce(const Subject&) {}
+  // No part of the trace either.
+  virtual void observe_pause(const Pause&) {}
 };
 
 // Keeps the events of a run in memory.
@@ -92,6 +110,12 @@ class Trace {
 
   void introduce(const Subject& subject) const {
     if (observer_ != nullptr) observer_->introduce(subject);
+  }
+
+  void report_pause(const Subject& subject, bool begins) const {
+    if (observer_ == nullptr) return;
+    observer_->observe_pause(
+        {.subject = subject, .begins = begins, .step = step_, .time_ns = time_ns_});
   }
 
   std::uint64_t hash() const { return hash_; }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/probes.h"
 #include "tools/falafel/campaign_options.h"
@@ -15,6 +16,7 @@
 #include "tools/fuzz/campaign.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/shrink.h"
+#include "tools/trace/record.h"
 
 namespace falafel::command_line {
 namespace {
@@ -24,14 +26,17 @@ struct FuzzOptions {
   fuzz::CampaignOptions campaign;
   bool has_schedules = false;
   double shrink_seconds = 40;
+  std::optional<std::uint64_t> trace_seed;
   std::string output = ".";
   bool json = false;
 };
 
-// A finding as it is reported: with its replay file, if a schedule could be recorded.
+// A finding as it is reported: with its replay file, if a schedule could be recorded, and a page that shows
+// it, if the run does not end the process.
 struct Report {
   fuzz::Finding finding;
   std::string replay_path;
+  std::string trace_path{};
   std::uint64_t steps_after = 0;
 };
 
@@ -70,6 +75,20 @@ std::string save(const FuzzOptions& options, const fuzz::Finding& finding,
   return saved ? path : std::string();
 }
 
+// Beside the replay file.
+std::string save_page(const FuzzOptions& options, const fuzz::Finding& finding,
+                      const fuzz::FailingRun& failing, fuzz::Runner& runner) {
+  const std::string path = std::filesystem::path(replay_path(options.output, finding))
+                               .replace_extension(".html")
+                               .string();
+  const auto recorded =
+      trace::record_timeline(runner, failing.scenario, failing.choices,
+                             {.property = finding.property, .paranoid = options.campaign.paranoid});
+  const auto saved = trace::write_page(recorded.timeline, path);
+  if (!saved) fmt::print(stderr, "{}\n", saved.error());
+  return saved ? path : std::string();
+}
+
 // What kills a process is recorded, and made smaller, in processes of their own. Two different runs of one
 // seed are no schedule; the seed repeats them.
 Report report_failed_run(const FuzzOptions& options, const fuzz::Finding& finding) {
@@ -102,6 +121,7 @@ Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
   }
   return {.finding = finding,
           .replay_path = save(options, finding, failing),
+          .trace_path = save_page(options, finding, failing, runner),
           .steps_after = failing.run.result.steps};
 }
 
@@ -113,6 +133,7 @@ nlohmann::json to_json(const fuzz::CampaignResult& result, const std::vector<Rep
                           {"seed", report.finding.seed},
                           {"explanation", report.finding.explanation},
                           {"replay", report.replay_path},
+                          {"trace", report.trace_path},
                           {"steps_before", report.finding.steps},
                           {"steps_after", report.steps_after}});
   }
@@ -168,12 +189,40 @@ void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
       if (report.steps_after > 0) {
         fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
       }
+      if (!report.trace_path.empty()) fmt::print("See it:\n  {}\n", report.trace_path);
       fmt::print("Replay it with:\n  falafel replay {}\n", report.replay_path);
     } else {
       fmt::print("Repeat it with --seed {} --schedules 1 and the same options.\n", finding.seed);
     }
   }
   if (reports.empty()) fmt::print("all properties held\n");
+}
+
+// One run, whether it holds or not.
+int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
+  fuzz::Runner runner;
+  const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, seed);
+  const fuzz::FailingRun run =
+      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, seed),
+                   {.paranoid = options.campaign.paranoid});
+  const std::string path = (std::filesystem::path(options.output) / "trace.html").string();
+  const auto recorded = trace::record_timeline(runner, scenario, run.choices,
+                                               {.paranoid = options.campaign.paranoid});
+  if (const auto saved = trace::write_page(recorded.timeline, path); !saved) {
+    fmt::print(stderr, "{}\n", saved.error());
+    return 2;
+  }
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json{{"seed", seed},
+                                      {"steps", recorded.timeline.steps},
+                                      {"property", recorded.run.property()},
+                                      {"trace", path}}
+                           .dump(2));
+  } else {
+    fmt::print("seed {}: {}; {}\n{}\n", seed, recorded.timeline.title,
+               recorded.timeline.description, path);
+  }
+  return recorded.run.violations.empty() ? 0 : 1;
 }
 
 // Of a single seed, what it draws comes first: should the program hang, that is there to look at.
@@ -202,6 +251,7 @@ int fuzz(FuzzOptions& options) {
     fmt::print(stderr, "--output {}: {}\n", options.output, error.message());
     return 2;
   }
+  if (options.trace_seed) return trace_seed(options, *options.trace_seed);
   if (!options.json) {
     print_head(options);
   }
@@ -251,7 +301,9 @@ void add_fuzz_command(CLI::App& app, int& exit_status) {
       ->add_option("--shrink-seconds", options->shrink_seconds,
                    "how long to shrink each violation; 0: not at all")
       ->capture_default_str();
-  command->add_option("--output", options->output, "the folder for replay files")
+  command->add_option("--trace-seed", options->trace_seed,
+                      "run only this seed, and write trace.html, which shows the run");
+  command->add_option("--output", options->output, "the folder for replay files and pages")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->callback([options, schedules, &exit_status] {

@@ -7,6 +7,7 @@
 #include "tools/falafel/fuzz_command.h"
 #include "tools/falafel/replay_command.h"
 #include "tools/falafel/shrink_command.h"
+#include "tools/falafel/trace_command.h"
 
 int main(int argument_count, char** arguments) {
   constexpr int status_wrong_usage = 2;
@@ -16,6 +17,7 @@ int main(int argument_count, char** arguments) {
   app.require_subcommand(1);
   falafel::command_line::add_fuzz_command(app, exit_status);
   falafel::command_line::add_replay_command(app, exit_status);
+  falafel::command_line::add_trace_command(app, exit_status);
   falafel::command_line::add_shrink_command(app, exit_status);
   falafel::command_line::add_ablate_command(app, exit_status);
   falafel::command_line::add_check_command(app, exit_status);

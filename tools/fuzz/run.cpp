@@ -38,6 +38,10 @@ class Observer : public sim::TraceObserver {
     if (options_.listener != nullptr) options_.listener->introduce(subject);
   }
   void on_end(const sim::RunResult& result);
+  void observe_pause(const sim::Pause& pause) override {
+    if (options_.listener != nullptr) options_.listener->observe_pause(pause);
+  }
+  void show_memory(std::uint64_t step);
   void add_violations(std::vector<Judgement>& violations) const;
 
  private:
@@ -46,6 +50,9 @@ class Observer : public sim::TraceObserver {
   void on_atomic_written(const sim::TraceEvent& event);
   void on_request_posted(const sim::TraceEvent& event);
   void check_slot(std::uint64_t slot);
+  // Calls look(view), if there is a server.
+  template <typename Look>
+  void with_memory(Look look);
 
   const engine::Geometry& geometry_;
   StoreWorld& world_;
@@ -53,6 +60,7 @@ class Observer : public sim::TraceObserver {
   checkers::AbaChecker aba_;
   checkers::ProgressChecker progress_;
   std::uint64_t completed_operations_ = 0;
+  std::uint64_t step_ = 0;
   Judgement dangling_{.verdict = Verdict::holds, .property = {}, .explanation = {}};
   std::string how_it_ended_;  // unless everybody came to an end
 };
@@ -67,6 +75,7 @@ std::optional<std::uint64_t> Observer::slot_at(std::uint64_t offset) const {
 
 // Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
 void Observer::observe(const sim::TraceEvent& event) {
+  if (event.step != step_) show_memory(step_ = event.step);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::atomic_written: on_atomic_written(event); break;
@@ -110,21 +119,34 @@ void Observer::on_request_posted(const sim::TraceEvent& event) {
 // The event comes before the word is stored, so the slot that changes still holds its old word. Its new one
 // is judged at the next change, and at rest.
 void Observer::check_slot(std::uint64_t changed) {
-  if (world_.server() == nullptr || dangling_.verdict != Verdict::holds) return;
-  const engine::ServerInspection inspection = world_.server()->inspect();
-  const checkers::MemoryView view{.geometry = geometry_,
-                                  .hash_key = world_.server()->hash_key(),
-                                  .chunk = world_.server()->memory().bytes(),
-                                  .regions = inspection.regions,
-                                  .mature_spaces = inspection.mature_spaces};
-  for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) {
-    if (slot == changed) continue;
-    Judgement judgement = checkers::check_entry(view, slot);
-    if (judgement.verdict == Verdict::violated) {
-      dangling_ = std::move(judgement);
-      return;
+  if (dangling_.verdict != Verdict::holds) return;
+  with_memory([&](const checkers::MemoryView& view) {
+    for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) {
+      if (slot == changed) continue;
+      Judgement judgement = checkers::check_entry(view, slot);
+      if (judgement.verdict == Verdict::violated) {
+        dangling_ = std::move(judgement);
+        return;
+      }
     }
-  }
+  });
+}
+
+template <typename Look>
+void Observer::with_memory(Look look) {
+  if (world_.server() == nullptr) return;
+  const engine::ServerInspection inspection = world_.server()->inspect();
+  look(checkers::MemoryView{.geometry = geometry_,
+                            .hash_key = world_.server()->hash_key(),
+                            .chunk = world_.server()->memory().bytes(),
+                            .regions = inspection.regions,
+                            .mature_spaces = inspection.mature_spaces});
+}
+
+void Observer::show_memory(std::uint64_t step) {
+  if (options_.listener == nullptr) return;
+  if (world_.server() == nullptr) options_.listener->on_memory(step, nullptr);
+  with_memory([&](const checkers::MemoryView& view) { options_.listener->on_memory(step, &view); });
 }
 
 // The faults were over long before: whoever has not come to an end never will.
@@ -160,6 +182,7 @@ StoreRun Runner::run(const Scenario& scenario, sim::Strategy& strategy, const Ru
     sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
     world.add_hosts(simulation);
     run.result = simulation.run();
+    observer.show_memory(run.result.steps + 1);
   }
   if (run.result.outcome == sim::Outcome::diverged) return run;
   run.violations = world.violations();

@@ -11,6 +11,7 @@
 
 #include "checkers/judgement.h"
 #include "checkers/linearizability.h"
+#include "checkers/memory_view.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategy.h"
@@ -19,9 +20,12 @@
 
 namespace falafel::fuzz {
 
-// Sees a run as it happens.
+// Sees a run as it happens. The reads at the end are the operations of a client behind the last.
 class RunListener : public sim::TraceObserver {
  public:
+  // The server's memory and books as the steps before `step` have left them; null: there is no server.
+  // Called before the first event of each step, and at the end.
+  virtual void on_memory(std::uint64_t step, const checkers::MemoryView* memory) = 0;
   virtual void on_call(const checkers::Operation& operation) = 0;
   virtual void on_return(const checkers::Operation& operation, engine::Answer answer) = 0;
 };

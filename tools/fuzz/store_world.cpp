@@ -146,10 +146,14 @@ void StoreWorld::judge_memory() {
   for (const std::string& key : keys) {
     const std::size_t read = history.call(next_time(), reader, checkers::OperationKind::get, key);
     const auto found = contents.find(key);
-    if (found == contents.end()) {
-      history.complete(next_time(), read, checkers::Answer::not_found);
-    } else {
-      history.complete(next_time(), read, checkers::Answer::found, found->second);
+    if (listener_ != nullptr) listener_->on_call(history.operations()[read]);
+    const bool is_there = found != contents.end();
+    history.complete(next_time(), read,
+                     is_there ? checkers::Answer::found : checkers::Answer::not_found,
+                     is_there ? std::string_view(found->second) : std::string_view());
+    if (listener_ != nullptr) {
+      listener_->on_return(history.operations()[read],
+                           is_there ? Answer::found : Answer::not_found);
     }
   }
 }
@@ -247,7 +251,8 @@ engine::Answer StoreWorld::execute(std::uint32_t client, std::size_t index,
     violations_.push_back({.verdict = checkers::Verdict::violated,
                            .property = "answer.corrupted",
                            .explanation = fmt::format("client {} was told that {} is corrupted",
-                                                      client, checkers::quote(key))});
+                                                      client, checkers::quote(key)),
+                           .calls = {history.operations()[operation].call_time}});
   }
   return answer;
 }

@@ -26,6 +26,10 @@ void Story::introduce(const sim::Subject& subject) {
   }
 }
 
+std::string Story::client(std::uint32_t number) const {
+  return number < scenario_.clients.size() ? fmt::format("client {}", number) : "at rest";
+}
+
 std::string Story::queue_pair(std::uint32_t number) const {
   const auto found = queue_pairs_.find(number);
   return found == queue_pairs_.end() ? fmt::format("queue pair {}", number) : found->second;
@@ -46,7 +50,7 @@ void Story::on_call(const checkers::Operation& operation) {
   }
   lines_.push_back({.step = step_,
                     .time_ns = time_ns_,
-                    .who = fmt::format("client {}", operation.client),
+                    .who = client(operation.client),
                     .text = std::move(text)});
 }
 
@@ -58,7 +62,7 @@ void Story::on_return(const checkers::Operation& operation, engine::Answer answe
   }
   lines_.push_back({.step = step_,
                     .time_ns = time_ns_,
-                    .who = fmt::format("client {}", operation.client),
+                    .who = client(operation.client),
                     .text = std::move(text)});
 }
 

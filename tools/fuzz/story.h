@@ -27,6 +27,7 @@ class Story : public RunListener {
 
   void observe(const sim::TraceEvent& event) override;
   void introduce(const sim::Subject& subject) override;
+  void on_memory(std::uint64_t, const checkers::MemoryView*) override {}
   void on_call(const checkers::Operation& operation) override;
   void on_return(const checkers::Operation& operation, engine::Answer answer) override;
 
@@ -34,6 +35,7 @@ class Story : public RunListener {
 
  private:
   void tell(const sim::TraceEvent& event, std::string who, std::string text);
+  std::string client(std::uint32_t number) const;
   std::string queue_pair(std::uint32_t number) const;
   // "slot 2", "region 0, byte 64", ...
   std::string place(std::uint64_t offset) const;

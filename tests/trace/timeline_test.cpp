@@ -1,0 +1,266 @@
+// Timelines of runs: what is recorded fits together and does not change the run; pages and trace events are
+// what browsers and viewers expect.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "engine/layout/entry.h"
+#include "tests/trace/hostile_timeline.h"
+#include "tools/fuzz/campaign.h"
+#include "tools/fuzz/replay.h"
+#include "tools/trace/chrome_trace.h"
+#include "tools/trace/page.h"
+#include "tools/trace/record.h"
+#include "tools/trace/timeline_json.h"
+
+namespace falafel::trace {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_tries = 0) {
+  const auto loaded = fuzz::load_replay(FALAFEL_SOURCE_FOLDER "/docs/findings/" + name + ".replay");
+  if (!loaded) throw std::runtime_error(loaded.error());
+  fuzz::Runner runner;
+  RecordedTimeline recorded =
+      record_timeline(runner, loaded->scenario, loaded->file.choices,
+                      {.property = loaded->property, .critical_tries = critical_tries});
+  EXPECT_EQ(recorded.run.result.trace_hash, loaded->file.trace_hash);
+  return recorded;
+}
+
+RecordedTimeline record_seed(std::uint64_t seed) {
+  fuzz::Runner runner;
+  const fuzz::Scenario scenario = fuzz::draw_scenario({}, seed);
+  const fuzz::FailingRun run =
+      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, seed));
+  RecordedTimeline recorded = record_timeline(runner, scenario, run.choices);
+  EXPECT_EQ(recorded.run.result.trace_hash, run.run.result.trace_hash);
+  return recorded;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// What is recorded
+
+TEST(Timeline, HasALaneForEachClientAndForEachPartOfTheServer) {
+  const Timeline timeline = record_finding("without-epoch-reclamation").timeline;
+  std::map<LaneKind, int> kinds;
+  for (const Lane& lane : timeline.lanes) ++kinds[lane.kind];
+  EXPECT_EQ(kinds[LaneKind::client], 4);
+  for (const LaneKind kind : {LaneKind::device, LaneKind::collector, LaneKind::cleanup,
+                              LaneKind::membership, LaneKind::server}) {
+    EXPECT_EQ(kinds[kind], 1);
+  }
+}
+
+TEST(Timeline, RequestsBelongToTheOperationThatPostsThem) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Timeline timeline = record_seed(seed).timeline;
+    std::size_t with_operation = 0;
+    for (const Request& request : timeline.requests) {
+      if (request.operation == none) continue;
+      ++with_operation;
+      const Operation& operation = timeline.operations[request.operation];
+      EXPECT_EQ(request.lane, operation.lane);
+      EXPECT_GE(request.posted_step, operation.call_step);
+      EXPECT_LE(request.posted_step, operation.return_step);
+    }
+    EXPECT_GT(with_operation, 0U);
+  }
+}
+
+// Identifiers are given again while words of an earlier request are still to be placed; so each effect must
+// lie within what its request asked for, and within its time.
+TEST(Timeline, EffectsLieWithinTheirRequests) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Timeline timeline = record_seed(seed).timeline;
+    for (const Effect& effect : timeline.effects) {
+      if (effect.request == none) continue;
+      const Request& request = timeline.requests[effect.request];
+      EXPECT_GE(effect.step, request.posted_step);
+      EXPECT_LE(effect.step, request.last_step);
+      const bool moves_words =
+          effect.kind == EffectKind::read || effect.kind == EffectKind::written;
+      if (!moves_words) continue;
+      EXPECT_GE(effect.offset, request.offset);
+      EXPECT_LE(effect.offset + effect.length_bytes, request.offset + request.length_bytes);
+    }
+  }
+}
+
+TEST(Timeline, SourcesAreEarlierWritesOfTheSameWords) {
+  const Timeline timeline = record_finding("without-crc-verification").timeline;
+  std::size_t sources = 0;
+  for (const Effect& effect : timeline.effects) {
+    for (const std::uint32_t number : effect.sources) {
+      const Effect& source = timeline.effects[number];
+      EXPECT_LE(source.step, effect.step);
+      EXPECT_LT(source.offset, effect.offset + effect.length_bytes + fabric::word_bytes);
+      EXPECT_LT(effect.offset, source.offset + source.length_bytes + fabric::word_bytes);
+      ++sources;
+    }
+  }
+  EXPECT_GT(sources, 3U);
+}
+
+TEST(Timeline, RowsHoldOneBarAtATime) {
+  const Timeline timeline = record_finding("without-exclusion").timeline;
+  std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, std::uint64_t> ends;
+  const auto expect_free = [&](bool is_request, std::uint32_t lane, std::uint32_t row,
+                               std::uint64_t first, std::uint64_t last) {
+    std::uint64_t& end = ends[{is_request, lane, row}];
+    EXPECT_LE(end, first);
+    end = last;
+  };
+  for (const Operation& operation : timeline.operations) {
+    expect_free(false, operation.lane, operation.row, operation.call_step, operation.return_step);
+    EXPECT_LT(operation.row, timeline.lanes[operation.lane].operation_rows);
+  }
+  for (const Request& request : timeline.requests) {
+    expect_free(true, request.lane, request.row, request.posted_step, request.last_step);
+    EXPECT_LT(request.row, timeline.lanes[request.lane].request_rows);
+  }
+}
+
+TEST(Timeline, PausesBeginAndEnd) {
+  const Timeline timeline = record_finding("without-epoch-reclamation").timeline;
+  ASSERT_THAT(timeline.standstills, Not(testing::IsEmpty()));
+  for (const Standstill& standstill : timeline.standstills) {
+    EXPECT_TRUE(standstill.is_host);
+    EXPECT_LT(standstill.first_step, standstill.last_step);
+    EXPECT_NE(standstill.last_step, never);
+  }
+}
+
+TEST(Timeline, CrashesEndOperations) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Timeline timeline = record_seed(seed).timeline;
+    const auto abandoned =
+        std::ranges::find(timeline.operations, "its client died", &Operation::answer);
+    if (abandoned == timeline.operations.end()) continue;
+    const bool has_mark = std::ranges::any_of(timeline.marks, [&](const Mark& mark) {
+      return mark.kind == MarkKind::crashed && mark.lane == abandoned->lane &&
+             mark.step == abandoned->return_step;
+    });
+    EXPECT_TRUE(has_mark);
+    return;
+  }
+  FAIL() << "no client died in an operation";
+}
+
+TEST(Timeline, RegionsAreLiveGarbageAndFree) {
+  const Timeline timeline = record_finding("without-exclusion").timeline;
+  const std::uint64_t region_bytes = timeline.geometry.region_bytes;
+  std::set<engine::RegionState> states;
+  bool has_live = false;
+  for (const RegionChange& change : timeline.memory.regions) {
+    states.insert(change.use.state);
+    EXPECT_LE(change.use.written_bytes, region_bytes);
+    EXPECT_EQ(change.use.connection != none, change.use.state == engine::RegionState::granted);
+    has_live = has_live || change.use.live_bytes > 0;
+  }
+  EXPECT_THAT(states, SizeIs(5));
+  EXPECT_TRUE(has_live);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Why it failed
+
+std::vector<std::string> texts_of(const Timeline& timeline, KeyStepRole role) {
+  std::vector<std::string> texts;
+  for (const KeyStep& key_step : timeline.key_steps) {
+    if (key_step.role == role) texts.push_back(key_step.text);
+  }
+  return texts;
+}
+
+TEST(KeySteps, LeadFromTheOriginOfAStaleValueToTheViolation) {
+  const Timeline timeline = record_finding("without-crc-verification", 20).timeline;
+  EXPECT_TRUE(std::ranges::is_sorted(timeline.key_steps, {}, &KeyStep::step));
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::origin),
+              testing::Contains(StartsWith("WRITE places 39 bytes")));
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::stale),
+              testing::Contains(StartsWith("READ brings 37 bytes")));
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::critical), SizeIs(1));
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
+              testing::ElementsAre(StartsWith("get \"key 0\" answers: found")));
+}
+
+TEST(KeySteps, TellWhatBecameOfTheRegionThatAnEntryPointsTo) {
+  const Timeline timeline = record_finding("without-collector-retry").timeline;
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::context), testing::Contains("region 0 is free"));
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
+              testing::ElementsAre(HasSubstr("points into region 0, which is free")));
+}
+
+TEST(KeySteps, ThereAreSomeForEveryFinding) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/docs/findings")) {
+    if (entry.path().extension() != ".replay") continue;
+    const Timeline timeline = record_finding(entry.path().stem().string()).timeline;
+    EXPECT_THAT(texts_of(timeline, KeyStepRole::violation), Not(testing::IsEmpty()))
+        << entry.path();
+    EXPECT_THAT(texts_of(timeline, KeyStepRole::stale), Not(testing::IsEmpty())) << entry.path();
+  }
+}
+
+TEST(KeySteps, ThereAreNoneWhenAllHolds) {
+  EXPECT_THAT(record_seed(3).timeline.key_steps, testing::IsEmpty());
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Texts and pages
+
+TEST(Readable, KeepsWhatIsPlainAndEscapesTheRest) {
+  EXPECT_EQ(readable("key 0"), "key 0");
+  EXPECT_EQ(readable("\u043a\u043b\u044e\u0447 \u00e9"), "\u043a\u043b\u044e\u0447 \u00e9");
+  EXPECT_EQ(readable("a\\b"), "a\\\\b");
+  EXPECT_EQ(readable(std::string_view("\0\x1f\x7f\n", 4)), "\\x00\\x1f\\x7f\\x0a");
+  EXPECT_EQ(readable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(readable("\xc3("), "\\xc3(");
+  EXPECT_EQ(readable("\u202e\u200b\u00ad\ufeff"),
+            "\\xe2\\x80\\xae\\xe2\\x80\\x8b\\xc2\\xad\\xef\\xbb\\xbf");
+  EXPECT_EQ(readable("\xf0\x9f\xa7\x86"), "\\xf0\\x9f\\xa7\\x86");
+}
+
+TEST(Readable, CutsLongBytesAndSaysHowLongTheyAre) {
+  const std::string text = readable(std::string(65'536, 'k'));
+  EXPECT_THAT(text, StartsWith("kkkkkkkk"));
+  EXPECT_THAT(text, testing::EndsWith("… (65536 bytes)"));
+  EXPECT_LT(text.size(), 80U);
+}
+
+TEST(Page, NothingInItsDataEndsTheScriptThatHoldsIt) {
+  const std::string page = to_page(hostile_timeline());
+  const std::size_t begin = page.find("id=\"data\">");
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t end = page.find('<', begin);
+  EXPECT_EQ(page.substr(end, 9), "</script>");
+  const auto json = nlohmann::json::parse(page.substr(begin + 10, end - begin - 10));
+  EXPECT_EQ(json["title"], hostile_texts()[0]);
+  EXPECT_EQ(json["steps"], 100);
+}
+
+TEST(Page, StandsAlone) {
+  const std::string page = to_page(record_finding("without-tag-discipline").timeline);
+  for (const char* reference : {" src=", "<link", "@import", "fetch(", "import("}) {
+    EXPECT_EQ(page.find(reference), std::string::npos) << reference;
+  }
+}
+
+TEST(Page, IsNotWrittenWhereNoFileCanBe) {
+  const auto written = write_page(hostile_timeline(), "/no such folder/trace.html");
+  ASSERT_FALSE(written.has_value());
+  EXPECT_THAT(written.error(), StartsWith("/no such folder/trace.html: "));
+}
+
+}  // namespace
+}  // namespace falafel::trace

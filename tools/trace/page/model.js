@@ -1,0 +1,242 @@
+'use strict';
+// The timeline as the page works with it: columns of numbers, found by step.
+
+// The number of elements of a sorted array that are at most `value`.
+function countUpTo(sorted, value) {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] <= value) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// Bars from a step to another, sorted by their beginnings. Blocks know their latest end, so that those which
+// are over before the picture begins are passed over together.
+class Bars {
+  constructor(begins, ends) {
+    this.begins = Int32Array.from(begins);
+    this.ends = Int32Array.from(ends);
+    this.blockEnds = [];
+    for (let index = 0; index < this.ends.length; ++index) {
+      const block = index >>> 8;
+      this.blockEnds[block] = Math.max(this.blockEnds[block] ?? 0, this.ends[index]);
+    }
+  }
+
+  forEachWithin(first, last, visit) {
+    const end = countUpTo(this.begins, last);
+    for (let block = 0; block << 8 < end; ++block) {
+      if (this.blockEnds[block] < first) continue;
+      for (let index = block << 8; index < Math.min(end, (block + 1) << 8); ++index) {
+        if (this.ends[index] >= first) visit(index);
+      }
+    }
+  }
+}
+
+// The changes of places (slots, regions), and what each place was at a step.
+class Changes {
+  constructor(columns, places, count) {
+    this.columns = columns;
+    this.changes = Array.from({length: count}, () => []);
+    this.steps = Array.from({length: count}, () => []);
+    places.forEach((place, index) => {
+      this.changes[place].push(index);
+      this.steps[place].push(columns.step[index]);
+    });
+  }
+
+  // The record that stands at the step; -1: none yet.
+  at(place, step) {
+    const count = countUpTo(this.steps[place], step);
+    return count === 0 ? -1 : this.changes[place][count - 1];
+  }
+
+  changedAt(place, step) {
+    const index = this.at(place, step);
+    return index >= 0 && this.columns.step[index] === step;
+  }
+}
+
+class Timeline {
+  constructor(data) {
+    this.data = data;
+    this.steps = data.steps;
+    this.geometry = data.geometry;
+    this.lanes = data.lanes;
+    this.deviceLane = this.lanes.findIndex(lane => lane.kind === 'device');
+    this.operations = data.operations;
+    this.requests = data.requests;
+    this.effects = data.effects;
+    this.operationCount = this.operations.call.length;
+    this.requestCount = this.requests.posted.length;
+    this.effectCount = this.effects.step.length;
+    this.operationBars =
+        new Bars(this.operations.call, this.operations.return.map(step => step ?? data.steps));
+    this.requestBars = new Bars(
+        this.requests.posted,
+        this.requests.completed.map((step, index) =>
+            step === null ? data.steps : this.requests.last[index]));
+    this.effectSteps = Int32Array.from(this.effects.step);
+    this.effectsOfRequests = this.groupEffects();
+    const memory = data.memory;
+    this.slots = new Changes(memory.slots, memory.slots.slot, data.geometry.table_entries);
+    this.regions = new Changes(memory.regions, memory.regions.region, data.geometry.region_count);
+    this.spaces = new Changes(memory.spaces, memory.spaces.space, 2);
+  }
+
+  text(number) { return this.data.texts[number]; }
+
+  groupEffects() {
+    const groups = new Map();
+    this.effects.request.forEach((request, effect) => {
+      if (request === null) return;
+      if (!groups.has(request)) groups.set(request, []);
+      groups.get(request).push(effect);
+    });
+    return groups;
+  }
+
+  // [first, end) of the effects from one step to another.
+  effectRange(first, last) {
+    return [countUpTo(this.effectSteps, first - 1), countUpTo(this.effectSteps, last)];
+  }
+
+  timeNs(step) {
+    const {clock} = this.data;
+    const count = countUpTo(clock.step, step);
+    const start = count === 0 ? {step: 0, time: 0}
+                              : {step: clock.step[count - 1], time: clock.time_ns[count - 1]};
+    return start.time + (step - start.step) * this.data.step_duration_ns;
+  }
+
+  // A slot as the step has left it.
+  slotAt(slot, step) {
+    const index = this.slots.at(slot, step);
+    const {memory} = this.data;
+    const word = index < 0 ? '0000000000000000' : memory.slots.word[index];
+    const container = index < 0 ? null : memory.slots.container[index];
+    return {
+      word,
+      entry: decodeEntry(word, this.geometry),
+      isReadable: container !== null,
+      key: container === null ? '' : this.text(memory.containers.key[container]),
+      value: container === null ? '' : this.text(memory.containers.value[container]),
+      isChanged: this.slots.changedAt(slot, step),
+    };
+  }
+
+  regionAt(region, step) {
+    const index = this.regions.at(region, step);
+    const {regions} = this.data.memory;
+    if (index < 0) return {state: 'free', owner: '', written: 0, live: 0, isChanged: false};
+    return {
+      state: this.text(regions.state[index]),
+      owner: this.ownerOf(regions.connection[index]),
+      written: regions.written[index],
+      live: regions.live[index],
+      isChanged: this.regions.changedAt(region, step),
+    };
+  }
+
+  // The server counts clients in the order in which they connect; who that is is known once it has written.
+  ownerOf(connection) {
+    if (connection === null) return '';
+    const lane = this.data.connection_lanes[connection] ?? null;
+    return lane === null ? `connection ${connection}` : this.lanes[lane].name;
+  }
+
+  spaceAt(space, step) {
+    const index = this.spaces.at(space, step);
+    const {spaces} = this.data.memory;
+    if (index < 0) return {state: 'unused', used: 0, live: 0, isChanged: false};
+    return {
+      state: spaces.waiting[index] ? 'waiting' : spaces.active[index] ? 'active' : 'unused',
+      used: spaces.used[index],
+      live: spaces.live[index],
+      isChanged: this.spaces.changedAt(space, step),
+    };
+  }
+
+  // Whether an entry points into memory that is free, or waits to be.
+  isDangling(entry, step) {
+    if (entry.isEmpty) return false;
+    const place = placeOf(entry.offset, this.geometry);
+    if (place.part === 'region') {
+      const {state} = this.regionAt(place.number, step);
+      return state === 'free' || state === 'waiting';
+    }
+    return place.part === 'mature' && place.byte >= this.spaceAt(place.number, step).used;
+  }
+
+  // "set "key 0" to "0.1": stored". Keys and values are cut to so many characters.
+  describeOperation(index, most = Infinity) {
+    const {kind, key, value, answer} = this.operations;
+    const name = this.text(kind[index]);
+    const answerText = this.text(answer[index]);
+    const valueText = shorten(this.text(value[index]), most);
+    let text = `${name} "${shorten(this.text(key[index]), most)}"`;
+    if (name === 'set') text += ` to "${valueText}"`;
+    text += answerText === '' ? ': no answer' : `: ${answerText}`;
+    return answerText === 'found' ? `${text} "${valueText}"` : text;
+  }
+
+  // All that happens at a step, as {who, text, kind}.
+  eventsAt(step) {
+    const events = [];
+    const name = lane => lane === null ? 'fault' : this.lanes[lane].name;
+    for (const mark of this.data.marks) {
+      if (mark.step === step) events.push({who: name(mark.lane), text: mark.text, kind: mark.kind});
+    }
+    for (const standstill of this.data.standstills) {
+      const what = standstill.host ? '' : 'a queue pair ';
+      if (standstill.first === step) {
+        events.push({who: name(standstill.lane), text: `${what}stands still`, kind: 'pause'});
+      }
+      if (standstill.last === step) {
+        events.push({who: name(standstill.lane), text: `${what}goes on`, kind: 'pause'});
+      }
+    }
+    const [first, end] = this.effectRange(step, step);
+    for (let effect = first; effect < end; ++effect) {
+      events.push({
+        who: name(this.effects.lane[effect]),
+        text: this.text(this.effects.text[effect]),
+        kind: this.text(this.effects.kind[effect]),
+      });
+    }
+    this.addRequestEvents(step, events);
+    this.addOperationEvents(step, events);
+    return events;
+  }
+
+  addRequestEvents(step, events) {
+    const {lane, opcode, offset, length, posted, completed, status} = this.requests;
+    this.requestBars.forEachWithin(step, step, request => {
+      const verb = this.text(opcode[request]);
+      const what = verb === 'SEND' ? verb
+          : `${verb} of ${describePlace(offset[request], length[request], this.geometry)}`;
+      const who = this.lanes[lane[request]].name;
+      if (posted[request] === step) events.push({who, text: `posts ${what}`, kind: 'posted'});
+      if (completed[request] === step) {
+        events.push({who, text: `${what} completes: ${this.text(status[request])}`, kind: 'completed'});
+      }
+    });
+  }
+
+  addOperationEvents(step, events) {
+    this.operationBars.forEachWithin(step, step, operation => {
+      const who = this.lanes[this.operations.lane[operation]].name;
+      const key = this.text(this.operations.key[operation]);
+      if (this.operations.call[operation] === step) {
+        const kind = this.text(this.operations.kind[operation]);
+        events.push({who, text: `calls ${kind} "${key}"`, kind: 'call'});
+      }
+      if (this.operations.return[operation] === step) {
+        events.push({who, text: this.describeOperation(operation), kind: 'return'});
+      }
+    });
+  }
+}

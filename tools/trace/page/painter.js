@@ -1,0 +1,471 @@
+'use strict';
+// Draws the picture: what is in view, and of bars that are less than a pixel apart only one.
+
+const colourNames = [
+  'background', 'lane', 'grid', 'text', 'muted', 'cursor', 'on-colour', 'get', 'set', 'delete',
+  'read', 'write', 'swap', 'message', 'processor', 'violation', 'critical', 'origin', 'stale', 'context',
+  'slot-live', 'slot-deleted', 'slot-locked', 'granted', 'released', 'collecting', 'waiting', 'active',
+];
+const requestColours = {READ: 'read', WRITE: 'write', CAS: 'swap', FETCH_ADD: 'swap', SEND: 'message'};
+const linesFromPixelsPerStep = 2.2;   // below it, lines would only be a grey
+const textFromPixels = 26;
+
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(
+      colourNames.map(name => [name, style.getPropertyValue(`--${name}`).trim()]));
+}
+
+// Fits a canvas to its element, in pixels of the device.
+function fitCanvas(canvas) {
+  const ratio = window.devicePixelRatio || 1;
+  const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
+  const height = Math.max(1, Math.round(canvas.clientHeight * ratio));
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  const context = canvas.getContext('2d');
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+class Painter {
+  // `state` has the step, whether key steps stand out, and what the pointer is on.
+  constructor(canvas, timeline, layout, filters, keySteps, state) {
+    Object.assign(this, {canvas, timeline, layout, filters, keySteps, state});
+    this.operationColours = filters.operationKind;
+    this.requestColours = filters.requestKind.map(kind => requestColours[kind] ?? 'message');
+    this.refreshColours();
+    this.drawn = [];   // what can be pointed at: {x, y, width, height, kind, index}
+  }
+
+  refreshColours() { this.colours = readColours(); }
+
+  draw(context = fitCanvas(this.canvas)) {
+    this.context = context;
+    const {layout, colours} = this;
+    this.drawn = [];
+    this.bodyFont = `${layout.width > 1500 ? 13 : 11.5}px system-ui, "DejaVu Sans", sans-serif`;
+    context.font = this.bodyFont;
+    context.textBaseline = 'middle';
+    context.fillStyle = colours.background;
+    context.fillRect(0, 0, layout.width, layout.height);
+    this.drawLanes();
+    context.save();
+    context.beginPath();
+    context.rect(gutterWidth, rulerHeight, layout.width - gutterWidth, layout.height - rulerHeight);
+    context.clip();
+    drawMemoryMap(this);
+    this.drawGrid();
+    this.drawStandstills();
+    this.drawLines();
+    this.drawOperations();
+    this.drawRequests();
+    this.drawEffects();
+    this.drawSources();
+    this.drawMarks();
+    context.restore();
+    this.drawRuler();
+    this.drawCursor();
+    this.drawKeySteps();
+  }
+
+  // How strongly something is drawn: what led to the violation stands out.
+  alpha(isKey) { return this.state.isFocused && !isKey ? 0.3 : 1; }
+
+  // ---- the frame
+
+  drawLanes() {
+    const {context, layout, timeline, colours} = this;
+    timeline.lanes.forEach((lane, index) => {
+      if (layout.isHidden(index)) return;
+      const {height} = layout.lanes[index];
+      const y = layout.laneTop(index);
+      context.fillStyle = colours.lane;
+      context.fillRect(0, y - 3, layout.width, height + 5);
+      context.fillStyle = colours.text;
+      context.font = `600 ${this.bodyFont}`;
+      context.textAlign = 'left';
+      context.fillText(lane.name, 10, y + 10);
+      context.font = this.bodyFont;
+    });
+    drawMemoryNames(this);
+  }
+
+  // Steps between lines of the grid: 1, 2, 5, 10, 20, ...
+  gridInterval() {
+    for (let power = 1;; power *= 10) {
+      for (const factor of [1, 2, 5]) {
+        if (factor * power * this.layout.pixelsPerStep >= 64) return factor * power;
+      }
+    }
+  }
+
+  forEachGridLine(visit) {
+    const interval = this.gridInterval();
+    const begin = Math.max(0, Math.ceil(this.layout.first / interval) * interval);
+    const end = Math.min(this.layout.last, this.timeline.steps);
+    for (let step = begin; step <= end; step += interval) visit(step, this.layout.x(step));
+  }
+
+  drawGrid() {
+    const {context, layout, colours} = this;
+    context.fillStyle = colours.grid;
+    this.forEachGridLine((step, x) => context.fillRect(x, rulerHeight, 1, layout.height));
+  }
+
+  drawRuler() {
+    const {context, layout, colours} = this;
+    context.fillStyle = colours.background;
+    context.fillRect(0, 0, layout.width, rulerHeight - 4);
+    context.fillStyle = colours.muted;
+    context.textAlign = 'center';
+    this.forEachGridLine((step, x) => {
+      if (x > gutterWidth - 1) context.fillText(step.toLocaleString('en'), x, 8);
+    });
+    context.textAlign = 'left';
+    context.fillText('step', 10, 8);
+  }
+
+  // ---- what stands still
+
+  drawStandstills() {
+    const {context, layout, timeline, colours} = this;
+    for (const {lane, host, first, last} of timeline.data.standstills) {
+      if (layout.isHidden(lane)) continue;
+      const x = layout.x(first);
+      const end = layout.x(last ?? timeline.steps);
+      if (end < gutterWidth || x > layout.width) continue;
+      const y = layout.laneTop(lane) - 2;
+      const {height} = layout.lanes[lane];
+      const width = Math.max(2, end - x);
+      this.hatch(x, y, width, height + 3, host ? colours.critical : colours.message);
+      context.fillStyle = colours.critical;
+      if (width > 60) context.fillText(host ? 'stands still' : 'stalled', Math.max(x, gutterWidth) + 4, y + height - 5);
+    }
+  }
+
+  hatch(x, y, width, height, colour) {
+    const {context} = this;
+    context.save();
+    context.beginPath();
+    context.rect(x, y, width, height);
+    context.clip();
+    context.globalAlpha = 0.4;
+    context.strokeStyle = colour;
+    context.lineWidth = 1;
+    context.beginPath();
+    const begin = Math.max(x, gutterWidth) - height;
+    for (let line = begin; line < Math.min(x + width, this.layout.width); line += 7) {
+      context.moveTo(line, y + height);
+      context.lineTo(line + height, y);
+    }
+    context.stroke();
+    context.restore();
+  }
+
+  // ---- operations and requests
+
+  drawOperations() {
+    const {layout, timeline, filters} = this;
+    const {lane, row, key, answer} = timeline.operations;
+    timeline.operationBars.forEachWithin(layout.first, layout.last, index => {
+      if (!filters.operationShown[index] || layout.isHidden(lane[index])) return;
+      const bars = timeline.operationBars;
+      const {y, height} = layout.operationRect(lane[index], row[index]);
+      const isOpen = timeline.operations.return[index] === null;
+      this.drawBar('operation', index, bars.begins[index], bars.ends[index], y, height,
+                   this.colours[this.operationColours[index]], this.keySteps.hasOperation(index), isOpen);
+      this.labelBar(index, bars, y, height, key, answer);
+    });
+  }
+
+  drawBar(kind, index, begin, end, y, height, colour, isKey, isOpen) {
+    const {context, layout} = this;
+    const x = layout.x(begin);
+    const width = Math.max(kind === 'operation' ? 3 : 2, layout.x(end) - x);
+    context.globalAlpha = this.alpha(isKey);
+    context.fillStyle = colour;
+    if (width < 6) {
+      context.fillRect(x, y, width, height);
+    } else {
+      context.beginPath();
+      context.roundRect(x, y, width, height, Math.min(4, height / 2));
+      context.fill();
+    }
+    if (isOpen) {   // it never came to its end
+      context.fillStyle = this.colours.lane;
+      for (let gap = x + width - 24; gap < x + width; gap += 6) context.fillRect(gap, y, 2, height);
+    }
+    context.globalAlpha = 1;
+    const isPointedAt = this.state.pointed?.kind === kind && this.state.pointed.index === index;
+    if (this.keySteps.isViolating(kind, index) || isPointedAt) {
+      context.lineWidth = 2;
+      context.strokeStyle = isPointedAt ? this.colours.cursor : this.colours.violation;
+      context.strokeRect(x - 1, y - 1, width + 2, height + 2);
+    }
+    this.drawn.push({x, y, width, height, kind, index});
+  }
+
+  labelBar(index, bars, y, height, key, answer) {
+    const {context, layout, timeline} = this;
+    const begin = Math.max(gutterWidth, layout.x(bars.begins[index]));
+    const room = Math.min(layout.width, layout.x(bars.ends[index])) - begin;
+    if (room < textFromPixels) return;
+    const kind = this.filters.operationKind[index];
+    const text = room > 170 ? timeline.describeOperation(index, 14)
+        : `${kind} ${shorten(timeline.text(key[index]), 14)} → ${timeline.text(answer[index])}`;
+    context.globalAlpha = this.alpha(this.keySteps.hasOperation(index));
+    this.write(text, begin + 5, y + height / 2 + 0.5, room - 8, this.colours['on-colour']);
+    context.globalAlpha = 1;
+  }
+
+  // As much of a text as there is room for.
+  write(text, x, y, room, colour) {
+    const {context} = this;
+    context.fillStyle = colour;
+    context.textAlign = 'left';
+    let shown = text;
+    if (context.measureText(text).width > room) {
+      const perCharacter = context.measureText(text).width / text.length;
+      shown = text.slice(0, Math.max(0, Math.floor(room / perCharacter) - 1)) + '…';
+    }
+    if (shown.length > 2) context.fillText(shown, x, y);
+  }
+
+  drawRequests() {
+    const {layout, timeline, filters} = this;
+    const {lane, row} = timeline.requests;
+    const ends = new Map();   // of the last bar in each row, in pixels
+    timeline.requestBars.forEachWithin(layout.first, layout.last, index => {
+      if (!filters.requestShown[index] || layout.isHidden(lane[index])) return;
+      const bars = timeline.requestBars;
+      const x = layout.x(bars.begins[index]);
+      const end = layout.x(bars.ends[index]);
+      const place = lane[index] * 64 + Math.min(row[index], mostRows);
+      if (end - x < 1 && x < (ends.get(place) ?? -Infinity)) return;
+      ends.set(place, Math.max(end, x + 1));
+      const {y, height} = layout.requestRect(lane[index], row[index]);
+      this.drawBar('request', index, bars.begins[index], bars.ends[index], y, height,
+                   this.colours[this.requestColours[index]], this.keySteps.hasRequest(index),
+                   timeline.requests.completed[index] === null);
+    });
+  }
+
+  // From the posting of a request to its effects, and from there to its completion.
+  drawLines() {
+    const {context, layout, timeline, filters} = this;
+    const {lane, row} = timeline.requests;
+    const {step, offset, length} = timeline.effects;
+    const drawsAll = layout.pixelsPerStep >= linesFromPixelsPerStep;
+    if (layout.isHidden(timeline.deviceLane)) return;
+    timeline.requestBars.forEachWithin(layout.first, layout.last, index => {
+      if (!filters.requestShown[index] || layout.isHidden(lane[index])) return;
+      const isKey = this.keySteps.hasRequest(index);
+      if (!drawsAll && !isKey) return;
+      const {y, height} = layout.requestRect(lane[index], row[index]);
+      const isBelow = lane[index] > timeline.deviceLane;
+      const edge = isBelow ? y : y + height;
+      context.strokeStyle = this.colours[this.requestColours[index]];
+      context.globalAlpha = this.state.isFocused ? (isKey ? 0.95 : 0.13) : 0.5;
+      context.lineWidth = isKey ? 1.6 : 1;
+      context.beginPath();
+      for (const effect of timeline.effectsOfRequests.get(index) ?? []) {
+        if (filters.requestKind[index] === 'SEND') continue;
+        const rect = layout.memoryRect(offset[effect], length[effect]);
+        const target = isBelow ? rect.y + rect.height : rect.y;
+        const x = layout.x(step[effect]);
+        context.moveTo(layout.x(timeline.requestBars.begins[index]), edge);
+        context.lineTo(x, target);
+        if (timeline.requests.completed[index] !== null) {
+          context.lineTo(layout.x(timeline.requests.completed[index]), edge);
+        }
+      }
+      context.stroke();
+    });
+    context.globalAlpha = 1;
+  }
+
+  // ---- effects
+
+  drawEffects() {
+    const {layout, timeline, filters} = this;
+    const [first, end] = timeline.effectRange(Math.floor(layout.first) - 1, Math.ceil(layout.last));
+    const lasts = new Map();   // where the last effect at an offset was drawn
+    for (let effect = first; effect < end; ++effect) {
+      if (!filters.effectShown[effect]) continue;
+      const x = layout.x(timeline.effectSteps[effect]);
+      const offset = timeline.effects.offset[effect];
+      if (x - lasts.get(offset) < 1) continue;
+      lasts.set(offset, x);
+      this.drawEffect(effect, x);
+    }
+  }
+
+  drawEffect(effect, x) {
+    const {context, layout, timeline, colours} = this;
+    const kind = timeline.text(timeline.effects.kind[effect]);
+    const isKey = this.keySteps.hasEffect(effect);
+    if (kind === 'delivered' || layout.isHidden(timeline.deviceLane)) return;
+    const {y, height} = layout.memoryRect(timeline.effects.offset[effect], timeline.effects.length[effect]);
+    const width = Math.max(2, Math.min(9, layout.pixelsPerStep * 0.8));
+    const left = x - width / 2;
+    context.globalAlpha = this.alpha(isKey);
+    context.fillStyle = context.strokeStyle = this.effectColour(kind);
+    if (kind === 'refused' || kind === 'lost' || kind === 'denied' || kind === 'atomic read') {
+      context.lineWidth = 1.4;   // hollow: nothing has changed
+      context.strokeRect(left + 0.7, y + 0.7, width - 1.4, Math.max(1, height - 1.4));
+      if (kind !== 'atomic read' && width > 4) this.cross(left, y, width, height);
+    } else {
+      context.fillRect(left, y, width, height);
+    }
+    context.globalAlpha = 1;
+    if (isKey || this.state.pointed?.kind === 'effect' && this.state.pointed.index === effect) {
+      context.strokeStyle = isKey ? colours.violation : colours.cursor;
+      context.lineWidth = 1.5;
+      context.strokeRect(left - 2, y - 2, width + 4, height + 4);
+    }
+    this.drawn.push({x: left - 2, y: y - 1, width: width + 4, height: height + 2, kind: 'effect', index: effect});
+  }
+
+  effectColour(kind) {
+    const names = {read: 'read', written: 'write', swapped: 'swap', refused: 'swap',
+                   'atomic read': 'swap', stored: 'processor', lost: 'message', denied: 'violation'};
+    return this.colours[names[kind] ?? 'message'];
+  }
+
+  cross(x, y, width, height) {
+    const {context} = this;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x + width, y + height);
+    context.moveTo(x + width, y);
+    context.lineTo(x, y + height);
+    context.stroke();
+  }
+
+  // Arrows from where a word was written to where it was met.
+  drawSources() {
+    const {timeline, state} = this;
+    const pointed = state.pointed?.kind === 'effect' ? [state.pointed.index] : [];
+    for (const effect of pointed) {
+      for (const source of timeline.effects.sources[effect]) this.drawArrow(source, effect, this.colours.cursor);
+    }
+    for (const effect of this.keySteps.staleEffects) {
+      if (!this.filters.effectShown[effect]) continue;
+      for (const source of timeline.effects.sources[effect]) {
+        this.drawArrow(source, effect, this.colours.violation);
+      }
+    }
+  }
+
+  drawArrow(source, effect, colour) {
+    const {context, layout, timeline} = this;
+    if (layout.isHidden(timeline.deviceLane)) return;
+    const {step, offset, length} = timeline.effects;
+    const from = layout.memoryRect(offset[source], length[source]);
+    const to = layout.memoryRect(offset[effect], length[effect]);
+    const x = layout.x(step[source]);
+    const end = layout.x(step[effect]) - 5;
+    if (end < gutterWidth || x > layout.width) return;
+    const y = from.y + from.height / 2;
+    const endY = to.y + to.height / 2;
+    const bend = Math.min(34, Math.max(12, (end - x) / 6));
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = 2;
+    context.setLineDash([5, 3]);
+    context.beginPath();
+    context.moveTo(x + 4, y);
+    context.bezierCurveTo(x + (end - x) * 0.3, y - bend, x + (end - x) * 0.7, endY - bend, end, endY);
+    context.stroke();
+    context.setLineDash([]);
+    context.beginPath();
+    context.moveTo(end + 4, endY);
+    context.lineTo(end - 5, endY - 6);
+    context.lineTo(end - 2, endY + 3);
+    context.fill();
+    const label = `written at step ${step[source]}`;
+    const room = end - x - 30;
+    if (room > 90) this.write(label, x + (end - x) * 0.36, (y + endY) / 2 - bend + 1, room, colour);
+  }
+
+  // ---- marks
+
+  drawMarks() {
+    const {context, layout, timeline, colours} = this;
+    for (const {kind, lane, step, text} of timeline.data.marks) {
+      const x = layout.x(step);
+      if (x < gutterWidth - 10 || x > layout.width + 10 || kind === 'connection') continue;
+      if (lane === null) {
+        this.markLine(x, text);
+        continue;
+      }
+      if (layout.isHidden(lane)) continue;
+      const y = layout.laneTop(lane) + layout.lanes[lane].height / 2;
+      const symbol = {crashed: '✖', fence: '⊘', error: '⚡', closed: '×', started: '▸'}[kind];
+      const isGrave = kind === 'crashed' || kind === 'error' || kind === 'fence';
+      context.fillStyle = isGrave ? colours.violation : colours.muted;
+      context.textAlign = 'center';
+      context.font = `${isGrave ? 17 : 12}px system-ui, "DejaVu Sans", sans-serif`;
+      context.fillText(symbol, x, y);
+      context.font = this.bodyFont;
+      this.drawn.push({x: x - 8, y: y - 9, width: 16, height: 18, kind: 'mark', text: `${text}, step ${step}`});
+    }
+  }
+
+  markLine(x, text) {
+    const {context, layout, colours} = this;
+    context.fillStyle = colours.critical;
+    context.globalAlpha = 0.7;
+    for (let y = rulerHeight; y < layout.height; y += 6) context.fillRect(x - 0.5, y, 1, 3);
+    context.globalAlpha = 1;
+    this.drawn.push({x: x - 2, y: rulerHeight, width: 4, height: layout.height, kind: 'mark', text});
+  }
+
+  drawKeySteps() {
+    const {context, layout, colours} = this;
+    const flags = this.keySteps.steps.map((keyStep, index) => ({...keyStep, index}));
+    let lastX = -100;
+    for (const {step, role, index} of flags) {
+      const x = layout.x(step);
+      if (x < gutterWidth - 1 || x > layout.width) continue;
+      const isHeavy = role === 'critical' || role === 'violation';
+      context.fillStyle = colours[role];
+      context.globalAlpha = isHeavy ? 0.95 : 0.35;
+      context.fillRect(x - (isHeavy ? 1 : 0.5), rulerHeight - 6, isHeavy ? 2 : 1, layout.height);
+      context.globalAlpha = 1;
+      const flagX = Math.max(x, lastX + 19);
+      lastX = flagX;
+      this.flag(flagX, index + 1, colours[role]);
+      this.drawn.push({x: flagX - 9, y: 16, width: 18, height: 18, kind: 'key', index});
+    }
+  }
+
+  flag(x, number, colour) {
+    const {context, colours} = this;
+    context.fillStyle = colour;
+    context.beginPath();
+    context.arc(x, 25, 8.5, 0, 7);
+    context.fill();
+    context.fillStyle = colours['on-colour'];
+    context.textAlign = 'center';
+    context.font = '600 10.5px system-ui, "DejaVu Sans", sans-serif';
+    context.fillText(String(number), x, 25.5);
+    context.font = this.bodyFont;
+  }
+
+  drawCursor() {
+    const {context, layout, colours, state} = this;
+    const x = layout.x(state.step);
+    if (x < gutterWidth - 1 || x > layout.width + 1) return;
+    context.fillStyle = colours.cursor;
+    context.fillRect(x - 0.75, 14, 1.5, layout.height);
+    const text = String(state.step);
+    const width = context.measureText(text).width + 10;
+    context.fillRect(x - width / 2, 0, width, 16);
+    context.fillStyle = colours.background;
+    context.textAlign = 'center';
+    context.fillText(text, x, 8.5);
+  }
+}

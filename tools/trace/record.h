@@ -1,0 +1,37 @@
+// Repeats a recorded run, and makes a timeline of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "fabric/sim/recording_strategy.h"
+#include "tools/fuzz/run.h"
+#include "tools/fuzz/scenario.h"
+#include "tools/trace/timeline.h"
+
+namespace falafel::trace {
+
+struct RecordOptions {
+  std::string property{};  // the violation to be explained, if there are several; empty: the first
+  std::uint64_t critical_tries =
+      30;  // continuations for the critical step; 0: it is not looked for
+  bool paranoid = false;
+};
+
+struct RecordedTimeline {
+  fuzz::StoreRun run;  // diverged: the choices do not fit, and the timeline ends there
+  Timeline timeline;
+};
+
+RecordedTimeline record_timeline(fuzz::Runner& runner, const fuzz::Scenario& scenario,
+                                 const std::vector<sim::Choice>& choices,
+                                 const RecordOptions& options = {});
+
+// What went wrong, as a message that begins with the path.
+tl::expected<void, std::string> write_page(const Timeline& timeline, const std::string& path);
+tl::expected<void, std::string> write_chrome_trace(const Timeline& timeline,
+                                                   const std::string& path);
+
+}  // namespace falafel::trace
