@@ -3,6 +3,7 @@
 
 #include "fabric/fiber_stack.h"
 #include "tools/falafel/ablate_command.h"
+#include "tools/falafel/bench_command.h"
 #include "tools/falafel/check_command.h"
 #include "tools/falafel/fuzz_command.h"
 #include "tools/falafel/replay_command.h"
@@ -19,6 +20,7 @@ int main(int argument_count, char** arguments) {
   falafel::command_line::add_shrink_command(app, exit_status);
   falafel::command_line::add_ablate_command(app, exit_status);
   falafel::command_line::add_check_command(app, exit_status);
+  falafel::command_line::add_bench_command(app, exit_status);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
