@@ -15,17 +15,17 @@ using engine::OperationStatistics;
 
 class ClientRun {
  public:
-  ClientRun(fabric::Host& host, const BenchmarkOptions& options, const OperationClock& clock,
-            std::uint32_t number, Board& board)
+  ClientRun(fabric::Host& host, const ClientPlace& place, const BenchmarkOptions& options,
+            Board& board)
       : host_(host),
+        place_(place),
         options_(options),
-        clock_(clock),
-        number_(number),
         board_(board),
-        part_(board.clients[number]) {}
+        part_(board.clients[place.number]) {}
 
-  void run(const fabric::Address& server) {
-    auto client = engine::Client::connect(host_, server, client_options(options_));
+  void run() {
+    auto client =
+        engine::Client::connect(host_, place_.server, client_options(options_, place_.readahead));
     if (!client) return fail(fmt::format("connecting: {}", client.error().detail));
     client_ = std::move(*client);
     part_.state = PartyState::ready;
@@ -65,7 +65,7 @@ class ClientRun {
   void in_all_fibers(void (ClientRun::*body)(std::uint64_t stream)) {
     std::vector<fabric::FiberId> fibers;
     for (std::uint32_t fiber = 0; fiber < options_.in_flight; ++fiber) {
-      const std::uint64_t stream = std::uint64_t{number_} * options_.in_flight + fiber;
+      const std::uint64_t stream = std::uint64_t{place_.number} * options_.in_flight + fiber;
       fibers.push_back(
           host_.spawn({.name = "stream"}, [this, body, stream] { (this->*body)(stream); }));
     }
@@ -109,9 +109,9 @@ class ClientRun {
     while (board_.phase.load(std::memory_order_relaxed) == Phase::running && !has_failed()) {
       const auto operation = stream.next();
       if (!operation) return;
-      const std::uint64_t begin_ticks = clock_.now_ticks();
+      const std::uint64_t begin_ticks = place_.clock.now_ticks();
       if (!execute(*operation, ++writes << 16U | index, buffers)) return;
-      const std::uint64_t duration_ns = clock_.to_ns(begin_ticks, clock_.now_ticks());
+      const std::uint64_t duration_ns = place_.clock.to_ns(begin_ticks, place_.clock.now_ticks());
       part_.latencies[static_cast<std::size_t>(operation->kind)].record(duration_ns);
       count_operation();
     }
@@ -157,9 +157,8 @@ class ClientRun {
   }
 
   fabric::Host& host_;
+  const ClientPlace& place_;
   const BenchmarkOptions& options_;
-  const OperationClock& clock_;
-  std::uint32_t number_;
   Board& board_;
   ClientPart& part_;
   std::unique_ptr<engine::Client> client_;
@@ -181,9 +180,9 @@ void wait_while(fabric::Host& host, const Board& board, Phase phase) {
   while (board.phase == phase) host.sleep_until(host.now_ns() + interval_ns);
 }
 
-void run_client(fabric::Host& host, const fabric::Address& server, const BenchmarkOptions& options,
-                const OperationClock& clock, std::uint32_t client, Board& board) {
-  ClientRun(host, options, clock, client, board).run(server);
+void run_client(fabric::Host& host, const ClientPlace& place, const BenchmarkOptions& options,
+                Board& board) {
+  ClientRun(host, place, options, board).run();
 }
 
 void run_server(fabric::Host& host, const BenchmarkOptions& options, Board& board) {

@@ -12,9 +12,15 @@
 
 namespace falafel::bench {
 
-// Follows the board's phases, and leaves its part there. `server` serves already. Waits.
-void run_client(fabric::Host& host, const fabric::Address& server, const BenchmarkOptions& options,
-                const OperationClock& clock, std::uint32_t client, Board& board);
+// Follows the board's phases, and leaves its part there. The server serves already. Waits.
+struct ClientPlace {
+  fabric::Address server;
+  engine::ReadaheadOptions readahead{};  // as the fabric advises
+  OperationClock clock;
+  std::uint32_t number = 0;
+};
+void run_client(fabric::Host& host, const ClientPlace& place, const BenchmarkOptions& options,
+                Board& board);
 
 // The server, until the board says that it is over. Waits.
 void run_server(fabric::Host& host, const BenchmarkOptions& options, Board& board);

@@ -75,9 +75,10 @@ engine::ServerOptions server_options(const BenchmarkOptions& options) {
   return server;
 }
 
-engine::ClientOptions client_options(const BenchmarkOptions& options) {
+engine::ClientOptions client_options(const BenchmarkOptions& options,
+                                     const engine::ReadaheadOptions& advice) {
   engine::ClientOptions client;
-  client.readahead = options.readahead;
+  client.readahead = options.readahead.value_or(advice);
   client.max_operations_in_flight = options.in_flight;
   return client;
 }

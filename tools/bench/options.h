@@ -22,7 +22,7 @@ struct BenchmarkOptions {
   double seconds = 5;  // of the run, in the fabric's time
   std::uint64_t seed = 1;
   std::uint64_t region_bytes = 1 << 20;
-  engine::ReadaheadOptions readahead{};
+  std::optional<engine::ReadaheadOptions> readahead{};  // absent: as the fabric advises
 
   std::uint64_t stream_count() const { return std::uint64_t{clients} * in_flight; }
   // The most keys that there can be: a workload that inserts may double them.
@@ -35,7 +35,9 @@ std::optional<std::string> find_invalid_option(const BenchmarkOptions& options);
 // A store that holds all keys at the load asked for, with room for the collector.
 engine::Geometry geometry_for(const BenchmarkOptions& options);
 engine::ServerOptions server_options(const BenchmarkOptions& options);
-engine::ClientOptions client_options(const BenchmarkOptions& options);
+// `advice`: what the fabric advises.
+engine::ClientOptions client_options(const BenchmarkOptions& options,
+                                     const engine::ReadaheadOptions& advice);
 
 // Of one key's container, with the padding.
 std::uint64_t container_size_bytes(const BenchmarkOptions& options);

@@ -51,9 +51,11 @@ class SimulatedBenchmark {
           {.name = fmt::format("client {}", client)}, [this, client](fabric::Host& host) {
             while (board_->server.state == PartyState::starting)
               host.sleep_until(host.now_ns() + 10'000);
-            const OperationClock clock = OperationClock::of([&host] { return host.now_ns(); });
-            run_client(host, {.host = "server", .service = engine::ServerOptions{}.service},
-                       options_, clock, client, *board_);
+            const ClientPlace place{
+                .server = {.host = "server", .service = engine::ServerOptions{}.service},
+                .clock = OperationClock::of([&host] { return host.now_ns(); }),
+                .number = client};
+            run_client(host, place, options_, *board_);
           });
     }
     simulation.add_host({.name = "conductor"}, [this](fabric::Host& host) { conduct(host); });

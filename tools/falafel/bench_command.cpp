@@ -7,8 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "tools/bench/floor.h"
 #include "tools/bench/options.h"
+#include "tools/bench/shm_benchmark.h"
 #include "tools/bench/sim_benchmark.h"
 
 namespace falafel::command_line {
@@ -19,11 +22,15 @@ constexpr int status_wrong_usage = 2;
 
 struct BenchOptions {
   bench::BenchmarkOptions benchmark;
-  std::string fabric = "sim";
+  std::string fabric = "shm";
   std::string workload = "ycsb-c";
   std::string distribution;
   std::optional<std::uint32_t> reads_percent;
   std::optional<std::uint64_t> keys;
+  std::vector<std::uint32_t> readahead;
+  bool threads = false;
+  bool huge_pages = false;
+  bool floor = false;
   bool json = false;
 };
 
@@ -58,8 +65,24 @@ std::optional<std::string> complete(BenchOptions& options) {
     workload->percent = {*options.reads_percent, 100 - *options.reads_percent, 0, 0};
   }
   options.benchmark.workload = *workload;
+  if (!options.readahead.empty()) {
+    options.benchmark.readahead = {.chunk_entries = options.readahead[0],
+                                   .container_bytes = options.readahead[1],
+                                   .containers = options.readahead[2]};
+  }
   options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
   return bench::find_invalid_option(options.benchmark);
+}
+
+tl::expected<bench::BenchmarkResult, std::string> measure(const BenchOptions& options) {
+  if (options.floor) return bench::measure_floor(options.benchmark, options.huge_pages);
+  const auto on_progress = [&](const bench::Progress& progress) {
+    print_progress(options.benchmark, progress);
+  };
+  if (options.fabric == "sim") return bench::run_in_simulator(options.benchmark, on_progress);
+  return bench::run_over_shared_memory(
+      options.benchmark, options.threads ? bench::Parties::threads : bench::Parties::processes,
+      options.huge_pages, on_progress);
 }
 
 int bench(BenchOptions& options) {
@@ -67,10 +90,7 @@ int bench(BenchOptions& options) {
     fmt::print(stderr, "falafel bench: {}\n", *problem);
     return status_wrong_usage;
   }
-  const auto on_progress = [&](const bench::Progress& progress) {
-    print_progress(options.benchmark, progress);
-  };
-  const auto result = bench::run_in_simulator(options.benchmark, on_progress);
+  const auto result = measure(options);
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
   if (!result) {
     fmt::print(stderr, "falafel bench: {}\n", result.error());
@@ -87,8 +107,10 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<BenchOptions>();
   bench::BenchmarkOptions& benchmark = options->benchmark;
   CLI::App* const command = app.add_subcommand("bench", "measure the store under a workload");
-  command->add_option("--fabric", options->fabric, "sim: the simulator, in virtual time")
-      ->check(CLI::IsMember({"sim"}))
+  command
+      ->add_option("--fabric", options->fabric,
+                   "shm: shared memory of this machine; sim: the simulator, in virtual time")
+      ->check(CLI::IsMember({"shm", "sim"}))
       ->capture_default_str();
   command
       ->add_option("--workload", options->workload,
@@ -119,17 +141,15 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
   command
-      ->add_option("--readahead-entries", benchmark.readahead.chunk_entries,
-                   "entries that one READ of the table brings")
-      ->capture_default_str();
-  command
-      ->add_option("--readahead-bytes", benchmark.readahead.container_bytes,
-                   "bytes that the first READ of a container brings")
-      ->capture_default_str();
-  command
-      ->add_option("--readahead-containers", benchmark.readahead.containers,
-                   "containers of a chain that are read at once")
-      ->capture_default_str();
+      ->add_option("--readahead", options->readahead,
+                   "what READs bring at once: ENTRIES,BYTES,CONTAINERS (default: the fabric's)")
+      ->delimiter(',')
+      ->expected(3);
+  command->add_flag("--threads", options->threads,
+                    "shm: the server and the clients are threads, not processes");
+  command->add_flag("--huge-pages", options->huge_pages, "shm: use pages of 2 MiB");
+  command->add_flag("--floor", options->floor,
+                    "measure what hashing the keys and copying the bytes takes, without a store");
   command->add_flag("--json", options->json, "print the result as JSON");
   command->footer("Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage.");
   command->callback([options, &exit_status] { exit_status = bench(*options); });
