@@ -53,7 +53,11 @@ class ShmFabric final : public Fabric {
 
   // A round trip costs little more than the bytes that it moves.
   engine::ReadaheadOptions readahead() const override {
-    return {.chunk_entries = 8, .container_bytes = 128, .containers = 1, .adaptive = true};
+    return {.chunk_entries = 8,
+            .container_bytes = 128,
+            .containers = 1,
+            .adaptive = true,
+            .validation = false};
   }
 
  private:

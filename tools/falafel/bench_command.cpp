@@ -68,7 +68,8 @@ std::optional<std::string> complete(BenchOptions& options) {
   if (!options.readahead.empty()) {
     options.benchmark.readahead = {.chunk_entries = options.readahead[0],
                                    .container_bytes = options.readahead[1],
-                                   .containers = options.readahead[2]};
+                                   .containers = options.readahead[2],
+                                   .validation = options.fabric == "sim"};
   }
   options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
   return bench::find_invalid_option(options.benchmark);
