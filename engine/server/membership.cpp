@@ -118,6 +118,19 @@ bool Membership::is_connected(std::uint32_t number) const {
   return found != clients_.end() && !found->second->given_up;
 }
 
+std::vector<ClientInspection> Membership::clients() const {
+  const std::uint64_t now_ns = host_.now_ns();
+  std::vector<ClientInspection> inspections;
+  inspections.reserve(clients_.size());
+  for (const auto& [number, client] : clients_) {
+    inspections.push_back({.number = number,
+                           .silence_ns = now_ns - client->last_heard_ns,
+                           .awaited = false,
+                           .leaving = client->given_up});
+  }
+  return inspections;
+}
+
 std::uint32_t Membership::allow_region(std::uint32_t number, std::uint32_t region) {
   Client& client = *clients_.at(number);
   auto registered = client.domain->register_memory(

@@ -50,6 +50,8 @@ class Membership {
 
   bool is_connected(std::uint32_t client) const;
   std::uint64_t count() const { return clients_.size(); }
+  // Without what others know of them (ClientInspection::awaited).
+  std::vector<ClientInspection> clients() const;
   std::uint64_t fenced_count() const { return fenced_; }
   bool is_retiring() const { return retiring_; }
 

@@ -33,6 +33,11 @@ void Reclamation::add(const std::vector<CollectedMemory>& memory) {
   reclaim_what_may_be();
 }
 
+bool Reclamation::is_awaited(std::uint32_t client) const {
+  const auto found = clients_.find(client);
+  return found != clients_.end() && is_waiting() && found->second.quiescent < waiting_.back().epoch;
+}
+
 // One question at a time to each client: a new one would put off its answer to the one before.
 void Reclamation::ask_all() {
   for (auto& [number, client] : clients_) {

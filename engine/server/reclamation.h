@@ -32,6 +32,8 @@ class Reclamation {
   // The collection of `memory` has ended.
   void add(const std::vector<CollectedMemory>& memory);
   bool is_waiting() const { return !waiting_.empty(); }
+  // Whether some memory waits for that client.
+  bool is_awaited(std::uint32_t client) const;
 
  private:
   struct Client {

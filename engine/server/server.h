@@ -54,10 +54,19 @@ struct ServerStatistics {
   std::uint64_t updates_lost = 0;  // compare-and-swaps of the server that a client forestalled
 };
 
+struct ClientInspection {
+  std::uint32_t number = 0;      // as RegionInspection has it
+  std::uint64_t silence_ns = 0;  // since its last message
+  bool awaited = false;          // collected memory waits until it is quiescent, or fenced
+  bool leaving = false;          // it is being fenced
+};
+
 // The server's own books, for checkers and monitoring.
 struct ServerInspection {
   std::vector<RegionInspection> regions;
   std::vector<MatureSpaceInspection> mature_spaces;
+  std::vector<ClientInspection> clients;
+  std::uint64_t requests_waiting = 0;  // for a region
   ServerStatistics statistics;
   bool idle = false;  // nothing is left to be collected, reclaimed or granted
 };

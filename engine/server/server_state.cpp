@@ -302,8 +302,13 @@ void ServerState::clean_up() {
 ServerInspection ServerState::inspect() const {
   ServerInspection inspection{.regions = book_->regions(),
                               .mature_spaces = book_->mature_spaces(),
+                              .clients = membership_->clients(),
+                              .requests_waiting = requests_.size(),
                               .statistics = statistics_,
                               .idle = false};
+  for (ClientInspection& client : inspection.clients) {
+    client.awaited = reclamation_->is_awaited(client.number);
+  }
   inspection.statistics.clients_connected = membership_->count();
   inspection.statistics.clients_fenced = membership_->fenced_count();
   inspection.idle = !has_work_ && requests_.empty() && !reclamation_->is_waiting() &&

@@ -3,10 +3,13 @@
 
 #include "fabric/fiber_stack.h"
 #include "tools/falafel/ablate_command.h"
+#include "tools/falafel/bench_command.h"
 #include "tools/falafel/check_command.h"
 #include "tools/falafel/fuzz_command.h"
 #include "tools/falafel/replay_command.h"
+#include "tools/falafel/serve_command.h"
 #include "tools/falafel/shrink_command.h"
+#include "tools/falafel/store_commands.h"
 #include "tools/falafel/trace_command.h"
 
 int main(int argument_count, char** arguments) {
@@ -15,12 +18,17 @@ int main(int argument_count, char** arguments) {
   int exit_status = 0;
   CLI::App app("An in-memory key-value store over one-sided RDMA, with a deterministic simulator");
   app.require_subcommand(1);
+  app.set_config("--config", "", "settings of commands: a section [COMMAND], lines OPTION=VALUE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
   falafel::command_line::add_fuzz_command(app, exit_status);
   falafel::command_line::add_replay_command(app, exit_status);
   falafel::command_line::add_trace_command(app, exit_status);
   falafel::command_line::add_shrink_command(app, exit_status);
   falafel::command_line::add_ablate_command(app, exit_status);
   falafel::command_line::add_check_command(app, exit_status);
+  falafel::command_line::add_serve_command(app, exit_status);
+  falafel::command_line::add_store_commands(app, exit_status);
+  falafel::command_line::add_bench_command(app, exit_status);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,53 @@
+# What is installed: the program, and the client library as one archive with everything below it, so that
+# who links it needs to know none of the project's own targets.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(parts falafel_client falafel_engine falafel_fabric falafel_fabric_realtime falafel_fabric_shm)
+list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
+add_library(falafel_library STATIC ${part_objects})
+set_target_properties(falafel_library PROPERTIES
+  OUTPUT_NAME falafel
+  EXPORT_NAME falafel
+  LINKER_LANGUAGE CXX)
+target_include_directories(falafel_library INTERFACE
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/falafel>")
+target_link_libraries(falafel_library INTERFACE
+  fmt::fmt tl::expected Boost::context Threads::Threads isal sodium)
+
+# Paths as within the project, below a folder of their own.
+set(public_headers
+  engine/client/client.h
+  engine/client/results.h
+  engine/layout/geometry.h
+  engine/safeguards.h
+  fabric/assert.h
+  fabric/error.h
+  fabric/fabric.h
+  fabric/work_request.h
+  falafel/fabric_options.h
+  falafel/falafel.h
+  falafel/open_error.h
+  falafel/store.h)
+foreach(header IN LISTS public_headers)
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/${folder}" COMPONENT library)
+endforeach()
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/falafel")
+install(TARGETS falafel_library EXPORT falafel
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
+install(EXPORT falafel NAMESPACE falafel:: FILE falafel-targets.cmake
+  DESTINATION "${package_folder}" COMPONENT library)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+# The package can be moved: its prefix is told from where the .pc file lies.
+file(RELATIVE_PATH relative_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/falafel.pc.in" "${PROJECT_BINARY_DIR}/falafel.pc" @ONLY)
+install(FILES
+  "${PROJECT_SOURCE_DIR}/cmake/falafel-config.cmake"
+  "${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
+  DESTINATION "${package_folder}" COMPONENT library)
+install(FILES "${PROJECT_BINARY_DIR}/falafel.pc"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)

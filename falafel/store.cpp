@@ -1,0 +1,190 @@
+// A host with one client. Whoever calls an operation runs the host meanwhile; in between a thread looks
+// after it, so that the server hears the client's heartbeats while the application does something else.
+#include "falafel/store.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "engine/client/client.h"
+#include "falafel/connecting.h"
+#include "falafel/fabric_choice.h"
+
+namespace falafel {
+
+class Store::Connection {
+ public:
+  static tl::expected<std::unique_ptr<Connection>, OpenError> open(const StoreOptions& options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // With a client that is connected, if there can be one; on one that broke and changed nothing, again.
+  template <typename Result, typename Operation>
+  Result operate(const Operation& operation);
+  bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
+  bool is_connected();
+  std::uint64_t server_incarnation();
+
+ private:
+  Connection(const StoreOptions& options, std::unique_ptr<Fabric> fabric,
+             std::unique_ptr<fabric::RealTimeHost> host)
+      : options_(options), fabric_(std::move(fabric)), host_(std::move(host)) {}
+
+  // On a fiber of the host, which only one thread runs at a time.
+  fabric::Result<void> connect();
+  bool has_connection();
+
+  void look_after(const std::stop_token& stop);
+
+  const StoreOptions options_;
+  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<fabric::RealTimeHost> host_;
+  std::unique_ptr<engine::Client> client_;
+  std::uint64_t next_attempt_ns_ = 0;
+  std::jthread keeper_;  // ends first
+};
+
+// ---------------------------------------------------------------------------------------------------
+// Connecting
+
+tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::open(
+    const StoreOptions& options) {
+  auto fabric = open_fabric(options.fabric);
+  if (!fabric) return tl::unexpected(explain_fabric_error(fabric.error()));
+  auto host = (*fabric)->create_host("client");
+  if (!host) return tl::unexpected(explain_fabric_error(host.error()));
+  std::unique_ptr<Connection> connection(
+      new Connection(options, std::move(*fabric), std::move(*host)));
+  fabric::Result<void> connected;
+  connection->host_->run([&] { connected = connection->connect(); });
+  if (!connected) {
+    return tl::unexpected(
+        explain_connect_error(connected.error(), *connection->fabric_, options.server));
+  }
+  connection->keeper_ = std::jthread(
+      [self = connection.get()](const std::stop_token& stop) { self->look_after(stop); });
+  return connection;
+}
+
+Store::Connection::~Connection() {
+  keeper_ = {};  // ends it
+  host_->run_program([this] {
+    if (client_ != nullptr && client_->is_connected()) client_->disconnect();
+    client_.reset();
+  });
+}
+
+fabric::Result<void> Store::Connection::connect() {
+  const engine::ClientOptions client_options{
+      .readahead = fabric_->readahead(),
+      .max_operations_in_flight = options_.max_operations_in_flight,
+      .connect_timeout_ns = options_.connect_timeout_ns};
+  auto client = engine::Client::connect(*host_, address_of(options_.server), client_options);
+  if (!client) return tl::unexpected(client.error());
+  client_ = std::move(*client);
+  return {};
+}
+
+bool Store::Connection::has_connection() {
+  if (client_->is_connected()) return true;
+  if (host_->now_ns() < next_attempt_ns_) return false;
+  const bool connected = connect().has_value();
+  next_attempt_ns_ = host_->now_ns() + options_.reconnect_interval_ns;
+  return connected;
+}
+
+void Store::Connection::look_after(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds interval(5);
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested()) {
+    host_->run_daemons();
+    stopped.wait_for(lock, stop, interval, [] { return false; });
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Operations
+
+template <typename Result, typename Operation>
+Result Store::Connection::operate(const Operation& operation) {
+  Result result;
+  host_->run([&] {
+    if (!has_connection()) return;
+    result = operation(*client_);
+    if (result.answer != engine::Answer::disconnected || !has_connection()) return;
+    result = operation(*client_);
+  });
+  return result;
+}
+
+bool Store::Connection::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {
+  bool was_run = false;
+  host_->run([&] {
+    if (!has_connection()) return;
+    was_run = true;
+    body(*host_, *client_);
+  });
+  return was_run;
+}
+
+bool Store::Connection::is_connected() {
+  bool connected = false;
+  host_->run([&] { connected = client_->is_connected(); });
+  return connected;
+}
+
+std::uint64_t Store::Connection::server_incarnation() {
+  std::uint64_t incarnation = 0;
+  host_->run([&] { incarnation = client_->server_incarnation(); });
+  return incarnation;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The store
+
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<Store>, OpenError> Store::open(const StoreOptions& options) {
+  auto connection = Connection::open(options);
+  if (!connection) return tl::unexpected(connection.error());
+  return std::unique_ptr<Store>(new Store(std::move(*connection)));
+}
+
+Store::Store(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+Store::~Store() = default;
+
+engine::GetResult Store::get(std::string_view key) {
+  return connection_->operate<engine::GetResult>(
+      [&](engine::Client& client) { return client.get(bytes_of(key)); });
+}
+
+engine::SetResult Store::set(std::string_view key, std::string_view value) {
+  return connection_->operate<engine::SetResult>(
+      [&](engine::Client& client) { return client.set(bytes_of(key), bytes_of(value)); });
+}
+
+engine::DeleteResult Store::remove(std::string_view key) {
+  return connection_->operate<engine::DeleteResult>(
+      [&](engine::Client& client) { return client.remove(bytes_of(key)); });
+}
+
+bool Store::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {
+  return connection_->run(body);
+}
+
+bool Store::is_connected() { return connection_->is_connected(); }
+
+std::uint64_t Store::server_incarnation() { return connection_->server_incarnation(); }
+
+}  // namespace falafel

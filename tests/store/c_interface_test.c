@@ -1,0 +1,89 @@
+/* The C interface, from C. The server is in $FALAFEL_DIRECTORY (with_server.py). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "falafel/falafel.h"
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                   \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                           \
+    }                                                                       \
+  } while (0)
+
+static void test_values(falafel_store *store) {
+  void *value = NULL;
+  size_t value_bytes = 0;
+  EXPECT(falafel_get(store, "key", 3, &value, &value_bytes) == FALAFEL_NOT_FOUND);
+  EXPECT(value == NULL);
+  EXPECT(falafel_set(store, "key", 3, "a\0b", 3) == FALAFEL_OK);
+  EXPECT(falafel_get(store, "key", 3, &value, &value_bytes) == FALAFEL_OK);
+  EXPECT(value_bytes == 3 && memcmp(value, "a\0b", 3) == 0);
+  free(value);
+  EXPECT(falafel_set(store, "key", 3, NULL, 0) == FALAFEL_OK);
+  value = NULL;
+  EXPECT(falafel_get(store, "key", 3, &value, &value_bytes) == FALAFEL_OK);
+  EXPECT(value_bytes == 0 && value != NULL);
+  free(value);
+  EXPECT(falafel_delete(store, "key", 3) == FALAFEL_OK);
+  EXPECT(falafel_delete(store, "key", 3) == FALAFEL_NOT_FOUND);
+}
+
+static void test_refusals(falafel_store *store) {
+  static char large[2 << 20];
+  void *value;
+  size_t value_bytes;
+  EXPECT(falafel_set(store, "key", 3, large, sizeof large) == FALAFEL_VALUE_TOO_LARGE);
+  EXPECT(falafel_set(store, "", 0, "value", 5) == FALAFEL_INVALID);
+  EXPECT(falafel_set(store, NULL, 3, "value", 5) == FALAFEL_INVALID);
+  EXPECT(falafel_set(store, "key", 3, NULL, 5) == FALAFEL_INVALID);
+  EXPECT(falafel_set(NULL, "key", 3, "value", 5) == FALAFEL_INVALID);
+  EXPECT(falafel_get(store, "key", 3, NULL, &value_bytes) == FALAFEL_INVALID);
+  EXPECT(falafel_get(store, "key", 3, &value, NULL) == FALAFEL_INVALID);
+  EXPECT(falafel_delete(store, NULL, 3) == FALAFEL_INVALID);
+}
+
+static void test_opening(void) {
+  falafel_store *store = (falafel_store *)&failures;
+  char message[200];
+  EXPECT(falafel_open("nobody", NULL, &store, message, sizeof message) == FALAFEL_NO_SERVER);
+  EXPECT(store == NULL);
+  EXPECT(strstr(message, "'nobody'") != NULL);
+  EXPECT(falafel_open("nobody", NULL, &store, message, 5) == FALAFEL_NO_SERVER);
+  EXPECT(strlen(message) == 4);
+  EXPECT(falafel_open("nobody", NULL, &store, NULL, 0) == FALAFEL_NO_SERVER);
+  EXPECT(falafel_open(NULL, NULL, &store, message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(falafel_open("falafel", NULL, NULL, message, sizeof message) == FALAFEL_INVALID);
+  falafel_close(NULL);
+  EXPECT(falafel_is_connected(NULL) == 0);
+  EXPECT(falafel_server_incarnation(NULL) == 0);
+}
+
+static void test_texts(void) {
+  for (int status = FALAFEL_OK; status <= FALAFEL_DISCONNECTED; ++status) {
+    EXPECT(strcmp(falafel_status_text((falafel_status)status), "no such status") != 0);
+  }
+  EXPECT(strcmp(falafel_status_text((falafel_status)99), "no such status") == 0);
+}
+
+int main(void) {
+  falafel_store *store;
+  char message[256] = "";
+  if (falafel_open("falafel", getenv("FALAFEL_DIRECTORY"), &store, message, sizeof message) !=
+      FALAFEL_OK) {
+    fprintf(stderr, "%s\n", message);
+    return 1;
+  }
+  EXPECT(falafel_is_connected(store) == 1);
+  EXPECT(falafel_server_incarnation(store) != 0);
+  test_values(store);
+  test_refusals(store);
+  falafel_close(store);
+  test_opening();
+  test_texts();
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""The store's commands as they are typed, and each error with its exit status. Argument: the program."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import unittest
+import urllib.error
+import urllib.request
+
+from harness import Falafel
+
+PROGRAM = sys.argv.pop(1)
+SMALL = ("--memory", "16MiB")
+NOBODY = 65534
+
+OK, NOT_FOUND, WRONG_USAGE, NO_SERVER, NO_PERMISSION = range(5)
+NAME_TAKEN, NO_MEMORY, TABLE_FULL, STORE_FULL, WRONG_SIZE, REFUSED = range(6, 12)
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.falafel = Falafel(PROGRAM)
+        self.addCleanup(self.falafel.close)
+
+    def expect(self, status, *words, message="", output=None, **options):
+        got, printed, error = self.falafel.run(*words, **options)
+        self.assertEqual(got, status, f"{words}: {error}")
+        self.assertIn(message, error)
+        if status == OK:
+            self.assertEqual(error, "")
+        elif status != NOT_FOUND:
+            self.assertNotEqual(error, "")
+        if output is not None:
+            self.assertEqual(printed, output)
+        return printed
+
+
+class Values(CommandTest):
+    def test_a_newcomers_commands(self):
+        with self.falafel.serve() as server:
+            self.expect(OK, "set", "greeting", "hello", output=b"")
+            self.expect(OK, "get", "greeting", output=b"hello")
+            self.expect(OK, "del", "greeting", output=b"")
+            self.expect(NOT_FOUND, "get", "greeting", output=b"")
+            self.expect(NOT_FOUND, "del", "greeting")
+            self.assertEqual(server.end(), 0)
+
+    def test_values_are_any_bytes_from_anywhere(self):
+        value = bytes(range(256)) * 10 + b"\n"
+        file = pathlib.Path(self.falafel.folder.name) / "value"
+        file.write_bytes(value)
+        with self.falafel.serve(*SMALL):
+            self.expect(OK, "set", "input", input=value)
+            self.expect(OK, "get", "input", output=value)
+            self.expect(OK, "set", "file", "--file", str(file))
+            self.expect(OK, "get", "file", output=value)
+            self.expect(OK, "set", "empty", "")
+            self.expect(OK, "get", "empty", output=b"")
+            self.expect(15, "set", "file", "--file", "/no/such/file", message="/no/such/file")
+
+    def test_names_keep_servers_apart(self):
+        with self.falafel.serve(*SMALL, "--name", "one"), self.falafel.serve(*SMALL, "--name", "two"):
+            self.expect(OK, "set", "--name", "one", "key", "of one")
+            self.expect(NOT_FOUND, "get", "--name", "two", "key")
+            self.expect(OK, "get", "--name", "one", "key", output=b"of one")
+
+
+class Errors(CommandTest):
+    def test_nobody_serves(self):
+        self.expect(NO_SERVER, "get", "key", message="falafel serve --name falafel")
+        self.expect(NO_SERVER, "stat", message="falafel serve")
+        with self.falafel.serve(*SMALL):
+            self.expect(NO_SERVER, "get", "--name", "other", "key", message="'other'")
+
+    def test_a_server_that_was_killed_leaves_no_trouble(self):
+        server = self.falafel.serve(*SMALL)
+        self.expect(OK, "set", "key", "value")
+        server.end(signal.SIGKILL)
+        self.expect(NO_SERVER, "get", "key", message="is gone")
+        with self.falafel.serve(*SMALL):
+            self.expect(NOT_FOUND, "get", "key")
+
+    def test_two_servers_with_one_name(self):
+        with self.falafel.serve(*SMALL) as server:
+            self.expect(NAME_TAKEN, "serve", *SMALL, message="another name")
+            self.expect(OK, "stat")  # the first one still has its sockets
+            self.assertEqual(server.end(), 0)
+
+    def test_memory_that_cannot_be_had(self):
+        self.expect(NO_MEMORY, "serve", "--memory", "200GiB", message="give less")
+        self.expect(WRONG_USAGE, "serve", "--memory", "1KiB", message="--memory")
+        self.expect(WRONG_USAGE, "serve", "--memory", "1TiB")
+
+    def test_sizes_that_are_none(self):
+        self.expect(WRONG_USAGE, "serve", "--memory", "12 elephants")
+        self.expect(WRONG_USAGE, "serve", "--name", "no/name", message="no/name")
+
+    def test_a_full_table(self):
+        with self.falafel.serve(*SMALL, "--entries", "4"):
+            for key in "abcd":
+                self.expect(OK, "set", key, "value")
+            self.expect(TABLE_FULL, "set", "e", "value", message="--entries")
+            self.expect(OK, "set", "a", "another")
+            self.expect(OK, "get", "a", output=b"another")
+
+    def test_a_full_memory(self):
+        with self.falafel.serve("--memory", "2MiB", "--region-size", "256KiB"):
+            value = bytes(200_000)
+            for key in range(100):
+                status, _, error = self.falafel.run("set", str(key), input=value)
+                if status != OK:
+                    break
+            self.assertEqual(status, STORE_FULL, error)
+            self.assertIn("--memory", error)
+            self.assertGreater(key, 2)
+            self.expect(OK, "get", "0", output=value)
+
+    def test_sizes_of_keys_and_values(self):
+        with self.falafel.serve(*SMALL, "--region-size", "64KiB"):
+            self.expect(WRONG_SIZE, "set", "key", input=bytes(70_000), message="--region-size")
+            self.expect(WRONG_SIZE, "set", "k" * 65_537, "value", message="65536")
+            self.expect(WRONG_SIZE, "get", "")
+            self.expect(NOT_FOUND, "get", "k" * 65_536)
+
+    @unittest.skipIf(os.getuid() != 0, "only root can become another user")
+    def test_no_permission(self):
+        os.chmod(self.falafel.folder.name, 0o755)
+        with self.falafel.serve(*SMALL):
+            os.chmod(self.falafel.directory, 0o700)
+            self.expect(NO_PERMISSION, "get", "key", user=NOBODY)
+            self.expect(NO_PERMISSION, "stat", user=NOBODY)
+            self.expect(NO_PERMISSION, "serve", *SMALL, "--name", "other", user=NOBODY)
+
+    def test_a_server_that_is_stopped_does_not_hang_stat(self):
+        with self.falafel.serve(*SMALL) as server:
+            server.process.send_signal(signal.SIGSTOP)
+            self.expect(REFUSED, "stat", message="does not answer")
+            server.process.send_signal(signal.SIGCONT)
+            self.expect(OK, "stat")
+
+
+class Serving(CommandTest):
+    def test_ends_cleanly_by_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.falafel.serve(*SMALL) as server:
+                self.expect(OK, "set", "key", "value")
+                self.assertEqual(server.end(number), 0)
+            left = [path for path in pathlib.Path(self.falafel.directory).rglob("*") if path.is_socket()]
+            self.assertEqual(left, [])
+
+    def test_settings_in_a_file(self):
+        file = pathlib.Path(self.falafel.folder.name) / "falafel.conf"
+        file.write_text('[serve]\nmemory = "32MiB"\nentries = 1000\nname = "configured"\n\n'
+                        '[get]\nname = "configured"\n')
+        with self.falafel.serve("--config", str(file)) as server:
+            self.assertIn("'configured'", server.ready_line)
+            self.assertIn(" 1000 entries", server.ready_line)
+            self.expect(NOT_FOUND, "get", "--config", str(file), "key")
+        with self.falafel.serve("--config", str(file), "--entries", "2000") as server:
+            self.assertIn(" 2000 entries", server.ready_line)  # flags win
+        file.write_text("[serve]\nmemoir = 1\n")
+        self.expect(WRONG_USAGE, "serve", "--config", str(file), message="memoir")
+
+    def test_stat_accounts_for_every_byte(self):
+        with self.falafel.serve(*SMALL, "--region-size", "64KiB"):
+            for key in range(5):
+                self.expect(OK, "set", str(key), input=bytes(60_000))
+            report = json.loads(self.expect(OK, "stat", "--json"))
+            chunk = report["chunk"]
+            self.assertEqual(sum(part["bytes"] for part in chunk["parts"]), chunk["bytes"])
+            self.assertLessEqual(chunk["bytes"], 16 << 20)
+            self.assertEqual(sum(report["regions"].values()), report["geometry"]["region_count"])
+            self.assertGreaterEqual(report["statistics"]["regions_granted"], 5)
+            text = self.expect(OK, "stat").decode()
+            for expected in ("memory: ", "regions free", "mature space 0", "clients: ", "waiting: "):
+                self.assertIn(expected, text)
+
+
+class Metrics(CommandTest):
+    def fetch(self, url):
+        with urllib.request.urlopen(url, timeout=30) as reply:
+            return reply.headers["Content-Type"], reply.read().decode()
+
+    def test_prometheus_finds_them(self):
+        with self.falafel.serve(*SMALL, "--metrics", "127.0.0.1:0") as server:
+            address = server.ready_line.rsplit("metrics at ", 1)[1].strip()
+            self.expect(OK, "set", "key", "value")
+            kind, text = self.fetch(f"http://{address}/metrics")
+            self.assertTrue(kind.startswith("text/plain"))
+            self.assertIn("falafel_regions_granted_total 1\n", text)
+            for line in text.splitlines():
+                self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]+"\})? [0-9.e+]+)$')
+            with self.assertRaises(urllib.error.HTTPError) as caught:
+                self.fetch(f"http://{address}/other")
+            self.assertEqual(caught.exception.code, 404)
+            self.expect(NAME_TAKEN, "serve", *SMALL, "--name", "other", "--metrics", address,
+                        message="another address or port")
+        self.expect(WRONG_USAGE, "serve", *SMALL, "--metrics", "nowhere", message="127.0.0.1:9100")
+
+
+class Bench(CommandTest):
+    OPTIONS = ("--keys", "20000", "--seconds", "0.3", "--json")
+
+    def measure(self, *options):
+        return json.loads(self.expect(OK, "bench", *self.OPTIONS, *options))
+
+    def test_processes_and_threads(self):
+        for parties in ((), ("--threads",)):
+            for workload in ("ycsb-a", "ycsb-d", "ycsb-f", "thesis"):
+                result = self.measure("--workload", workload, "--clients", "2", "--in-flight", "2", *parties)
+                self.assertGreater(result["operations_per_second"], 0)
+                self.assertGreater(result["latency"]["all"]["median_ns"], 0)
+                self.assertGreaterEqual(result["client_work"]["lookups"], result["latency"]["read"]["count"])
+
+    def test_the_collector_works_meanwhile(self):
+        result = self.measure("--workload", "ycsb-a", "--region-size", "64KiB")
+        self.assertGreater(result["server_work"]["regions_collected"], 0)
+
+    def test_the_floor(self):
+        result = self.measure("--floor")
+        self.assertGreater(result["operations_per_second"], 0)
+        self.assertEqual(result["client_work"]["round_trips"], 0)
+
+    def test_wrong_usage(self):
+        self.expect(WRONG_USAGE, "bench", "--workload", "ycsb-e", message="scans")
+        self.expect(WRONG_USAGE, "bench", "--clients", "100", message="--clients is 100")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""tools/compare measures all three stores and reports their ratios. Argument: the project's root."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+
+
+class Compare(unittest.TestCase):
+    def compare(self, *options):
+        return subprocess.run([ROOT / "tools/compare", "--no-build", *options], capture_output=True,
+                              text=True, timeout=280)
+
+    @unittest.skipUnless(shutil.which("memcached") and shutil.which("redis-server"),
+                         "memcached or Redis is not installed")
+    def test_all_stores_are_measured_in_each_round(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            run = self.compare("--workloads", "ycsb-a", "--keys", "2000", "--seconds", "0.2",
+                               "--rounds", "2", "--json", str(file))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            report = json.loads(file.read_text())
+        self.assertEqual(len(report["rounds"]), 2)
+        for measured in report["rounds"]:
+            for store in ("falafel", "memcached", "redis"):
+                self.assertGreater(measured["ycsb-a"][store]["operations_per_second"], 0)
+        for name in ("operations per second per client", "median latency", "99.9 % latency"):
+            self.assertIn(name, run.stdout)
+
+    def test_wrong_usage(self):
+        self.assertEqual(self.compare("--rounds", "0").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The installed library, used by a project of its own through CMake and through pkg-config. Arguments: the
+build directory, the program, the folder of the example."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from harness import Falafel
+
+BUILD, PROGRAM, EXAMPLE = sys.argv[1:4]
+del sys.argv[1:4]
+
+
+def run(*words, **options):
+    completed = subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
+    if completed.returncode != 0:
+        raise AssertionError(f"{words}: {completed.stdout}{completed.stderr}")
+    return completed.stdout
+
+
+class InstalledTree(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="falafel-installed-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.root = pathlib.Path(cls.folder.name)
+        cls.prefix = cls.root / "prefix"
+        run("cmake", "--install", BUILD, "--component", "library", "--prefix", cls.prefix)
+        cls.falafel = Falafel(PROGRAM)
+        cls.addClassCleanup(cls.falafel.close)
+
+    def run_example(self, program):
+        environment = {**os.environ, "FALAFEL_DIRECTORY": self.falafel.directory}
+        with self.falafel.serve("--memory", "64MiB"):
+            return run(program, env=environment)
+
+    def test_cmake(self):
+        build = self.root / "cmake"
+        run("cmake", "-S", EXAMPLE, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        self.assertEqual(self.run_example(build / "example"), "greeting: hello\n12 squared: 144\n")
+        self.assertEqual(self.run_example(build / "example_in_c"), "greeting: hello\n")
+
+    def test_pkg_config_after_the_tree_was_moved(self):
+        moved = self.root / "moved"
+        run("cp", "-r", self.prefix, moved)
+        folder = next(moved.rglob("falafel.pc")).parent
+        flags = run("pkg-config", "--cflags", "--libs", "falafel",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(folder)}).split()
+        program = self.root / "example_in_c"
+        run("cc", f"{EXAMPLE}/example.c", "-o", program, *flags)
+        self.assertEqual(self.run_example(program), "greeting: hello\n")
+
+    def test_each_header_compiles_alone(self):
+        for header in self.prefix.rglob("*.h"):
+            include = self.prefix / "include/falafel"
+            run("g++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{include}", header)
+
+
+if __name__ == "__main__":
+    unittest.main()

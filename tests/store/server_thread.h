@@ -1,0 +1,35 @@
+// A server in a thread of the test, which ends when the test says so, as if its process had.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "engine/server/server.h"
+#include "fabric/fabric.h"
+
+namespace falafel::store {
+
+class ServerThread {
+ public:
+  explicit ServerThread(std::filesystem::path directory, engine::ServerOptions options = {});
+  // Another program than a server, under the server's name. It says when it is ready.
+  using Program = std::function<void(fabric::Host&, const std::function<void()>& on_ready)>;
+  ServerThread(std::filesystem::path directory, Program program);
+  ~ServerThread();
+  ServerThread(const ServerThread&) = delete;
+  ServerThread& operator=(const ServerThread&) = delete;
+
+  std::uint64_t clients_connected() const { return clients_connected_; }
+
+ private:
+  void run(const std::filesystem::path& directory, const Program& program);
+
+  std::atomic<bool> ready_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<std::uint64_t> clients_connected_ = 0;
+  std::jthread thread_;
+};
+
+}  // namespace falafel::store

@@ -1,0 +1,40 @@
+#include "tools/store/sizing.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <optional>
+
+namespace falafel::store {
+namespace {
+
+RC_GTEST_PROP(Sizing, AStoreTakesNoMoreMemoryThanItWasGivenAndLittleLess, ()) {
+  const auto memory_bytes = *rc::gen::inRange<std::uint64_t>(1 << 20, std::uint64_t{1} << 37U);
+  const auto clients = *rc::gen::inRange<std::uint32_t>(1, 1'000);
+  const auto geometry = divide_memory({.memory_bytes = memory_bytes, .clients = clients});
+  RC_ASSERT(geometry.has_value());
+  RC_ASSERT(geometry->chunk_bytes() <= memory_bytes);
+  RC_ASSERT(geometry->chunk_bytes() + 512 >= memory_bytes);
+  RC_ASSERT(!engine::find_invalid_geometry(*geometry).has_value());
+}
+
+TEST(Sizing, TakesWhatIsGivenAndSaysWhatDoesNotFit) {
+  const auto geometry = divide_memory(
+      {.memory_bytes = 64 << 20, .table_entries = 1'000, .region_bytes = 65'536, .clients = 2});
+  ASSERT_TRUE(geometry.has_value());
+  EXPECT_EQ(geometry->table_entries, 1'000U);
+  EXPECT_EQ(geometry->region_bytes, 65'536U);
+  EXPECT_EQ(geometry->region_count, 8U);
+  for (const SizingOptions& wrong :
+       {SizingOptions{.memory_bytes = 1'000}, SizingOptions{.memory_bytes = 0},
+        SizingOptions{.table_entries = ~std::uint64_t{0}},
+        SizingOptions{.region_bytes = std::uint64_t{1} << 40U}}) {
+    const auto refused = divide_memory(wrong);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_NE(refused.error().find("--memory"), std::string::npos) << refused.error();
+  }
+}
+
+}  // namespace
+}  // namespace falafel::store

@@ -1,0 +1,214 @@
+// The client library, between threads of one process.
+#include "falafel/store.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/client/client.h"
+#include "engine/layout/control_message.h"
+#include "fabric/fabric.h"
+#include "tests/store/server_thread.h"
+#include "tools/bench/parties.h"
+
+namespace falafel::store {
+namespace {
+
+using engine::Answer;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class StoreTest : public testing::Test {
+ protected:
+  std::filesystem::path directory() const { return directory_.path(); }
+
+  StoreOptions options() const {
+    StoreOptions options;
+    options.fabric.directory = directory();
+    options.reconnect_interval_ns = 1'000'000;
+    return options;
+  }
+
+  std::unique_ptr<Store> open() const {
+    auto store = Store::open(options());
+    EXPECT_TRUE(store.has_value()) << store.error().detail;
+    return std::move(*store);
+  }
+
+ private:
+  bench::TemporaryDirectory directory_;
+};
+
+// What the system does in its own time; the patience is for machines under load.
+template <typename Condition>
+bool eventually(const Condition& condition) {
+  for (int attempt = 0; attempt < 6'000; ++attempt) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return false;
+}
+
+TEST_F(StoreTest, StoresFindsAndDeletes) {
+  const ServerThread server(directory());
+  const auto store = open();
+  EXPECT_EQ(store->get("key").answer, Answer::not_found);
+  EXPECT_EQ(store->set("key", "value").answer, Answer::stored);
+  const engine::GetResult result = store->get("key");
+  EXPECT_EQ(result.answer, Answer::found);
+  EXPECT_EQ(text_of(result.value), "value");
+  EXPECT_EQ(store->remove("key").answer, Answer::deleted);
+  EXPECT_EQ(store->remove("key").answer, Answer::not_found);
+  EXPECT_EQ(store->set("", "value").answer, Answer::invalid_key);
+  EXPECT_EQ(store->set("key", std::string(100'000, 'x')).answer, Answer::value_too_large);
+}
+
+TEST_F(StoreTest, ManyThreadsUseOneStore) {
+  const ServerThread server(directory());
+  const auto store = open();
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int round = 0; round < 200; ++round) {
+          const std::string key = fmt::format("{} {}", thread, round % 10);
+          const std::string value = fmt::format("value {}", round);
+          wrong += store->set(key, value).answer == Answer::stored ? 0 : 1;
+          wrong += text_of(store->get(key).value) == value ? 0 : 1;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(StoreTest, FibersHaveManyOperationsUnderWay) {
+  const ServerThread server(directory());
+  const auto store = open();
+  int stored = 0;
+  const bool was_run = store->run([&](fabric::Host& host, engine::Client& client) {
+    std::vector<fabric::FiberId> fibers;
+    for (int fiber = 0; fiber < 8; ++fiber) {
+      fibers.push_back(host.spawn({.name = "setter"}, [&, fiber] {
+        const std::string key = fmt::format("key {}", fiber);
+        const auto bytes = std::as_bytes(std::span(key));
+        stored += client.set(bytes, bytes).answer == Answer::stored ? 1 : 0;
+      }));
+    }
+    for (const fabric::FiberId fiber : fibers) host.join(fiber);
+  });
+  EXPECT_TRUE(was_run);
+  EXPECT_EQ(stored, 8);
+  EXPECT_EQ(text_of(store->get("key 5").value), "key 5");
+}
+
+// Without heartbeats the server would give it up.
+TEST_F(StoreTest, StaysConnectedWhileTheApplicationDoesNothing) {
+  engine::ServerOptions server_options;
+  server_options.heartbeat_timeout_ns = 2'000'000'000;
+  const ServerThread server(directory(), server_options);
+  const auto store = open();
+  ASSERT_EQ(store->set("key", "value").answer, Answer::stored);
+  std::this_thread::sleep_for(seconds(5));
+  EXPECT_TRUE(store->is_connected());
+  EXPECT_EQ(server.clients_connected(), 1U);
+}
+
+TEST_F(StoreTest, SaysGoodbye) {
+  const ServerThread server(directory());
+  open();
+  EXPECT_TRUE(eventually([&] { return server.clients_connected() == 0; }));
+}
+
+TEST_F(StoreTest, ConnectsAnewWhenTheServerIsBack) {
+  std::optional<ServerThread> server(std::in_place, directory());
+  const auto store = open();
+  ASSERT_EQ(store->set("key", "value").answer, Answer::stored);
+  const std::uint64_t first_life = store->server_incarnation();
+  server.reset();
+  EXPECT_TRUE(eventually([&] { return store->get("key").answer == Answer::disconnected; }));
+  EXPECT_FALSE(store->is_connected());
+  EXPECT_FALSE(store->run([](fabric::Host&, engine::Client&) {}));
+  server.emplace(directory());
+  EXPECT_TRUE(eventually([&] { return store->set("key", "again").answer == Answer::stored; }));
+  EXPECT_NE(store->server_incarnation(), first_life);
+  EXPECT_EQ(text_of(store->get("key").value), "again");
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Opening
+
+OpenProblem problem_of(const StoreOptions& options, const char* expected_detail) {
+  const auto store = Store::open(options);
+  EXPECT_FALSE(store.has_value());
+  if (store) return OpenProblem::unreachable;
+  EXPECT_NE(store.error().detail.find(expected_detail), std::string::npos) << store.error().detail;
+  return store.error().problem;
+}
+
+TEST_F(StoreTest, OpeningSaysWhatIsWrong) {
+  EXPECT_EQ(problem_of(options(), "no server has the name 'falafel'"), OpenProblem::no_server);
+  StoreOptions wrong = options();
+  wrong.fabric.fabric = "carrier pigeons";
+  EXPECT_EQ(problem_of(wrong, "carrier pigeons"), OpenProblem::invalid_options);
+  const ServerThread server(directory());
+  wrong = options();
+  wrong.max_operations_in_flight = 0;
+  EXPECT_EQ(problem_of(wrong, "max_operations_in_flight is 0"), OpenProblem::invalid_options);
+}
+
+TEST_F(StoreTest, AServerWithAllItsClientsRefuses) {
+  engine::ServerOptions server_options;
+  server_options.max_clients = 1;
+  const ServerThread server(directory(), server_options);
+  const auto store = open();
+  EXPECT_EQ(problem_of(options(), "all 1 clients are there"), OpenProblem::refused);
+}
+
+TEST_F(StoreTest, AServerOfAnotherVersionIsRecognizedWhenItRejects) {
+  const ServerThread server(directory(),
+                            [](fabric::Host& host, const std::function<void()>& on_ready) {
+                              const auto listener = host.device(0).listen(7);
+                              on_ready();
+                              for (;;) {
+                                const auto request = (*listener)->accept(fabric::never_ns);
+                                const std::string reason = "the server speaks version 99";
+                                const auto bytes = std::as_bytes(std::span(reason));
+                                request->reject({bytes.begin(), bytes.end()});
+                              }
+                            });
+  EXPECT_EQ(problem_of(options(), "version 99"), OpenProblem::other_version);
+}
+
+TEST_F(StoreTest, AServerOfAnotherVersionIsRecognizedWhenItAccepts) {
+  const ServerThread server(
+      directory(), [](fabric::Host& host, const std::function<void()>& on_ready) {
+        fabric::Device& device = host.device(0);
+        const auto domain = device.create_protection_domain();
+        const auto completions = device.create_completion_queue(256);
+        const auto listener = device.listen(7);
+        on_ready();
+        std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs;
+        for (;;) {
+          const auto request = (*listener)->accept(fabric::never_ns);
+          engine::ServerHello hello;
+          hello.version = 99;
+          auto accepted = request->accept({.protection_domain = domain.get(),
+                                           .send_completions = completions->get(),
+                                           .receive_completions = completions->get()},
+                                          engine::to_bytes(hello));
+          if (accepted) queue_pairs.push_back(std::move(*accepted));
+        }
+      });
+  EXPECT_EQ(problem_of(options(), "version 99"), OpenProblem::other_version);
+}
+
+}  // namespace
+}  // namespace falafel::store

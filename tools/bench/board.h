@@ -1,0 +1,74 @@
+// What the parties of a benchmark share: the phase it is in, and what each has done. It holds no pointer,
+// so that it can lie in memory that several processes share.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/client/results.h"
+#include "engine/layout/geometry.h"
+#include "engine/server/server.h"
+#include "tools/bench/latency_histogram.h"
+#include "tools/bench/operation_stream.h"
+
+namespace falafel::bench {
+
+enum class Phase : std::uint8_t { starting, loading, running, finishing, over };
+
+// A text that a process can leave for another one.
+class SharedText {
+ public:
+  void set(std::string_view text);
+  std::string_view get() const { return {characters_.data()}; }
+
+ private:
+  std::array<char, 512> characters_{};
+};
+
+enum class PartyState : std::uint8_t { starting, ready, loaded, done, failed };
+
+struct alignas(64) ClientPart {
+  std::atomic<PartyState> state = PartyState::starting;
+  std::atomic<std::uint64_t> operations = 0;  // completed in the present phase
+  SharedText failure;
+
+  // Written before `done`.
+  std::array<LatencyHistogram, 4> latencies;  // in nanoseconds, by OperationKind
+  engine::OperationStatistics statistics;     // of the run alone
+  std::uint64_t begin_ns = 0;                 // of the run, by the clock of all clients
+  std::uint64_t end_ns = 0;
+};
+
+// What the server says of itself, at the end of a phase.
+struct ServerSummary {
+  engine::ServerStatistics statistics;
+  std::uint64_t mature_used_bytes = 0;
+};
+
+struct alignas(64) ServerPart {
+  std::atomic<PartyState> state = PartyState::starting;
+  SharedText failure;
+  ServerSummary after_loading;
+  ServerSummary after_run;
+};
+
+struct Board {
+  static constexpr std::size_t most_clients = 64;
+
+  std::atomic<Phase> phase = Phase::starting;
+  ServerPart server;
+  std::array<ClientPart, most_clients> clients;
+};
+
+// A board in memory that processes forked later share with this one.
+struct UnmapBoard {
+  void operator()(Board* board) const;
+};
+std::unique_ptr<Board, UnmapBoard> make_shared_board();
+
+}  // namespace falafel::bench

@@ -1,0 +1,49 @@
+// When operations begin and end: the processor's time stamp counter, which takes a few nanoseconds to
+// read where the system's clock takes tens, or a clock of the caller's (the simulator's time).
+#pragma once
+
+#include <x86intrin.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "fabric/realtime/clock.h"
+
+namespace falafel::bench {
+
+class OperationClock {
+ public:
+  // The counter, against the system's clock: takes 20 ms. The counter is assumed to be invariant, as all
+  // processors of the last decade have it.
+  static OperationClock of_processor() {
+    constexpr std::uint64_t calibration_ns = 20'000'000;
+    const std::uint64_t begin_ns = fabric::monotonic_ns();
+    const std::uint64_t begin_ticks = __rdtsc();
+    std::uint64_t end_ns = begin_ns;
+    while (end_ns - begin_ns < calibration_ns) end_ns = fabric::monotonic_ns();
+    OperationClock clock;
+    clock.ns_per_tick_ =
+        static_cast<double>(end_ns - begin_ns) / static_cast<double>(__rdtsc() - begin_ticks);
+    return clock;
+  }
+  static OperationClock of(std::function<std::uint64_t()> now_ns) {
+    OperationClock clock;
+    clock.now_ns_ = std::move(now_ns);
+    return clock;
+  }
+
+  std::uint64_t now_ticks() const { return now_ns_ ? now_ns_() : __rdtsc(); }
+  // Counters of two processors may differ a little; no duration is negative.
+  std::uint64_t to_ns(std::uint64_t begin_ticks, std::uint64_t end_ticks) const {
+    if (end_ticks <= begin_ticks) return 0;
+    return static_cast<std::uint64_t>(static_cast<double>(end_ticks - begin_ticks) * ns_per_tick_);
+  }
+
+ private:
+  OperationClock() = default;
+
+  std::function<std::uint64_t()> now_ns_;
+  double ns_per_tick_ = 1;
+};
+
+}  // namespace falafel::bench

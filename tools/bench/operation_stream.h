@@ -1,0 +1,74 @@
+// What a benchmark asks of a store: a stream of operations for each of its fibers, the same for every
+// store that is measured. The mixes are those of YCSB's core workloads (Cooper et al. 2010) and the one
+// of the thesis (Behringer 5.4).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "fabric/sim/random.h"
+#include "tools/bench/zipfian.h"
+
+namespace falafel::bench {
+
+enum class OperationKind : std::uint8_t { read, update, insert, read_modify_write };
+std::string_view to_string(OperationKind kind);
+
+enum class Distribution : std::uint8_t {
+  uniform,      // over all keys
+  zipfian,      // scrambled, over all keys
+  latest,       // zipfian, the youngest key first
+  working_set,  // uniform, each stream over keys of its own
+};
+std::string_view to_string(Distribution distribution);
+
+struct Workload {
+  std::string_view name;
+  std::array<std::uint32_t, 4> percent{};  // by OperationKind
+  Distribution distribution = Distribution::uniform;
+
+  bool inserts() const { return percent[static_cast<std::size_t>(OperationKind::insert)] > 0; }
+};
+
+// thesis, ycsb-a, -b, -c, -d, -f; what is wrong with the name otherwise. There is no ycsb-e: it scans
+// ranges of keys, which a hash table has not.
+tl::expected<Workload, std::string> find_workload(std::string_view name);
+std::optional<Distribution> find_distribution(std::string_view name);
+
+struct Operation {
+  OperationKind kind = OperationKind::read;
+  std::uint64_t key = 0;  // its number
+};
+
+struct StreamPlace {
+  std::uint64_t keys = 0;     // stored before the run, numbered from 0
+  std::uint64_t streams = 1;  // of all clients
+  std::uint64_t index = 0;    // of this one
+  std::uint64_t seed = 1;
+};
+
+class OperationStream {
+ public:
+  OperationStream(const Workload& workload, const StreamPlace& place);
+
+  // Empty when a workload that inserts has inserted as many keys as there were, over all streams.
+  std::optional<Operation> next();
+
+ private:
+  OperationKind draw_kind();
+  std::uint64_t draw_key();
+  std::uint64_t inserted_key(std::uint64_t number) const;
+
+  Workload workload_;
+  StreamPlace place_;
+  sim::RandomGenerator random_;
+  ScrambledZipfian scrambled_;
+  std::optional<Zipfian> latest_;
+  std::uint64_t inserted_ = 0;
+};
+
+}  // namespace falafel::bench

@@ -1,0 +1,78 @@
+// The keys and values of a benchmark. A key is its number in hexadecimal digits, led by `k`s. A value
+// follows from its key's number and a number of the writer's, which stands in it, so that whoever reads
+// it can tell whether it is a value of that key, and whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace falafel::bench {
+
+inline constexpr std::size_t most_key_digits = 16;
+
+inline void write_key(std::uint64_t number, std::span<std::byte> key) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::size_t place = key.size();
+  for (std::size_t digit = 0; digit < most_key_digits && place > 0; ++digit, number >>= 4U) {
+    key[--place] = static_cast<std::byte>(digits[number & 0xfU]);
+  }
+  while (place > 0) key[--place] = std::byte{'k'};
+}
+
+// Whether keys of that length can tell so many numbers apart.
+inline bool has_enough_digits(std::uint64_t keys, std::uint64_t key_bytes) {
+  return key_bytes >= most_key_digits || keys <= std::uint64_t{1} << (4 * key_bytes);
+}
+
+// The words of a value: the writer's number first, then what follows from it and the key's. Values of
+// less than a word and a half follow from the key's number alone.
+class ValueWords {
+ public:
+  ValueWords(std::uint64_t key, std::uint64_t writer_number)
+      : state_((key + 1) * 0x9e37'79b9'7f4a'7c15 ^ writer_number) {}
+  std::uint64_t next() {
+    state_ = state_ * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
+    return state_ ^ state_ >> 32U;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+inline constexpr std::size_t least_bytes_with_writer = 12;
+
+inline void write_value(std::uint64_t key, std::uint64_t writer_number,
+                        std::span<std::byte> value) {
+  const bool names_writer = value.size() >= least_bytes_with_writer;
+  ValueWords words(key, names_writer ? writer_number : 0);
+  if (names_writer) {
+    std::memcpy(value.data(), &writer_number, sizeof writer_number);
+    value = value.subspan(sizeof writer_number);
+  }
+  while (!value.empty()) {
+    const std::uint64_t word = words.next();
+    const std::size_t length = value.size() < sizeof word ? value.size() : sizeof word;
+    std::memcpy(value.data(), &word, length);
+    value = value.subspan(length);
+  }
+}
+
+inline bool is_value_of(std::uint64_t key, std::span<const std::byte> value) {
+  std::uint64_t writer_number = 0;
+  if (value.size() >= least_bytes_with_writer) {
+    std::memcpy(&writer_number, value.data(), sizeof writer_number);
+    value = value.subspan(sizeof writer_number);
+  }
+  ValueWords words(key, writer_number);
+  while (!value.empty()) {
+    const std::uint64_t word = words.next();
+    const std::size_t length = value.size() < sizeof word ? value.size() : sizeof word;
+    if (std::memcmp(value.data(), &word, length) != 0) return false;
+    value = value.subspan(length);
+  }
+  return true;
+}
+
+}  // namespace falafel::bench

@@ -1,0 +1,94 @@
+// Numbers as popularity has them: zipfian after Gray et al. (Quickly Generating Billion-Record Synthetic
+// Databases, SIGMOD 1994), as YCSB draws them (ZipfianGenerator, ScrambledZipfianGenerator).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "fabric/sim/random.h"
+
+namespace falafel::bench {
+
+inline constexpr double zipfian_constant = 0.99;
+
+// The sum of 1 / i^0.99 over i = first + 1 .. last.
+inline double zeta(std::uint64_t first, std::uint64_t last) {
+  double sum = 0;
+  for (std::uint64_t item = first; item < last; ++item) {
+    sum += 1 / std::pow(static_cast<double>(item + 1), zipfian_constant);
+  }
+  return sum;
+}
+
+// Ranks from 0, the most popular, to items - 1.
+class Zipfian {
+ public:
+  explicit Zipfian(std::uint64_t items) : Zipfian(items, zeta(0, items)) {}
+  // `zeta_of_items`: zeta(0, items), which takes long to compute if there are many.
+  Zipfian(std::uint64_t items, double zeta_of_items) : items_(items), zeta_(zeta_of_items) {
+    prepare();
+  }
+
+  std::uint64_t next(sim::RandomGenerator& random) const {
+    constexpr double two_to_the_53 = 9'007'199'254'740'992.0;
+    const double uniform = static_cast<double>(random.next() >> 11U) / two_to_the_53;
+    const double scaled = uniform * zeta_;
+    if (scaled < 1) return 0;
+    if (scaled < 1 + half_power_) return items_ > 1 ? 1 : 0;
+    const auto rank = static_cast<std::uint64_t>(static_cast<double>(items_) *
+                                                 std::pow(eta_ * uniform - eta_ + 1, alpha_));
+    return rank < items_ ? rank : items_ - 1;
+  }
+
+  // One more item, the least popular.
+  void add_item() {
+    zeta_ += zeta(items_, items_ + 1);
+    ++items_;
+    prepare();
+  }
+
+  std::uint64_t items() const { return items_; }
+
+ private:
+  void prepare() {
+    const auto items = static_cast<double>(items_);
+    eta_ = (1 - std::pow(2 / items, 1 - zipfian_constant)) / (1 - zeta(0, 2) / zeta_);
+  }
+
+  static constexpr double alpha_ = 1 / (1 - zipfian_constant);
+  std::uint64_t items_;
+  double zeta_;
+  double eta_ = 0;
+  double half_power_ = std::pow(0.5, zipfian_constant);
+};
+
+// FNV-1a over the eight bytes, as YCSB scatters numbers (Utils.fnvhash64).
+constexpr std::uint64_t scatter(std::uint64_t number) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (int byte = 0; byte < 8; ++byte) {
+    hash ^= number & 0xffU;
+    hash *= 1'099'511'628'211;
+    number >>= 8U;
+  }
+  return hash >> 63U == 0 ? hash : 0 - hash;  // its absolute value as a signed number
+}
+
+// Popular numbers anywhere among the items: ranks among ten thousand million, scattered. So how popular
+// the first is does not depend on how many items there are (3.8 % of all draws, as in YCSB).
+class ScrambledZipfian {
+ public:
+  explicit ScrambledZipfian(std::uint64_t items) : items_(items) {}
+
+  std::uint64_t next(sim::RandomGenerator& random) const {
+    return scatter(ranks_.next(random)) % items_;
+  }
+
+ private:
+  static constexpr std::uint64_t rank_count = 10'000'000'000;
+  static constexpr double zeta_of_rank_count = 26.469'028'201'783'02;  // as YCSB has it
+
+  std::uint64_t items_;
+  Zipfian ranks_{rank_count, zeta_of_rank_count};
+};
+
+}  // namespace falafel::bench

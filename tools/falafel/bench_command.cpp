@@ -1,0 +1,159 @@
+#include "tools/falafel/bench_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/bench/floor.h"
+#include "tools/bench/options.h"
+#include "tools/bench/shm_benchmark.h"
+#include "tools/bench/sim_benchmark.h"
+
+namespace falafel::command_line {
+namespace {
+
+constexpr int status_failed = 1;
+constexpr int status_wrong_usage = 2;
+
+struct BenchOptions {
+  bench::BenchmarkOptions benchmark;
+  std::string fabric = "shm";
+  std::string workload = "ycsb-c";
+  std::string distribution;
+  std::optional<std::uint32_t> reads_percent;
+  std::optional<std::uint64_t> keys;
+  std::vector<std::uint32_t> readahead;
+  bool threads = false;
+  bool huge_pages = false;
+  bool floor = false;
+  bool json = false;
+};
+
+std::string_view to_string(bench::Phase phase) {
+  switch (phase) {
+    case bench::Phase::starting: return "connecting";
+    case bench::Phase::loading: return "loading";
+    case bench::Phase::running: return "running";
+    case bench::Phase::finishing:
+    case bench::Phase::over: return "finishing";
+  }
+  return "?";
+}
+
+void print_progress(const bench::BenchmarkOptions& options, const bench::Progress& progress) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  const double left =
+      progress.phase == bench::Phase::running ? options.seconds - progress.seconds : 0;
+  fmt::print(stderr, "\r{}: {} operations, {:.0f} per second, {:.1f} s left     ",
+             to_string(progress.phase), progress.operations, progress.rate_per_second,
+             std::max(left, 0.0));
+}
+
+// What is wrong with the options, as a message.
+std::optional<std::string> complete(BenchOptions& options) {
+  auto workload = bench::find_workload(options.workload);
+  if (!workload) return fmt::format("--workload: {}", workload.error());
+  if (!options.distribution.empty()) {
+    workload->distribution = *bench::find_distribution(options.distribution);
+  }
+  if (options.reads_percent) {
+    workload->percent = {*options.reads_percent, 100 - *options.reads_percent, 0, 0};
+  }
+  options.benchmark.workload = *workload;
+  if (!options.readahead.empty()) {
+    options.benchmark.readahead = {.chunk_entries = options.readahead[0],
+                                   .container_bytes = options.readahead[1],
+                                   .containers = options.readahead[2],
+                                   .validation = options.fabric == "sim"};
+  }
+  options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
+  return bench::find_invalid_option(options.benchmark);
+}
+
+tl::expected<bench::BenchmarkResult, std::string> measure(const BenchOptions& options) {
+  if (options.floor) return bench::measure_floor(options.benchmark, options.huge_pages);
+  const auto on_progress = [&](const bench::Progress& progress) {
+    print_progress(options.benchmark, progress);
+  };
+  if (options.fabric == "sim") return bench::run_in_simulator(options.benchmark, on_progress);
+  return bench::run_over_shared_memory(
+      options.benchmark, options.threads ? bench::Parties::threads : bench::Parties::processes,
+      options.huge_pages, on_progress);
+}
+
+int bench(BenchOptions& options) {
+  if (const auto problem = complete(options)) {
+    fmt::print(stderr, "falafel bench: {}\n", *problem);
+    return status_wrong_usage;
+  }
+  const auto result = measure(options);
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
+  if (!result) {
+    fmt::print(stderr, "falafel bench: {}\n", result.error());
+    return status_failed;
+  }
+  fmt::print("{}", options.json ? to_json(options.benchmark, *result)
+                                : to_text(options.benchmark, *result));
+  return 0;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<BenchOptions>();
+  bench::BenchmarkOptions& benchmark = options->benchmark;
+  CLI::App* const command = app.add_subcommand("bench", "measure the store under a workload");
+  command
+      ->add_option("--fabric", options->fabric,
+                   "shm: shared memory of this machine; sim: the simulator, in virtual time")
+      ->check(CLI::IsMember({"shm", "sim"}))
+      ->capture_default_str();
+  command
+      ->add_option("--workload", options->workload,
+                   "thesis, ycsb-a, ycsb-b, ycsb-c, ycsb-d or ycsb-f")
+      ->capture_default_str();
+  command
+      ->add_option("--distribution", options->distribution,
+                   "of the keys: uniform, zipfian, latest or working-set (default: the workload's)")
+      ->check(CLI::IsMember({"uniform", "zipfian", "latest", "working-set"}));
+  command
+      ->add_option("--reads", options->reads_percent,
+                   "percent of reads, the others being updates (default: the workload's)")
+      ->check(CLI::Range(0, 100));
+  command->add_option("--clients", benchmark.clients, "how many clients")->capture_default_str();
+  command->add_option("--in-flight", benchmark.in_flight, "operations of a client at the same time")
+      ->capture_default_str();
+  command->add_option("--keys", options->keys,
+                      "stored before the run (default: 1000000, sim: 100000)");
+  command->add_option("--key-bytes", benchmark.key_bytes, "length of a key")->capture_default_str();
+  command->add_option("--value-bytes", benchmark.value_bytes, "length of a value")
+      ->capture_default_str();
+  command->add_option("--load", benchmark.load, "of the table, when all keys are stored")
+      ->capture_default_str();
+  command->add_option("--seconds", benchmark.seconds, "how long to run, in the fabric's time")
+      ->capture_default_str();
+  command->add_option("--seed", benchmark.seed, "of the operations")->capture_default_str();
+  command->add_option("--region-size", benchmark.region_bytes, "of a client's region")
+      ->transform(CLI::AsSizeValue(true))
+      ->capture_default_str();
+  command
+      ->add_option("--readahead", options->readahead,
+                   "what READs bring at once: ENTRIES,BYTES,CONTAINERS (default: the fabric's)")
+      ->delimiter(',')
+      ->expected(3);
+  command->add_flag("--threads", options->threads,
+                    "shm: the server and the clients are threads, not processes");
+  command->add_flag("--huge-pages", options->huge_pages, "shm: use pages of 2 MiB");
+  command->add_flag("--floor", options->floor,
+                    "measure what hashing the keys and copying the bytes takes, without a store");
+  command->add_flag("--json", options->json, "print the result as JSON");
+  command->footer("Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage.");
+  command->callback([options, &exit_status] { exit_status = bench(*options); });
+}
+
+}  // namespace falafel::command_line

@@ -1,0 +1,186 @@
+#include "tools/falafel/store_commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "falafel/store.h"
+#include "tools/falafel/store_options.h"
+#include "tools/store/exit_status.h"
+#include "tools/store/status_socket.h"
+
+namespace falafel::command_line {
+namespace {
+
+struct OperationTexts {
+  ServerAddress address;
+  std::string key;
+  std::optional<std::string> value;
+  std::string file;
+  bool json = false;
+};
+
+constexpr const char* exit_statuses =
+    "Exit status: 0 done, 1 not found, 2 wrong usage, 3 no such server, 4 no permission, 5 the "
+    "server\n"
+    "speaks another version, 8 the table is full, 9 the memory is full, 10 the key or the value is "
+    "too\n"
+    "large, 11 the server takes no client or does not answer, 12 the connection was lost, 13 the "
+    "outcome\n"
+    "is unknown, 14 corrupted, 15 a file cannot be read or written.";
+
+// What to do about an answer that is no success.
+std::string_view remedy(engine::Answer answer) {
+  switch (answer) {
+    case engine::Answer::invalid_key: return "; a key has 1 to 65536 bytes";
+    case engine::Answer::value_too_large: return "; serve with a larger --region-size";
+    case engine::Answer::table_full: return "; delete keys, or serve with more --entries";
+    case engine::Answer::out_of_memory: return "; delete keys, or serve with more --memory";
+    case engine::Answer::corrupted: return "; store the key anew";
+    case engine::Answer::unknown_outcome: return "; the connection broke meanwhile: look with get";
+    case engine::Answer::disconnected: return "; nothing was changed: try again";
+    default: return "";
+  }
+}
+
+int report(const char* command, const OperationTexts& texts, engine::Answer answer) {
+  const store::ExitStatus status = store::status_of(answer);
+  if (status != store::success) {
+    fmt::print(stderr, "falafel {}: '{}': {}{}\n", command, texts.key, to_string(answer),
+               remedy(answer));
+  }
+  return status;
+}
+
+int refuse(const char* command, int status, std::string_view message) {
+  fmt::print(stderr, "falafel {}: {}\n", command, message);
+  return status;
+}
+
+tl::expected<std::unique_ptr<Store>, OpenError> open(const OperationTexts& texts) {
+  StoreOptions options;
+  options.server = texts.address.name;
+  options.fabric = texts.address.fabric;
+  return Store::open(options);
+}
+
+std::optional<std::string> read_all(std::istream& stream) {
+  std::string text(std::istreambuf_iterator<char>(stream), {});
+  if (stream.bad()) return std::nullopt;
+  return text;
+}
+
+// From the argument, else the file, else the standard input.
+std::optional<std::string> read_value(const OperationTexts& texts) {
+  if (texts.value) return texts.value;
+  if (texts.file.empty() || texts.file == "-") return read_all(std::cin);
+  std::ifstream file(texts.file, std::ios::binary);
+  return file ? read_all(file) : std::nullopt;
+}
+
+int set(const OperationTexts& texts) {
+  const auto value = read_value(texts);
+  if (!value) {
+    return refuse("set", store::no_input_output,
+                  fmt::format("the value cannot be read from '{}'; check the file", texts.file));
+  }
+  auto store = open(texts);
+  if (!store) return refuse("set", store::status_of(store.error().problem), store.error().detail);
+  return report("set", texts, (*store)->set(texts.key, *value).answer);
+}
+
+bool write_value(const std::vector<std::byte>& value) {
+  const bool is_written = std::fwrite(value.data(), 1, value.size(), stdout) == value.size();
+  if (isatty(STDOUT_FILENO) != 0) std::fputc('\n', stdout);  // or the prompt would follow
+  return std::fflush(stdout) == 0 && is_written;
+}
+
+int get(const OperationTexts& texts) {
+  auto store = open(texts);
+  if (!store) return refuse("get", store::status_of(store.error().problem), store.error().detail);
+  const engine::GetResult result = (*store)->get(texts.key);
+  if (result.answer == engine::Answer::found && !write_value(result.value)) {
+    return refuse("get", store::no_input_output, "the value cannot be written to standard output");
+  }
+  return report("get", texts, result.answer);
+}
+
+int remove(const OperationTexts& texts) {
+  auto store = open(texts);
+  if (!store) return refuse("del", store::status_of(store.error().problem), store.error().detail);
+  return report("del", texts, (*store)->remove(texts.key).answer);
+}
+
+int stat(const OperationTexts& texts) {
+  constexpr std::chrono::seconds patience(5);
+  const auto socket = store::status_socket_path(texts.address.directory(), texts.address.name);
+  const auto reply = store::request_status(
+      socket, texts.json ? store::ReportFormat::json : store::ReportFormat::text, patience);
+  if (reply) {
+    fmt::print("{}", *reply);
+    return store::success;
+  }
+  switch (reply.error().code) {
+    case fabric::ErrorCode::connection_refused:
+      return refuse(
+          "stat", store::no_server,
+          fmt::format("no server has the name '{}' in {} ({}); start one with: falafel serve "
+                      "--name {}",
+                      texts.address.name, texts.address.directory().string(), reply.error().detail,
+                      texts.address.name));
+    case fabric::ErrorCode::access_denied:
+      return refuse("stat", store::no_permission,
+                    fmt::format("{}; run as the user that serves", reply.error().detail));
+    case fabric::ErrorCode::unreachable:
+      return refuse("stat", store::server_refused, reply.error().detail);
+    default: return refuse("stat", store::wrong_usage, reply.error().detail);
+  }
+}
+
+CLI::App* add_command(CLI::App& app, const char* name, const char* meaning,
+                      const std::shared_ptr<OperationTexts>& texts,
+                      int (*run)(const OperationTexts&), int& exit_status) {
+  CLI::App* const command = app.add_subcommand(name, meaning);
+  add_server_options(*command, texts->address);
+  command->footer(exit_statuses);
+  command->callback([texts, run, &exit_status] { exit_status = run(*texts); });
+  return command;
+}
+
+}  // namespace
+
+void add_store_commands(CLI::App& app, int& exit_status) {
+  const auto of_get = std::make_shared<OperationTexts>();
+  CLI::App* const get_command =
+      add_command(app, "get", "print the value of a key, byte for byte", of_get, get, exit_status);
+  get_command->add_option("key", of_get->key)->required();
+
+  const auto of_set = std::make_shared<OperationTexts>();
+  CLI::App* const set_command =
+      add_command(app, "set", "store a value under a key", of_set, set, exit_status);
+  set_command->add_option("key", of_set->key)->required();
+  CLI::Option* const value =
+      set_command->add_option("value", of_set->value, "(default: the standard input)");
+  set_command
+      ->add_option("--file", of_set->file, "take the value from this file; -: standard input")
+      ->excludes(value);
+
+  const auto of_delete = std::make_shared<OperationTexts>();
+  CLI::App* const delete_command =
+      add_command(app, "del", "delete a key", of_delete, remove, exit_status);
+  delete_command->add_option("key", of_delete->key)->required();
+
+  const auto of_stat = std::make_shared<OperationTexts>();
+  CLI::App* const stat_command =
+      add_command(app, "stat", "print the server's books", of_stat, stat, exit_status);
+  stat_command->add_flag("--json", of_stat->json, "print them as JSON");
+}
+
+}  // namespace falafel::command_line

@@ -1,0 +1,98 @@
+// falafel-load-generator: the workloads of falafel bench, on memcached or Redis. tools/compare runs it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "fabric/realtime/clock.h"
+#include "tools/bench/conductor.h"
+#include "tools/bench/parties.h"
+#include "tools/bench/result.h"
+#include "tools/load_generator/remote_client.h"
+
+namespace {
+
+using namespace falafel;
+
+struct GeneratorOptions {
+  bench::BenchmarkOptions benchmark;
+  std::string workload = "ycsb-c";
+  std::string store = "memcached";
+  std::string socket;
+};
+
+bench::Timekeeper system_time() {
+  return {.now_ns = fabric::monotonic_ns, .sleep = [](std::uint64_t duration_ns) {
+            std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
+          }};
+}
+
+int generate(const GeneratorOptions& options) {
+  const auto protocol = options.store == "redis" ? load_generator::make_redis_protocol()
+                                                 : load_generator::make_memcached_protocol();
+  const auto board = bench::make_shared_board();
+  board->server.state = bench::PartyState::done;  // it is there, and tells nothing
+  bench::ChildProcesses clients;
+  for (std::uint32_t client = 0; client < options.benchmark.clients; ++client) {
+    clients.start(fmt::format("client {}", client), [&, client] {
+      load_generator::run_remote_client(options.socket, *protocol, options.benchmark, client,
+                                        *board);
+    });
+  }
+  const bench::ConductedRun run =
+      bench::Conductor(options.benchmark, *board, system_time(), {}, {}).run();
+  clients.wait_for_all();
+  if (run.failure) {
+    fmt::print(stderr, "falafel-load-generator: {}: {}\n", options.store, *run.failure);
+    return 1;
+  }
+  bench::BenchmarkResult result = bench::sum_up(options.benchmark, *board, run);
+  result.fabric = options.store;
+  result.clock = "the processor's time stamp counter, around every batch";
+  fmt::print("{}", bench::to_json(options.benchmark, result));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  constexpr int status_wrong_usage = 2;
+  GeneratorOptions options;
+  bench::BenchmarkOptions& benchmark = options.benchmark;
+  CLI::App app(
+      "Runs a workload of falafel bench on memcached or Redis, and prints the result as JSON");
+  app.add_option("--store", options.store, "memcached or redis")
+      ->check(CLI::IsMember({"memcached", "redis"}))
+      ->required();
+  app.add_option("--socket", options.socket, "the UNIX-domain socket that it listens at")
+      ->required();
+  app.add_option("--workload", options.workload, "as falafel bench has them")
+      ->capture_default_str();
+  app.add_option("--clients", benchmark.clients, "how many clients")->capture_default_str();
+  app.add_option("--in-flight", benchmark.in_flight, "operations of a client at the same time")
+      ->capture_default_str();
+  app.add_option("--keys", benchmark.keys, "stored before the run")->capture_default_str();
+  app.add_option("--key-bytes", benchmark.key_bytes, "length of a key")->capture_default_str();
+  app.add_option("--value-bytes", benchmark.value_bytes, "length of a value")
+      ->capture_default_str();
+  app.add_option("--seconds", benchmark.seconds, "how long to run")->capture_default_str();
+  app.add_option("--seed", benchmark.seed, "of the operations")->capture_default_str();
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : status_wrong_usage;
+  }
+  auto workload = bench::find_workload(options.workload);
+  const auto problem = workload
+                           ? (benchmark.workload = *workload, bench::find_invalid_option(benchmark))
+                           : std::optional(workload.error());
+  if (problem) {
+    fmt::print(stderr, "falafel-load-generator: {}\n", *problem);
+    return status_wrong_usage;
+  }
+  return generate(options);
+}

@@ -1,0 +1,23 @@
+// How much memory the system can still give.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace falafel::store {
+
+// Empty if the system does not say.
+inline std::optional<std::uint64_t> available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string name; file >> name;) {
+    std::uint64_t kibibytes = 0;
+    if (name == "MemAvailable:" && file >> kibibytes) return kibibytes << 10U;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
+}
+
+}  // namespace falafel::store

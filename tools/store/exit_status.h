@@ -1,0 +1,58 @@
+// Exit statuses of the store's commands. docs/store.md lists them; the numbers stay as they are.
+#pragma once
+
+#include "engine/client/results.h"
+#include "falafel/open_error.h"
+
+namespace falafel::store {
+
+enum ExitStatus : int {
+  success = 0,
+  not_found = 1,         // get, del: the key is not in the store
+  wrong_usage = 2,       // an option or a setting is not what it may be
+  no_server = 3,         // nobody serves under this name
+  no_permission = 4,     // this user may not connect, or not serve there
+  other_version = 5,     // of the protocol
+  name_taken = 6,        // serve: somebody serves under this name, or at this address
+  no_memory = 7,         // serve: the memory cannot be had
+  table_full = 8,        // set
+  store_full = 9,        // set
+  wrong_size = 10,       // the key or the value is too large, or the key empty
+  server_refused = 11,   // it takes no further client, or does not answer
+  connection_lost = 12,  // nothing was changed
+  unknown_outcome = 13,  // set, del: done, or not
+  corrupted = 14,        // what is stored fails its checksum
+  no_input_output = 15,  // a file or stream could not be read or written
+};
+
+constexpr ExitStatus status_of(engine::Answer answer) {
+  switch (answer) {
+    case engine::Answer::found:
+    case engine::Answer::stored:
+    case engine::Answer::deleted: return success;
+    case engine::Answer::not_found: return not_found;
+    case engine::Answer::invalid_key:
+    case engine::Answer::value_too_large: return wrong_size;
+    case engine::Answer::table_full: return table_full;
+    case engine::Answer::out_of_memory: return store_full;
+    case engine::Answer::corrupted: return corrupted;
+    case engine::Answer::unknown_outcome: return unknown_outcome;
+    case engine::Answer::disconnected: return connection_lost;
+  }
+  return wrong_usage;
+}
+
+constexpr ExitStatus status_of(OpenProblem problem) {
+  switch (problem) {
+    case OpenProblem::invalid_options: return wrong_usage;
+    case OpenProblem::no_server: return no_server;
+    case OpenProblem::no_permission: return no_permission;
+    case OpenProblem::other_version: return other_version;
+    case OpenProblem::refused:
+    case OpenProblem::unreachable: return server_refused;
+    case OpenProblem::out_of_memory: return no_memory;
+  }
+  return wrong_usage;
+}
+
+}  // namespace falafel::store

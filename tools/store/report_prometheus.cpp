@@ -1,0 +1,58 @@
+// The text format of Prometheus, version 0.0.4: a name, a type, and lines of samples.
+#include <fmt/format.h>
+
+#include "tools/store/server_report.h"
+
+namespace falafel::store {
+namespace {
+
+std::string gauge(std::string_view name, std::string_view meaning, double value) {
+  return fmt::format("# HELP falafel_{0} {1}\n# TYPE falafel_{0} gauge\nfalafel_{0} {2}\n", name,
+                     meaning, value);
+}
+
+std::string counter(std::string_view name, std::string_view meaning, std::uint64_t value) {
+  return fmt::format(
+      "# HELP falafel_{0}_total {1}\n# TYPE falafel_{0}_total counter\nfalafel_{0}_total {2}\n",
+      name, meaning, value);
+}
+
+std::string memory(const ServerReport& report) {
+  std::string text =
+      "# HELP falafel_memory_bytes every byte of the server's memory, by what it is\n"
+      "# TYPE falafel_memory_bytes gauge\n";
+  for (const ChunkPart& part : account_for_chunk(report)) {
+    text += fmt::format("falafel_memory_bytes{{part=\"{}\"}} {}\n", part.name, part.bytes);
+  }
+  return text;
+}
+
+std::uint64_t count_awaited(const ServerReport& report) {
+  std::uint64_t count = 0;
+  for (const auto& client : report.inspection.clients) count += client.awaited ? 1U : 0U;
+  return count;
+}
+
+}  // namespace
+
+std::string to_prometheus(const ServerReport& report) {
+  const engine::ServerInspection& inspection = report.inspection;
+  std::string text = gauge("uptime_seconds", "since the server's start",
+                           static_cast<double>(report.uptime_ns) / 1e9);
+  text += gauge("clients", "connected now", static_cast<double>(inspection.clients.size()));
+  text += gauge("clients_awaited", "clients that collected memory waits for",
+                static_cast<double>(count_awaited(report)));
+  text += gauge("requests_waiting", "requests of clients for a region",
+                static_cast<double>(inspection.requests_waiting));
+  text += gauge("table_entries", "slots of the table",
+                static_cast<double>(report.geometry.table_entries));
+  text += gauge("idle", "1 if nothing is left to be collected, reclaimed or granted",
+                inspection.idle ? 1 : 0);
+  text += memory(report);
+  for (const Counter& entry : counters()) {
+    text += counter(entry.name, entry.meaning, inspection.statistics.*entry.value);
+  }
+  return text;
+}
+
+}  // namespace falafel::store

@@ -1,0 +1,56 @@
+// The server's status on a UNIX-domain socket, `<directory>/<name>/status`: who connects sends a line,
+// `text` or `json`, and gets a report.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "fabric/error.h"
+#include "tools/store/server_report.h"
+
+namespace falafel::store {
+
+std::filesystem::path status_socket_path(const std::filesystem::path& directory,
+                                         const std::string& name);
+
+using ReportSource = std::function<std::optional<ServerReport>()>;
+
+class StatusSocket {
+ public:
+  // Serves while `context` runs. A socket that is there already is replaced: who calls has the name.
+  // Errors: access_denied; invalid_argument (the path is too long, the directory does not exist).
+  static fabric::Result<std::unique_ptr<StatusSocket>> listen(boost::asio::io_context& context,
+                                                              std::filesystem::path path,
+                                                              ReportSource source);
+  // Removes the socket.
+  ~StatusSocket();
+  StatusSocket(const StatusSocket&) = delete;
+  StatusSocket& operator=(const StatusSocket&) = delete;
+
+ private:
+  using Protocol = boost::asio::local::stream_protocol;
+
+  StatusSocket(boost::asio::io_context& context, std::filesystem::path path, ReportSource source)
+      : acceptor_(context), path_(std::move(path)), source_(std::move(source)) {}
+  void accept();
+
+  Protocol::acceptor acceptor_;
+  std::filesystem::path path_;
+  ReportSource source_;
+};
+
+enum class ReportFormat : bool { text, json };
+
+// Asks the server at that socket. Errors: connection_refused (nobody listens), access_denied, unreachable
+// (no answer within `patience`).
+fabric::Result<std::string> request_status(const std::filesystem::path& socket, ReportFormat format,
+                                           std::chrono::milliseconds patience);
+
+}  // namespace falafel::store
