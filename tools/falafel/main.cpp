@@ -4,6 +4,9 @@
 #include "fabric/fiber_stack.h"
 #include "tools/falafel/ablate_command.h"
 #include "tools/falafel/check_command.h"
+#ifdef FALAFEL_HAS_VERBS
+#include "tools/falafel/doctor_command.h"
+#endif
 #include "tools/falafel/fuzz_command.h"
 #include "tools/falafel/replay_command.h"
 #include "tools/falafel/shrink_command.h"
@@ -19,6 +22,9 @@ int main(int argument_count, char** arguments) {
   falafel::command_line::add_shrink_command(app, exit_status);
   falafel::command_line::add_ablate_command(app, exit_status);
   falafel::command_line::add_check_command(app, exit_status);
+#ifdef FALAFEL_HAS_VERBS
+  falafel::command_line::add_doctor_command(app, exit_status);
+#endif
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
