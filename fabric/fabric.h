@@ -91,7 +91,8 @@ class MemoryRegion {
   virtual std::uint64_t offset() const = 0;
   virtual std::uint64_t length_bytes() const = 0;
   virtual Access access() const = 0;
-  // The keys stay. Errors: invalid_argument (rights that libibverbs refuses); the rights are unchanged.
+  // The keys stay. Errors: invalid_argument (rights that libibverbs refuses), unsupported (by the
+  // device; revoke and register anew). The rights are unchanged then.
   virtual Result<void> change_access(Access access) = 0;
   virtual void revoke() = 0;
 };

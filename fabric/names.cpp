@@ -50,6 +50,7 @@ std::string_view to_string(CompletionStatus status) {
     case CompletionStatus::retry_exceeded: return "retry exceeded";
     case CompletionStatus::receiver_not_ready_exceeded: return "receiver not ready";
     case CompletionStatus::flushed: return "flushed";
+    case CompletionStatus::device_error: return "device error";
   }
   return "unknown status";
 }

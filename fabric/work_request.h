@@ -78,7 +78,8 @@ enum class CompletionStatus : std::uint8_t {
   remote_access_error,           // bad key, out of bounds, or a missing right at the responder
   retry_exceeded,                // the responder did not answer; what was in flight is in doubt
   receiver_not_ready_exceeded,  // the responder had no receive request posted for too long
-  flushed,  // the queue pair went into error first; what was in flight is in doubt
+  flushed,       // the queue pair went into error first; what was in flight is in doubt
+  device_error,  // this host's device failed; what was in flight is in doubt
 };
 
 std::string_view to_string(CompletionStatus status);

@@ -87,6 +87,7 @@ TEST_P(DeathTest, OfAClientLeavesTheOthersAlone) {
     const PeerBody client_body = [&backend](Peer& client) {
       client.succeed(client.fetch_and_add(0, 0, 1));
       if (client.index == 0) {
+        client.channel.tell();
         client.block().write(0, pattern(2000));
         client.post({client.write(0, 1000, 2000)});
         sleep(client.host, client.host.random(2 * microsecond_ns));
@@ -97,7 +98,8 @@ TEST_P(DeathTest, OfAClientLeavesTheOthersAlone) {
       client.channel.tell();
     };
     const PeerBody server_body = [](Peer& server) {
-      if (server.index == 1) return static_cast<void>(server.channel.hear());
+      server.channel.hear();
+      if (server.index == 1) return;
       sleep(server.host, 10 * millisecond_ns);
       server.queue_pair->move_to_error();
       server.post_receive(server.memory->local(4096), 8);

@@ -27,6 +27,8 @@ struct Capabilities {
   bool inlines_data = false;
   bool unreliable_connection = false;
   bool unreliable_datagram = false;
+  bool changes_access = true;        // MemoryRegion::change_access
+  bool whole_words_anywhere = true;  // also those of transfers that begin within a word
 };
 
 enum class Role { client, server };

@@ -5,6 +5,9 @@
 #include "tools/falafel/ablate_command.h"
 #include "tools/falafel/bench_command.h"
 #include "tools/falafel/check_command.h"
+#ifdef FALAFEL_HAS_VERBS
+#include "tools/falafel/doctor_command.h"
+#endif
 #include "tools/falafel/fuzz_command.h"
 #include "tools/falafel/replay_command.h"
 #include "tools/falafel/serve_command.h"
@@ -29,6 +32,9 @@ int main(int argument_count, char** arguments) {
   falafel::command_line::add_serve_command(app, exit_status);
   falafel::command_line::add_store_commands(app, exit_status);
   falafel::command_line::add_bench_command(app, exit_status);
+#ifdef FALAFEL_HAS_VERBS
+  falafel::command_line::add_doctor_command(app, exit_status);
+#endif
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,79 @@
+// Completion queues. libibverbs cannot tell whether there is a completion without taking it, so what has
+// been taken waits here until the program polls it; only then are the places of its requests free.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+#include "fabric/fabric.h"
+#include "fabric/realtime/fiber_scheduler.h"
+#include "fabric/verbs/resources.h"
+
+namespace falafel::fabric {
+
+class VerbsNetwork;
+class VerbsQueuePair;
+
+// Shared by the program's handle and by the queue pairs attached.
+class CompletionQueueState {
+ public:
+  // `queue` belongs to this object from now on.
+  CompletionQueueState(FiberScheduler& scheduler, VerbsNetwork& network, ChannelHandle channel,
+                       ibv_cq* queue, std::uint32_t capacity);
+  ~CompletionQueueState();
+  CompletionQueueState(const CompletionQueueState&) = delete;
+  CompletionQueueState& operator=(const CompletionQueueState&) = delete;
+
+  ibv_cq* raw() const { return queue_; }
+  std::uint32_t unreserved() const { return capacity_ - reserved_; }
+
+  void attach(VerbsQueuePair& queue_pair, std::uint32_t entries);
+  // After its destruction by the device: gives its entries back and drops its completions.
+  void detach(const VerbsQueuePair& queue_pair, std::uint32_t entries);
+
+  std::size_t poll(std::span<WorkCompletion> destination);
+  bool wait(std::uint64_t deadline_ns);
+
+  // For the network.
+  bool is_awaited() const { return !waiters_.empty(); }
+  bool collect();  // takes what the device has, and wakes who waits; whether there was something
+  void ask_for_interrupt();
+
+ private:
+  struct Taken {
+    WorkCompletion completion;
+    VerbsQueuePair* queue_pair = nullptr;
+    std::uint64_t sequence = 0;
+  };
+  static constexpr int batch_size = 16;
+
+  void take(const ibv_wc& entry);
+
+  FiberScheduler& scheduler_;
+  VerbsNetwork& network_;
+  ChannelHandle channel_;
+  ibv_cq* queue_;
+  std::uint32_t capacity_;
+  std::uint32_t reserved_ = 0;
+  std::unordered_map<std::uint32_t, VerbsQueuePair*> queue_pairs_;  // by number
+  std::deque<Taken> taken_;
+  FiberWaitList waiters_;
+};
+
+class VerbsCompletionQueue final : public CompletionQueue {
+ public:
+  explicit VerbsCompletionQueue(std::shared_ptr<CompletionQueueState> state)
+      : state_(std::move(state)) {}
+  std::size_t poll(std::span<WorkCompletion> destination) override {
+    return state_->poll(destination);
+  }
+  bool wait(std::uint64_t deadline_ns) override { return state_->wait(deadline_ns); }
+  const std::shared_ptr<CompletionQueueState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<CompletionQueueState> state_;
+};
+
+}  // namespace falafel::fabric

@@ -1,0 +1,83 @@
+// What is different about queue pairs for datagrams: they are not connected, each request has a
+// destination, and a message tells its source in front of its data.
+#include <cstring>
+
+#include "fabric/verbs/queue_pair.h"
+
+namespace falafel::fabric {
+namespace {
+
+// The key that datagrams carry: the same for all, as their receivers are told by number alone.
+constexpr std::uint32_t datagram_key = 0x0fa1'afe1;
+constexpr std::uint8_t hop_limit = 64;
+
+}  // namespace
+
+Result<void> VerbsQueuePair::become_ready_for_datagrams() {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTR;
+  int failed = ibv_modify_qp(raw_, &attributes, IBV_QP_STATE);
+  attributes.qp_state = IBV_QPS_RTS;
+  attributes.sq_psn = 0;
+  if (failed == 0) failed = ibv_modify_qp(raw_, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
+  if (failed == 0) return {};
+  return make_error(
+      ErrorCode::unsupported,
+      fmt::format("the device makes no queue pair for datagrams: {}", words_of(failed)));
+}
+
+std::uint32_t VerbsQueuePair::key_of_datagrams() { return datagram_key; }
+
+// Made when a host is sent to for the first time.
+Result<void> VerbsQueuePair::prepare_destination(const DatagramAddress& destination) {
+  const std::uint32_t host = destination.host;
+  if (!addresses_->contains(host)) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("destination: there is no host {}; use what resolve() gave, or what a "
+                    "completion told",
+                    host));
+  }
+  if (host >= destinations_.size()) destinations_.resize(host + 1, nullptr);
+  if (destinations_[host] != nullptr) return {};
+  ibv_ah_attr attributes{};
+  attributes.port_num = port_.port;
+  attributes.is_global = 1;
+  attributes.grh.sgid_index = port_.gid_index;
+  attributes.grh.hop_limit = hop_limit;
+  std::memcpy(attributes.grh.dgid.raw, addresses_->gid(host).data(),
+              sizeof attributes.grh.dgid.raw);
+  destinations_[host] = ibv_create_ah(domain_->raw.get(), &attributes);
+  if (destinations_[host] != nullptr) return {};
+  return make_error(
+      ErrorCode::unreachable,
+      fmt::format("no way to {}: {}", to_string(addresses_->gid(host)), words_of(errno)));
+}
+
+void VerbsQueuePair::address(const DatagramAddress& destination, ibv_send_wr& out) const {
+  out.wr.ud.ah = destinations_[destination.host];
+  out.wr.ud.remote_qpn = destination.queue_pair_number;
+  out.wr.ud.remote_qkey = datagram_key;
+}
+
+DatagramAddress VerbsQueuePair::source(const ibv_wc& entry, const RequestReference& receive) {
+  const auto region = domain_->regions.find(receive.buffer.key);
+  if (region == domain_->regions.end()) return {};  // deregistered meanwhile
+  ibv_grh header{};
+  std::memcpy(&header, region->second.block + receive.buffer.offset, sizeof header);
+  ibv_wc copy = entry;
+  ibv_ah_attr back{};
+  if (ibv_init_ah_from_wc(domain_->raw->context, port_.port, &copy, &header, &back) != 0) return {};
+  Gid gid{};
+  std::memcpy(gid.data(), back.grh.dgid.raw, gid.size());
+  return {.host = addresses_->number_of(gid), .queue_pair_number = entry.src_qp};
+}
+
+void VerbsQueuePair::forget_destinations() {
+  for (ibv_ah* const handle : destinations_) {
+    if (handle != nullptr) ibv_destroy_ah(handle);
+  }
+  destinations_.clear();
+}
+
+}  // namespace falafel::fabric

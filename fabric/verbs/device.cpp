@@ -1,0 +1,255 @@
+#include "fabric/verbs/device.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fabric/request_rules.h"
+#include "fabric/verbs/bootstrap.h"
+#include "fabric/verbs/network.h"
+
+namespace falafel::fabric {
+namespace {
+
+// libibverbs counts them in 8 bits.
+constexpr int most_outstanding = std::numeric_limits<std::uint8_t>::max();
+// What fits into the field of a queue pair's attributes.
+constexpr std::uint32_t most_retries = 7;
+
+AtomicCapability to_capability(ibv_atomic_cap capability) {
+  switch (capability) {
+    case IBV_ATOMIC_NONE: return AtomicCapability::none;
+    case IBV_ATOMIC_HCA: return AtomicCapability::device;
+    case IBV_ATOMIC_GLOB: break;
+  }
+  return AtomicCapability::global;
+}
+
+std::uint32_t limited(int value, int limit) {
+  return static_cast<std::uint32_t>(std::clamp(value, 0, limit));
+}
+
+tl::unexpected<Error> refuse(std::string why) {
+  return make_error(ErrorCode::invalid_argument, std::move(why));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(FiberScheduler& scheduler,
+                                                       VerbsNetwork& network,
+                                                       const std::string& host_name,
+                                                       OpenedPort port) {
+  ibv_comp_channel* const channel = ibv_create_comp_channel(port.context.get());
+  if (channel == nullptr) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("no completion channel: {}", words_of(errno)));
+  }
+  ChannelHandle owned = own(channel, port.context);
+  std::unique_ptr<VerbsDevice> device(
+      new VerbsDevice(scheduler, network, host_name, std::move(port), std::move(owned)));
+  if (Result<void> queried = device->query_attributes(); !queried) {
+    return tl::unexpected<Error>(queried.error());
+  }
+  device->await_interrupts();
+  return device;
+}
+
+VerbsDevice::VerbsDevice(FiberScheduler& scheduler, VerbsNetwork& network, std::string host_name,
+                         OpenedPort port, ChannelHandle channel)
+    : scheduler_(scheduler),
+      network_(network),
+      host_name_(std::move(host_name)),
+      context_(std::move(port.context)),
+      port_(port.identity),
+      channel_(std::move(channel)),
+      interrupts_(network.reactor()) {
+  // A descriptor of its own for Asio, which closes it.
+  interrupts_.assign(::fcntl(channel_->fd, F_DUPFD_CLOEXEC, 0));
+  interrupts_.native_non_blocking(true);
+}
+
+// The interrupt itself ends the network's sleep; all that is left to do is to take note of it.
+void VerbsDevice::await_interrupts() {
+  interrupts_.async_wait(boost::asio::posix::descriptor_base::wait_read,
+                         [this](const boost::system::error_code& error) {
+                           if (error) return;
+                           ibv_cq* queue = nullptr;
+                           void* context = nullptr;
+                           while (ibv_get_cq_event(channel_.get(), &queue, &context) == 0) {
+                             ibv_ack_cq_events(queue, 1);
+                           }
+                           await_interrupts();
+                         });
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Limits
+
+Result<void> VerbsDevice::query_attributes() {
+  ibv_device_attr_ex device{};
+  const int failed = ibv_query_device_ex(context_.get(), nullptr, &device);
+  if (failed != 0) {
+    return refuse(fmt::format("device {} cannot be asked for its limits: {}",
+                              ibv_get_device_name(context_->device), words_of(failed)));
+  }
+  const ibv_device_attr& limits = device.orig_attr;
+  attributes_.atomic_capability = to_capability(limits.atomic_cap);
+  attributes_.mtu_bytes = port_.mtu_bytes;
+  attributes_.max_completions = limited(limits.max_cqe, std::numeric_limits<int>::max());
+  // So that one completion queue can serve both queues of a queue pair.
+  attributes_.max_queue_requests = limited(limits.max_qp_wr, limits.max_cqe / 2);
+  attributes_.max_outstanding_reads_and_atomics =
+      limited(limits.max_qp_init_rd_atom, most_outstanding);
+  max_reads_as_responder_ = limited(limits.max_qp_rd_atom, most_outstanding);
+  attributes_.supports_unreliable_connection = true;
+  // On InfiniBand, the other host's LID would have to be asked for.
+  attributes_.supports_unreliable_datagram = port_.is_ethernet;
+  attributes_.max_inline_bytes = find_inline_limit();
+  return {};
+}
+
+// No call tells it: the largest that a queue pair can be made with.
+std::uint32_t VerbsDevice::find_inline_limit() {
+  const DomainHandle domain = own(ibv_alloc_pd(context_.get()), context_);
+  ibv_cq* const queue = ibv_create_cq(context_.get(), 2, nullptr, nullptr, 0);
+  if (domain == nullptr || queue == nullptr) return 0;
+  std::uint32_t limit = 0;
+  for (std::uint32_t wanted = 1024; wanted >= 16 && limit == 0; wanted /= 2) {
+    ibv_qp_init_attr options{};
+    options.send_cq = queue;
+    options.recv_cq = queue;
+    options.cap = {.max_send_wr = 1,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = wanted};
+    options.qp_type = IBV_QPT_RC;
+    ibv_qp* const queue_pair = ibv_create_qp(domain.get(), &options);
+    if (queue_pair == nullptr) continue;
+    limit = wanted;
+    ibv_destroy_qp(queue_pair);
+  }
+  ibv_destroy_cq(queue);
+  return limit;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// What is made on it
+
+std::unique_ptr<ProtectionDomain> VerbsDevice::create_protection_domain() {
+  ibv_pd* const domain = ibv_alloc_pd(context_.get());
+  FALAFEL_ASSERT(domain != nullptr, "ibv_alloc_pd: {}", words_of(errno));
+  return std::make_unique<VerbsProtectionDomain>(own(domain, context_));
+}
+
+Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
+    std::uint32_t capacity) {
+  if (capacity == 0 || capacity > attributes_.max_completions) {
+    return refuse(fmt::format("capacity: {} is not between 1 and {} (max_completions)", capacity,
+                              attributes_.max_completions));
+  }
+  ibv_cq* const queue =
+      ibv_create_cq(context_.get(), static_cast<int>(capacity), nullptr, channel_.get(), 0);
+  if (queue == nullptr) {
+    return make_error(
+        ErrorCode::out_of_memory,
+        fmt::format("no completion queue of {} entries: {}; raise the limit of locked "
+                    "memory, or ask for less",
+                    capacity, words_of(errno)));
+  }
+  return std::make_unique<VerbsCompletionQueue>(
+      std::make_shared<CompletionQueueState>(scheduler_, network_, channel_, queue, capacity));
+}
+
+Result<std::unique_ptr<VerbsQueuePair>> VerbsDevice::create_queue_pair(
+    const QueuePairOptions& options) {
+  if (Result<void> checked = check_options(options); !checked) {
+    return tl::unexpected<Error>(checked.error());
+  }
+  return VerbsQueuePair::create(options, port_, attributes_, addresses_);
+}
+
+Result<void> VerbsDevice::check_options(const QueuePairOptions& options) const {
+  if (dynamic_cast<VerbsProtectionDomain*>(options.protection_domain) == nullptr) {
+    return refuse("protection_domain: null, or of another fabric");
+  }
+  if (Result<void> checked = check_numbers(options, attributes_); !checked) return checked;
+  if (options.retry_count > most_retries) return refuse("retry_count: at most 7");
+  return check_queues(options);
+}
+
+Result<void> VerbsDevice::check_queues(const QueuePairOptions& options) const {
+  const auto* sends = dynamic_cast<VerbsCompletionQueue*>(options.send_completions);
+  const auto* receives = dynamic_cast<VerbsCompletionQueue*>(options.receive_completions);
+  if (sends == nullptr || receives == nullptr) {
+    return refuse("send_completions, receive_completions: null, or of another fabric");
+  }
+  const std::uint32_t for_sends =
+      options.max_send_requests + (sends == receives ? options.max_receive_requests : 0);
+  if (for_sends > sends->state()->unreserved() ||
+      options.max_receive_requests > receives->state()->unreserved()) {
+    return refuse(fmt::format(
+        "completion queues: {} and {} entries are free, {} and {} are needed for this queue pair; "
+        "make them larger",
+        sends->state()->unreserved(), receives->state()->unreserved(), for_sends,
+        options.max_receive_requests));
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Connections
+
+Result<std::unique_ptr<Listener>> VerbsDevice::listen(std::uint16_t service) {
+  return make_listener(*this, {.host = host_name_, .service = service});
+}
+
+Result<Connection> VerbsDevice::connect(const Address& address, const QueuePairOptions& options,
+                                        PrivateData private_data, std::uint64_t deadline_ns) {
+  return make_connection(*this, address, options, private_data, deadline_ns);
+}
+
+// Packets are numbered from anywhere, so that late ones of an earlier connection are not taken for new.
+HandshakeBody VerbsDevice::describe(const VerbsQueuePair& queue_pair,
+                                    const QueuePairOptions& options) {
+  constexpr std::uint64_t packet_numbers = std::uint64_t{1} << 24;
+  HandshakeBody body;
+  body.gid = port_.gid;
+  body.queue_pair_number = queue_pair.number();
+  body.first_sent_packet = static_cast<std::uint32_t>(random_.next(packet_numbers));
+  body.mtu_bytes = port_.mtu_bytes;
+  body.local_identifier = port_.local_identifier;
+  body.is_ethernet = port_.is_ethernet ? 1 : 0;
+  body.transport = options.transport;
+  body.reads_as_requester = std::min(options.max_outstanding_reads_and_atomics,
+                                     attributes_.max_outstanding_reads_and_atomics);
+  body.reads_as_responder = max_reads_as_responder_;
+  return body;
+}
+
+Result<std::unique_ptr<QueuePair>> VerbsDevice::create_datagram_queue_pair(
+    const QueuePairOptions& options) {
+  if (options.transport != Transport::unreliable_datagram) {
+    return refuse("transport: datagram queue pairs are UD; connect() makes RC and UC");
+  }
+  if (!attributes_.supports_unreliable_datagram) {
+    return make_error(ErrorCode::unsupported, "UD is for Ethernet (RoCE) only; use RC");
+  }
+  auto queue_pair = create_queue_pair(options);
+  if (!queue_pair) return tl::unexpected<Error>(queue_pair.error());
+  if (Result<void> ready = (*queue_pair)->become_ready_for_datagrams(); !ready) {
+    return tl::unexpected<Error>(ready.error());
+  }
+  return std::move(*queue_pair);
+}
+
+Result<DatagramAddress> VerbsDevice::resolve(const std::string& host,
+                                             std::uint32_t queue_pair_number) {
+  const auto gid = resolve_gid(network_.reactor(), host);
+  if (!gid) return tl::unexpected<Error>(gid.error());
+  return DatagramAddress{.host = addresses_->number_of(*gid),
+                         .queue_pair_number = queue_pair_number};
+}
+
+}  // namespace falafel::fabric

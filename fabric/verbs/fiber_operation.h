@@ -1,0 +1,36 @@
+// A fiber waits for an asynchronous operation of Asio.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "fabric/realtime/clock.h"
+#include "fabric/realtime/fiber_scheduler.h"
+
+namespace falafel::fabric {
+
+// Calls start(handler) and waits until the handler has been called, with an error code and whatever else;
+// empty at the deadline. The operation may outlive the wait, and so must what it works on: `start` is to
+// give it a share of that. Throws FiberCancelled.
+template <typename Start>
+std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& scheduler,
+                                                            std::uint64_t deadline_ns,
+                                                            const Start& start) {
+  struct Outcome {
+    FiberWaitList waiters;
+    std::optional<boost::system::error_code> error;
+  };
+  const auto outcome = std::make_shared<Outcome>();
+  start([outcome](const boost::system::error_code& error, const auto&...) {
+    outcome->error = error;
+    outcome->waiters.wake_all();
+  });
+  while (!outcome->error) {
+    if (!scheduler.wait(&outcome->waiters, deadline_ns) && deadline_ns <= monotonic_ns()) break;
+  }
+  return outcome->error;
+}
+
+}  // namespace falafel::fabric

@@ -1,0 +1,67 @@
+// What two hosts tell each other over TCP before their queue pairs can talk. An offer goes to the
+// listener and an answer comes back, each a head, which no version may change, and a body.
+//
+//   offset  bytes  head
+//        0      8  magic
+//        8      4  version of the body
+//       12      4  kind: offer, acceptance or rejection
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "fabric/fabric.h"
+#include "fabric/verbs/queue_pair.h"
+
+namespace falafel::fabric {
+
+static_assert(std::endian::native == std::endian::little, "numbers travel in little endian");
+
+inline constexpr std::uint64_t handshake_magic = 0x6c65'6661'6c61'66ff;  // "\xfffalafel"
+inline constexpr std::uint32_t handshake_version = 1;
+
+enum class HandshakeKind : std::uint32_t { offer = 1, acceptance = 2, rejection = 3 };
+
+struct HandshakeHead {
+  std::uint64_t magic = handshake_magic;
+  std::uint32_t version = handshake_version;
+  HandshakeKind kind = HandshakeKind::offer;
+};
+static_assert(sizeof(HandshakeHead) == 16);
+
+// One end of a connection. In a rejection only the private data counts: the reason.
+struct HandshakeBody {
+  Gid gid{};
+  std::uint32_t queue_pair_number = 0;
+  std::uint32_t first_sent_packet = 0;
+  std::uint32_t mtu_bytes = 0;
+  std::uint16_t local_identifier = 0;
+  std::uint8_t is_ethernet = 0;
+  Transport transport = Transport::reliable_connection;
+  std::uint32_t reads_as_requester = 0;  // wished for
+  std::uint32_t reads_as_responder = 0;  // at most
+  std::uint32_t private_data_bytes = 0;
+  std::uint32_t reserved = 0;
+  std::array<std::byte, max_private_data_bytes> private_data{};
+};
+static_assert(sizeof(HandshakeBody) == 104);
+
+struct HandshakeMessage {
+  HandshakeHead head;
+  HandshakeBody body;
+};
+static_assert(sizeof(HandshakeMessage) == 120);
+
+// What is wrong with a head that came from the other side, if anything.
+std::string problem_of(const HandshakeHead& head);
+
+PrivateData private_data_of(const HandshakeBody& body);
+void set_private_data(HandshakeBody& body, const PrivateData& data);  // cut to what fits
+
+// How this end reaches the other, and what both can do; or why they do not fit.
+Result<Route> agree(const HandshakeBody& own, const HandshakeBody& other);
+
+}  // namespace falafel::fabric

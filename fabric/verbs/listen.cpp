@@ -1,0 +1,214 @@
+// The side that listens. Offers are received as they come; a fiber takes those that are whole.
+//
+// The accepting queue pair may send before the other end has heard of it: what comes too early is lost
+// there and repeated after the acknowledge time-out.
+#include <fmt/format.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <deque>
+
+#include "fabric/realtime/clock.h"
+#include "fabric/request_rules.h"
+#include "fabric/verbs/bootstrap.h"
+#include "fabric/verbs/device.h"
+#include "fabric/verbs/handshake.h"
+#include "fabric/verbs/network.h"
+
+namespace falafel::fabric {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// Who has connected is to make an offer within this time.
+constexpr std::chrono::seconds offer_timeout{10};
+
+// Somebody who has connected, until the answer has been sent.
+struct Caller : std::enable_shared_from_this<Caller> {
+  explicit Caller(tcp::socket connected)
+      : socket(std::move(connected)), hurry(socket.get_executor()) {}
+
+  // Hangs up on who says nothing.
+  void hurry_up() {
+    hurry.expires_after(offer_timeout);
+    hurry.async_wait([weak = weak_from_this()](const error_code& cancelled) {
+      const auto self = weak.lock();
+      if (self == nullptr || cancelled) return;
+      error_code ignored;
+      self->socket.close(ignored);
+    });
+  }
+
+  // The caller lives until the answer is out.
+  void answer(HandshakeKind kind, const HandshakeBody& body) {
+    reply = {.head = {.kind = kind}, .body = body};
+    asio::async_write(socket, asio::buffer(&reply, sizeof reply),
+                      [self = shared_from_this()](const error_code&, std::size_t) {});
+  }
+  void reject(const PrivateData& reason) {
+    HandshakeBody body;
+    set_private_data(body, reason);
+    answer(HandshakeKind::rejection, body);
+  }
+
+  tcp::socket socket;
+  asio::steady_timer hurry;
+  HandshakeMessage offer;
+  HandshakeMessage reply;
+};
+
+class VerbsConnectionRequest final : public ConnectionRequest {
+ public:
+  VerbsConnectionRequest(VerbsDevice& device, std::shared_ptr<Caller> caller)
+      : device_(device),
+        caller_(std::move(caller)),
+        private_data_(private_data_of(caller_->offer.body)) {}
+  ~VerbsConnectionRequest() override { reject({}); }
+  VerbsConnectionRequest(const VerbsConnectionRequest&) = delete;
+  VerbsConnectionRequest& operator=(const VerbsConnectionRequest&) = delete;
+
+  const PrivateData& private_data() const override { return private_data_; }
+
+  Result<std::unique_ptr<QueuePair>> accept(const QueuePairOptions& options,
+                                            PrivateData private_data) override {
+    if (caller_ == nullptr) {
+      return make_error(ErrorCode::invalid_argument, "the request was answered before");
+    }
+    if (Result<void> checked = check_private_data(private_data); !checked) {
+      return tl::unexpected<Error>(checked.error());
+    }
+    auto queue_pair = device_.create_queue_pair(options);
+    if (!queue_pair) return tl::unexpected<Error>(queue_pair.error());
+    HandshakeBody own = device_.describe(**queue_pair, options);
+    set_private_data(own, private_data);
+    const auto route = agree(own, caller_->offer.body);
+    if (!route) return tl::unexpected<Error>(route.error());
+    if (Result<void> joined = (*queue_pair)->join(*route); !joined) {
+      return tl::unexpected<Error>(joined.error());
+    }
+    std::exchange(caller_, nullptr)->answer(HandshakeKind::acceptance, own);
+    return std::move(*queue_pair);
+  }
+
+  void reject(PrivateData reason) override {
+    if (caller_ != nullptr) std::exchange(caller_, nullptr)->reject(reason);
+  }
+
+ private:
+  VerbsDevice& device_;
+  std::shared_ptr<Caller> caller_;  // null after the answer
+  PrivateData private_data_;
+};
+
+// What the operations under way share with the listener.
+struct Reception : std::enable_shared_from_this<Reception> {
+  explicit Reception(asio::io_context& reactor) : acceptor(reactor) {}
+
+  void receive_next() {
+    acceptor.async_accept([self = shared_from_this()](const error_code& error, tcp::socket socket) {
+      if (!self->acceptor.is_open()) return;
+      if (!error) self->receive_head(std::make_shared<Caller>(std::move(socket)));
+      self->receive_next();
+    });
+  }
+
+  void receive_head(const std::shared_ptr<Caller>& caller) {
+    caller->hurry_up();
+    asio::async_read(caller->socket, asio::buffer(&caller->offer.head, sizeof(HandshakeHead)),
+                     [self = shared_from_this(), caller](const error_code& error, std::size_t) {
+                       if (error) return;
+                       if (problem_of(caller->offer.head).empty())
+                         return self->receive_body(caller);
+                       caller->reject({});  // the head of the answer tells the version
+                     });
+  }
+
+  void receive_body(const std::shared_ptr<Caller>& caller) {
+    asio::async_read(caller->socket, asio::buffer(&caller->offer.body, sizeof(HandshakeBody)),
+                     [self = shared_from_this(), caller](const error_code& error, std::size_t) {
+                       if (error) return;
+                       caller->hurry.cancel();
+                       self->callers.push_back(caller);
+                       self->waiters.wake_all();
+                     });
+  }
+
+  tcp::acceptor acceptor;
+  std::deque<std::shared_ptr<Caller>> callers;
+  FiberWaitList waiters;
+};
+
+class VerbsListener final : public Listener {
+ public:
+  VerbsListener(VerbsDevice& device, std::shared_ptr<Reception> reception)
+      : device_(device), reception_(std::move(reception)) {
+    reception_->receive_next();
+  }
+  ~VerbsListener() override {
+    error_code ignored;
+    reception_->acceptor.close(ignored);
+    for (const auto& caller : reception_->callers) caller->reject({});
+  }
+  VerbsListener(const VerbsListener&) = delete;
+  VerbsListener& operator=(const VerbsListener&) = delete;
+
+  std::unique_ptr<ConnectionRequest> accept(std::uint64_t deadline_ns) override {
+    if (!reception_->callers.empty()) device_.scheduler().yield();
+    while (reception_->callers.empty()) {
+      const bool woken = device_.scheduler().wait(&reception_->waiters, deadline_ns);
+      if (!woken && reception_->callers.empty() && deadline_ns <= monotonic_ns()) return nullptr;
+    }
+    auto caller = std::move(reception_->callers.front());
+    reception_->callers.pop_front();
+    return std::make_unique<VerbsConnectionRequest>(device_, std::move(caller));
+  }
+
+ private:
+  VerbsDevice& device_;
+  std::shared_ptr<Reception> reception_;
+};
+
+tl::unexpected<Error> cannot_listen(const Address& address, const error_code& error) {
+  const std::string where = fmt::format("port {} of {}", address.service, address.host);
+  if (error == asio::error::address_in_use) {
+    return make_error(ErrorCode::address_in_use,
+                      fmt::format("{} has a listener already; choose another port, or stop it (`ss "
+                                  "-ltnp` shows whose it is)",
+                                  where));
+  }
+  if (error == asio::error::access_denied) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} is reserved for root; choose a port from 1024", where));
+  }
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{}: {}; the host's name must be an address of this machine", where,
+                                error.message()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> make_listener(VerbsDevice& device, const Address& address) {
+  asio::io_context& reactor = device.network().reactor();
+  error_code error;
+  tcp::resolver resolver(reactor);
+  const auto endpoints =
+      resolver.resolve(address.host, std::to_string(address.service),
+                       tcp::resolver::numeric_service | tcp::resolver::passive, error);
+  if (error) return cannot_listen(address, error);
+  const tcp::endpoint endpoint = *endpoints.begin();
+  auto reception = std::make_shared<Reception>(reactor);
+  tcp::acceptor& acceptor = reception->acceptor;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return cannot_listen(address, error);
+  return std::make_unique<VerbsListener>(device, std::move(reception));
+}
+
+}  // namespace falafel::fabric

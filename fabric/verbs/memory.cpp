@@ -1,0 +1,251 @@
+#include "fabric/verbs/memory.h"
+
+#include <linux/mempolicy.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+#include "fabric/request_rules.h"
+
+namespace falafel::fabric {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+class VerbsMemoryBlock final : public MemoryBlock {
+ public:
+  // `address` is a mapping of `mapped_bytes`, which belongs to this object from now on.
+  VerbsMemoryBlock(std::byte* address, std::uint64_t size_bytes, std::uint64_t mapped_bytes)
+      : address_(address), size_bytes_(size_bytes), mapped_bytes_(mapped_bytes) {}
+  ~VerbsMemoryBlock() override { ::munmap(address_, mapped_bytes_); }
+  VerbsMemoryBlock(const VerbsMemoryBlock&) = delete;
+  VerbsMemoryBlock& operator=(const VerbsMemoryBlock&) = delete;
+
+  std::span<std::byte> bytes() override { return {address_, size_bytes_}; }
+  std::uint64_t load(std::uint64_t offset) override {
+    return word(offset).load(std::memory_order_acquire);
+  }
+  void store(std::uint64_t offset, std::uint64_t value) override {
+    word(offset).store(value, std::memory_order_release);
+  }
+  std::uint64_t compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                 std::uint64_t desired) override {
+    word(offset).compare_exchange_strong(expected, desired);
+    return expected;
+  }
+  void read(std::uint64_t offset, std::span<std::byte> destination) override;
+  void write(std::uint64_t offset, std::span<const std::byte> source) override;
+
+ private:
+  std::atomic_ref<std::uint64_t> word(std::uint64_t offset) {
+    check_range(offset, word_bytes);
+    FALAFEL_ASSERT(offset % word_bytes == 0, "offset {} is not aligned to a word", offset);
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address_ + offset));
+  }
+  void check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
+    FALAFEL_ASSERT(offset <= size_bytes_ && length_bytes <= size_bytes_ - offset,
+                   "bytes {}..+{} are not within the block of {} bytes", offset, length_bytes,
+                   size_bytes_);
+  }
+
+  std::byte* address_;
+  std::uint64_t size_bytes_;
+  std::uint64_t mapped_bytes_;
+};
+
+// Whole words where both ends allow it. A range that begins or ends within a word is moved bytewise
+// there, which no rule forbids: the contract's width is that of aligned words.
+void VerbsMemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
+  check_range(offset, destination.size());
+  for (std::uint64_t done = 0; done < destination.size();) {
+    const std::uint64_t position = offset + done;
+    const std::uint64_t word_offset = position - position % word_bytes;
+    const auto value = std::bit_cast<std::array<std::byte, word_bytes>>(
+        std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address_ + word_offset))
+            .load(std::memory_order_acquire));
+    const std::uint64_t skipped = position - word_offset;
+    const std::uint64_t count = std::min(word_bytes - skipped, destination.size() - done);
+    std::memcpy(destination.data() + done, value.data() + skipped, count);
+    done += count;
+  }
+}
+
+void VerbsMemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
+  check_range(offset, source.size());
+  for (std::uint64_t done = 0; done < source.size();) {
+    std::byte* const target = address_ + offset + done;
+    if ((offset + done) % word_bytes == 0 && source.size() - done >= word_bytes) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, source.data() + done, word_bytes);
+      std::atomic_ref(*reinterpret_cast<std::uint64_t*>(target))
+          .store(value, std::memory_order_release);
+      done += word_bytes;
+    } else {
+      std::atomic_ref(*target).store(source[done], std::memory_order_release);
+      ++done;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Regions
+
+int to_flags(Access access) {
+  return (access.local_write ? IBV_ACCESS_LOCAL_WRITE : 0) |
+         (access.remote_read ? IBV_ACCESS_REMOTE_READ : 0) |
+         (access.remote_write ? IBV_ACCESS_REMOTE_WRITE : 0) |
+         (access.remote_atomic ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+}
+
+tl::unexpected<Error> registration_failed(std::uint64_t length_bytes, int error_number) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_MEMLOCK, &limit);
+  const std::string most =
+      limit.rlim_cur == RLIM_INFINITY ? "unlimited" : fmt::format("{} KiB", limit.rlim_cur / 1024);
+  return make_error(ErrorCode::out_of_memory,
+                    fmt::format("{} bytes cannot be registered: {}. Registered memory is locked, "
+                                "and the limit is {}: raise it (`ulimit -l`, LimitMEMLOCK)",
+                                length_bytes, words_of(error_number), most));
+}
+
+class VerbsMemoryRegion final : public MemoryRegion {
+ public:
+  VerbsMemoryRegion(std::shared_ptr<DomainState> domain, std::shared_ptr<MemoryBlock> block,
+                    ibv_mr* raw, const RegisteredRange& range)
+      : domain_(std::move(domain)),
+        block_(std::move(block)),
+        raw_(raw),
+        local_key_(raw->lkey),
+        remote_key_(raw->rkey),
+        range_(range) {
+    domain_->regions[local_key_] = range;
+  }
+  ~VerbsMemoryRegion() override { revoke(); }
+  VerbsMemoryRegion(const VerbsMemoryRegion&) = delete;
+  VerbsMemoryRegion& operator=(const VerbsMemoryRegion&) = delete;
+
+  std::uint32_t local_key() const override { return local_key_; }
+  std::uint32_t remote_key() const override { return remote_key_; }
+  std::uint64_t offset() const override { return range_.offset; }
+  std::uint64_t length_bytes() const override { return range_.length_bytes; }
+  Access access() const override { return range_.access; }
+  Result<void> change_access(Access access) override;
+  void revoke() override;
+
+ private:
+  std::shared_ptr<DomainState> domain_;
+  std::shared_ptr<MemoryBlock> block_;
+  ibv_mr* raw_;  // null: revoked
+  std::uint32_t local_key_;
+  std::uint32_t remote_key_;
+  RegisteredRange range_;
+};
+
+Result<void> VerbsMemoryRegion::change_access(Access access) {
+  if (Result<void> checked = check_access(access); !checked) return checked;
+  if (raw_ == nullptr) {
+    return make_error(ErrorCode::invalid_argument, "the region was revoked; register it anew");
+  }
+  const int failed =
+      ibv_rereg_mr(raw_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, to_flags(access));
+  if (failed != 0) {
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("the device cannot change rights: {}; revoke the region and "
+                                  "register another one",
+                                  words_of(errno)));
+  }
+  FALAFEL_ASSERT(raw_->lkey == local_key_ && raw_->rkey == remote_key_,
+                 "the device gave region {} other keys when its rights changed", local_key_);
+  range_.access = access;
+  domain_->regions[local_key_] = range_;
+  return {};
+}
+
+void VerbsMemoryRegion::revoke() {
+  if (raw_ == nullptr) return;
+  domain_->regions.erase(local_key_);
+  const int failed = ibv_dereg_mr(std::exchange(raw_, nullptr));
+  FALAFEL_ASSERT(failed == 0, "ibv_dereg_mr: {}", words_of(failed));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MemoryRegion>> VerbsProtectionDomain::register_memory(
+    std::shared_ptr<MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+    Access access) {
+  if (dynamic_cast<VerbsMemoryBlock*>(block.get()) == nullptr) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        "block: null, or of another fabric; use memory from this host's allocate_memory");
+  }
+  if (length_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "length_bytes: 0; register at least one byte");
+  }
+  if (Result<void> checked = check_access(access); !checked) {
+    return tl::unexpected<Error>(checked.error());
+  }
+  const std::uint64_t size_bytes = block->bytes().size();
+  if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
+    return make_error(ErrorCode::out_of_bounds,
+                      fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
+                                  length_bytes, size_bytes));
+  }
+  std::byte* const base = block->bytes().data();
+  ibv_mr* const raw =
+      ibv_reg_mr_iova(state_->raw.get(), base + offset, length_bytes, offset, to_flags(access));
+  if (raw == nullptr) return registration_failed(length_bytes, errno);
+  return std::make_unique<VerbsMemoryRegion>(
+      state_, std::move(block), raw,
+      RegisteredRange{
+          .block = base, .offset = offset, .length_bytes = length_bytes, .access = access});
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Blocks
+
+namespace {
+
+// The system's wish to take the pages from there; where it cannot, from elsewhere.
+void prefer_node(void* address, std::uint64_t length_bytes, std::uint32_t node) {
+  constexpr std::uint32_t mask_bits = 64;
+  if (node >= mask_bits) return;
+  const unsigned long mask = 1UL << node;
+  ::syscall(SYS_mbind, address, length_bytes, MPOL_PREFERRED, &mask, mask_bits + 1, 0);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<MemoryBlock>> allocate_block(std::uint64_t size_bytes,
+                                                    const MemoryOptions& options) {
+  if (size_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
+  }
+  const bool huge = options.huge_page_bytes != 0 && size_bytes >= options.huge_page_bytes;
+  const std::uint64_t page = huge ? options.huge_page_bytes : page_bytes;
+  if (size_bytes > ~std::uint64_t{0} - page) {
+    return make_error(ErrorCode::out_of_memory, fmt::format("{} bytes are too many", size_bytes));
+  }
+  const std::uint64_t mapped_bytes = (size_bytes + page - 1) / page * page;
+  const int page_flags =
+      huge ? MAP_HUGETLB | std::countr_zero(options.huge_page_bytes) << MAP_HUGE_SHIFT : 0;
+  void* const address = ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | page_flags, -1, 0);
+  if (address == MAP_FAILED) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("no {} bytes of memory: {}{}", size_bytes, words_of(errno),
+                                  huge ? fmt::format("; {} huge pages of {} KiB are needed, see "
+                                                     "/sys/kernel/mm/hugepages",
+                                                     mapped_bytes / page, page / 1024)
+                                       : ""));
+  }
+  if (options.numa_node) prefer_node(address, mapped_bytes, *options.numa_node);
+  return std::make_shared<VerbsMemoryBlock>(static_cast<std::byte*>(address), size_bytes,
+                                            mapped_bytes);
+}
+
+}  // namespace falafel::fabric

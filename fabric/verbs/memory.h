@@ -1,0 +1,55 @@
+// Memory of a host and its registrations. A region's addresses are offsets in its block: the address
+// that the device sees (iova) is chosen so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "fabric/fabric.h"
+#include "fabric/verbs/resources.h"
+
+namespace falafel::fabric {
+
+struct MemoryOptions {
+  std::uint64_t huge_page_bytes = 0;
+  std::optional<std::uint32_t> numa_node;
+};
+
+Result<std::shared_ptr<MemoryBlock>> allocate_block(std::uint64_t size_bytes,
+                                                    const MemoryOptions& options);
+
+// A registration as posting looks at it.
+struct RegisteredRange {
+  std::byte* block = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t length_bytes = 0;
+  Access access{};
+
+  bool contains(std::uint64_t first, std::uint64_t size_bytes) const {
+    return first >= offset && size_bytes <= length_bytes &&
+           first - offset <= length_bytes - size_bytes;
+  }
+};
+
+// Shared by the program's handle, the regions and the queue pairs.
+struct DomainState {
+  DomainHandle raw;
+  std::unordered_map<std::uint32_t, RegisteredRange> regions;  // by local key
+};
+
+class VerbsProtectionDomain final : public ProtectionDomain {
+ public:
+  explicit VerbsProtectionDomain(DomainHandle raw)
+      : state_(std::make_shared<DomainState>(DomainState{.raw = std::move(raw), .regions = {}})) {}
+  Result<std::unique_ptr<MemoryRegion>> register_memory(std::shared_ptr<MemoryBlock> block,
+                                                        std::uint64_t offset,
+                                                        std::uint64_t length_bytes,
+                                                        Access access) override;
+  const std::shared_ptr<DomainState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<DomainState> state_;
+};
+
+}  // namespace falafel::fabric

@@ -1,0 +1,45 @@
+// How a host in a network of real devices gets on: completion queues are polled, connections are made by
+// Asio's reactor, and the same reactor sleeps until a device interrupts or a socket has news.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "fabric/realtime/fiber_scheduler.h"
+
+namespace falafel::fabric {
+
+class CompletionQueueState;
+
+class VerbsNetwork final : public Network {
+ public:
+  explicit VerbsNetwork(std::function<void(std::string_view)> report_failure)
+      : report_failure_(std::move(report_failure)) {}
+
+  void progress() override;
+  std::uint64_t next_deadline_ns() const override { return never_ns; }
+  void idle_until(std::uint64_t deadline_ns) override;
+
+  boost::asio::io_context& reactor() { return reactor_; }
+  void add(CompletionQueueState& queue) { queues_.push_back(&queue); }
+  void remove(CompletionQueueState& queue) { std::erase(queues_, &queue); }
+  void report_failure(std::string_view what) const {
+    if (report_failure_) report_failure_(what);
+  }
+
+ private:
+  // The reactor costs a system call, so it has its turn now and then, and after every sleep.
+  static constexpr std::uint32_t rounds_per_reactor_turn = 64;
+
+  bool poll_awaited();
+
+  boost::asio::io_context reactor_{1};
+  std::vector<CompletionQueueState*> queues_;
+  std::function<void(std::string_view)> report_failure_;
+  std::uint32_t rounds_ = 0;
+};
+
+}  // namespace falafel::fabric

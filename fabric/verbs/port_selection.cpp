@@ -1,0 +1,165 @@
+#include "fabric/verbs/port_selection.h"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+namespace falafel::fabric {
+namespace {
+
+constexpr std::size_t gid_prefix_bytes = 12;
+constexpr std::array<std::uint8_t, gid_prefix_bytes> mapped_ipv4_prefix{0, 0, 0, 0, 0,    0,
+                                                                        0, 0, 0, 0, 0xff, 0xff};
+
+// Soft-RoCE takes 7 retries for "without end", which InfiniBand does for the receiver's readiness only.
+constexpr std::uint32_t soft_roce_vendor = 0xff'ffff;
+constexpr std::uint32_t soft_roce_most_retries = 6;
+
+struct DeviceList {
+  DeviceList() : devices(ibv_get_device_list(&count)) {}
+  ~DeviceList() {
+    if (devices != nullptr) ibv_free_device_list(devices);
+  }
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+
+  std::string names() const {
+    std::string text;
+    for (int i = 0; i < count; ++i) {
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", ibv_get_device_name(devices[i]));
+    }
+    return text;
+  }
+
+  int count = 0;
+  ibv_device** devices;
+};
+
+// The first active port from `first` to `last`.
+std::optional<ibv_port_attr> find_active(ibv_context* context, std::uint8_t first,
+                                         std::uint8_t last, std::uint8_t& found) {
+  for (unsigned port = first; port <= last; ++port) {
+    ibv_port_attr attributes{};
+    const auto number = static_cast<std::uint8_t>(port);
+    if (ibv_query_port(context, number, &attributes) == 0 && attributes.state == IBV_PORT_ACTIVE) {
+      found = number;
+      return attributes;
+    }
+  }
+  return std::nullopt;
+}
+
+// 0 for ports of InfiniBand that have a LID only.
+Result<std::uint8_t> select_gid(ibv_context* context, std::uint8_t port,
+                                const ibv_port_attr& attributes, const Gid& address) {
+  std::optional<std::uint8_t> any_ipv4;
+  const int last = std::min(attributes.gid_tbl_len, 256);
+  for (int index = 0; index < last; ++index) {
+    ibv_gid_entry entry{};
+    if (ibv_query_gid_ex(context, port, static_cast<std::uint32_t>(index), &entry, 0) != 0)
+      continue;
+    if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
+    const auto gid_index = static_cast<std::uint8_t>(index);
+    if (std::ranges::equal(entry.gid.raw, address)) return gid_index;
+    const bool is_ipv4 =
+        std::equal(mapped_ipv4_prefix.begin(), mapped_ipv4_prefix.end(), entry.gid.raw);
+    if (is_ipv4 && !any_ipv4) any_ipv4 = gid_index;
+  }
+  if (any_ipv4) return *any_ipv4;
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("{} port {} has no RoCE v2 GID of an IPv4 address; give its network "
+                  "interface an address, or choose a GID index (`ibv_devinfo -v` "
+                  "lists them)",
+                  ibv_get_device_name(context->device), port));
+}
+
+Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
+                              const ibv_port_attr& attributes, const VerbsDeviceOptions& options,
+                              const Gid& address) {
+  PortIdentity identity;
+  identity.port = port;
+  identity.is_ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  identity.local_identifier = attributes.lid;
+  identity.mtu_bytes = 128U << static_cast<unsigned>(attributes.active_mtu);
+  if (options.gid_index) {
+    identity.gid_index = *options.gid_index;
+  } else if (identity.is_ethernet) {
+    const auto selected = select_gid(context, port, attributes, address);
+    if (!selected) return tl::unexpected<Error>(selected.error());
+    identity.gid_index = *selected;
+  }
+  ibv_gid gid{};
+  const int failed = ibv_query_gid(context, port, identity.gid_index, &gid);
+  std::ranges::copy(gid.raw, identity.gid.begin());
+  if (failed != 0 || identity.gid == Gid{}) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} port {} has no GID of index {}; `ibv_devinfo -v` lists them",
+                                  ibv_get_device_name(context->device), port, identity.gid_index));
+  }
+  return identity;
+}
+
+Result<OpenedPort> open_device(ibv_device* device, const VerbsDeviceOptions& options,
+                               const Gid& address) {
+  const std::string name = ibv_get_device_name(device);
+  ibv_context* const raw = ibv_open_device(device);
+  if (raw == nullptr) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("device {} cannot be opened: {}; its user needs the right to use "
+                                  "/dev/infiniband/uverbs*",
+                                  name, words_of(errno)));
+  }
+  ContextHandle context = own(raw);
+  ibv_device_attr attributes{};
+  const int failed = ibv_query_device(raw, &attributes);
+  const std::uint8_t last = failed == 0 ? attributes.phys_port_cnt : 0;
+  if (options.port > last) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("device {} has no port {}, only {}", name, options.port, last));
+  }
+  std::uint8_t port = 0;
+  const std::uint8_t first = options.port == 0 ? std::uint8_t{1} : options.port;
+  const auto active = find_active(raw, first, options.port == 0 ? last : options.port, port);
+  if (!active) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("device {} has no active port{}; `ibv_devinfo` and `rdma link` tell "
+                    "their state: check the cable and that the interface is up",
+                    name, options.port == 0 ? "" : fmt::format(" {}", options.port)));
+  }
+  auto identity = identify(raw, port, *active, options, address);
+  if (!identity) return tl::unexpected<Error>(identity.error());
+  if (attributes.vendor_id == soft_roce_vendor) identity->most_retries = soft_roce_most_retries;
+  return OpenedPort{.context = std::move(context), .identity = *identity};
+}
+
+}  // namespace
+
+Result<OpenedPort> open_port(const VerbsDeviceOptions& options, const Gid& address) {
+  const DeviceList list;
+  if (list.count == 0) {
+    return make_error(ErrorCode::invalid_argument,
+                      "there is no RDMA device; load the driver of the network card, or Soft-RoCE: "
+                      "`modprobe rdma_rxe` and `rdma link add rxe0 type rxe netdev INTERFACE`");
+  }
+  Error last_error{
+      .code = ErrorCode::invalid_argument,
+      .detail = fmt::format("there is no RDMA device '{}', only: {}", options.name, list.names())};
+  for (int i = 0; i < list.count; ++i) {
+    if (!options.name.empty() && options.name != ibv_get_device_name(list.devices[i])) continue;
+    auto opened = open_device(list.devices[i], options, address);
+    if (opened) return opened;
+    last_error = opened.error();
+  }
+  return tl::unexpected<Error>(std::move(last_error));
+}
+
+std::optional<std::uint32_t> numa_node_of(const ibv_context& context) {
+  std::ifstream file(fmt::format("{}/device/numa_node", context.device->ibdev_path));
+  int node = -1;
+  if (!(file >> node) || node < 0) return std::nullopt;
+  return static_cast<std::uint32_t>(node);
+}
+
+}  // namespace falafel::fabric

@@ -1,0 +1,25 @@
+// Which device, port and GID a host uses, and what is wrong with the machine if there is none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "fabric/error.h"
+#include "fabric/verbs/options.h"
+#include "fabric/verbs/queue_pair.h"
+#include "fabric/verbs/resources.h"
+
+namespace falafel::fabric {
+
+struct OpenedPort {
+  ContextHandle context;
+  PortIdentity identity;
+};
+
+// `address`: the host's own, as a GID (IPv4 addresses mapped into IPv6).
+Result<OpenedPort> open_port(const VerbsDeviceOptions& options, const Gid& address);
+
+// Of the device's place in the machine, if it has one.
+std::optional<std::uint32_t> numa_node_of(const ibv_context& context);
+
+}  // namespace falafel::fabric

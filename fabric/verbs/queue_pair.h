@@ -1,0 +1,135 @@
+// Queue pairs: a translation of the contract's requests into those of libibverbs. What the device would
+// only find out later is checked while posting, and each queue is as long as was asked for, though the
+// device may have made it longer.
+//
+// The device knows a request by its sequence number in its queue; what the program is told about it is
+// kept here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/verbs/address_book.h"
+#include "fabric/verbs/completion_queue.h"
+#include "fabric/verbs/gid.h"
+#include "fabric/verbs/memory.h"
+#include "fabric/verbs/resources.h"
+
+namespace falafel::fabric {
+
+// What a request's completion refers to.
+struct RequestReference {
+  std::uint64_t id = 0;
+  Opcode opcode = Opcode::read;
+  std::uint64_t sequence = 0;
+  MemoryAddress buffer{};  // receives
+};
+
+// Of a port: what a queue pair of it needs to know.
+struct PortIdentity {
+  std::uint8_t port = 1;
+  std::uint8_t gid_index = 0;
+  bool is_ethernet = true;
+  std::uint16_t local_identifier = 0;
+  Gid gid{};
+  std::uint32_t mtu_bytes = 1024;
+  std::uint32_t most_retries = 7;
+};
+
+// Where a queue pair leads, and what both ends have agreed on.
+struct Route {
+  std::uint32_t queue_pair_number = 0;
+  std::uint32_t first_sent_packet = 0;  // packet sequence numbers
+  std::uint32_t first_received_packet = 0;
+  Gid gid{};
+  std::uint16_t local_identifier = 0;
+  std::uint32_t mtu_bytes = 1024;
+  std::uint32_t reads_as_requester = 1;
+  std::uint32_t reads_as_responder = 1;
+};
+
+class VerbsQueuePair final : public QueuePair {
+ public:
+  // The options were checked by the device.
+  static Result<std::unique_ptr<VerbsQueuePair>> create(const QueuePairOptions& options,
+                                                        const PortIdentity& port,
+                                                        const DeviceAttributes& attributes,
+                                                        std::shared_ptr<AddressBook> addresses);
+  ~VerbsQueuePair() override { close(); }
+  VerbsQueuePair(const VerbsQueuePair&) = delete;
+  VerbsQueuePair& operator=(const VerbsQueuePair&) = delete;
+
+  // Up to ready. On an error the queue pair is of no use.
+  Result<void> join(const Route& route);
+  Result<void> become_ready_for_datagrams();
+
+  std::uint32_t number() const override { return number_; }
+  Transport transport() const override { return options_.transport; }
+  QueuePairState state() const override;
+  Result<void> post_send(std::span<const WorkRequest> chain) override;
+  Result<void> post_receive(std::span<const ReceiveRequest> chain) override;
+  void move_to_error() override;
+  void close() override;
+
+  // For completion queues.
+  RequestReference reference(std::uint64_t device_id) const;
+  DatagramAddress source(const ibv_wc& entry, const RequestReference& receive);
+  void release(Opcode opcode, std::uint64_t sequence);
+  bool note_failure();  // whether it is the first
+
+ private:
+  // The requests of one queue that have not been polled: [released, posted).
+  struct Queue {
+    std::vector<RequestReference> requests;
+    std::uint64_t released = 0;
+    std::uint64_t posted = 0;
+
+    std::uint64_t taken() const { return posted - released; }
+    RequestReference& at(std::uint64_t sequence) { return requests[sequence % requests.size()]; }
+    const RequestReference& at(std::uint64_t sequence) const {
+      return requests[sequence % requests.size()];
+    }
+  };
+
+  VerbsQueuePair(const QueuePairOptions& options, const PortIdentity& port,
+                 const DeviceAttributes& attributes, std::shared_ptr<AddressBook> addresses,
+                 ibv_qp* raw);
+
+  Result<void> check_open() const;
+  Result<void> check_local(const MemoryAddress& local, std::uint64_t length_bytes,
+                           bool is_written) const;
+  Result<void> check(const WorkRequest& request) const;
+  void translate(const WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer);
+
+  static std::uint32_t key_of_datagrams();
+  Result<void> prepare_destination(const DatagramAddress& destination);
+  void address(const DatagramAddress& destination, ibv_send_wr& out) const;
+  void forget_destinations();
+
+  Result<void> initialize();
+  Result<void> become_ready_to_receive(const Route& route);
+  Result<void> become_ready_to_send(const Route& route);
+  bool enter_error() const;
+
+  QueuePairOptions options_;
+  PortIdentity port_;
+  DeviceAttributes attributes_;
+  std::shared_ptr<AddressBook> addresses_;
+  std::vector<ibv_ah*> destinations_;  // by the host's number; null: not sent to yet
+  std::shared_ptr<DomainState> domain_;
+  std::shared_ptr<CompletionQueueState> send_completions_;
+  std::shared_ptr<CompletionQueueState> receive_completions_;
+  ibv_qp* raw_;
+  std::uint32_t number_;
+  mutable QueuePairState state_ = QueuePairState::ready;
+  Queue sends_;
+  Queue receives_;
+  // Kept for their memory.
+  std::vector<ibv_send_wr> send_list_;
+  std::vector<ibv_recv_wr> receive_list_;
+  std::vector<ibv_sge> buffers_;
+};
+
+}  // namespace falafel::fabric

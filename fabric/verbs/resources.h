@@ -1,0 +1,37 @@
+// Objects of libibverbs, destroyed in the right order: each keeps alive what it was made of.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace falafel::fabric {
+
+using ContextHandle = std::shared_ptr<ibv_context>;
+using DomainHandle = std::shared_ptr<ibv_pd>;
+using ChannelHandle = std::shared_ptr<ibv_comp_channel>;
+
+inline ContextHandle own(ibv_context* context) {
+  return {context, [](ibv_context* gone) { ibv_close_device(gone); }};
+}
+
+inline DomainHandle own(ibv_pd* domain, ContextHandle context) {
+  return {domain, [context = std::move(context)](ibv_pd* gone) { ibv_dealloc_pd(gone); }};
+}
+
+inline ChannelHandle own(ibv_comp_channel* channel, ContextHandle context) {
+  return {channel, [context = std::move(context)](ibv_comp_channel* gone) {
+            ibv_destroy_comp_channel(gone);
+          }};
+}
+
+// The words of the system for an error number.
+inline std::string words_of(int error_number) {
+  return fmt::format("{} (errno {})", std::strerror(error_number), error_number);
+}
+
+}  // namespace falafel::fabric

@@ -1,0 +1,104 @@
+// The server: it serves until it is told to end, waits until it has nothing left to do, and has its memory
+// judged.
+#include <fmt/format.h>
+
+#include "checkers/collector.h"
+#include "checkers/memory_view.h"
+#include "checkers/table.h"
+#include "tests/vm/driver/driver.h"
+
+namespace falafel::driver {
+namespace {
+
+constexpr std::uint64_t patience_ns = 60 * second_ns;
+
+bool comes_to_rest(fabric::Host& host, const engine::Server& server) {
+  const std::uint64_t deadline_ns = host.now_ns() + patience_ns;
+  for (;;) {
+    const engine::ServerInspection inspection = server.inspect();
+    if (inspection.idle && inspection.statistics.clients_connected == 0) return true;
+    if (host.now_ns() > deadline_ns) return false;
+    host.sleep_until(host.now_ns() + 10 * millisecond_ns);
+  }
+}
+
+void print_statistics(const engine::ServerStatistics& statistics) {
+  fmt::print(
+      "statistics: clients_fenced={} regions_granted={} regions_collected={} mature_collections={} "
+      "containers_copied={} cleanups={} entries_cleaned={} updates_lost={}\n",
+      statistics.clients_fenced, statistics.regions_granted, statistics.regions_collected,
+      statistics.mature_collections, statistics.containers_copied, statistics.cleanups,
+      statistics.entries_cleaned, statistics.updates_lost);
+}
+
+int judge(engine::Server& server) {
+  const engine::ServerInspection inspection = server.inspect();
+  print_statistics(inspection.statistics);
+  const checkers::MemoryView view{.geometry = server.geometry(),
+                                  .hash_key = server.hash_key(),
+                                  .chunk = server.memory().bytes(),
+                                  .regions = inspection.regions,
+                                  .mature_spaces = inspection.mature_spaces};
+  int status = 0;
+  for (const checkers::Judgement& judgement :
+       {checkers::check_table(view), checkers::check_collector(view)}) {
+    if (judgement.verdict == checkers::Verdict::holds) continue;
+    fmt::print("{}: {}\n", judgement.property, judgement.explanation);
+    status = 1;
+  }
+  if (status == 0) fmt::print("all bytes are accounted for\n");
+  return status;
+}
+
+std::uint16_t control_service(const Settings& settings) {
+  return static_cast<std::uint16_t>(settings.service + 1);
+}
+
+int serve_until_told(fabric::VerbsHost& host, const Settings& settings) {
+  auto server = engine::Server::start(host, server_options(settings));
+  if (!server) {
+    fmt::print("{}: {}\n", to_string(server.error().code), server.error().detail);
+    return 2;
+  }
+  auto listener = host.device(0).listen(control_service(settings));
+  if (!listener) {
+    fmt::print("{}: {}\n", to_string(listener.error().code), listener.error().detail);
+    return 2;
+  }
+  fmt::print("serving\n");
+  (*listener)->accept(fabric::never_ns);  // and dropped: the answer is all the same
+  if (!comes_to_rest(host, **server)) {
+    fmt::print("the server does not come to rest: {} clients are there\n",
+               (*server)->inspect().statistics.clients_connected);
+    return 1;
+  }
+  return judge(**server);
+}
+
+}  // namespace
+
+int serve(const Settings& settings) {
+  return run_on_host(settings,
+                     [&](fabric::VerbsHost& host) { return serve_until_told(host, settings); });
+}
+
+int finish(const Settings& settings) {
+  return run_on_host(settings, [&](fabric::VerbsHost& host) {
+    fabric::Device& device = host.device(0);
+    const auto domain = device.create_protection_domain();
+    const auto completions = device.create_completion_queue(2);
+    const fabric::QueuePairOptions options{.protection_domain = domain.get(),
+                                           .send_completions = completions->get(),
+                                           .receive_completions = completions->get(),
+                                           .max_send_requests = 1,
+                                           .max_receive_requests = 1};
+    const auto refused =
+        device.connect({.host = settings.server, .service = control_service(settings)}, options, {},
+                       host.now_ns() + 10 * second_ns);
+    const bool heard = !refused && refused.error().code == fabric::ErrorCode::connection_refused;
+    if (!heard) fmt::print("the server does not answer\n");
+    return heard ? 0 : 1;
+  });
+}
+
+}  // namespace falafel::driver

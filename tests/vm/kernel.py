@@ -1,0 +1,64 @@
+"""Debian's kernel with its modules, unpacked from its package; nothing is installed."""
+
+import re
+import subprocess
+from pathlib import Path
+
+META_PACKAGE = "linux-image-amd64"
+
+
+class Kernel:
+    """An unpacked kernel package."""
+
+    def __init__(self, folder):
+        self.image = next(folder.glob("boot/vmlinuz-*"))
+        self._files = {module_name(path): path for path in folder.glob("lib/modules/**/*.ko")}
+
+    def modules_with_dependencies(self, names):
+        """Files of the modules, in an order in which they can be loaded."""
+        ordered = []
+
+        def visit(name):
+            file = self._files[name]
+            if file in ordered:
+                return
+            for dependency in dependencies(file):
+                visit(dependency)
+            ordered.append(file)
+
+        for name in names:
+            if name in self._files:  # else it is built into the kernel
+                visit(name)
+        return ordered
+
+
+def unpacked_kernel(folder):
+    """The kernel in this folder; downloads and unpacks its package first if it is not there."""
+    folder = Path(folder)
+    unpacked = folder / "kernel"
+    if not list(unpacked.glob("boot/vmlinuz-*")):
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["apt-get", "--quiet", "download", image_package()], cwd=folder, check=True)
+        package = next(folder.glob("linux-image-*.deb"))
+        subprocess.run(["dpkg", "-x", str(package), str(unpacked)], check=True)
+        package.unlink()
+    return Kernel(unpacked)
+
+
+def image_package():
+    """The package with the files, which the meta package depends on."""
+    listing = subprocess.run(["apt-cache", "depends", META_PACKAGE], capture_output=True, text=True,
+                             check=True)
+    found = re.search(r"Depends: (linux-image-\S+)", listing.stdout)
+    if not found:
+        raise FileNotFoundError(f"apt-cache knows no {META_PACKAGE}; run apt-get update")
+    return found[1]
+
+
+def module_name(path):
+    return path.stem.replace("-", "_")
+
+
+def dependencies(file):
+    found = re.search(rb"\0depends=([^\0]*)\0", file.read_bytes())
+    return [name.decode().replace("-", "_") for name in found[1].split(b",") if name] if found else []

@@ -1,0 +1,89 @@
+"""Two machines on one cable, and what the tests of the store do with them."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from kernel import unpacked_kernel
+from machine import Description, Machine, Wire
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESSES = {"server": "10.1.0.1", "client": "10.1.0.2"}
+AWAIT_SERVER = "until nc -w 1 server 2100 </dev/null >/dev/null 2>&1; do sleep 0.2; done"
+
+
+class Stage(unittest.TestCase):
+    """The programs come from the environment: STORE_DRIVER and FALAFEL are paths."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="falafel-vm-"))
+        self.kernel = unpacked_kernel(ROOT / "build/vm")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+
+    def machine(self, name, command, programs=()):
+        """One of the two. The server's is to be started first: it holds the listening end."""
+        is_server = name == "server"
+        description = Description(
+            command=command, name=name, hosts=ADDRESSES, memory_mib=512,
+            addresses=[f"{ADDRESSES[name]}/24"],
+            programs=[(file, f"/bin/{Path(file).name}")
+                      for file in [os.environ["STORE_DRIVER"], *programs]],
+            wire=Wire(port=self.port, listens=is_server,
+                      mac=f"52:54:00:00:00:0{1 if is_server else 2}"))
+        print(f"logs: {self.folder / name}", file=sys.stderr)
+        machine = Machine(self.kernel, self.folder, description)
+        self.addCleanup(machine.kill)
+        return machine
+
+    def succeed(self, machine, timeout_s):
+        self.assertEqual(machine.wait(timeout_s), 0, machine.text())
+
+    def statistics(self, server):
+        """Of the server that has ended, by name."""
+        line = server.wait_for("statistics: (.*)", 1)[1]
+        return {name: int(number) for name, number in (pair.split("=") for pair in line.split())}
+
+    def check_history(self, event_files):
+        """Linearizable, by `falafel check`. Returns the number of operations."""
+        history = self.folder / "history.jsonl"
+        operations = [operation for file in event_files for operation in read_events(file)]
+        history.write_text("".join(json.dumps(operation) + "\n" for operation in operations))
+        check = subprocess.run([os.environ["FALAFEL"], "check", "--format", "jsonl", str(history)],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        return len(operations)
+
+
+OUTCOMES = {"found": "found", "not_found": "not_found", "stored": "stored", "deleted": "deleted",
+            "table_full": "refused", "out_of_memory": "refused", "disconnected": "refused",
+            "unknown_outcome": "indeterminate"}
+
+
+def read_events(file):
+    """Operations as `falafel check` takes them; those that did not return are in doubt."""
+    operations = {}
+    for line in file.read_text().splitlines():
+        kind, number, *fields = line.split(" ")
+        if kind == "call":
+            client, what, key, value, time_ns = fields
+            operation = {"client": int(client), "key": key, "kind": what, "call": int(time_ns),
+                         "outcome": "indeterminate"}
+            if what == "set":
+                operation["value"] = value
+            operations[number] = operation
+        else:
+            answer, value, time_ns = fields
+            operation = operations[number]
+            operation["outcome"] = OUTCOMES[answer]
+            if operation["outcome"] != "indeterminate":
+                operation["return"] = int(time_ns)
+            if answer == "found":
+                operation["value"] = value
+    return operations.values()

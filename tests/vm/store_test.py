@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""A server in one machine, clients in another: random operations with collections, mature flips and
+cleanups, a client that is killed, and one that tries what it has no right to."""
+
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+
+from stage import AWAIT_SERVER, Stage  # noqa: E402
+
+DRIVER = "store_driver --name client"
+CLIENT = f"""
+{AWAIT_SERVER}
+for client in 1 2; do
+  {DRIVER} --client $client --seconds 15 --events /results/client$client load &
+done
+{DRIVER} --client 3 --seconds 100 --events /results/client3 load & victim=$!
+sleep 5
+kill -9 $victim
+{DRIVER} intrude || failed=1
+{DRIVER} --client 4 --seconds 5 --events /results/client4 load || failed=1
+wait
+{DRIVER} --client 9 --events /results/client9 read-back || failed=1
+{DRIVER} finish || failed=1
+exit $failed
+"""
+
+
+class StoreTest(Stage):
+    def test_history_is_linearizable_and_memory_accounted_for(self):
+        server = self.machine("server", "store_driver --name server serve")
+        client = self.machine("client", CLIENT)
+        self.succeed(client, 200)
+        self.succeed(server, 60)
+        self.assertIn("all bytes are accounted for", server.text())
+        statistics = self.statistics(server)
+        for event in ("regions_collected", "mature_collections", "cleanups", "entries_cleaned",
+                      "clients_fenced"):
+            self.assertGreater(statistics[event], 0, event)
+        results = client.results()
+        events = [results / f"client{number}" for number in (1, 2, 3, 4, 9)]
+        operations = self.check_history(events)
+        self.assertGreater(operations, 1000)
+        print(f"{operations} operations, {statistics}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+#include "tools/falafel/doctor_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "fabric/verbs/machine_check.h"
+
+namespace falafel::command_line {
+namespace {
+
+std::string_view word_for(fabric::Grade grade) {
+  switch (grade) {
+    case fabric::Grade::good: return "ok     ";
+    case fabric::Grade::advice: return "advice ";
+    case fabric::Grade::problem: break;
+  }
+  return "PROBLEM";
+}
+
+int examine(std::uint64_t memory_mib) {
+  int status = 0;
+  for (const fabric::Finding& finding : fabric::check_machine(memory_mib << 20U)) {
+    fmt::print("{} {}: {}\n", word_for(finding.grade), finding.subject, finding.fact);
+    if (!finding.remedy.empty()) fmt::print("        remedy: {}\n", finding.remedy);
+    if (finding.grade == fabric::Grade::problem) status = 1;
+  }
+  return status;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, int& exit_status) {
+  const auto memory_mib = std::make_shared<std::uint64_t>(0);
+  CLI::App* command =
+      app.add_subcommand("doctor", "Whether this machine is fit for RDMA, and what to change");
+  command->add_option("--memory-mib", *memory_mib, "the memory that the server is going to have");
+  command->callback([&exit_status, memory_mib] { exit_status = examine(*memory_mib); });
+}
+
+}  // namespace falafel::command_line
