@@ -14,6 +14,8 @@
 #ifndef FALAFEL_FALAFEL_H
 #define FALAFEL_FALAFEL_H
 
+/* This is C: NOLINTBEGIN(modernize-*,readability-identifier-naming) */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,5 +80,7 @@ uint64_t falafel_server_incarnation(falafel_store* store);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
 
 #endif /* FALAFEL_FALAFEL_H */

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -38,7 +39,7 @@ RC_GTEST_PROP(LatencyHistogram, QuantilesAreThoseOfTheSortedDurations, ()) {
   std::ranges::sort(durations);
   for (const double fraction : {0.5, 0.9, 1.0}) {
     const auto wanted =
-        static_cast<std::size_t>(fraction * static_cast<double>(durations.size()) + 0.5);
+        static_cast<std::size_t>(std::llround(fraction * static_cast<double>(durations.size())));
     const auto exact = static_cast<double>(durations[wanted == 0 ? 0 : wanted - 1]);
     const auto told = static_cast<double>(histogram.quantile(fraction));
     RC_ASSERT(told >= exact);

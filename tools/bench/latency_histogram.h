@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,7 +35,8 @@ class LatencyHistogram {
   // The least duration that `fraction` of all do not exceed, rounded up to its bucket's end. 0 if there
   // are none.
   std::uint64_t quantile(double fraction) const {
-    const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(count_) + 0.5);
+    const auto wanted =
+        static_cast<std::uint64_t>(std::llround(fraction * static_cast<double>(count_)));
     std::uint64_t seen = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
       seen += counts_[bucket];

@@ -36,7 +36,7 @@ class Zipfian {
     if (scaled < 1) return 0;
     if (scaled < 1 + half_power_) return items_ > 1 ? 1 : 0;
     const auto rank = static_cast<std::uint64_t>(static_cast<double>(items_) *
-                                                 std::pow(eta_ * uniform - eta_ + 1, alpha_));
+                                                 std::pow(eta_ * uniform - eta_ + 1, alpha));
     return rank < items_ ? rank : items_ - 1;
   }
 
@@ -55,7 +55,7 @@ class Zipfian {
     eta_ = (1 - std::pow(2 / items, 1 - zipfian_constant)) / (1 - zeta(0, 2) / zeta_);
   }
 
-  static constexpr double alpha_ = 1 / (1 - zipfian_constant);
+  static constexpr double alpha = 1 / (1 - zipfian_constant);
   std::uint64_t items_;
   double zeta_;
   double eta_ = 0;
