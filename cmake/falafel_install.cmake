@@ -24,15 +24,15 @@ set(public_headers
   fabric/assert.h
   fabric/error.h
   fabric/fabric.h
-  fabric/work_request.h
-  falafel/fabric_options.h
-  falafel/falafel.h
-  falafel/open_error.h
-  falafel/store.h)
+  fabric/work_request.h)
 foreach(header IN LISTS public_headers)
   get_filename_component(folder "${header}" DIRECTORY)
   install(FILES "${PROJECT_SOURCE_DIR}/${header}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/${folder}" COMPONENT library)
+endforeach()
+foreach(header IN ITEMS fabric_options.h falafel.h open_error.h store.h)
+  install(FILES "${PROJECT_SOURCE_DIR}/tools/client/falafel/${header}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/falafel" COMPONENT library)
 endforeach()
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/falafel")
