@@ -17,8 +17,7 @@ using fabric::Opcode;
 class Intruder {
  public:
   Intruder(fabric::VerbsHost& host, const Settings& settings)
-      : host_(host),
-        domain_(host.device(0).create_protection_domain()),
+      : domain_(host.device(0).create_protection_domain()),
         completions_(host.device(0).create_completion_queue(8).value()),
         memory_(host.allocate_memory(4'096).value()),
         region_(domain_->register_memory(memory_, 0, 4'096, {.local_write = true}).value()) {
@@ -55,7 +54,6 @@ class Intruder {
   }
 
  private:
-  fabric::VerbsHost& host_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::shared_ptr<fabric::MemoryBlock> memory_;

@@ -140,6 +140,7 @@ int work(fabric::VerbsHost& host, const Settings& settings) {
   EventLog log(settings.events);
   std::map<Answer, std::uint64_t> answers;
   std::vector<std::unique_ptr<Actor>> actors;
+  actors.reserve(settings.fibers);
   for (std::uint32_t i = 0; i < settings.fibers; ++i) {
     actors.push_back(std::make_unique<Actor>(host, settings, i, log, answers));
   }
@@ -154,6 +155,7 @@ int work(fabric::VerbsHost& host, const Settings& settings) {
     }
     fmt::print("connected\n");
     std::vector<fabric::FiberId> fibers;
+    fibers.reserve(actors.size());
     for (const auto& actor : actors) {
       fibers.push_back(host.spawn({.name = "actor"}, [&actor, &client, deadline_ns] {
         actor->work(**client, deadline_ns);
