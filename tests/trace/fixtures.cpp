@@ -13,6 +13,7 @@
 #include "fabric/sim/replay_strategy.h"
 #include "tests/trace/hostile_timeline.h"
 #include "tools/fuzz/replay.h"
+#include "tools/trace/readable.h"
 #include "tools/trace/record.h"
 
 namespace falafel::trace {
@@ -37,7 +38,7 @@ class MemoryDump final : public fuzz::RunListener {
       const auto stored = entry.is_empty() ? std::nullopt : checkers::read_stored(memory, entry);
       slots.push_back({{"entry", checkers::describe(entry, memory.geometry)},
                        {"key", stored ? stored->key : ""},
-                       {"value", stored ? stored->value : ""}});
+                       {"value", stored ? readable(stored->value) : ""}});
     }
     nlohmann::json regions = nlohmann::json::array();
     for (const auto& region : memory.regions) regions.push_back(to_string(region.state));

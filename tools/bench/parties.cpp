@@ -44,6 +44,7 @@ std::optional<std::string> ChildProcesses::find_dead() {
     if (waitpid(child->process, &status, WNOHANG) != child->process) continue;
     const std::string name = child->name;
     children_.erase(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) return find_dead();
     return WIFSIGNALED(status)
                ? fmt::format("{} was ended by signal {}", name, WTERMSIG(status))
                : fmt::format("{} has ended with status {}", name, WEXITSTATUS(status));
