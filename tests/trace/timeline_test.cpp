@@ -131,17 +131,20 @@ TEST(Timeline, RowsHoldOneBarAtATime) {
   }
 }
 
+// Of hosts and of queue pairs. One that the clock jumps over ends in the step in which it began, and one that
+// the run's end forestalls not at all.
 TEST(Timeline, PausesBeginAndEnd) {
-  constexpr std::uint64_t most_seeds = 50;  // pauses are in most runs
-  std::uint64_t seed = 1;
-  while (seed < most_seeds && record_seed(seed).timeline.standstills.empty()) ++seed;
-  const Timeline timeline = record_seed(seed).timeline;
-  ASSERT_THAT(timeline.standstills, Not(testing::IsEmpty()));
-  for (const Standstill& standstill : timeline.standstills) {
-    EXPECT_TRUE(standstill.is_host);
-    EXPECT_LT(standstill.first_step, standstill.last_step);
-    EXPECT_NE(standstill.last_step, never);
+  std::uint64_t of_hosts = 0;
+  std::uint64_t of_queue_pairs = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    for (const Standstill& standstill : record_seed(seed).timeline.standstills) {
+      EXPECT_LE(standstill.first_step, standstill.last_step);
+      if (standstill.last_step == never) continue;
+      ++(standstill.is_host ? of_hosts : of_queue_pairs);
+    }
   }
+  EXPECT_GT(of_hosts, 0U);
+  EXPECT_GT(of_queue_pairs, 0U);
 }
 
 TEST(Timeline, CrashesEndOperations) {
