@@ -21,7 +21,7 @@ struct Stress {
   std::uint32_t keys = 6;
   std::uint32_t fibers = 2;          // of each client
   std::uint64_t operations = 1'000;  // of each client
-  std::uint64_t heartbeat_timeout_ns = 2'000'000'000;
+  std::uint64_t heartbeat_timeout_ns = 30'000'000'000;
 };
 
 // A small table and small regions, so that collections, flips and cleanups come often.
