@@ -4,6 +4,11 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(parts falafel_client falafel_engine falafel_fabric falafel_fabric_realtime falafel_fabric_shm)
+set(optional_libraries "")
+if(TARGET falafel_fabric_verbs)
+  list(APPEND parts falafel_fabric_verbs)
+  set(optional_libraries ibverbs)
+endif()
 list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
 add_library(falafel_library STATIC ${part_objects})
 set_target_properties(falafel_library PROPERTIES
@@ -13,7 +18,8 @@ set_target_properties(falafel_library PROPERTIES
 target_include_directories(falafel_library INTERFACE
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/falafel>")
 target_link_libraries(falafel_library INTERFACE
-  fmt::fmt tl::expected Boost::context Threads::Threads isal sodium)
+  fmt::fmt tl::expected Boost::context Threads::Threads isal sodium ${optional_libraries})
+list(TRANSFORM optional_libraries PREPEND " -l" OUTPUT_VARIABLE optional_link_flags)
 
 # Paths as within the project, below a folder of their own.
 set(public_headers

@@ -36,9 +36,9 @@ struct VerbsHostOptions {
   // which spares the device's and the processor's translation tables.
   std::uint64_t huge_page_bytes = 0;
   // Memory is taken from this NUMA node if it has any left. Absent: from that of the first device.
-  std::optional<std::uint32_t> numa_node;
+  std::optional<std::uint32_t> numa_node{};
   // Told the device's own words for every request that fails first on its queue pair.
-  std::function<void(std::string_view)> report_failure;
+  std::function<void(std::string_view)> report_failure{};
 };
 
 }  // namespace falafel::fabric

@@ -23,8 +23,20 @@ inline void add_server_options(CLI::App& command, ServerAddress& address) {
   command.add_option("--directory", address.fabric.directory,
                      "where servers leave their sockets (default: $FALAFEL_DIRECTORY, else "
                      "$XDG_RUNTIME_DIR/falafel, else /tmp/falafel-UID)");
-  command.add_option("--fabric", address.fabric.fabric, "shm: shared memory of this machine")
+  command
+      .add_option(
+          "--fabric", address.fabric.fabric,
+          "shm: shared memory of this machine; verbs: InfiniBand or RoCE, where --name is the "
+          "server's address")
       ->capture_default_str();
+  command.add_option("--device", address.fabric.device,
+                     "of verbs, as ibv_devices lists it (default: the first that is active)");
+  command.add_option("--port", address.fabric.port,
+                     "of the device, from 1 on (default: the first that is active)");
+  command.add_option("--gid-index", address.fabric.gid_index,
+                     "of the port (default: the RoCE v2 GID of the own IPv4 address)");
+  command.add_option("--own-address", address.fabric.own_address,
+                     "of this machine, for clients over verbs (default: its name)");
 }
 
 }  // namespace falafel::command_line

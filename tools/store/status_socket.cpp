@@ -63,8 +63,9 @@ fabric::Result<std::unique_ptr<StatusSocket>> StatusSocket::listen(asio::io_cont
                                                                    ReportSource source) {
   std::unique_ptr<StatusSocket> status(
       new StatusSocket(context, std::move(path), std::move(source)));
-  std::error_code not_there;
-  std::filesystem::remove(status->path_, not_there);
+  std::error_code ignored;  // what matters of it, binding tells
+  std::filesystem::create_directories(status->path_.parent_path(), ignored);
+  std::filesystem::remove(status->path_, ignored);
   try {
     const Protocol::endpoint endpoint(status->path_.string());
     status->acceptor_.open(endpoint.protocol());

@@ -105,7 +105,10 @@ class StoreServer {
   // After the server has its name: a second one must not take the first one's socket.
   std::optional<ServeFailure> start_services() {
     const auto source = [this] { return mailbox_.ask(std::chrono::milliseconds(500)); };
-    auto status = StatusSocket::listen(context_, status_socket_path(place_, options_.name), source);
+    const std::filesystem::path& asked_for = options_.fabric.directory;
+    const std::filesystem::path path =
+        status_socket_path(asked_for.empty() ? default_directory() : asked_for, options_.name);
+    auto status = StatusSocket::listen(context_, path, source);
     if (!status) return failure_of(status.error());
     status_ = std::move(*status);
     if (options_.metrics.empty()) return std::nullopt;

@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "falafel/shm_fabric.h"
+#ifdef FALAFEL_HAS_VERBS
+#include "falafel/verbs_fabric.h"
+#endif
 
 namespace falafel {
 
@@ -19,9 +23,15 @@ std::filesystem::path default_directory() {
 
 fabric::Result<std::unique_ptr<Fabric>> open_fabric(const FabricOptions& options) {
   if (options.fabric == "shm") return open_shm_fabric(options);
+#ifdef FALAFEL_HAS_VERBS
+  if (options.fabric == "verbs") return open_verbs_fabric(options);
+  constexpr std::string_view there_is = "shm (shared memory) and verbs (InfiniBand, RoCE)";
+#else
+  constexpr std::string_view there_is = "shm (shared memory); verbs needs a build with libibverbs";
+#endif
   return fabric::make_error(
       fabric::ErrorCode::invalid_argument,
-      fmt::format("there is no fabric '{}'; there is shm (shared memory)", options.fabric));
+      fmt::format("there is no fabric '{}'; there is {}", options.fabric, there_is));
 }
 
 }  // namespace falafel

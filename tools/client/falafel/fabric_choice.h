@@ -24,9 +24,11 @@ enum class ServerPresence : std::uint8_t {
 class Fabric {
  public:
   virtual ~Fabric() = default;  // its hosts are gone
-  // Errors: invalid_argument (the name), out_of_memory.
+  // A host that listens under this name. Errors: invalid_argument (the name), out_of_memory.
   virtual fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_host(
       const std::string& name) = 0;
+  // One that connects only. Errors: as create_host.
+  virtual fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() = 0;
   virtual ServerPresence look_for(const fabric::Address& server) const = 0;
   // Where the address of a server is looked up, for messages.
   virtual std::string place() const = 0;

@@ -37,6 +37,9 @@ class ShmFabric final : public Fabric {
       const std::string& name) override {
     return process_->create_host(name);
   }
+  fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
+    return process_->create_host("client");
+  }
 
   ServerPresence look_for(const fabric::Address& server) const override {
     const std::filesystem::path socket = directory_ / server.host / std::to_string(server.service);

@@ -53,7 +53,7 @@ tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::o
     const StoreOptions& options) {
   auto fabric = open_fabric(options.fabric);
   if (!fabric) return tl::unexpected(explain_fabric_error(fabric.error()));
-  auto host = (*fabric)->create_host("client");
+  auto host = (*fabric)->create_client_host();
   if (!host) return tl::unexpected(explain_fabric_error(host.error()));
   std::unique_ptr<Connection> connection(
       new Connection(options, std::move(*fabric), std::move(*host)));

@@ -1,0 +1,54 @@
+#include "falafel/verbs_fabric.h"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "fabric/verbs/host.h"
+
+namespace falafel {
+namespace {
+
+constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
+
+std::string name_of_this_machine() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// Hosts are named by the addresses at which they listen.
+class VerbsFabric final : public Fabric {
+ public:
+  explicit VerbsFabric(const FabricOptions& options) : options_(options) {}
+
+  fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_host(
+      const std::string& name) override {
+    return fabric::VerbsHost::create(
+        {.name = name,
+         .devices = {{.name = options_.device,
+                      .port = options_.port,
+                      .gid_index = options_.gid_index}},
+         .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0});
+  }
+  fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
+    return create_host(options_.own_address.empty() ? name_of_this_machine()
+                                                    : options_.own_address);
+  }
+
+  ServerPresence look_for(const fabric::Address& /*server*/) const override {
+    return ServerPresence::unknown;  // its machine is another one
+  }
+  std::string place() const override { return "the network"; }
+  engine::ReadaheadOptions readahead() const override { return {}; }
+
+ private:
+  FabricOptions options_;
+};
+
+}  // namespace
+
+fabric::Result<std::unique_ptr<Fabric>> open_verbs_fabric(const FabricOptions& options) {
+  return std::make_unique<VerbsFabric>(options);
+}
+
+}  // namespace falafel
