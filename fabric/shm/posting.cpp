@@ -200,7 +200,8 @@ QueuePairCore::Outcome QueuePairCore::execute(const fabric::WorkRequest& request
   return is_atomic(request.opcode) ? change_word(request, local) : move_data(request, local);
 }
 
-// Packet by packet: rights may be revoked, and queue pairs fenced, in between.
+// Packet by packet: rights may be revoked, and queue pairs fenced, in between. Of a READ, the last packet may
+// have met what the responder wrote behind its fence, so it has to look once more.
 QueuePairCore::Outcome QueuePairCore::move_data(const fabric::WorkRequest& request,
                                                 std::byte* local) {
   if (request.length_bytes == 0) return Outcome::done;
@@ -217,8 +218,9 @@ QueuePairCore::Outcome QueuePairCore::move_data(const fabric::WorkRequest& reque
       copy_shared(remote, local + done, length, WholeWords::of_destination);
     }
     done += length;
-    if (done == request.length_bytes) return Outcome::done;
-    if (!may_go_on()) return Outcome::no_answer;
+    const bool is_over = done == request.length_bytes;
+    if ((is_read || !is_over) && !may_go_on()) return Outcome::no_answer;
+    if (is_over) return Outcome::done;
     remote = find_remote({request.remote.key, request.remote.offset + done},
                          request.length_bytes - done, right);
     if (remote == nullptr) return Outcome::access_error;
