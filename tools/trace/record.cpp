@@ -46,9 +46,9 @@ std::string describe(const fuzz::Scenario& scenario, const sim::RunResult& resul
 void explain(Timeline& timeline, fuzz::Runner& runner, fuzz::FailingRun failing,
              const RecordOptions& options) {
   auto& violations = failing.run.violations;
-  std::ranges::stable_partition(violations, [&](const checkers::Judgement& violation) {
-    return violation.property == options.property;
-  });
+  std::stable_partition(
+      violations.begin(), violations.end(),
+      [&](const checkers::Judgement& violation) { return violation.property == options.property; });
   for (const checkers::Judgement& violation : violations) {
     timeline.violations.push_back(
         {.property = violation.property, .explanation = violation.explanation});

@@ -16,10 +16,12 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 void store_hundred(falafel::fabric::Host& host, falafel::engine::Client& client) {
+  constexpr int writers = 10;
   std::vector<falafel::fabric::FiberId> fibers;
-  for (int fiber = 0; fiber < 10; ++fiber) {
+  fibers.reserve(writers);
+  for (int fiber = 0; fiber < writers; ++fiber) {
     fibers.push_back(host.spawn({.name = "writer"}, [&client, fiber] {
-      for (int number = fiber; number < 100; number += 10) {
+      for (int number = fiber; number < 100; number += writers) {
         const std::string key = "key " + std::to_string(number);
         client.set(bytes_of(key), bytes_of(std::to_string(number * number)));
       }
