@@ -39,3 +39,12 @@ endif()
 target_compile_options(falafel_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
   "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+
+# falafel_use_asio(target): for targets whose sources include Boost.Asio. The thread sanitizer does not understand
+# its fences; its queues are behind mutexes all the same.
+function(falafel_use_asio target)
+  target_link_libraries(${target} PRIVATE Boost::headers Threads::Threads)
+  if(FALAFEL_SANITIZE STREQUAL "thread")
+    target_compile_definitions(${target} PRIVATE BOOST_ASIO_DISABLE_FENCED_BLOCK)
+  endif()
+endfunction()
