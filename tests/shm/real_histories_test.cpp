@@ -206,26 +206,31 @@ bool ends_within(pid_t process, std::chrono::seconds patience) {
 }
 
 // With little memory the others wait for it, until it is given up. If it stands still in the middle of a
-// request, that takes until it goes on.
+// request, that takes until it goes on; since nobody can choose the moment, there are several attempts.
 TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
+  constexpr int most_attempts = 4;
   Stress stress = small_store();
   stress.operations = 10'000;
   stress.heartbeat_timeout_ns = 3'000'000'000;  // longer than a busy machine keeps one waiting
-  SharedLog log(stress.operations + stress.keys);
-  const pid_t server = start_server(stress, log);
-  const std::vector<pid_t> clients{start_client(stress, log, 1), start_client(stress, log, 2)};
-  while (operations_so_far(log) < 1'000) std::this_thread::sleep_for(1ms);
-  ::kill(clients[0], SIGSTOP);
-  ends_within(clients[1], 20s);
-  std::this_thread::sleep_for(1s);
-  ::kill(clients[0], SIGCONT);
-  expect_success(clients[1]);
-  int status = 0;
-  ::waitpid(clients[0], &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), EXIT_FAILURE) << "it was disconnected";
-  log.flags().clients_are_done.store(true);
-  expect_success(server);
-  expect_linearizable(log, stress.operations);
+  bool others_went_on = false;
+  for (int attempt = 0; attempt < most_attempts && !others_went_on && !HasFailure(); ++attempt) {
+    SharedLog log(stress.operations + stress.keys);
+    const pid_t server = start_server(stress, log);
+    const std::vector<pid_t> clients{start_client(stress, log, 1), start_client(stress, log, 2)};
+    while (operations_so_far(log) < 1'000) std::this_thread::sleep_for(1ms);
+    ::kill(clients[0], SIGSTOP);
+    others_went_on = ends_within(clients[1], 20s);
+    std::this_thread::sleep_for(1s);
+    ::kill(clients[0], SIGCONT);
+    expect_success(clients[1]);
+    int status = 0;
+    ::waitpid(clients[0], &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), EXIT_FAILURE) << "it was disconnected";
+    log.flags().clients_are_done.store(true);
+    expect_success(server);
+    expect_linearizable(log, stress.operations);
+  }
+  EXPECT_TRUE(others_went_on);
 }
 
 using Clock = std::chrono::steady_clock;
