@@ -219,6 +219,15 @@ class Bench(CommandTest):
         result = self.measure("--workload", "ycsb-a", "--region-size", "64KiB")
         self.assertGreater(result["server_work"]["regions_collected"], 0)
 
+    def test_a_server_that_runs_already(self):
+        with self.falafel.serve():
+            for parties in ((), ("--threads",)):
+                result = self.measure("--name", "falafel", "--workload", "ycsb-a", *parties)
+                self.assertGreater(result["operations_per_second"], 0)
+                self.assertNotIn("server_work", result)
+            self.assertEqual(len(self.expect(OK, "get", "0000000000000a")), 24)  # stays there
+        self.expect(1, "bench", *self.OPTIONS, "--name", "nobody", message="client 0: connecting")
+
     def test_the_floor(self):
         result = self.measure("--floor")
         self.assertGreater(result["operations_per_second"], 0)

@@ -44,7 +44,7 @@ TEST(SimBenchmark, UpdatesMakeWorkForTheCollector) {
   options.region_bytes = 4'096;
   const auto result = run_in_simulator(options, {});
   ASSERT_TRUE(result.has_value()) << result.error();
-  EXPECT_GT(result->server.regions_collected, 10U);
+  EXPECT_GT(result->server->statistics.regions_collected, 10U);
 }
 
 TEST(SimBenchmark, YcsbDEndsWhenTheKeysHaveDoubled) {
@@ -59,7 +59,7 @@ TEST(SimBenchmark, YcsbDEndsWhenTheKeysHaveDoubled) {
 
 TEST(SimBenchmark, MemoryPerKeyHasAllItsParts) {
   const auto result = run_in_simulator(small("ycsb-c"), {});
-  const MemoryPerKey& memory = result->memory;
+  const MemoryPerKey& memory = *result->memory;
   EXPECT_EQ(memory.container_bytes, 64);
   EXPECT_NEAR(memory.table_bytes, 16, 1);
   EXPECT_NEAR(

@@ -27,6 +27,9 @@ expect 1 'not found' falafel get $store nothing
 expect 0 '' falafel del $store greeting
 expect 1 'not found' falafel get $store greeting
 expect 0 'clients: 0 of 64' falafel stat --name server --directory /tmp/falafel
+bench="--fabric verbs --own-address client --keys 500 --seconds 1 --workload ycsb-a"
+expect 0 'on verbs (processes): 1 clients' falafel bench $bench --name server
+expect 0 'on verbs (threads): 2 clients' falafel bench $bench --threads --clients 2 --in-flight 4
 kill $server
 wait $server
 expect 0 '' test $? = 0

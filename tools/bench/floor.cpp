@@ -107,9 +107,10 @@ tl::expected<BenchmarkResult, std::string> measure_floor(const BenchmarkOptions&
   result.clock = "the processor's time stamp counter, around every operation";
   result.load_seconds = fill(table, options);
   measure(table, options, result);
-  result.memory.container_bytes = static_cast<double>(container_size_bytes(options));
-  result.memory.total_bytes = static_cast<double>(size_bytes) / static_cast<double>(options.keys);
-  result.memory.table_bytes = result.memory.total_bytes - result.memory.container_bytes;
+  const auto container = static_cast<double>(container_size_bytes(options));
+  const double total = static_cast<double>(size_bytes) / static_cast<double>(options.keys);
+  result.memory = {
+      .table_bytes = total - container, .container_bytes = container, .total_bytes = total};
   return result;
 }
 

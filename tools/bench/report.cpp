@@ -26,18 +26,20 @@ double per_operation(std::uint64_t count, const BenchmarkResult& result) {
 
 std::string work_text(const BenchmarkResult& result) {
   const engine::OperationStatistics& work = result.statistics;
-  const engine::ServerStatistics& server = result.server;
   return fmt::format(
       "per operation: {:.3f} lookups, {:.3f} verbs, {:.3f} round trips, {:.6f} restarts, {:.6f} "
-      "lost "
-      "compare-and-swaps\n"
-      "server in the run: {} regions collected, {} mature spaces collected, {} containers copied, "
-      "{} cleanups, {} entries cleaned, {} requests for a region denied\n",
+      "lost compare-and-swaps\n",
       per_operation(work.lookups, result), per_operation(work.verbs, result),
       per_operation(work.round_trips, result), per_operation(work.restarts, result),
-      per_operation(work.lost_compare_and_swaps, result), server.regions_collected,
-      server.mature_collections, server.containers_copied, server.cleanups, server.entries_cleaned,
-      server.regions_denied);
+      per_operation(work.lost_compare_and_swaps, result));
+}
+
+std::string server_text(const engine::ServerStatistics& server) {
+  return fmt::format(
+      "server in the run: {} regions collected, {} mature spaces collected, {} containers copied, "
+      "{} cleanups, {} entries cleaned, {} requests for a region denied\n",
+      server.regions_collected, server.mature_collections, server.containers_copied,
+      server.cleanups, server.entries_cleaned, server.regions_denied);
 }
 
 std::string memory_text(const MemoryPerKey& memory) {
@@ -70,6 +72,14 @@ Json options_json(const BenchmarkOptions& options) {
           {"region_bytes", options.region_bytes}};
 }
 
+Json memory_json(const MemoryPerKey& memory) {
+  return {{"container_bytes", memory.container_bytes},
+          {"table_bytes", memory.table_bytes},
+          {"collector_bytes", memory.collector_bytes},
+          {"region_bytes", memory.region_bytes},
+          {"total_bytes", memory.total_bytes}};
+}
+
 Json server_json(const engine::ServerStatistics& server) {
   return {{"regions_granted", server.regions_granted},
           {"regions_denied", server.regions_denied},
@@ -99,7 +109,10 @@ std::string to_text(const BenchmarkOptions& options, const BenchmarkResult& resu
   }
   text += latency_line("all", result.all_latencies);
   text += fmt::format("  (by {})\n\n", result.clock);
-  return text + work_text(result) + memory_text(result.memory);
+  text += work_text(result);
+  if (result.server) text += server_text(result.server->statistics);
+  if (result.memory) text += memory_text(*result.memory);
+  return text;
 }
 
 std::string to_json(const BenchmarkOptions& options, const BenchmarkResult& result) {
@@ -110,30 +123,25 @@ std::string to_json(const BenchmarkOptions& options, const BenchmarkResult& resu
   }
   latencies["all"] = latency_json(result.all_latencies);
   const engine::OperationStatistics& work = result.statistics;
-  const MemoryPerKey& memory = result.memory;
-  return Json{{"fabric", result.fabric},
-              {"options", options_json(options)},
-              {"clock", result.clock},
-              {"load_seconds", result.load_seconds},
-              {"run_seconds", result.run_seconds},
-              {"operations_per_second", result.operations_per_second},
-              {"latency", std::move(latencies)},
-              {"client_work",
-               {{"lookups", work.lookups},
-                {"verbs", work.verbs},
-                {"round_trips", work.round_trips},
-                {"restarts", work.restarts},
-                {"lost_compare_and_swaps", work.lost_compare_and_swaps}}},
-              {"server_work", server_json(result.server)},
-              {"mature_used_bytes", result.mature_used_bytes},
-              {"memory_per_key",
-               {{"container_bytes", memory.container_bytes},
-                {"table_bytes", memory.table_bytes},
-                {"collector_bytes", memory.collector_bytes},
-                {"region_bytes", memory.region_bytes},
-                {"total_bytes", memory.total_bytes}}}}
-             .dump(2) +
-         "\n";
+  Json json{{"fabric", result.fabric},
+            {"options", options_json(options)},
+            {"clock", result.clock},
+            {"load_seconds", result.load_seconds},
+            {"run_seconds", result.run_seconds},
+            {"operations_per_second", result.operations_per_second},
+            {"latency", std::move(latencies)},
+            {"client_work",
+             {{"lookups", work.lookups},
+              {"verbs", work.verbs},
+              {"round_trips", work.round_trips},
+              {"restarts", work.restarts},
+              {"lost_compare_and_swaps", work.lost_compare_and_swaps}}}};
+  if (result.server) {
+    json["server_work"] = server_json(result.server->statistics);
+    json["mature_used_bytes"] = result.server->mature_used_bytes;
+  }
+  if (result.memory) json["memory_per_key"] = memory_json(*result.memory);
+  return json.dump(2) + "\n";
 }
 
 }  // namespace falafel::bench

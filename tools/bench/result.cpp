@@ -54,9 +54,9 @@ BenchmarkResult sum_up(const BenchmarkOptions& options, const Board& board,
     if (seconds > 0) result.operations_per_second += static_cast<double>(operations) / seconds;
     result.statistics += part.statistics;
   }
-  result.server =
-      difference(board.server.after_run.statistics, board.server.after_loading.statistics);
-  result.mature_used_bytes = board.server.after_run.mature_used_bytes;
+  result.server = {.statistics = difference(board.server.after_run.statistics,
+                                            board.server.after_loading.statistics),
+                   .mature_used_bytes = board.server.after_run.mature_used_bytes};
   result.memory = memory_per_key(options);
   return result;
 }

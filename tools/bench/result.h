@@ -20,6 +20,11 @@ struct MemoryPerKey {
   double total_bytes = 0;      // the whole chunk
 };
 
+struct ServerResult {
+  engine::ServerStatistics statistics;  // of the run alone
+  std::uint64_t mature_used_bytes = 0;
+};
+
 struct BenchmarkResult {
   std::string fabric;
   std::string clock;  // what latencies were told by
@@ -29,11 +34,12 @@ struct BenchmarkResult {
   std::array<LatencyHistogram, 4> latencies;  // by OperationKind
   LatencyHistogram all_latencies;
   engine::OperationStatistics statistics;
-  engine::ServerStatistics server;  // of the run alone
-  std::uint64_t mature_used_bytes = 0;
-  MemoryPerKey memory;
+  // Absent where there is no server, or not the benchmark's.
+  std::optional<ServerResult> server;
+  std::optional<MemoryPerKey> memory;
 };
 
+// With the server's part, and the memory.
 BenchmarkResult sum_up(const BenchmarkOptions& options, const Board& board,
                        const ConductedRun& run);
 

@@ -11,8 +11,9 @@
 
 #include "tools/bench/floor.h"
 #include "tools/bench/options.h"
-#include "tools/bench/shm_benchmark.h"
+#include "tools/bench/real_time_benchmark.h"
 #include "tools/bench/sim_benchmark.h"
+#include "tools/falafel/store_options.h"
 
 namespace falafel::command_line {
 namespace {
@@ -23,13 +24,13 @@ constexpr int status_wrong_usage = 2;
 struct BenchOptions {
   bench::BenchmarkOptions benchmark;
   std::string fabric = "shm";
+  bench::RealTimeOptions real_time;
   std::string workload = "ycsb-c";
   std::string distribution;
   std::optional<std::uint32_t> reads_percent;
   std::optional<std::uint64_t> keys;
   std::vector<std::uint32_t> readahead;
   bool threads = false;
-  bool huge_pages = false;
   bool floor = false;
   bool json = false;
 };
@@ -69,21 +70,22 @@ std::optional<std::string> complete(BenchOptions& options) {
     options.benchmark.readahead = {.chunk_entries = options.readahead[0],
                                    .container_bytes = options.readahead[1],
                                    .containers = options.readahead[2],
-                                   .validation = options.fabric == "sim"};
+                                   .validation = options.fabric != "shm"};
   }
+  options.real_time.fabric.fabric = options.fabric;
+  if (options.threads) options.real_time.parties = bench::Parties::threads;
   options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
   return bench::find_invalid_option(options.benchmark);
 }
 
 tl::expected<bench::BenchmarkResult, std::string> measure(const BenchOptions& options) {
-  if (options.floor) return bench::measure_floor(options.benchmark, options.huge_pages);
+  if (options.floor)
+    return bench::measure_floor(options.benchmark, options.real_time.fabric.huge_pages);
   const auto on_progress = [&](const bench::Progress& progress) {
     print_progress(options.benchmark, progress);
   };
   if (options.fabric == "sim") return bench::run_in_simulator(options.benchmark, on_progress);
-  return bench::run_over_shared_memory(
-      options.benchmark, options.threads ? bench::Parties::threads : bench::Parties::processes,
-      options.huge_pages, on_progress);
+  return bench::run_in_real_time(options.benchmark, options.real_time, on_progress);
 }
 
 int bench(BenchOptions& options) {
@@ -107,11 +109,13 @@ int bench(BenchOptions& options) {
 void add_bench_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<BenchOptions>();
   bench::BenchmarkOptions& benchmark = options->benchmark;
+  FabricOptions& fabric = options->real_time.fabric;
   CLI::App* const command = app.add_subcommand("bench", "measure the store under a workload");
   command
       ->add_option("--fabric", options->fabric,
-                   "shm: shared memory of this machine; sim: the simulator, in virtual time")
-      ->check(CLI::IsMember({"shm", "sim"}))
+                   "shm: shared memory of this machine; verbs: InfiniBand or RoCE; sim: the "
+                   "simulator, in virtual time")
+      ->check(CLI::IsMember({"shm", "verbs", "sim"}))
       ->capture_default_str();
   command
       ->add_option("--workload", options->workload,
@@ -146,9 +150,14 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "what READs bring at once: ENTRIES,BYTES,CONTAINERS (default: the fabric's)")
       ->delimiter(',')
       ->expected(3);
+  command->add_option("--name", options->real_time.server,
+                      "of a server that runs already, where what is stored stays (default: a "
+                      "server of the benchmark's own)");
+  command->add_option("--directory", fabric.directory, "shm: where that server's socket is");
+  add_device_options(*command, fabric);
   command->add_flag("--threads", options->threads,
-                    "shm: the server and the clients are threads, not processes");
-  command->add_flag("--huge-pages", options->huge_pages, "shm: use pages of 2 MiB");
+                    "not sim: the server and the clients are threads, not processes");
+  command->add_flag("--huge-pages", fabric.huge_pages, "not sim: use pages of 2 MiB");
   command->add_flag("--floor", options->floor,
                     "measure what hashing the keys and copying the bytes takes, without a store");
   command->add_flag("--json", options->json, "print the result as JSON");

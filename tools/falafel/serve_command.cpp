@@ -28,7 +28,7 @@ void print_ready(const store::ServeOptions& options, const store::Serving& servi
 }
 
 int serve(ServeTexts& texts) {
-  texts.serve.name = texts.address.name;
+  texts.serve.name = texts.address.server_name();
   const bool huge_pages = texts.serve.fabric.huge_pages;
   texts.serve.fabric = texts.address.fabric;
   texts.serve.fabric.huge_pages = huge_pages;

@@ -66,7 +66,7 @@ int refuse(const char* command, int status, std::string_view message) {
 
 tl::expected<std::unique_ptr<Store>, OpenError> open(const OperationTexts& texts) {
   StoreOptions options;
-  options.server = texts.address.name;
+  options.server = texts.address.server_name();
   options.fabric = texts.address.fabric;
   return Store::open(options);
 }
@@ -96,8 +96,10 @@ int set(const OperationTexts& texts) {
   return report("set", texts, (*store)->set(texts.key, *value).answer);
 }
 
+// An empty vector's data may be null, which fwrite does not take.
 bool write_value(const std::vector<std::byte>& value) {
-  const bool is_written = std::fwrite(value.data(), 1, value.size(), stdout) == value.size();
+  const bool is_written =
+      value.empty() || std::fwrite(value.data(), 1, value.size(), stdout) == value.size();
   if (isatty(STDOUT_FILENO) != 0) std::fputc('\n', stdout);  // or the prompt would follow
   return std::fflush(stdout) == 0 && is_written;
 }
@@ -120,7 +122,8 @@ int remove(const OperationTexts& texts) {
 
 int stat(const OperationTexts& texts) {
   constexpr std::chrono::seconds patience(5);
-  const auto socket = store::status_socket_path(texts.address.directory(), texts.address.name);
+  const auto socket =
+      store::status_socket_path(texts.address.directory(), texts.address.server_name());
   const auto reply = store::request_status(
       socket, texts.json ? store::ReportFormat::json : store::ReportFormat::text, patience);
   if (reply) {
@@ -133,8 +136,8 @@ int stat(const OperationTexts& texts) {
           "stat", store::no_server,
           fmt::format("no server has the name '{}' in {} ({}); start one with: falafel serve "
                       "--name {}",
-                      texts.address.name, texts.address.directory().string(), reply.error().detail,
-                      texts.address.name));
+                      texts.address.server_name(), texts.address.directory().string(),
+                      reply.error().detail, texts.address.server_name()));
     case fabric::ErrorCode::access_denied:
       return refuse("stat", store::no_permission,
                     fmt::format("{}; run as the user that serves", reply.error().detail));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
@@ -19,6 +20,13 @@ std::filesystem::path default_directory() {
     return std::filesystem::path(runtime) / "falafel";
   }
   return fmt::format("/tmp/falafel-{}", getuid());
+}
+
+std::string own_server_name(const FabricOptions& options) {
+  if (options.fabric == "shm") return "falafel";
+  if (!options.own_address.empty()) return options.own_address;
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
 fabric::Result<std::unique_ptr<Fabric>> open_fabric(const FabricOptions& options) {

@@ -27,6 +27,10 @@ struct FabricOptions {
   std::string own_address{};
 };
 
+// The name under which a server of this machine serves if it is given none: `falafel`; over verbs its own
+// address.
+std::string own_server_name(const FabricOptions& options);
+
 // $FALAFEL_DIRECTORY; else $XDG_RUNTIME_DIR/falafel; else /tmp/falafel- and the user's number.
 std::filesystem::path default_directory();
 

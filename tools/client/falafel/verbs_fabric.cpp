@@ -1,20 +1,11 @@
 #include "falafel/verbs_fabric.h"
 
-#include <unistd.h>
-
-#include <array>
-
 #include "fabric/verbs/host.h"
 
 namespace falafel {
 namespace {
 
 constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
-
-std::string name_of_this_machine() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
 
 // Hosts are named by the addresses at which they listen.
 class VerbsFabric final : public Fabric {
@@ -31,8 +22,7 @@ class VerbsFabric final : public Fabric {
          .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0});
   }
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
-    return create_host(options_.own_address.empty() ? name_of_this_machine()
-                                                    : options_.own_address);
+    return create_host(own_server_name(options_));
   }
 
   ServerPresence look_for(const fabric::Address& /*server*/) const override {

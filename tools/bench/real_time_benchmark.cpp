@@ -1,7 +1,8 @@
-#include "tools/bench/shm_benchmark.h"
+#include "tools/bench/real_time_benchmark.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -16,34 +17,43 @@
 namespace falafel::bench {
 namespace {
 
-constexpr const char* server_name = "bench";
-
 Timekeeper system_time() {
   return {.now_ns = fabric::monotonic_ns, .sleep = [](std::uint64_t duration_ns) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
           }};
 }
 
-class SharedMemoryBenchmark {
+class RealTimeBenchmark {
  public:
-  SharedMemoryBenchmark(const BenchmarkOptions& options, bool huge_pages,
-                        std::function<void(const Progress&)> on_progress)
-      : options_(options), huge_pages_(huge_pages), on_progress_(std::move(on_progress)) {}
+  RealTimeBenchmark(const BenchmarkOptions& options, const RealTimeOptions& real_time,
+                    std::function<void(const Progress&)> on_progress)
+      : options_(options),
+        real_time_(real_time),
+        on_progress_(std::move(on_progress)),
+        server_name_(has_own_server() ? own_server_name(real_time.fabric) : real_time.server) {}
 
-  tl::expected<BenchmarkResult, std::string> run(Parties parties) {
-    const ConductedRun run = parties == Parties::processes ? run_processes() : run_threads();
+  tl::expected<BenchmarkResult, std::string> run() {
+    if (!has_own_server()) board_->server.state = PartyState::done;
+    const bool processes = real_time_.parties == Parties::processes;
+    const ConductedRun run = processes ? run_processes() : run_threads();
     if (run.failure) return tl::unexpected(*run.failure);
     BenchmarkResult result = sum_up(options_, *board_, run);
     result.fabric =
-        fmt::format("shm ({})", parties == Parties::processes ? "processes" : "threads");
+        fmt::format("{} ({})", real_time_.fabric.fabric, processes ? "processes" : "threads");
     result.clock = "the processor's time stamp counter, around every operation";
+    if (!has_own_server()) {
+      result.server.reset();
+      result.memory.reset();
+    }
     return result;
   }
 
  private:
+  bool has_own_server() const { return real_time_.server.empty(); }
+
   ConductedRun run_processes() {
     ChildProcesses children;
-    children.start("the server", [this] { serve(); });
+    if (has_own_server()) children.start("the server", [this] { serve(); });
     for (std::uint32_t client = 0; client < options_.clients; ++client) {
       children.start(fmt::format("client {}", client), [this, client] { be_client(client); });
     }
@@ -54,7 +64,7 @@ class SharedMemoryBenchmark {
 
   ConductedRun run_threads() {
     std::vector<std::jthread> threads;
-    threads.emplace_back([this] { serve(); });
+    if (has_own_server()) threads.emplace_back([this] { serve(); });
     for (std::uint32_t client = 0; client < options_.clients; ++client) {
       threads.emplace_back([this, client] { be_client(client); });
     }
@@ -66,7 +76,8 @@ class SharedMemoryBenchmark {
   }
 
   void serve() {
-    run_program(server_name, board_->server,
+    const auto create_host = [&](Fabric& fabric) { return fabric.create_host(server_name_); };
+    run_program(create_host, board_->server,
                 [this](fabric::Host& host, const Fabric&) { run_server(host, options_, *board_); });
   }
 
@@ -74,9 +85,10 @@ class SharedMemoryBenchmark {
     while (board_->server.state == PartyState::starting && board_->phase != Phase::over) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    run_program("client", board_->clients[client],
+    const auto create_host = [](Fabric& fabric) { return fabric.create_client_host(); };
+    run_program(create_host, board_->clients[client],
                 [this, client](fabric::Host& host, const Fabric& fabric) {
-                  const ClientPlace place{.server = address_of(server_name),
+                  const ClientPlace place{.server = address_of(server_name_),
                                           .readahead = fabric.readahead(),
                                           .clock = OperationClock::of_processor(),
                                           .number = client};
@@ -84,13 +96,13 @@ class SharedMemoryBenchmark {
                 });
   }
 
-  // Each party has a process of the fabric to itself, be it a thread of this process.
-  template <typename Part>
-  void run_program(const char* name, Part& part,
+  // Each party has the fabric to itself, be it a process or a thread of this one.
+  template <typename CreateHost, typename Part>
+  void run_program(const CreateHost& create_host, Part& part,
                    const std::function<void(fabric::Host&, const Fabric&)>& program) {
     auto fabric = open_fabric(fabric_options());
     if (!fabric) return fail(part, fabric.error());
-    auto host = (*fabric)->create_host(name);
+    auto host = create_host(**fabric);
     if (!host) return fail(part, host.error());
     (*host)->run_program([&] { program(**host, **fabric); });
   }
@@ -103,24 +115,27 @@ class SharedMemoryBenchmark {
 
   FabricOptions fabric_options() const {
     constexpr std::uint64_t for_messages_bytes = std::uint64_t{1} << 30U;
-    return {.directory = directory_.path(),
-            .huge_pages = huge_pages_,
-            .memory_limit_bytes = geometry_for(options_).chunk_bytes() + for_messages_bytes};
+    FabricOptions fabric = real_time_.fabric;
+    fabric.memory_limit_bytes = std::max(fabric.memory_limit_bytes,
+                                         geometry_for(options_).chunk_bytes() + for_messages_bytes);
+    if (has_own_server() && fabric.directory.empty()) fabric.directory = directory_.path();
+    return fabric;
   }
 
   const BenchmarkOptions& options_;
-  bool huge_pages_;
+  const RealTimeOptions& real_time_;
   std::function<void(const Progress&)> on_progress_;
+  std::string server_name_;
   TemporaryDirectory directory_;
   std::unique_ptr<Board, UnmapBoard> board_ = make_shared_board();
 };
 
 }  // namespace
 
-tl::expected<BenchmarkResult, std::string> run_over_shared_memory(
-    const BenchmarkOptions& options, Parties parties, bool huge_pages,
+tl::expected<BenchmarkResult, std::string> run_in_real_time(
+    const BenchmarkOptions& options, const RealTimeOptions& real_time,
     std::function<void(const Progress&)> on_progress) {
-  return SharedMemoryBenchmark(options, huge_pages, std::move(on_progress)).run(parties);
+  return RealTimeBenchmark(options, real_time, std::move(on_progress)).run();
 }
 
 }  // namespace falafel::bench
