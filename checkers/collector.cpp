@@ -14,8 +14,8 @@ Judgement holds() {
   return {.verdict = Verdict::holds, .property = "collector", .explanation = {}};
 }
 
-Judgement violated(std::string property, std::string explanation,
-                   std::vector<std::uint64_t> slots = {}) {
+Judgement collector_violated(std::string property, std::string explanation,
+                             std::vector<std::uint64_t> slots = {}) {
   return {.verdict = Verdict::violated,
           .property = "collector." + std::move(property),
           .explanation = std::move(explanation),
@@ -46,15 +46,17 @@ Judgement check_books(const MemoryView& view) {
   for (std::size_t region = 0; region < view.regions.size(); ++region) {
     const RegionState state = view.regions[region].state;
     if (state != RegionState::free) {
-      return violated("lost-memory", fmt::format("region {} is {}, although no client is there",
-                                                 region, engine::to_string(state)));
+      return collector_violated("lost-memory",
+                                fmt::format("region {} is {}, although no client is there", region,
+                                            engine::to_string(state)));
     }
   }
   for (std::size_t space = 0; space < view.mature_spaces.size(); ++space) {
     const engine::MatureSpaceInspection& mature = view.mature_spaces[space];
     if (mature.waiting || (!mature.active && mature.used_bytes > 0)) {
-      return violated("lost-memory", fmt::format("mature space {} is not active, but {}", space,
-                                                 mature.waiting ? "waits for clients" : "in use"));
+      return collector_violated("lost-memory",
+                                fmt::format("mature space {} is not active, but {}", space,
+                                            mature.waiting ? "waits for clients" : "in use"));
     }
   }
   return holds();
@@ -68,7 +70,7 @@ Judgement check_entry(const MemoryView& view, std::uint64_t slot) {
   const std::string problem =
       find_problem_of_place(view, view.geometry.to_offset(entry.offset_units()));
   if (problem.empty()) return holds();
-  return violated(
+  return collector_violated(
       "dangling-entry",
       fmt::format("slot {} ({}) points {}", slot, describe(entry, view.geometry), problem), {slot});
 }
@@ -83,7 +85,7 @@ Judgement check_collector(const MemoryView& view) {
     const auto stored = entry.is_empty() ? std::nullopt : read_stored(view, entry);
     if (!stored) continue;
     if (!ends.emplace(stored->offset, stored->offset + stored->size_bytes).second) {
-      return violated(
+      return collector_violated(
           "overlap",
           fmt::format("slot {} shares the container at {} with another one", slot, stored->offset),
           {slot});
@@ -92,7 +94,8 @@ Judgement check_collector(const MemoryView& view) {
   std::uint64_t end = 0;
   for (const auto& [offset, container_end] : ends) {
     if (offset < end) {
-      return violated("overlap", fmt::format("the container at {} begins in another one", offset));
+      return collector_violated("overlap",
+                                fmt::format("the container at {} begins in another one", offset));
     }
     end = container_end;
   }

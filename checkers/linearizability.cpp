@@ -46,13 +46,6 @@ Judgement judgement(Verdict verdict, std::string explanation) {
   return {verdict, "linearizability", std::move(explanation)};
 }
 
-// One model, with the memory that judging by it takes.
-template <typename SomeModel>
-struct Searcher {
-  SomeModel model;
-  Search<SomeModel> search;
-};
-
 }  // namespace
 
 class LinearizabilityChecker::Implementation {
@@ -72,6 +65,13 @@ class LinearizabilityChecker::Implementation {
   }
 
  private:
+  // One model, with the memory that judging by it takes.
+  template <typename SomeModel>
+  struct Searcher {
+    SomeModel model;
+    Search<SomeModel> search;
+  };
+
   // A key that was not decided, and why.
   struct Undecided {
     std::size_t key;

@@ -10,8 +10,8 @@
 namespace falafel::checkers {
 namespace {
 
-Judgement violated(std::string property, std::string explanation,
-                   std::vector<std::uint64_t> slots) {
+Judgement table_violated(std::string property, std::string explanation,
+                         std::vector<std::uint64_t> slots) {
   return {.verdict = Verdict::violated,
           .property = "table." + std::move(property),
           .explanation = std::move(explanation),
@@ -40,27 +40,29 @@ Judgement check_table(const MemoryView& view) {
       return fmt::format("slot {} ({})", slot, describe(entry, view.geometry));
     };
     if (entry.is_locked()) {
-      return violated("locked", here() + " is locked, although no cleanup is under way", {slot});
+      return table_violated("locked", here() + " is locked, although no cleanup is under way",
+                            {slot});
     }
     if (entry.is_empty()) continue;
     const auto stored = read_stored(view, entry);
     if (!stored) {
-      return violated("unreadable", here() + " points to no container that verifies", {slot});
+      return table_violated("unreadable", here() + " points to no container that verifies", {slot});
     }
     if (stored->key.empty()) continue;
     const auto [other, is_new] = slots.emplace(stored->key, slot);
     if (!is_new) {
-      return violated("duplicate-key",
-                      fmt::format("slots {} and {} both have the key {}", other->second, slot,
-                                  quote(stored->key)),
-                      {other->second, slot});
+      return table_violated("duplicate-key",
+                            fmt::format("slots {} and {} both have the key {}", other->second, slot,
+                                        quote(stored->key)),
+                            {other->second, slot});
     }
     if (const auto gap = find_gap(view, slot, stored->key)) {
-      return violated("unreachable-key",
-                      fmt::format("{} has the key {}, but a search for it ends at slot {}, which "
-                                  "is empty",
-                                  here(), quote(stored->key), *gap),
-                      {slot, *gap});
+      return table_violated(
+          "unreachable-key",
+          fmt::format("{} has the key {}, but a search for it ends at slot {}, which "
+                      "is empty",
+                      here(), quote(stored->key), *gap),
+          {slot, *gap});
     }
   }
   return {.verdict = Verdict::holds, .property = "table", .explanation = {}};

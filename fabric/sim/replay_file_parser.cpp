@@ -16,16 +16,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t longest_quotation = 80;
+constexpr std::size_t longest_shown = 80;
 
 [[noreturn]] void fail(const std::string& message) { throw std::runtime_error(message); }
 
 std::string shortened(std::string text) {
-  if (text.size() <= longest_quotation) return text;
-  return text.substr(0, longest_quotation) + "...";
+  if (text.size() <= longest_shown) return text;
+  return text.substr(0, longest_shown) + "...";
 }
 
-std::string quote(const json& value) {
+std::string shown(const json& value) {
   return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
@@ -47,13 +47,13 @@ const json& field(const json& object, const std::string& name) {
 
 std::string string_field(const json& object, const std::string& name) {
   const json& value = field(object, name);
-  if (!value.is_string()) fail(fmt::format("{} is {}, not a string", name, quote(value)));
+  if (!value.is_string()) fail(fmt::format("{} is {}, not a string", name, shown(value)));
   return value.get<std::string>();
 }
 
 const json& object_field(const json& object, const std::string& name) {
   const json& value = field(object, name);
-  if (!value.is_object()) fail(fmt::format("{} is {}, not an object", name, quote(value)));
+  if (!value.is_object()) fail(fmt::format("{} is {}, not an object", name, shown(value)));
   return value;
 }
 
@@ -63,7 +63,7 @@ void check_field_names(const json& document) {
       "options", "trace_hash", "choices",        "checksum"};
   for (const auto& [name, value] : document.items()) {
     if (std::ranges::find(names, name) == names.end()) {
-      fail(fmt::format("unknown field {}", quote(name)));
+      fail(fmt::format("unknown field {}", shown(name)));
     }
   }
 }
@@ -72,7 +72,7 @@ void read_option(SimulationOptions& options, const std::string& name, const json
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   if (const auto message = set_option(options, name, text)) fail(*message);
   if (value.is_string() && json::accept(text)) {
-    fail(fmt::format("option {} is {}; it stands without quotes", name, quote(value)));
+    fail(fmt::format("option {} is {}; it stands without quotes", name, shown(value)));
   }
 }
 
@@ -90,7 +90,7 @@ std::uint64_t read_trace_hash(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [parsed_end, error] = std::from_chars(text.data(), end, hash, 16);
   if (error != std::errc{} || parsed_end != end || fmt::format("{:016x}", hash) != text) {
-    fail(fmt::format("trace_hash is {}, not 16 hexadecimal digits", quote(text)));
+    fail(fmt::format("trace_hash is {}, not 16 hexadecimal digits", shown(text)));
   }
   return hash;
 }
@@ -100,7 +100,7 @@ ChoiceKind read_kind(const std::string& text) {
     const auto kind = static_cast<ChoiceKind>(index);
     if (to_string(kind) == text) return kind;
   }
-  fail(fmt::format("unknown kind {}", quote(text)));
+  fail(fmt::format("unknown kind {}", shown(text)));
 }
 
 Choice read_choice(const json& entry) {
@@ -108,7 +108,7 @@ Choice read_choice(const json& entry) {
                         entry[1].is_number_unsigned() && entry[2].is_number_unsigned() &&
                         entry[3].is_number_unsigned();
   if (!has_form) {
-    fail(fmt::format("{} does not have the form [kind, bound, value, checkpoint]", quote(entry)));
+    fail(fmt::format("{} does not have the form [kind, bound, value, checkpoint]", shown(entry)));
   }
   const auto bound = entry[1].get<std::uint64_t>();
   const auto value = entry[2].get<std::uint64_t>();
@@ -122,7 +122,7 @@ Choice read_choice(const json& entry) {
 }
 
 std::vector<Choice> read_choices(const json& array) {
-  if (!array.is_array()) fail(fmt::format("choices is {}, not an array", quote(array)));
+  if (!array.is_array()) fail(fmt::format("choices is {}, not an array", shown(array)));
   std::vector<Choice> choices;
   choices.reserve(array.size());
   for (const json& entry : array) {

@@ -9,7 +9,6 @@ namespace {
 
 // The key that datagrams carry: the same for all, as their receivers are told by number alone.
 constexpr std::uint32_t datagram_key = 0x0fa1'afe1;
-constexpr std::uint8_t hop_limit = 64;
 
 }  // namespace
 

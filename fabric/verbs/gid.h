@@ -13,6 +13,9 @@ namespace falafel::fabric {
 
 using Gid = std::array<std::uint8_t, 16>;
 
+// Routers that a packet may pass.
+inline constexpr std::uint8_t hop_limit = 64;
+
 // As `ibv_devinfo -v` prints it.
 std::string to_string(const Gid& gid);
 

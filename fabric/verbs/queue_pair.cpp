@@ -15,7 +15,6 @@ constexpr std::uint8_t longest_timeout = 31;
 
 // How long the peer is asked to wait when it finds no receive request: code 12 is 0.64 ms.
 constexpr std::uint8_t receiver_not_ready_timer = 12;
-constexpr std::uint8_t hop_limit = 64;
 
 ibv_qp_type to_type(Transport transport) {
   switch (transport) {

@@ -154,10 +154,6 @@ TEST_P(DataTransferTest, InlinedDataIsFreeAtOnce) {
 // -------------------------------------------------------------------------------------------------
 // Local buffers
 
-std::optional<ErrorCode> error_of_posting(Peer& peer, const WorkRequest& request) {
-  return error_of(peer.queue_pair->post_send({&request, 1}));
-}
-
 TEST_P(DataTransferTest, InlinedDataKeepsTheRules) {
   if (!capabilities().inlines_data) GTEST_SKIP();
   run_pairs({.queue_pair = {.max_inline_bytes = 24}}, [](Peer& client) {

@@ -11,9 +11,6 @@ FALAFEL_CONFORMANCE_SUITE(DeathTest);
 // A pause of random length between two rounds of work without end, so that others have their turn.
 void rest(Host& host) { sleep(host, host.random(microsecond_ns)); }
 
-// Gives a silent responder up after 2 ms.
-constexpr QueuePairOptions impatient{.acknowledge_timeout_ns = millisecond_ns, .retry_count = 1};
-
 TEST_P(DeathTest, OfTheResponderIsSilence) {
   if (!capabilities().crashes_hosts || capabilities().notices_death) GTEST_SKIP();
   run([](Backend& backend) {

@@ -9,13 +9,6 @@ namespace {
 
 FALAFEL_CONFORMANCE_SUITE(FailureTest);
 
-// Gives a silent responder up after 2 ms.
-constexpr QueuePairOptions impatient{.acknowledge_timeout_ns = millisecond_ns, .retry_count = 1};
-
-std::optional<ErrorCode> error_of_posting(Peer& peer, const WorkRequest& request) {
-  return error_of(peer.queue_pair->post_send({&request, 1}));
-}
-
 bool reaches(Peer& peer, QueuePairState state) {
   return wait_until(peer.host, [&] { return peer.queue_pair->state() == state; });
 }

@@ -281,4 +281,12 @@ void add_pairs(Backend& backend, const PairOptions& options, const PeerBody& cli
   }
 }
 
+std::optional<ErrorCode> error_of_posting(Peer& peer, const WorkRequest& request) {
+  return error_of_posting(peer, std::span(&request, 1));
+}
+
+std::optional<ErrorCode> error_of_posting(Peer& peer, std::span<const WorkRequest> chain) {
+  return error_of(peer.queue_pair->post_send(chain));
+}
+
 }  // namespace falafel::conformance

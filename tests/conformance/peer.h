@@ -147,6 +147,10 @@ class Channel {
 // -------------------------------------------------------------------------------------------------
 // Pairs of hosts
 
+// Gives a silent responder up after 2 ms.
+inline constexpr QueuePairOptions impatient{.acknowledge_timeout_ns = millisecond_ns,
+                                            .retry_count = 1};
+
 struct PairOptions {
   QueuePairOptions queue_pair{};
   std::uint64_t memory_bytes = 8192;
@@ -188,6 +192,10 @@ struct Peer : Home, Link {
   std::uint32_t index;  // of the client
   std::uint32_t remote_key;
 };
+
+// The error of posting, if there is one.
+std::optional<ErrorCode> error_of_posting(Peer& peer, const WorkRequest& request);
+std::optional<ErrorCode> error_of_posting(Peer& peer, std::span<const WorkRequest> chain);
 
 using PeerBody = std::function<void(Peer&)>;
 

@@ -14,10 +14,6 @@ constexpr std::uint32_t places = 4;
 const PairOptions small_queues{
     .queue_pair = {.max_send_requests = places, .max_receive_requests = places}};
 
-std::optional<ErrorCode> error_of_posting(Peer& peer, const std::vector<WorkRequest>& chain) {
-  return error_of(peer.queue_pair->post_send(chain));
-}
-
 std::vector<WorkRequest> reads(const Peer& peer, std::size_t count, bool signalled) {
   std::vector<WorkRequest> chain(count, peer.read(0, 0, 8));
   for (WorkRequest& request : chain) request.signalled = signalled;

@@ -67,22 +67,33 @@ def code_lines(path):
     return blanked.split("\n")
 
 
-def compile_commands(root):
-    """The release build's commands: a list of (path from the root, arguments of the compiler). Files
-    that are compiled as one appear with the command of that."""
-    path = root / COMPILE_COMMANDS
-    if not path.exists():
-        sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
-    commands = []
-    for entry in json.loads(path.read_text()):
+class TranslationUnit(NamedTuple):
+    source: str  # absolute; of sources that are compiled as one, the file that includes them
+    parts: list  # the project's sources in it, from the root
+    arguments: list  # of the compiler
+
+
+def translation_units(root, database):
+    """Those of a build, by its compile_commands.json."""
+    units = []
+    for entry in json.loads((root / database).read_text()):
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+        parts = [str(part.relative_to(root)) for part in parts_of_unity(source) or [source]
+                 if part.is_relative_to(root)]
         arguments = shlex.split(entry["command"])
         if pathlib.Path(arguments[0]).name == "ccache":
             arguments = arguments[1:]
-        for part in parts_of_unity(source) or [source]:
-            if part.is_relative_to(root):
-                commands.append((str(part.relative_to(root)), arguments))
-    return commands
+        units.append(TranslationUnit(str(source), parts, arguments))
+    return units
+
+
+def compile_commands(root):
+    """The release build's commands: a list of (path from the root, arguments of the compiler). Files
+    that are compiled as one appear with the command of that."""
+    if not (root / COMPILE_COMMANDS).exists():
+        sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
+    units = translation_units(root, COMPILE_COMMANDS)
+    return [(part, unit.arguments) for unit in units for part in unit.parts]
 
 
 def parts_of_unity(source):

@@ -11,9 +11,9 @@
 #include <csignal>
 #include <memory>
 #include <span>
-#include <system_error>
 
 #include "tools/fuzz/run.h"
+#include "tools/fuzz/system_call.h"
 #include "tools/fuzz/worker.h"
 
 namespace falafel::fuzz {
@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::size_t most_choices = std::size_t{1} << 22;
 constexpr std::size_t longest_message_bytes = 4'096;
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 // Zeroed memory is its start.
 struct SharedChoices {
@@ -68,7 +64,7 @@ class SharedRecording final : public sim::Strategy {
 class Messages {
  public:
   Messages() : file_(memfd_create("messages", MFD_CLOEXEC)) {
-    if (file_ < 0) fail("memfd_create");
+    if (file_ < 0) fail_system_call("memfd_create");
   }
   ~Messages() { close(file_); }
   Messages(const Messages&) = delete;
@@ -130,13 +126,13 @@ std::optional<RecordedCrash> record_crash(const Scenario& scenario, sim::Strateg
                                           double seconds) {
   void* memory = mmap(nullptr, sizeof(SharedChoices), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) fail("mmap");
+  if (memory == MAP_FAILED) fail_system_call("mmap");
   const std::unique_ptr<void, void (*)(void*)> unmap(
       memory, [](void* mapped) { munmap(mapped, sizeof(SharedChoices)); });
   auto& shared = *static_cast<SharedChoices*>(memory);
   const Messages messages;
   const pid_t child = fork();
-  if (child < 0) fail("fork");
+  if (child < 0) fail_system_call("fork");
   if (child == 0) run_in_child(scenario, strategy, shared, messages);
   const std::optional<int> status = wait_for(child, seconds);
   if (shared.has_ended) return std::nullopt;

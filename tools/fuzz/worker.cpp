@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/random.h"
@@ -18,6 +17,7 @@
 #include "fabric/sim/strategies.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/shrink.h"
+#include "tools/fuzz/system_call.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -25,14 +25,10 @@ namespace {
 constexpr double patience_seconds = 60;  // a schedule takes milliseconds
 constexpr std::uint64_t repeat_one_in = 10;
 
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 WorkerCounters* map_counters() {
   void* memory = mmap(nullptr, sizeof(WorkerCounters), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) fail("mmap");
+  if (memory == MAP_FAILED) fail_system_call("mmap");
   return new (memory) WorkerCounters();
 }
 
@@ -130,10 +126,10 @@ Worker::~Worker() {
 
 void Worker::start(std::uint64_t first_seed) {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_system_call("pipe2");
   counters_->current_seed = first_seed;
   process_ = fork();
-  if (process_ < 0) fail("fork");
+  if (process_ < 0) fail_system_call("fork");
   if (process_ == 0) {
     close(ends[0]);
     work(first_seed, ends[1]);

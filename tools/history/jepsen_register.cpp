@@ -22,7 +22,7 @@ using checkers::OperationKind;
 using Words = std::vector<std::string_view>;
 using Value = std::span<const std::string_view>;  // the words after the function
 
-constexpr std::string_view key = "register";
+constexpr std::string_view only_key = "register";
 constexpr std::string_view separators = " \t";
 constexpr std::size_t most_words = 64;  // more are not looked at
 
@@ -144,7 +144,7 @@ class JepsenRegisterParser final : public HistoryParser {
  private:
   ParseResult call(std::uint32_t process, std::string_view function, Value value,
                    std::uint64_t number) {
-    Operation operation{.client = process, .key = std::string(key), .call_time = number};
+    Operation operation{.client = process, .key = std::string(only_key), .call_time = number};
     if (ParseResult read = read_request(operation, function, value); !read) return read;
     calls_.call(process, operations_.size());
     operations_.push_back(std::move(operation));

@@ -27,6 +27,9 @@ class Protocol {
   virtual std::optional<Answer> parse(std::string_view bytes) const = 0;
 };
 
+// Of both protocols.
+inline constexpr std::string_view line_end = "\r\n";
+
 std::unique_ptr<Protocol> make_memcached_protocol();
 std::unique_ptr<Protocol> make_redis_protocol();
 

@@ -9,8 +9,6 @@
 namespace falafel::load_generator {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
-
 class RedisProtocol final : public Protocol {
  public:
   void append_get(std::string& requests, std::string_view key) const override {

@@ -20,9 +20,9 @@ using boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
 // One connection with one request; it lives until its last handler has run.
-class Session : public std::enable_shared_from_this<Session> {
+class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
  public:
-  Session(Tcp::socket socket, ReportSource source)
+  MetricsSession(Tcp::socket socket, ReportSource source)
       : stream_(std::move(socket)), source_(std::move(source)) {}
 
   void start() {
@@ -79,7 +79,7 @@ std::optional<Tcp::endpoint> parse(const std::string& text) {
   return Tcp::endpoint(address, port);
 }
 
-fabric::ErrorCode code_of(const error_code& error) {
+fabric::ErrorCode code_of_binding(const error_code& error) {
   if (error == asio::error::address_in_use) return fabric::ErrorCode::address_in_use;
   if (error == asio::error::access_denied) return fabric::ErrorCode::access_denied;
   return fabric::ErrorCode::invalid_argument;
@@ -103,7 +103,7 @@ fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(asio::i
     metrics->acceptor_.bind(*endpoint);
     metrics->acceptor_.listen();
   } catch (const boost::system::system_error& error) {
-    return fabric::make_error(code_of(error.code()),
+    return fabric::make_error(code_of_binding(error.code()),
                               fmt::format("--metrics {}: {}; give another address or port", address,
                                           error.code().message()));
   }
@@ -120,7 +120,7 @@ std::string MetricsEndpoint::address() const {
 void MetricsEndpoint::accept() {
   acceptor_.async_accept([this](error_code error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error) std::make_shared<Session>(std::move(socket), source_)->start();
+    if (!error) std::make_shared<MetricsSession>(std::move(socket), source_)->start();
     accept();
   });
 }

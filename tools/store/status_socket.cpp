@@ -17,9 +17,9 @@ using Protocol = asio::local::stream_protocol;
 constexpr std::size_t longest_line_bytes = 64;
 
 // One request; it lives until its last handler has run.
-class Session : public std::enable_shared_from_this<Session> {
+class StatusSession : public std::enable_shared_from_this<StatusSession> {
  public:
-  Session(Protocol::socket socket, ReportSource source)
+  StatusSession(Protocol::socket socket, ReportSource source)
       : socket_(std::move(socket)), source_(std::move(source)) {}
 
   void start() {
@@ -44,7 +44,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string reply_;
 };
 
-fabric::ErrorCode code_of(const error_code& error) {
+fabric::ErrorCode code_of_listening(const error_code& error) {
   if (error == asio::error::access_denied || error == asio::error::no_permission) {
     return fabric::ErrorCode::access_denied;
   }
@@ -72,7 +72,7 @@ fabric::Result<std::unique_ptr<StatusSocket>> StatusSocket::listen(asio::io_cont
     status->acceptor_.bind(endpoint);
     status->acceptor_.listen();
   } catch (const boost::system::system_error& error) {
-    return fabric::make_error(code_of(error.code()),
+    return fabric::make_error(code_of_listening(error.code()),
                               fmt::format("the status socket {} cannot be made: {}",
                                           status->path_.string(), error.code().message()));
   }
@@ -90,7 +90,7 @@ StatusSocket::~StatusSocket() {
 void StatusSocket::accept() {
   acceptor_.async_accept([this](error_code error, Protocol::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error) std::make_shared<Session>(std::move(socket), source_)->start();
+    if (!error) std::make_shared<StatusSession>(std::move(socket), source_)->start();
     accept();
   });
 }
@@ -110,7 +110,7 @@ fabric::Result<std::string> request_status(const std::filesystem::path& socket, 
   }
   if (!stream) {
     const error_code error = stream.error();
-    const bool is_forbidden = code_of(error) == fabric::ErrorCode::access_denied;
+    const bool is_forbidden = code_of_listening(error) == fabric::ErrorCode::access_denied;
     return fabric::make_error(
         is_forbidden ? fabric::ErrorCode::access_denied : fabric::ErrorCode::connection_refused,
         fmt::format("{}: {}", socket.string(), error.message()));
