@@ -101,7 +101,8 @@ class MemoryRegion {
 class ProtectionDomain {
  public:
   virtual ~ProtectionDomain() = default;
-  // Errors: out_of_bounds, invalid_argument (zero length, rights that libibverbs refuses).
+  // Errors: out_of_bounds, invalid_argument (zero length, rights that libibverbs refuses), out_of_memory
+  // (the system limits locked memory, the device the number of regions).
   virtual Result<std::unique_ptr<MemoryRegion>> register_memory(std::shared_ptr<MemoryBlock> block,
                                                                 std::uint64_t offset,
                                                                 std::uint64_t length_bytes,
@@ -250,14 +251,15 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceAttributes& attributes() const = 0;
   virtual std::unique_ptr<ProtectionDomain> create_protection_domain() = 0;
-  // Errors: invalid_argument (capacity of zero or beyond max_completions).
+  // Errors: invalid_argument (capacity of zero or beyond max_completions), out_of_memory.
   virtual Result<std::unique_ptr<CompletionQueue>> create_completion_queue(
       std::uint32_t capacity) = 0;
 
   // Errors: address_in_use.
   virtual Result<std::unique_ptr<Listener>> listen(std::uint16_t service) = 0;
   // Waits. RC and UC. Errors: connection_refused (the reason that the listener gave, if any, is in the
-  // detail), unreachable (no answer by deadline_ns), invalid_argument, unsupported.
+  // detail), unreachable (no answer by deadline_ns), invalid_argument, unsupported,
+  // out_of_memory.
   virtual Result<Connection> connect(const Address& address, const QueuePairOptions& options,
                                      PrivateData private_data, std::uint64_t deadline_ns) = 0;
 
@@ -319,7 +321,8 @@ class Host {
   virtual std::uint64_t now_ns() = 0;                       // monotonic
   virtual void sleep_until(std::uint64_t deadline_ns) = 0;  // waits
   virtual void yield() = 0;                                 // waits, for nothing in particular
-  virtual std::uint64_t random(std::uint64_t bound) = 0;    // uniform in [0, bound); 0: all 64 bits
+  // Uniform in [0, bound). 0: all 64 bits, which may be taken for unique.
+  virtual std::uint64_t random(std::uint64_t bound) = 0;
 
   virtual void count(const Probe& probe) = 0;
 };

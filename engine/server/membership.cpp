@@ -131,12 +131,12 @@ std::vector<ClientInspection> Membership::clients() const {
   return inspections;
 }
 
-std::uint32_t Membership::allow_region(std::uint32_t number, std::uint32_t region) {
+fabric::Result<std::uint32_t> Membership::allow_region(std::uint32_t number, std::uint32_t region) {
   Client& client = *clients_.at(number);
   auto registered = client.domain->register_memory(
       chunk_.block, chunk_.geometry.region_offset(region), chunk_.geometry.region_bytes,
       {.local_write = true, .remote_read = true, .remote_write = true});
-  FALAFEL_ASSERT(registered.has_value(), "region {}: {}", region, registered.error().detail);
+  if (!registered) return tl::unexpected(registered.error());
   client.regions[region] = std::move(*registered);
   return client.regions[region]->remote_key();
 }

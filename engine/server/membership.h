@@ -44,8 +44,8 @@ class Membership {
 
   // To a client, if it is still there.
   void send(std::uint32_t client, const ControlMessage& message);
-  // The right to write in a region, and its end. The remote key.
-  std::uint32_t allow_region(std::uint32_t client, std::uint32_t region);
+  // The right to write in a region, and its end. The remote key. Errors: out_of_memory.
+  fabric::Result<std::uint32_t> allow_region(std::uint32_t client, std::uint32_t region);
   void revoke_region(std::uint32_t client, std::uint32_t region);
 
   bool is_connected(std::uint32_t client) const;

@@ -265,13 +265,15 @@ ServerState::Decision ServerState::decide(const RegionRequest& request) const {
 
 void ServerState::grant(const RegionRequest& request) {
   const std::uint32_t region = *book_->find(RegionState::free);
+  // Where the system does not let the device reach more memory, there is none for this client.
+  const auto remote_key = membership_->allow_region(request.client, region);
+  if (!remote_key) return deny(request);
   const std::uint64_t incarnation = book_->grant(region, request.client);
   ++statistics_.regions_granted;
-  membership_->send(request.client,
-                    {.kind = MessageKind::grant_region,
-                     .region = region,
-                     .incarnation = incarnation,
-                     .remote_key = membership_->allow_region(request.client, region)});
+  membership_->send(request.client, {.kind = MessageKind::grant_region,
+                                     .region = region,
+                                     .incarnation = incarnation,
+                                     .remote_key = *remote_key});
 }
 
 void ServerState::deny(const RegionRequest& request) {

@@ -56,8 +56,9 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   }
 
   struct Answer {
-    std::optional<Hello> hello;  // empty if there was none, or none that makes sense
+    std::optional<Hello> hello;  // empty if it makes no sense
     FileDescriptor arena;
+    bool is_gone = false;  // it has closed the connection instead
   };
   std::optional<Answer> take() {
     const std::lock_guard lock(mutex_);
@@ -73,7 +74,8 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
     {
       const std::lock_guard lock(mutex_);
       answer_ = Answer{.hello = parse_hello(std::span(buffer).first(received.length_bytes)),
-                       .arena = std::move(received.attached)};
+                       .arena = std::move(received.attached),
+                       .is_gone = received.kind == ReceivedMessage::Kind::end};
     }
     signal_->raise();
   }
@@ -96,6 +98,10 @@ Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Add
         ErrorCode::connection_refused,
         fmt::format("{} rejected the connection{}{}", address.host, why.empty() ? "" : ": ", why));
   };
+  if (answer.is_gone) {
+    return make_error(ErrorCode::unreachable,
+                      fmt::format("{} was gone before it answered; start it again", address.host));
+  }
   if (!answer.hello) return refuse("it is of another kind or version");
   if (answer.hello->accepted == 0) return refuse(as_text(answer.hello->private_span()));
   if (answer.hello->version != layout_version) {

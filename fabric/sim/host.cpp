@@ -36,6 +36,7 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
       index_(index),
       name_(options.name),
       role_(options.role),
+      max_registrations_(options.max_registrations),
       boot_(std::move(boot)),
       pause_timer_([this] { resume_fibers(); }),
       restart_timer_([this] { start(); }) {

@@ -42,6 +42,7 @@ class HostCore final : public fabric::Host {
   std::uint32_t index() const { return index_; }
   std::uint32_t incarnation() const { return incarnation_; }
   Role role() const { return role_; }
+  std::size_t max_registrations() const { return max_registrations_; }
   bool alive() const { return alive_; }
   bool paused() const { return paused_; }
 
@@ -67,6 +68,7 @@ class HostCore final : public fabric::Host {
   std::uint32_t index_;
   std::string name_;
   Role role_;
+  std::size_t max_registrations_;
   std::function<void(fabric::Host&)> boot_;
   std::vector<Owned<DeviceCore>> devices_;
   std::vector<ListenerCore*> listeners_;

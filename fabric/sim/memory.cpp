@@ -1,5 +1,6 @@
 #include "fabric/sim/memory.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -156,6 +157,12 @@ std::uint32_t RegionTable::add(Region region) {
   return static_cast<std::uint32_t>(regions_.size());
 }
 
+std::size_t RegionTable::count_valid(const HostCore& host) const {
+  return static_cast<std::size_t>(std::ranges::count_if(regions_, [&](const Region& region) {
+    return !region.revoked && &region.block->host() == &host;
+  }));
+}
+
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
@@ -176,6 +183,12 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
     return make_error(ErrorCode::out_of_bounds,
                       fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
                                   length_bytes, size_bytes));
+  }
+  if (host_.max_registrations() != HostOptions::without_limit &&
+      world_.regions.count_valid(host_) >= host_.max_registrations()) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("{} has all of its {} registrations; allow more, or revoke some",
+                                  host_.name(), host_.max_registrations()));
   }
   Region region;
   region.base = core->data();

@@ -31,6 +31,7 @@ class BlockCore final : public fabric::MemoryBlock {
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
 
   std::byte* data() const { return data_; }
+  const HostCore& host() const { return host_; }
 
  private:
   std::byte* word(std::uint64_t offset) const;
@@ -66,6 +67,7 @@ struct Region {
 class RegionTable {
  public:
   std::uint32_t add(Region region);  // its key
+  std::size_t count_valid(const HostCore& host) const;
   Region& at(std::uint32_t key) { return regions_[key - 1]; }
   // The region, if it may be used by queue pairs of this protection domain; or null.
   Region* find(std::uint32_t key, std::uint32_t protection_domain) {

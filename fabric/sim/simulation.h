@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -73,6 +74,10 @@ struct HostOptions {
   std::string name;
   Role role = Role::client;  // which kinds of faults can strike it
   std::size_t device_count = 1;
+  // At the same time; more are out_of_memory, as where the system limits locked memory.
+  std::size_t max_registrations = without_limit;
+
+  static constexpr std::size_t without_limit = std::numeric_limits<std::size_t>::max();
 };
 
 class Simulation {

@@ -171,6 +171,42 @@ TEST(OutOfMemory, EndsWhenKeysBecomeSmaller) {
   });
 }
 
+enum class Progress { refused, without_region, stored };
+
+// How far a client comes when the server may register so much memory and no more.
+Progress progress_with(std::size_t max_registrations) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options = options_of_little_memory();
+  options.server_max_registrations = max_registrations;
+  Store store(options, stacks);
+  Progress progress = Progress::refused;
+  store.add_host("client", [&](fabric::Host& host) {
+    const auto client = store.connect(host);
+    if (!client) {
+      EXPECT_EQ(client.error().code, fabric::ErrorCode::connection_refused);
+      EXPECT_NE(client.error().detail.find("out of memory"), std::string::npos);
+      return;
+    }
+    const Answer answer = (*client)->set(numbered_key(0), bytes_of("value")).answer;
+    if (answer == Answer::stored) progress = Progress::stored;
+    if (answer == Answer::out_of_memory) progress = Progress::without_region;
+    EXPECT_EQ((*client)->get(numbered_key(0)).answer,
+              answer == Answer::stored ? Answer::found : Answer::not_found);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  return progress;
+}
+
+// The system may limit how much memory devices can reach.
+TEST(OutOfMemory, IsAnsweredWhereTheServerCanRegisterNoMore) {
+  constexpr std::size_t for_the_server = 3;
+  constexpr std::size_t for_a_client = 3;  // messages, chunk, table; then its regions
+  EXPECT_EQ(progress_with(for_the_server + for_a_client - 1), Progress::refused);
+  EXPECT_EQ(progress_with(for_the_server + for_a_client), Progress::without_region);
+  EXPECT_EQ(progress_with(for_the_server + for_a_client + 1), Progress::stored);
+}
+
 // Whoever overwrites the same keys for ever needs no more memory than they take once.
 TEST(OutOfMemory, IsNotReachedByOverwriting) {
   const Bytes value(400, std::byte{3});

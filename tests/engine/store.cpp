@@ -23,7 +23,9 @@ std::string describe(const StoreRun& run) {
 Store::Store(const StoreOptions& options, fabric::FiberStackPool& stacks)
     : options_(options), strategy_(sim::make_strategy(options.simulation, options.seed)) {
   simulation_ = std::make_unique<sim::Simulation>(options.simulation, *strategy_, stacks);
-  simulation_->add_host({.name = "server", .role = sim::Role::server},
+  simulation_->add_host({.name = "server",
+                         .role = sim::Role::server,
+                         .max_registrations = options.server_max_registrations},
                         [this](fabric::Host& host) { serve(host); });
 }
 

@@ -42,6 +42,7 @@ struct StoreOptions {
   engine::ServerOptions server{.hash_key = engine::HashKey{}};  // known, so that keys can be chosen
   engine::ClientOptions client{};  // its safeguards are those of the server
   sim::SimulationOptions simulation{};
+  std::size_t server_max_registrations = sim::HostOptions::without_limit;
   std::uint64_t seed = 1;
 
   void set_safeguards(const engine::Safeguards& safeguards) {

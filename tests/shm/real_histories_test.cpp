@@ -1,12 +1,15 @@
 // The engine between real threads and processes: what they did is linearizable, and memory is in order
 // afterwards, also if clients are killed or stopped at random moments, or the server is.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <future>
 #include <random>
@@ -281,6 +284,41 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
   expect_success(successor);
   int status = 0;
   ::waitpid(server, &status, 0);
+}
+
+// Takes one connection and hears what it wants; then it is gone.
+void listen_and_leave(const std::filesystem::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const int listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  const int connection = ::accept(listener, nullptr, nullptr);
+  std::array<char, 4096> heard{};
+  EXPECT_GT(::recv(connection, heard.data(), heard.size(), 0), 0);
+  ::close(connection);
+  ::close(listener);
+}
+
+TEST_F(RealHistoriesTest, OfAServerThatIsGoneBeforeItAnswers) {
+  const std::filesystem::path socket = directory_ / "server" / "7";
+  std::filesystem::create_directories(socket.parent_path());
+  const std::jthread server([&] { listen_and_leave(socket); });
+  while (!std::filesystem::exists(socket)) std::this_thread::sleep_for(1ms);
+  const auto process = make_process(directory_);
+  const auto host = process->create_host("client").value();
+  host->run_program([&] {
+    // It may exist and not listen yet.
+    for (;;) {
+      const auto client = engine::Client::connect(*host, {.host = "server", .service = 7}, {});
+      ASSERT_FALSE(client.has_value());
+      if (client.error().code != fabric::ErrorCode::unreachable) {
+        FAIL() << to_string(client.error().code) << ": " << client.error().detail;
+      }
+      if (client.error().detail.find("before it answered") != std::string::npos) return;
+    }
+  });
 }
 
 }  // namespace

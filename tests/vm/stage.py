@@ -27,11 +27,12 @@ class Stage(unittest.TestCase):
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
 
-    def machine(self, name, command, programs=()):
+    def machine(self, name, command, programs=(), mtu_bytes=1500):
         """One of the two. The server's is to be started first: it holds the listening end."""
         is_server = name == "server"
         description = Description(
             command=command, name=name, hosts=ADDRESSES, memory_mib=512,
+            mtu_bytes=mtu_bytes,
             addresses=[f"{ADDRESSES[name]}/24"],
             programs=[(file, f"/bin/{Path(file).name}")
                       for file in [os.environ["STORE_DRIVER"], *programs]],

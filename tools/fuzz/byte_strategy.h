@@ -1,6 +1,7 @@
 // Answers from a string of bytes, for fuzzers that make such strings up: what they change in the string, they
 // change in the schedule. Behind its end the answers are pseudorandom numbers that follow from all of it, so
-// that a short string is a whole schedule too.
+// that a short string is a whole schedule too. So are numbers of 64 bits, which programs take for unique: a
+// string that repeats them would show nothing but that.
 #pragma once
 
 #include <bit>
@@ -34,7 +35,8 @@ class ByteStrategy final : public sim::Strategy {
   }
 
   std::uint64_t below(std::uint64_t bound) {
-    const std::size_t width = bound == 0 ? 8 : (std::bit_width(bound - 1) + 7U) / 8;
+    if (bound == 0) return tail_.next();
+    const std::size_t width = (std::bit_width(bound - 1) + 7U) / 8;
     if (position_ + width > bytes_.size()) {
       position_ = bytes_.size();
       return tail_.below(bound);
@@ -43,7 +45,7 @@ class ByteStrategy final : public sim::Strategy {
     for (std::size_t index = 0; index < width; ++index) {
       answer = answer << 8 | bytes_[position_++];
     }
-    return bound == 0 ? answer : answer % bound;
+    return answer % bound;
   }
 
   std::span<const std::uint8_t> bytes_;

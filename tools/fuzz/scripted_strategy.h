@@ -1,5 +1,6 @@
 // Answers from a list, as far as they fit, and from another source beyond it. What shrinking tries: unlike
-// a replay it does not mind being asked other questions than those that were recorded.
+// a replay it does not mind being asked other questions than those that were recorded. Numbers of 64 bits,
+// which programs take for unique, never repeat, whatever the list says.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,9 @@ namespace falafel::fuzz {
 
 // The answer that adds nothing to a run: the first that can move, everything at once, and no fault as long
 // as possible.
+// `bound` is not 0.
 constexpr std::uint64_t neutral_answer(sim::ChoiceKind kind, std::uint64_t bound) {
-  return kind == sim::ChoiceKind::fault_step && bound > 0 ? bound - 1 : 0;
+  return kind == sim::ChoiceKind::fault_step ? bound - 1 : 0;
 }
 
 class ScriptedStrategy final : public sim::Strategy {
@@ -36,15 +38,16 @@ class ScriptedStrategy final : public sim::Strategy {
 
  private:
   std::uint64_t next(sim::ChoiceKind kind, std::uint64_t bound) {
-    if (position_ < answers_.size()) {
-      const std::uint64_t answer = answers_[position_++];
-      return bound == 0 ? answer : answer % bound;
-    }
+    const bool is_listed = position_ < answers_.size();
+    const std::uint64_t listed = is_listed ? answers_[position_++] : 0;
+    if (bound == 0) return sim::splitmix64(unique_numbers_);
+    if (is_listed) return listed % bound;
     return tail_ ? tail_->below(bound) : neutral_answer(kind, bound);
   }
 
   std::vector<std::uint64_t> answers_;
   std::size_t position_ = 0;
+  std::uint64_t unique_numbers_ = 0;
   std::optional<sim::RandomGenerator> tail_;
 };
 

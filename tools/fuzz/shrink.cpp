@@ -248,6 +248,7 @@ bool Shrinking::clear_answers() {
       bool changes = false;
       for (std::size_t index = begin; index < std::min(begin + length, answers.size()); ++index) {
         const sim::Choice& choice = best_.choices[index];
+        if (choice.bound == 0) continue;
         const std::uint64_t neutral = neutral_answer(choice.kind, choice.bound);
         changes = changes || answers[index] != neutral;
         answers[index] = neutral;
