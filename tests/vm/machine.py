@@ -6,6 +6,7 @@ console's log are left in the machine's folder; so is what it put into /results.
 import re
 import socket
 import subprocess
+import sys
 import tarfile
 import time
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ MODULE_PARAMETERS = {"dummy": "numdummies=0"}
 PROGRAMS = ["/usr/bin/rdma", "/usr/sbin/ip"]
 RXE_PROVIDER = "/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so"
 RESULTS_BYTES = 256 << 20
+BOOTED_WITHIN_S = 60  # takes two to five
+BOOT_ATTEMPTS = 3
 
 
 @dataclass
@@ -67,7 +70,22 @@ class Machine:
         initramfs = self.folder / "initramfs"
         initramfs.write_bytes(file_system(kernel, description, shell).to_bytes())
         arguments = self._arguments(kernel, description, initramfs, shell)
-        self._process = subprocess.Popen(arguments, stdin=None if shell else subprocess.DEVNULL)
+        self._process = self._start(arguments, shell)
+
+    # Now and then, the emulated kernel stops at its very beginning, before it has printed a line.
+    def _start(self, arguments, shell):
+        for attempt in range(BOOT_ATTEMPTS):
+            process = subprocess.Popen(arguments, stdin=None if shell else subprocess.DEVNULL)
+            deadline_s = time.monotonic() + BOOTED_WITHIN_S
+            while time.monotonic() < deadline_s:
+                if b"booted" in self.console.read_bytes() or process.poll() is not None:
+                    return process
+                time.sleep(0.05)
+            print(f"{self.folder.name} did not boot within {BOOTED_WITHIN_S} s (attempt {attempt + 1})",
+                  file=sys.stderr)
+            process.kill()
+            process.wait()
+        raise TimeoutError(f"{self.folder.name} does not boot; see {self.console}")
 
     def _arguments(self, kernel, description, initramfs, shell):
         wire = description.wire.arguments() if description.wire else ["-nic", "none"]

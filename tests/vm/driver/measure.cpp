@@ -22,11 +22,13 @@ std::uint64_t median_ns(fabric::Host& host, std::uint32_t rounds,
   return *middle;
 }
 
-// With the number of round trips that the client counted, for comparison.
-void report(const char* what, std::uint64_t duration_ns, std::uint64_t round_trips,
-            std::uint32_t rounds) {
-  fmt::print("{}: {:.1f} us, {:.2f} round trips\n", what, static_cast<double>(duration_ns) / 1e3,
-             static_cast<double>(round_trips) / rounds);
+// With the numbers of round trips and verbs that the client counted, for comparison.
+void report(const char* what, std::uint64_t duration_ns, const engine::OperationStatistics& before,
+            const engine::OperationStatistics& after, std::uint32_t rounds) {
+  fmt::print("{}: {:.1f} us, {:.2f} round trips, {:.2f} verbs\n", what,
+             static_cast<double>(duration_ns) / 1e3,
+             static_cast<double>(after.round_trips - before.round_trips) / rounds,
+             static_cast<double>(after.verbs - before.verbs) / rounds);
 }
 
 int measure_all(fabric::VerbsHost& host, const Settings& settings) {
@@ -42,9 +44,9 @@ int measure_all(fabric::VerbsHost& host, const Settings& settings) {
   const std::vector<std::byte> value(64);
   const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
   const auto measure_one = [&](const char* what, const std::function<void()>& body) {
-    const std::uint64_t before = client.statistics().round_trips;
+    const engine::OperationStatistics before = client.statistics();
     const std::uint64_t duration_ns = median_ns(host, settings.rounds, body);
-    report(what, duration_ns, client.statistics().round_trips - before, settings.rounds);
+    report(what, duration_ns, before, client.statistics(), settings.rounds);
   };
   measure_one("SET", [&] { client.set(bytes(key), value); });
   measure_one("GET hit", [&] { client.get(bytes(key)); });
