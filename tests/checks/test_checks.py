@@ -72,7 +72,7 @@ class AllChecks(CheckTest):
         return [path.name for path in programs if path.is_file() and path.stat().st_mode & 0o100]
 
     def test_each_has_help(self):
-        self.assertEqual(len(self.checks()), 6)
+        self.assertEqual(len(self.checks()), 7)
         for name in self.checks():
             with self.subTest(name):
                 run = self.run_program(PROJECT / "tools" / "checks" / name, "--help")
@@ -191,6 +191,24 @@ class Determinism(CheckTest):
                     file = self.add(f"{folder}/file.cpp", f"/* two\nlines */\n{code}\n")
                     self.assert_reported("determinism", f"{folder}/file.cpp:3: ")
                     file.unlink()
+
+
+class Mutants(CheckTest):
+    PATCH = "tests/litmus/mutants/rule.patch"
+
+    def setUp(self):
+        super().setUp()
+        self.add("fabric/sim/file.cpp", "int right();\n")
+
+    def test_accepts_what_applies(self):
+        self.add(self.PATCH, "litmus\n\n--- a/fabric/sim/file.cpp\n+++ b/fabric/sim/file.cpp\n"
+                             "@@ -1 +1 @@\n-int right();\n+int wrong();\n")
+        self.assert_accepted("mutants")
+
+    def test_reports_what_does_not(self):
+        self.add(self.PATCH, "litmus\n\n--- a/fabric/sim/file.cpp\n+++ b/fabric/sim/file.cpp\n"
+                             "@@ -1 +1 @@\n-int older();\n+int wrong();\n")
+        self.assert_reported("mutants", f"{self.PATCH}:1: does not apply")
 
 
 class Headers(CheckTest):
