@@ -1,4 +1,4 @@
-// Memory of the own host, registered as a whole: where requests take data from and put it.
+// Registered memory of the own host, or a piece of it: where requests take data from and put it.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,19 @@ namespace falafel::engine {
 
 struct LocalMemory {
   std::shared_ptr<fabric::MemoryBlock> block;
-  std::unique_ptr<fabric::MemoryRegion> region;
+  std::shared_ptr<fabric::MemoryRegion> region;
+  std::uint64_t begin = 0;  // within the block
   std::uint64_t size_bytes = 0;
 
-  fabric::MemoryAddress at(std::uint64_t offset) const { return {region->local_key(), offset}; }
+  fabric::MemoryAddress at(std::uint64_t offset) const {
+    return {region->local_key(), begin + offset};
+  }
   std::span<std::byte> bytes(std::uint64_t offset, std::uint64_t length) const {
-    return block->bytes().subspan(offset, length);
+    return block->bytes().subspan(begin + offset, length);
+  }
+  // Lives on its own.
+  LocalMemory piece(std::uint64_t offset, std::uint64_t length) const {
+    return {block, region, begin + offset, length};
   }
 };
 
@@ -28,7 +35,7 @@ inline fabric::Result<LocalMemory> allocate_local_memory(fabric::Host& host,
   if (!block) return tl::unexpected(block.error());
   auto region = domain.register_memory(*block, 0, size_bytes, {.local_write = true});
   if (!region) return tl::unexpected(region.error());
-  return LocalMemory{std::move(*block), std::move(*region), size_bytes};
+  return LocalMemory{std::move(*block), std::move(*region), 0, size_bytes};
 }
 
 }  // namespace falafel::engine

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t send_requests_per_operation = max_containers_ahead + 1;
 constexpr std::uint32_t heartbeats_per_timeout = 5;
+constexpr std::uint64_t line_bytes = 64;  // of the processor's cache: slots do not share one
 
 std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
   const fabric::DeviceAttributes& device = host.device(0).attributes();
@@ -62,7 +63,7 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
   auto for_receives = device.create_completion_queue(receive_count);
   if (!for_receives) return tl::unexpected(for_receives.error());
   receive_completions = std::move(*for_receives);
-  auto buffers = allocate_local_memory(host, *domain, (receive_count + 1) * control_message_bytes);
+  auto buffers = allocate_local_memory(host, *domain, superblock_at + superblock_bytes);
   if (!buffers) return tl::unexpected(buffers.error());
   messages_ = std::move(*buffers);
   requester.emplace(host, *send_completions, capacity, [this] { on_broken(); });
@@ -99,18 +100,17 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
 }
 
 fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
-  auto memory = allocate_local_memory(host, *domain, superblock_bytes);
-  if (!memory) return tl::unexpected(memory.error());
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
   request.length_bytes = superblock_bytes;
-  request.local = memory->at(0);
+  request.local = messages_.at(superblock_at);
   request.remote = {chunk_key, 0};
   if (!requester->execute({&request, 1})) {
     return fabric::make_error(fabric::ErrorCode::unreachable,
                               "the connection broke before the superblock was read");
   }
-  const auto superblock = parse_superblock(memory->bytes(0, superblock_bytes), promised_bytes);
+  const auto superblock =
+      parse_superblock(messages_.bytes(superblock_at, superblock_bytes), promised_bytes);
   if (!superblock) return tl::unexpected(superblock.error());
   geometry = geometry_of(*superblock);
   chunk_bytes = geometry.chunk_bytes();
@@ -125,11 +125,12 @@ fabric::Result<void> Session::prepare_slots() {
   const std::uint64_t size_bytes =
       fabric::word_bytes + 2 * chunk_entries * entry_bytes +
       std::uint64_t{options.readahead.containers} * options.readahead.container_bytes;
+  const std::uint64_t distance_bytes = (size_bytes + line_bytes - 1) / line_bytes * line_bytes;
   slots.resize(options.max_operations_in_flight);
-  for (OperationSlot& slot : slots) {
-    auto memory = allocate_local_memory(host, *domain, size_bytes);
-    if (!memory) return tl::unexpected(memory.error());
-    slot.fixed = std::move(*memory);
+  auto memory = allocate_local_memory(host, *domain, slots.size() * distance_bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  for (std::size_t index = 0; index < slots.size(); ++index) {
+    slots[index].fixed = memory->piece(index * distance_bytes, size_bytes);
   }
   return {};
 }

@@ -67,6 +67,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   static constexpr std::uint32_t receive_count = 4;
+  static constexpr std::uint64_t superblock_at = (receive_count + 1) * control_message_bytes;
 
   fabric::Result<ServerHello> connect(const fabric::Address& server, std::uint64_t deadline_ns);
   fabric::Result<void> read_superblock(std::uint64_t promised_bytes);
@@ -83,7 +84,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<ControlMessage> heartbeat();
   void on_broken();
 
-  LocalMemory messages_;  // receive buffers, then one to send from
+  LocalMemory messages_;  // receive buffers, one to send from, the superblock as it was read
   std::unique_ptr<fabric::Event> outbox_;
   std::unique_ptr<fabric::Event> slot_free_;
   std::uint64_t heartbeat_interval_ns_ = 0;

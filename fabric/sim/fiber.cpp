@@ -94,7 +94,8 @@ void Fiber::step() {
   resume();
 }
 
-void Fiber::suspend() {
+// Inlined: the fewer frames, the less it costs to unwind a fiber.
+[[gnu::always_inline]] inline void Fiber::suspend() {
   FALAFEL_ASSERT(world_.running == this, "fiber '{}' waits while another one runs", name_);
   FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
                  host_.name());
@@ -106,7 +107,9 @@ void Fiber::suspend() {
   }
 }
 
-bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
+// One copy, that the others end in: fewer and shorter frames to unwind.
+[[gnu::noinline]] bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns,
+                                   std::string_view what) {
   if (cancelled_ || deadline_ns <= world_.trace.time_ns()) {
     yield();
     return false;

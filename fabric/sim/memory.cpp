@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fabric/request_rules.h"
+#include "fabric/sim/as_own.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/world.h"
@@ -166,7 +167,7 @@ std::size_t RegionTable::count_valid(const HostCore& host) const {
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
-  auto core = std::dynamic_pointer_cast<BlockCore>(std::move(block));
+  BlockCore* const core = as_own<BlockCore>(block.get());
   if (core == nullptr) {
     return make_error(
         ErrorCode::invalid_argument,
@@ -192,7 +193,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
   }
   Region region;
   region.base = core->data();
-  region.block = std::move(core);
+  region.block = std::static_pointer_cast<BlockCore>(std::move(block));
   region.offset = offset;
   region.length_bytes = length_bytes;
   region.access = access;

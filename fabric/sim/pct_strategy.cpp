@@ -30,14 +30,14 @@ std::uint64_t PctStrategy::choose(const ChoicePoint& point) {
 std::uint64_t PctStrategy::schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) {
   const std::size_t highest = highest_of(actors);
   while (!change_points_.empty() && change_points_.back().decision == decisions_) {
-    lower(actors[highest], change_points_.back().priority);
+    priorities_[actors[highest]] = change_points_.back().priority;
     change_points_.pop_back();
   }
   ++decisions_;
   return highest;
 }
 
-std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) const {
+std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) {
   std::size_t highest = 0;
   std::uint64_t highest_priority = 0;
   for (std::size_t index = 0; index < actors.size(); ++index) {
@@ -49,22 +49,12 @@ std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) const {
   return highest;
 }
 
-// Starting priorities are a function of the actor, so that nothing is kept for the many actors that
-// come and go: each has the number of a splitmix64 sequence that its own number selects.
-std::uint64_t PctStrategy::priority_of(ActorId actor) const {
-  for (const LoweredActor& lowered : lowered_) {
-    if (lowered.actor == actor) return lowered.priority;
-  }
-  std::uint64_t state = priority_seed_ + actor * 0x9e3779b97f4a7c15U;
-  return splitmix64(state) | high_priority_bit;
-}
-
-void PctStrategy::lower(ActorId actor, std::uint64_t priority) {
-  const auto found = std::ranges::find(lowered_, actor, &LoweredActor::actor);
-  if (found == lowered_.end()) {
-    lowered_.push_back({.actor = actor, .priority = priority});
-  } else {
-    found->priority = priority;
+// Starting priorities are a function of the actor, not of when it was first asked for: each has the number
+// of a splitmix64 sequence that its own number selects.
+void PctStrategy::draw_priorities_until(ActorId actor) {
+  for (std::uint64_t next = priorities_.size(); next <= actor; ++next) {
+    std::uint64_t state = priority_seed_ + next * 0x9e3779b97f4a7c15U;
+    priorities_.push_back(splitmix64(state) | high_priority_bit);
   }
 }
 

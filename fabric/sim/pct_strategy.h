@@ -30,20 +30,20 @@ class PctStrategy final : public Strategy {
     std::uint64_t decision;
     std::uint64_t priority;  // what the actor falls to
   };
-  struct LoweredActor {
-    ActorId actor;
-    std::uint64_t priority;
-  };
 
-  std::size_t highest_of(std::span<const ActorId> actors) const;
-  std::uint64_t priority_of(ActorId actor) const;
-  void lower(ActorId actor, std::uint64_t priority);
+  std::size_t highest_of(std::span<const ActorId> actors);
+  std::uint64_t priority_of(ActorId actor) {
+    if (actor >= priorities_.size()) [[unlikely]]
+      draw_priorities_until(actor);
+    return priorities_[actor];
+  }
+  void draw_priorities_until(ActorId actor);
 
   RandomGenerator random_;
   std::uint64_t priority_seed_;
   std::uint64_t decisions_ = 0;
   std::vector<ChangePoint> change_points_;  // those to come, the next one last
-  std::vector<LoweredActor> lowered_;
+  std::vector<std::uint64_t> priorities_;   // by actor
 };
 
 }  // namespace falafel::sim

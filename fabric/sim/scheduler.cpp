@@ -7,17 +7,13 @@ namespace falafel::sim {
 void ReadySet::introduce(Actor& actor) {
   actor.actor_id_ = next_id_++;
   actors_.resize(next_id_);
-}
-
-std::span<const ActorId> ReadySet::ids() {
-  ids_.clear();
-  for (std::uint32_t index = 0; index < size_; ++index) ids_.push_back(actors_[index]->actor_id_);
-  return ids_;
+  ids_.resize(next_id_);
 }
 
 void ReadySet::insert(Actor& actor) {
   actor.position_ = size_;
   actors_[size_] = &actor;
+  ids_[size_] = actor.actor_id_;
   ++size_;
 }
 
@@ -26,6 +22,7 @@ void ReadySet::remove(Actor& actor) {
   --size_;
   Actor* last = actors_[size_];
   actors_[position] = last;
+  ids_[position] = last->actor_id_;
   last->position_ = position;
   actor.position_ = Actor::absent;
 }

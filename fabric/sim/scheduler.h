@@ -52,7 +52,7 @@ class ReadySet {
 
   bool contains(const Actor& actor) const { return actor.position_ != Actor::absent; }
   std::size_t size() const { return size_; }
-  std::span<const ActorId> ids();  // until the set changes
+  std::span<const ActorId> ids() const { return {ids_.data(), size_}; }  // until the set changes
   Actor& at(std::size_t index) const { return *actors_[index]; }
 
  private:
@@ -70,8 +70,8 @@ class ReadySet {
   void remove(Actor& actor);
 
   std::vector<Actor*> actors_;  // has room for every actor; the first `size_` places are taken
+  std::vector<ActorId> ids_;    // of the same actors
   std::uint32_t size_ = 0;
-  std::vector<ActorId> ids_;  // made when asked for
   ActorId next_id_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,10 +72,21 @@ struct Pause {
   std::uint64_t time_ns = 0;
 };
 
+// A set of kinds of events: bit i stands for the i-th.
+using EventKinds = std::uint32_t;
+inline constexpr EventKinds all_event_kinds = ~EventKinds{0};
+constexpr EventKinds event_kinds(std::initializer_list<EventKind> kinds) {
+  EventKinds set = 0;
+  for (const EventKind kind : kinds) set |= EventKinds{1} << static_cast<unsigned>(kind);
+  return set;
+}
+
 class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
   virtual void observe(const TraceEvent& event) = 0;
+  // What is observed; asked once, before the run. Events that nobody wants cost little.
+  virtual EventKinds observed_kinds() const { return all_event_kinds; }
   // Before the first event about it. No part of the trace.
   virtual void introduce(const Subject&) {}
   // No part of the trace either.
@@ -100,11 +112,13 @@ std::string describe(const TraceEvent& event);
 
 class Trace {
  public:
-  explicit Trace(TraceObserver* observer) : observer_(observer) {}
+  explicit Trace(TraceObserver* observer)
+      : observer_(observer),
+        observed_kinds_(observer == nullptr ? 0 : observer->observed_kinds()) {}
 
   void record(const TraceEvent& event) {
     mix(event);
-    if (observer_ != nullptr) [[unlikely]]
+    if ((observed_kinds_ & event_kinds({event.kind})) != 0) [[unlikely]]
       report(event);
   }
 
@@ -145,6 +159,7 @@ class Trace {
   [[gnu::cold]] void report(TraceEvent event);
 
   TraceObserver* observer_;
+  EventKinds observed_kinds_;
   std::uint64_t hash_ = 0x66616c6166656c00;
   std::uint64_t step_ = 0;
   std::uint64_t time_ns_ = 0;

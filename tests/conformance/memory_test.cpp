@@ -1,6 +1,8 @@
 // Memory: what a host may do with its own, and what a registration gives to others.
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -78,6 +80,31 @@ TEST_P(MemoryTest, ProcessorSwapsAreAtomicAmongFibers) {
     }
     for (const FiberId fiber : fibers) host.join(fiber);
     EXPECT_EQ(block->load(0), fiber_count * increments);
+  });
+}
+
+// What no fabric has made.
+class ForeignBlock final : public MemoryBlock {
+ public:
+  std::span<std::byte> bytes() override { return bytes_; }
+  std::uint64_t load(std::uint64_t) override { return 0; }
+  void store(std::uint64_t, std::uint64_t) override {}
+  std::uint64_t compare_and_swap(std::uint64_t, std::uint64_t, std::uint64_t) override { return 0; }
+  void read(std::uint64_t, std::span<std::byte>) override {}
+  void write(std::uint64_t, std::span<const std::byte>) override {}
+
+ private:
+  std::array<std::byte, 64> bytes_{};
+};
+
+TEST_P(MemoryTest, RegistrationNeedsABlockOfTheFabric) {
+  run_alone([](Host& host) {
+    const Site site(host);
+    const auto error = [&](std::shared_ptr<MemoryBlock> block) {
+      return error_of(site.protection_domain->register_memory(std::move(block), 0, 8, all_rights));
+    };
+    EXPECT_EQ(error(nullptr), ErrorCode::invalid_argument);
+    EXPECT_EQ(error(std::make_shared<ForeignBlock>()), ErrorCode::invalid_argument);
   });
 }
 

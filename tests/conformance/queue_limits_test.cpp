@@ -1,6 +1,7 @@
 // Queues have as many places as was asked for, and limits are kept.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "tests/conformance/suite.h"
@@ -241,6 +242,39 @@ TEST_P(QueueLimitsTest, QueuePairNeedsItsParts) {
     EXPECT_EQ(error_of_connecting(site, options), ErrorCode::invalid_argument);
     options = link.options;
     options.receive_completions = nullptr;
+    EXPECT_EQ(error_of_connecting(site, options), ErrorCode::invalid_argument);
+  });
+}
+
+// What no fabric has made.
+class ForeignDomain final : public ProtectionDomain {
+ public:
+  Result<std::unique_ptr<MemoryRegion>> register_memory(std::shared_ptr<MemoryBlock>, std::uint64_t,
+                                                        std::uint64_t, Access) override {
+    return make_error(ErrorCode::unsupported, "there is nothing behind it");
+  }
+};
+
+class ForeignQueue final : public CompletionQueue {
+ public:
+  std::size_t poll(std::span<WorkCompletion>) override { return 0; }
+  bool wait(std::uint64_t) override { return false; }
+};
+
+TEST_P(QueueLimitsTest, QueuePairNeedsPartsOfTheFabric) {
+  run_alone([](Host& host) {
+    Site site(host);
+    const Link link(site, {});
+    ForeignDomain domain;
+    ForeignQueue queue;
+    QueuePairOptions options = link.options;
+    options.protection_domain = &domain;
+    EXPECT_EQ(error_of_connecting(site, options), ErrorCode::invalid_argument);
+    options = link.options;
+    options.send_completions = &queue;
+    EXPECT_EQ(error_of_connecting(site, options), ErrorCode::invalid_argument);
+    options = link.options;
+    options.receive_completions = &queue;
     EXPECT_EQ(error_of_connecting(site, options), ErrorCode::invalid_argument);
   });
 }

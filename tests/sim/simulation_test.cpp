@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <stdexcept>
 
 #include "fabric/sim/random_strategy.h"
@@ -63,6 +65,38 @@ TEST(Simulation, AnObserverSeesTheRunAndDoesNotChangeIt) {
   const RunResult observed = run_workload({}, options, *strategy, stacks, &log);
   EXPECT_EQ(observed.trace_hash, run_seed(3, stacks).trace_hash);
   EXPECT_FALSE(log.entries().empty());
+}
+
+// Counts, of each kind, the events that it sees.
+class CountingObserver final : public TraceObserver {
+ public:
+  explicit CountingObserver(EventKinds kinds) : kinds_(kinds) {}
+  void observe(const TraceEvent& event) override { ++counts_[event.kind]; }
+  EventKinds observed_kinds() const override { return kinds_; }
+  const std::map<EventKind, std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  EventKinds kinds_;
+  std::map<EventKind, std::uint64_t> counts_;
+};
+
+TEST(Simulation, AnObserverSeesTheKindsThatItAskedFor) {
+  fabric::FiberStackPool stacks;
+  const SimulationOptions options = swarm_options(3);
+  CountingObserver everything(all_event_kinds);
+  CountingObserver some(event_kinds({EventKind::words_read, EventKind::request_posted}));
+  for (CountingObserver* observer : {&everything, &some}) {
+    const auto strategy = make_strategy(options, 3);
+    const RunResult observed = run_workload({}, options, *strategy, stacks, observer);
+    EXPECT_EQ(observed.trace_hash, run_seed(3, stacks).trace_hash);
+  }
+  ASSERT_GT(everything.counts().size(), 2U);
+  std::map<EventKind, std::uint64_t> expected;
+  for (const EventKind kind : {EventKind::words_read, EventKind::request_posted}) {
+    ASSERT_TRUE(everything.counts().contains(kind)) << to_string(kind);
+    expected[kind] = everything.counts().at(kind);
+  }
+  EXPECT_EQ(some.counts(), expected);
 }
 
 TEST(Simulation, ARecordedRunReplays) {

@@ -34,6 +34,7 @@ class Observer : public sim::TraceObserver {
         progress_(most_verbs_without_completion) {}
 
   void observe(const sim::TraceEvent& event) override;
+  sim::EventKinds observed_kinds() const override;
   void introduce(const sim::Subject& subject) override {
     if (options_.listener != nullptr) options_.listener->introduce(subject);
   }
@@ -71,6 +72,12 @@ std::optional<std::uint64_t> Observer::slot_at(std::uint64_t offset) const {
     return std::nullopt;
   }
   return (offset - begin) / engine::entry_bytes;
+}
+
+sim::EventKinds Observer::observed_kinds() const {
+  if (options_.listener != nullptr) return sim::all_event_kinds;
+  return sim::event_kinds({sim::EventKind::words_read, sim::EventKind::atomic_written,
+                           sim::EventKind::request_posted, sim::EventKind::host_died});
 }
 
 // Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
