@@ -117,8 +117,9 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
     receives_[posted_receives_++] = request;
   }
   receive_places_taken_ += static_cast<std::uint32_t>(chain.size());
-  refresh();
-  if (peer_ != nullptr) peer_->refresh();
+  // Only a flush takes receive requests from this side; at the other, only a request can wait for them.
+  if (state_ == State::error) refresh();
+  if (peer_ != nullptr && peer_->released_ != peer_->posted_) peer_->refresh();
   return {};
 }
 
