@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "engine/copy_bytes.h"
 #include "engine/layout/container.h"
 #include "engine/probes.h"
 
@@ -148,7 +149,7 @@ bool Operation::load_through(LoadedContainer& container, std::uint64_t length_by
   const auto grown = grow(incoming, length_bytes, *session_);
   FALAFEL_ASSERT(grown.has_value(), "no memory to read a container: {}", grown.error().detail);
   if (!is_there_already) {
-    std::ranges::copy(container.bytes(), incoming.bytes(0, kept).begin());
+    copy_bytes(container.bytes(), incoming.bytes(0, kept).data());
   }
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/client/operation.h"
+#include "engine/copy_bytes.h"
 #include "engine/layout/entry.h"
 
 namespace falafel::engine {
@@ -239,7 +240,7 @@ void Session::send_messages() {
 
 bool Session::send(const ControlMessage& message) {
   constexpr std::uint64_t offset = receive_count * control_message_bytes;
-  std::ranges::copy(to_bytes(message), messages_.bytes(offset, control_message_bytes).begin());
+  copy_bytes(bytes_of(message), messages_.bytes(offset, control_message_bytes).data());
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::send;
   request.length_bytes = control_message_bytes;

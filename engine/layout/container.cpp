@@ -1,9 +1,9 @@
 #include "engine/layout/container.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "engine/copy_bytes.h"
 #include "engine/layout/crc32c.h"
 #include "fabric/fabric.h"
 
@@ -32,8 +32,8 @@ void write_container(std::span<const std::byte> key, std::span<const std::byte> 
   header.key_crc = crc32c(key, header.header_crc);
   header.value_crc = crc32c(value, header.key_crc);
   std::memcpy(destination.data(), &header, sizeof header);
-  std::ranges::copy(key, destination.begin() + container_header_bytes);
-  std::ranges::copy(value, destination.begin() + static_cast<std::ptrdiff_t>(header.key_end()));
+  copy_bytes(key, destination.data() + container_header_bytes);
+  copy_bytes(value, destination.data() + header.key_end());
 }
 
 void write_unreadable_container(std::span<std::byte> destination) {

@@ -59,10 +59,16 @@ struct ControlMessage {
 inline constexpr std::uint32_t control_message_bytes = 32;
 static_assert(sizeof(ControlMessage) == control_message_bytes);
 
+// The bytes of `value` itself.
+template <typename Value>
+std::span<const std::byte> bytes_of(const Value& value) {
+  static_assert(std::has_unique_object_representations_v<Value>);
+  return std::as_bytes(std::span(&value, 1));
+}
+
 template <typename Value>
 std::vector<std::byte> to_bytes(const Value& value) {
-  static_assert(std::has_unique_object_representations_v<Value>);
-  const auto bytes = std::as_bytes(std::span(&value, 1));
+  const std::span<const std::byte> bytes = bytes_of(value);
   return {bytes.begin(), bytes.end()};
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "engine/copy_bytes.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
@@ -170,8 +171,8 @@ void Membership::pump(Client& client) {
     client.sending[index] = true;
     const std::uint64_t buffer = receive_count + index;
     const std::uint64_t offset = buffer * control_message_bytes;
-    std::ranges::copy(to_bytes(client.outbox.front()),
-                      client.messages.bytes(offset, control_message_bytes).begin());
+    copy_bytes(bytes_of(client.outbox.front()),
+               client.messages.bytes(offset, control_message_bytes).data());
     client.outbox.pop_front();
     fabric::WorkRequest request;
     request.id = request_id(client.number, buffer);

@@ -62,7 +62,7 @@ std::string_view view_of(const void* bytes, size_t length) {
 falafel_status copy_value(const std::vector<std::byte>& value, void** copy, size_t* copy_bytes) {
   void* const memory = std::malloc(std::max<size_t>(value.size(), 1));
   if (memory == nullptr) return FALAFEL_OUT_OF_MEMORY;
-  std::ranges::copy(value, static_cast<std::byte*>(memory));
+  std::copy_n(value.data(), value.size(), static_cast<std::byte*>(memory));
   *copy = memory;
   *copy_bytes = value.size();
   return FALAFEL_OK;
