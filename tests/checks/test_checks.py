@@ -225,6 +225,20 @@ class Headers(CheckTest):
         self.add("engine/store.h", "#pragma once\ninline std::string name;\n")
         self.assert_reported("headers", "engine/store.h:1: does not compile alone")
 
+    def test_reports_what_only_another_header_brings(self):
+        self.add("engine/entry.h", "#pragma once\n#include <string>\nstruct Entry {};\n")
+        self.add("engine/name.h", "#pragma once\ninline std::string name;\n")
+        self.add(
+            "engine/store.h",
+            '#pragma once\n#include "engine/entry.h"\n#include "engine/name.h"\ninline Entry entry;\n',
+        )
+        self.assert_reported("headers", "engine/name.h:1: does not compile alone")
+
+    def test_reports_an_include_that_comes_too_late(self):
+        self.add("engine/entry.h", "#pragma once\nstruct Entry {};\n")
+        self.add("engine/store.h", '#pragma once\ninline Entry entry;\n#include "engine/entry.h"\n')
+        self.assert_reported("headers", "engine/store.h:1: does not compile alone")
+
     def test_reports_a_missing_guard(self):
         self.add("engine/store.h", "struct Entry {};\n")
         self.assert_reported("headers", "redefinition")

@@ -209,8 +209,9 @@ class ShmVariant final : public Variant {
 }  // namespace
 
 std::vector<VariantPointer> backend_variants() {
-  return {std::make_shared<ShmVariant<ThreadsBackend>>("threads", 10, false),
-          std::make_shared<ShmVariant<ProcessesBackend>>("processes", 5, true)};
+  return {std::make_shared<ShmVariant<ThreadsBackend>>("threads", FALAFEL_RUNS_WITH_THREADS, false),
+          std::make_shared<ShmVariant<ProcessesBackend>>("processes", FALAFEL_RUNS_WITH_PROCESSES,
+                                                         true)};
 }
 
 }  // namespace falafel::conformance

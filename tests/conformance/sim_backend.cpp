@@ -150,7 +150,7 @@ std::vector<Profile> profiles(StrategyKind strategy) {
 }  // namespace
 
 std::vector<VariantPointer> backend_variants() {
-  constexpr std::uint64_t seed_count = 100;
+  constexpr std::uint64_t seed_count = FALAFEL_SEEDS;
   std::vector<VariantPointer> variants;
   for (const StrategyKind strategy : {StrategyKind::random, StrategyKind::pct}) {
     const Profile standard{.name = "word", .options = options_of(strategy)};

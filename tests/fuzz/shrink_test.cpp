@@ -15,9 +15,8 @@
 namespace falafel::fuzz {
 namespace {
 
-// Few tries for each simplification, so that all are tried in time, also where a sanitizer makes every
-// schedule slow.
-constexpr ShrinkOptions shrink_options{.seconds = 12, .tries = 20};
+// Few tries for each simplification, so that all are tried in time.
+constexpr ShrinkOptions shrink_options{.seconds = FALAFEL_SHRINK_SECONDS, .tries = 20};
 
 FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
   for (std::uint64_t seed = 1; seed < 10'000; ++seed) {

@@ -73,10 +73,12 @@ class TranslationUnit(NamedTuple):
     arguments: list  # of the compiler
 
 
-def translation_units(root, database):
-    """Those of a build, by its compile_commands.json."""
+def translation_units(root):
+    """Those of the release build, by its compile_commands.json."""
+    if not (root / COMPILE_COMMANDS).exists():
+        sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
     units = []
-    for entry in json.loads((root / database).read_text()):
+    for entry in json.loads((root / COMPILE_COMMANDS).read_text()):
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
         parts = [str(part.relative_to(root)) for part in parts_of_unity(source) or [source]
                  if part.is_relative_to(root)]
@@ -90,10 +92,7 @@ def translation_units(root, database):
 def compile_commands(root):
     """The release build's commands: a list of (path from the root, arguments of the compiler). Files
     that are compiled as one appear with the command of that."""
-    if not (root / COMPILE_COMMANDS).exists():
-        sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
-    units = translation_units(root, COMPILE_COMMANDS)
-    return [(part, unit.arguments) for unit in units for part in unit.parts]
+    return [(part, unit.arguments) for unit in translation_units(root) for part in unit.parts]
 
 
 def parts_of_unity(source):
