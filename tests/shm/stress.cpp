@@ -52,9 +52,10 @@ std::uint64_t number_of(const Bytes& value, std::vector<std::string>& problems) 
 // One fiber's share of a client's work.
 class Worker {
  public:
-  Worker(engine::Client& client, const Stress& stress, SharedLog& log, std::uint32_t number,
-         std::uint64_t seed, std::vector<std::string>& problems)
-      : client_(client),
+  Worker(fabric::Host& host, engine::Client& client, const Stress& stress, SharedLog& log,
+         std::uint32_t number, std::uint64_t seed, std::vector<std::string>& problems)
+      : host_(host),
+        client_(client),
         stress_(stress),
         log_(log),
         number_(number),
@@ -62,7 +63,10 @@ class Worker {
         problems_(problems) {}
 
   void run(std::uint64_t operations) {
-    for (std::uint64_t count = 0; count < operations && problems_.empty(); ++count) step();
+    for (std::uint64_t count = 0; count < operations && problems_.empty(); ++count) {
+      step();
+      if (stress_.pause_ns > 0) host_.sleep_until(host_.now_ns() + stress_.pause_ns);
+    }
   }
   void get(std::uint32_t key) {
     Record& record = log_.call(number_, OperationKind::get, key, 0);
@@ -103,6 +107,7 @@ class Worker {
     }
   }
 
+  fabric::Host& host_;
   engine::Client& client_;
   const Stress& stress_;
   SharedLog& log_;
@@ -125,8 +130,8 @@ void with_client(shm::Process& process, std::vector<std::string>& problems, Body
 
 void read_all(shm::Process& process, const Stress& stress, SharedLog& log,
               std::vector<std::string>& problems) {
-  with_client(process, problems, [&](fabric::Host&, engine::Client& client) {
-    Worker worker(client, stress, log, log.add_client(), 0, problems);
+  with_client(process, problems, [&](fabric::Host& host, engine::Client& client) {
+    Worker worker(host, client, stress, log, log.add_client(), 0, problems);
     for (std::uint32_t key = 0; key < stress.keys; ++key) worker.get(key);
   });
 }
@@ -211,7 +216,7 @@ std::vector<std::string> work(shm::Process& process, const Stress& stress, Share
     std::vector<fabric::FiberId> fibers;
     for (std::uint32_t fiber = 0; fiber < stress.fibers; ++fiber) {
       fibers.push_back(host.spawn({.name = "worker"}, [&, fiber] {
-        Worker(client, stress, log, number, seed * stress.fibers + fiber, problems)
+        Worker(host, client, stress, log, number, seed * stress.fibers + fiber, problems)
             .run(stress.operations / stress.fibers);
       }));
     }

@@ -21,6 +21,7 @@ struct Stress {
   std::uint32_t keys = 6;
   std::uint32_t fibers = 2;          // of each client
   std::uint64_t operations = 1'000;  // of each client
+  std::uint64_t pause_ns = 0;        // of a fiber, after each operation
   std::uint64_t heartbeat_timeout_ns = 30'000'000'000;
 };
 
