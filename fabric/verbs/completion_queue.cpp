@@ -105,7 +105,7 @@ void CompletionQueueState::take(const ibv_wc& entry) {
   const RequestReference request = queue_pair.reference(entry.wr_id);
   const CompletionStatus status = to_status(entry.status, request.opcode);
   if (status != CompletionStatus::success) {
-    if (queue_pair.note_failure() && status != CompletionStatus::flushed) {
+    if (queue_pair.note_failure(request.opcode) && status != CompletionStatus::flushed) {
       network_.report_failure(fmt::format("queue pair {}: {} failed: {} (vendor's code {:#x})",
                                           entry.qp_num, to_string(request.opcode),
                                           ibv_wc_status_str(entry.status), entry.vendor_err));

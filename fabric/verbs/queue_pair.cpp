@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "fabric/realtime/clock.h"
+
 namespace falafel::fabric {
 namespace {
 
@@ -12,6 +14,9 @@ constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 // 2^n times the shortest time-out that InfiniBand knows.
 constexpr std::uint64_t timeout_unit_ns = 4096;
 constexpr std::uint8_t longest_timeout = 31;
+
+// How long a device may take to answer what it has completed.
+constexpr std::uint64_t longest_answer_ns = 10'000'000;
 
 // How long the peer is asked to wait when it finds no receive request: code 12 is 0.64 ms.
 constexpr std::uint8_t receiver_not_ready_timer = 12;
@@ -192,12 +197,15 @@ void VerbsQueuePair::move_to_error() {
 }
 
 // The device changes the state by itself when the peer has done wrong, and tells nobody.
-QueuePairState VerbsQueuePair::state() const {
-  if (state_ != QueuePairState::ready) return state_;
+bool VerbsQueuePair::is_in_error_by_device() const {
   ibv_qp_attr attributes{};
   ibv_qp_init_attr ignored{};
   const int failed = ibv_query_qp(raw_, &attributes, IBV_QP_STATE, &ignored);
-  if (failed != 0 || attributes.qp_state == IBV_QPS_ERR || attributes.qp_state == IBV_QPS_SQE) {
+  return failed != 0 || attributes.qp_state == IBV_QPS_ERR || attributes.qp_state == IBV_QPS_SQE;
+}
+
+QueuePairState VerbsQueuePair::state() const {
+  if (state_ == QueuePairState::ready && is_in_error_by_device()) {
     state_ = QueuePairState::error;
     enter_error();
   }
@@ -206,11 +214,20 @@ QueuePairState VerbsQueuePair::state() const {
 
 // Entering the state of error once more makes Soft-RoCE flush what was posted while it was on its way
 // there; on other devices it changes nothing.
-bool VerbsQueuePair::note_failure() {
+bool VerbsQueuePair::note_failure(Opcode opcode) {
   if (state_ != QueuePairState::ready) return false;
   state_ = QueuePairState::error;
+  if (opcode == Opcode::receive) let_answer_leave();
   enter_error();
   return true;
+}
+
+// Soft-RoCE completes a receive request that is too small before it answers the sender, and drops the answer if
+// the state of error is entered in between. When it has answered, it gets there by itself.
+void VerbsQueuePair::let_answer_leave() const {
+  const std::uint64_t deadline_ns = monotonic_ns() + longest_answer_ns;
+  while (!is_in_error_by_device() && monotonic_ns() < deadline_ns) {
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------

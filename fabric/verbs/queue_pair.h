@@ -77,7 +77,7 @@ class VerbsQueuePair final : public QueuePair {
   RequestReference reference(std::uint64_t device_id) const;
   DatagramAddress source(const ibv_wc& entry, const RequestReference& receive);
   void release(Opcode opcode, std::uint64_t sequence);
-  bool note_failure();  // whether it is the first
+  bool note_failure(Opcode opcode);  // whether it is the first
 
  private:
   // The requests of one queue that have not been polled: [released, posted).
@@ -112,6 +112,8 @@ class VerbsQueuePair final : public QueuePair {
   Result<void> become_ready_to_receive(const Route& route);
   Result<void> become_ready_to_send(const Route& route);
   bool enter_error() const;
+  bool is_in_error_by_device() const;
+  void let_answer_leave() const;
 
   QueuePairOptions options_;
   PortIdentity port_;
