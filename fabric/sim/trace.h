@@ -75,6 +75,7 @@ struct Pause {
 // A set of kinds of events: bit i stands for the i-th.
 using EventKinds = std::uint32_t;
 inline constexpr EventKinds all_event_kinds = ~EventKinds{0};
+static_assert(static_cast<unsigned>(EventKind::host_died) < 32, "the last kind has a bit");
 constexpr EventKinds event_kinds(std::initializer_list<EventKind> kinds) {
   EventKinds set = 0;
   for (const EventKind kind : kinds) set |= EventKinds{1} << static_cast<unsigned>(kind);
