@@ -40,8 +40,8 @@ namespace falafel::fabric {
 
 inline constexpr std::uint64_t never_ns = ~std::uint64_t{0};  // a deadline that does not come
 
-// Thrown out of the waiting calls of a fiber that was cancelled, or whose host died, to unwind it. Not
-// to be swallowed; destructors that run meanwhile must not wait. No subclass of std::exception, so that
+// Thrown out of the waiting calls of a fiber that was cancelled, or whose host died, to unwind it (EndHere
+// is for fibers that can end without). Not to be swallowed; destructors that run meanwhile must not wait. No subclass of std::exception, so that
 // a handler for errors does not catch it.
 struct FiberCancelled {};
 
@@ -315,7 +315,9 @@ class Host {
   // The fiber unwinds with FiberCancelled from the call it waits in, or from the next that waits; one
   // that has not started never runs.
   virtual void cancel(FiberId fiber) = 0;
-  virtual void join(FiberId fiber) = 0;  // waits until it has returned or unwound
+  virtual bool is_cancelled() const = 0;     // the calling fiber
+  virtual void may_end_here(bool here) = 0;  // the calling fiber; see EndHere
+  virtual void join(FiberId fiber) = 0;      // waits until it has returned or unwound
   virtual std::unique_ptr<Event> create_event() = 0;
 
   virtual std::uint64_t now_ns() = 0;                       // monotonic
@@ -325,6 +327,22 @@ class Host {
   virtual std::uint64_t random(std::uint64_t bound) = 0;
 
   virtual void count(const Probe& probe) = 0;
+};
+
+// While it lives, the calling fiber can end without an exception: if it is cancelled, the call in which it
+// waits for the clock, an event, a completion or a connection is over as if the deadline had come. The fiber
+// then asks is_cancelled(), and returns. That is for the one place where a daemon waits for new work, with
+// nothing half done: unwinding costs as much as dozens of steps of the simulator. It happens once; if the
+// fiber waits again, it is unwound.
+class EndHere {
+ public:
+  explicit EndHere(Host& host) : host_(host) { host_.may_end_here(true); }
+  ~EndHere() { host_.may_end_here(false); }
+  EndHere(const EndHere&) = delete;
+  EndHere& operator=(const EndHere&) = delete;
+
+ private:
+  Host& host_;
 };
 
 }  // namespace falafel::fabric

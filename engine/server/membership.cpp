@@ -184,10 +184,16 @@ void Membership::pump(Client& client) {
   }
 }
 
+void Membership::wait_for_completions() {
+  const fabric::EndHere end_here(host_);
+  completions_.wait(fabric::never_ns);
+}
+
 void Membership::receive_messages() {
   std::array<fabric::WorkCompletion, 16> batch;
   for (;;) {
-    completions_.wait(fabric::never_ns);
+    wait_for_completions();
+    if (host_.is_cancelled()) return;
     const std::size_t count = completions_.poll(batch);
     for (const fabric::WorkCompletion& completion : std::span(batch).first(count)) {
       handle(completion);
@@ -240,9 +246,10 @@ std::uint64_t Membership::next_deadline_ns() const {
 }
 
 void Membership::watch() {
-  for (;;) {
+  while (!host_.is_cancelled()) {
     const std::uint64_t deadline_ns = next_deadline_ns();
     if (deadline_ns > host_.now_ns()) {
+      const fabric::EndHere end_here(host_);
       changed_->wait(deadline_ns);
       continue;
     }

@@ -59,6 +59,7 @@ class Membership {
   struct Client;
 
   fabric::Result<std::unique_ptr<Client>> make_client();
+  void wait_for_completions();
   void post_receive(Client& client, std::uint64_t buffer);
   void pump(Client& client);
   void handle(const fabric::WorkCompletion& completion);

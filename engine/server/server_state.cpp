@@ -109,10 +109,15 @@ fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
                                            std::move(*results));
 }
 
+std::unique_ptr<fabric::ConnectionRequest> ServerState::next_request() {
+  const fabric::EndHere end_here(host_);
+  return listener_->accept(fabric::never_ns);
+}
+
 void ServerState::accept_connections() {
   for (;;) {
-    const auto request = listener_->accept(fabric::never_ns);
-    if (request == nullptr) continue;
+    const auto request = next_request();
+    if (host_.is_cancelled()) return;
     const auto hello = from_bytes<ClientHello>(request->private_data());
     if (hello && hello->magic == hello_magic && loopback_->is_own(hello->loopback_secret)) {
       loopback_->accept(*request);
@@ -169,9 +174,15 @@ void ServerState::notify_collector() {
 // ---------------------------------------------------------------------------------------------------
 // The collector's fiber: collections, and the grants that they make room for
 
+void ServerState::wait_for_work() {
+  const fabric::EndHere end_here(host_);
+  while (!has_work_ && !host_.is_cancelled()) work_->wait(fabric::never_ns);
+}
+
 void ServerState::collect() {
   for (;;) {
-    while (!has_work_) work_->wait(fabric::never_ns);
+    wait_for_work();
+    if (host_.is_cancelled()) return;
     has_work_ = false;
     if (book_->find(RegionState::released)) collect_released_regions();
     serve_requests();
@@ -285,9 +296,15 @@ void ServerState::deny(const RegionRequest& request) {
 // ---------------------------------------------------------------------------------------------------
 // The cleanup's fiber
 
+void ServerState::sleep_between_cleanups() {
+  const fabric::EndHere end_here(host_);
+  host_.sleep_until(host_.now_ns() + options_.cleanup_interval_ns);
+}
+
 void ServerState::clean() {
   for (;;) {
-    host_.sleep_until(host_.now_ns() + options_.cleanup_interval_ns);
+    sleep_between_cleanups();
+    if (host_.is_cancelled()) return;
     const std::uint64_t deleted = cleanup_->count_deleted();
     if (deleted > 0 && deleted * 100 >= options_.cleanup_percent * chunk_.geometry.table_entries) {
       clean_up();

@@ -45,10 +45,13 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void spawn(std::string_view name, void (ServerState::*body)());
 
   // Fibers.
+  std::unique_ptr<fabric::ConnectionRequest> next_request();
   void accept_connections();
   void receive_messages() { membership_->receive_messages(); }
   void watch_clients() { membership_->watch(); }
+  void wait_for_work();
   void collect();
+  void sleep_between_cleanups();
   void clean();
 
   void on_message(std::uint32_t client, const ControlMessage& message);

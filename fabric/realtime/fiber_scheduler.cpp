@@ -1,6 +1,7 @@
 #include "fabric/realtime/fiber_scheduler.h"
 
 #include <exception>
+#include <utility>
 
 #include "fabric/realtime/clock.h"
 
@@ -35,6 +36,8 @@ class RealTimeFiber {
   bool ready = false;
   bool woken = false;
   bool cancelled = false;
+  bool may_end_here = false;
+  bool was_told_to_end = false;
   bool unwinding = false;
 };
 
@@ -157,7 +160,28 @@ void FiberScheduler::yield() {
   throw_if_cancelled();
 }
 
+bool FiberScheduler::is_cancelled() const {
+  FALAFEL_ASSERT(running_ != nullptr, "who is cancelled is asked outside of all fibers");
+  return running_->cancelled;
+}
+
+bool FiberScheduler::gives_up(std::uint64_t deadline_ns) const {
+  return is_cancelled() || (deadline_ns != never_ns && monotonic_ns() >= deadline_ns);
+}
+
+void FiberScheduler::may_end_here(bool here) {
+  FALAFEL_ASSERT(running_ != nullptr, "where a fiber may end was said outside of all fibers");
+  running_->may_end_here = here;
+}
+
+// Whether the wait of a cancelled fiber is cut short: once.
+bool FiberScheduler::ends_here() {
+  return running_->cancelled && running_->may_end_here &&
+         !std::exchange(running_->was_told_to_end, true);
+}
+
 bool FiberScheduler::wait(FiberWaitList* list, std::uint64_t deadline_ns) {
+  if (ends_here()) return false;
   throw_if_cancelled();
   RealTimeFiber& fiber = *running_;
   if (deadline_ns != never_ns && deadline_ns <= monotonic_ns()) {
@@ -171,7 +195,7 @@ bool FiberScheduler::wait(FiberWaitList* list, std::uint64_t deadline_ns) {
   suspend();
   if (deadline_ns != never_ns) timers_.erase({deadline_ns, &fiber});
   if (fiber.waits_in != nullptr) fiber.waits_in->remove(fiber);
-  throw_if_cancelled();
+  if (!ends_here()) throw_if_cancelled();
   return fiber.woken;
 }
 

@@ -65,10 +65,14 @@ class FiberScheduler {
   void cancel(FiberId fiber);
   bool has_ended(FiberId fiber) const { return find(fiber) == nullptr; }
 
-  // For the running fiber. Each throws FiberCancelled if it was cancelled.
+  // For the running fiber. Each throws FiberCancelled if it was cancelled, but for a wait where it may end.
   void join(FiberId fiber);
   void yield();
   bool wait(FiberWaitList* list, std::uint64_t deadline_ns);  // true: woken
+  bool is_cancelled() const;
+  void may_end_here(bool here);
+  // After a wait: whether a call returns without what it waited for.
+  bool gives_up(std::uint64_t deadline_ns) const;
   // Where a call that waits finds nothing to wait for: gives way now and then, so that a fiber which
   // always finds its work done does not keep the others from theirs.
   void waited_for_nothing() {
@@ -97,6 +101,7 @@ class FiberScheduler {
   void finish(RealTimeFiber& fiber);
   void suspend();
   void throw_if_cancelled();
+  bool ends_here();
   void expire_timers();
   void rest(std::uint64_t& idle_since_ns);
 

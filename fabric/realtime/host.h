@@ -38,6 +38,8 @@ class RealTimeHost : public Host {
     return scheduler_.spawn(options, std::move(body));
   }
   void cancel(FiberId fiber) override { scheduler_.cancel(fiber); }
+  bool is_cancelled() const override { return scheduler_.is_cancelled(); }
+  void may_end_here(bool here) override { scheduler_.may_end_here(here); }
   void join(FiberId fiber) override { scheduler_.join(fiber); }
   std::unique_ptr<Event> create_event() override;
   std::uint64_t now_ns() override { return monotonic_ns(); }

@@ -48,10 +48,7 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   // Another fiber may have polled what woke this one.
   while (first_ == end_) {
     host_.scheduler().wait(&waiters_, deadline_ns);
-    if (first_ == end_ && deadline_ns != fabric::never_ns &&
-        fabric::monotonic_ns() >= deadline_ns) {
-      return false;
-    }
+    if (first_ == end_ && host_.scheduler().gives_up(deadline_ns)) return false;
   }
   return true;
 }

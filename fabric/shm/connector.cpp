@@ -125,7 +125,7 @@ Result<PendingAnswer::Answer> await_answer(HostCore& host, const FileDescriptor&
     if (auto answer = pending->take()) return std::move(*answer);
     host.scheduler().wait(&host.signal_waiters(), deadline_ns);
     if (auto answer = pending->take()) return std::move(*answer);
-    if (deadline_ns != fabric::never_ns && host.now_ns() >= deadline_ns) {
+    if (host.scheduler().gives_up(deadline_ns)) {
       return make_error(ErrorCode::unreachable,
                         fmt::format("{} did not answer in time", address.host));
     }

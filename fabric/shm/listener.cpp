@@ -243,7 +243,7 @@ class ListenerCore final : public fabric::Listener {
       if (auto request = take()) return request;
       host_.scheduler().wait(&host_.signal_waiters(), deadline_ns);
       if (auto request = take()) return request;
-      if (deadline_ns != fabric::never_ns && fabric::monotonic_ns() >= deadline_ns) return nullptr;
+      if (host_.scheduler().gives_up(deadline_ns)) return nullptr;
     }
   }
 

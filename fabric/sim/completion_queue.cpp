@@ -46,8 +46,9 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   if (first_ == end_) give_head_start();
   // Another fiber may have polled what woke this one.
   while (first_ == end_) {
-    world_.current_fiber().wait(&waiters_, deadline_ns, "a completion");
-    if (world_.trace.time_ns() >= deadline_ns) break;
+    Fiber& fiber = world_.current_fiber();
+    fiber.wait(&waiters_, deadline_ns, "a completion");
+    if (world_.trace.time_ns() >= deadline_ns || fiber.cancelled()) break;
   }
   return first_ != end_;
 }

@@ -1,6 +1,7 @@
 #include "fabric/sim/fiber.h"
 
 #include <exception>
+#include <utility>
 
 #include "fabric/sim/host.h"
 #include "fabric/sim/world.h"
@@ -100,16 +101,23 @@ void Fiber::step() {
   FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
                  host_.name());
   context_.suspend();
-  if (cancelled_) {
-    unwinding_ = true;
-    leave_list();
-    throw fabric::FiberCancelled{};
-  }
+  if (cancelled_) leave_list();
+}
+
+// Whether a cancelled fiber's wait is cut short: once.
+bool Fiber::ends_here() { return may_end_here_ && !std::exchange(was_told_to_end_, true); }
+
+void Fiber::throw_cancelled() {
+  FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
+                 host_.name());
+  unwinding_ = true;
+  throw fabric::FiberCancelled{};
 }
 
 // One copy, that the others end in: fewer and shorter frames to unwind.
 [[gnu::noinline]] bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns,
                                    std::string_view what) {
+  if (cancelled_ && ends_here()) return false;
   if (cancelled_ || deadline_ns <= world_.trace.time_ns()) {
     yield();
     return false;
@@ -120,6 +128,7 @@ void Fiber::step() {
   world_.ready.set_work(*this, false);
   if (deadline_ns != fabric::never_ns) world_.timers.set(*this, deadline_ns);
   suspend();
+  if (cancelled_ && !ends_here()) throw_cancelled();
   if (deadline_ns != fabric::never_ns) world_.timers.cancel(*this);
   leave_list();
   waits_for_ = {};
@@ -127,13 +136,9 @@ void Fiber::step() {
 }
 
 void Fiber::yield() {
-  if (cancelled_) {
-    FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
-                   host_.name());
-    unwinding_ = true;
-    throw fabric::FiberCancelled{};
-  }
+  if (cancelled_) throw_cancelled();
   suspend();
+  if (cancelled_) throw_cancelled();
 }
 
 void Fiber::leave_list() {

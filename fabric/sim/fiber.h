@@ -40,9 +40,12 @@ class Fiber final : public Actor, public Timer {
   Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
         std::function<void()> body);
 
-  // For the fiber itself; each throws FiberCancelled if the fiber was cancelled.
+  // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait where it may
+  // end.
   bool wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what);  // true: woken
   void yield();
+  bool cancelled() const { return cancelled_; }
+  void may_end_here(bool here) { may_end_here_ = here; }
 
   // For others.
   void cancel();
@@ -63,6 +66,8 @@ class Fiber final : public Actor, public Timer {
   void resume();
   [[gnu::cold]] void finish();
   void suspend();
+  bool ends_here();
+  [[noreturn]] void throw_cancelled();
   void leave_list();
 
   World& world_;
@@ -79,6 +84,8 @@ class Fiber final : public Actor, public Timer {
   std::string_view waits_for_;
   bool woken_ = false;
   bool cancelled_ = false;
+  bool may_end_here_ = false;
+  bool was_told_to_end_ = false;
   bool unwinding_ = false;
   bool finished_ = false;
 };

@@ -31,6 +31,8 @@ class HostCore final : public fabric::Host {
       std::uint64_t size_bytes) override;
   fabric::FiberId spawn(const fabric::FiberOptions& options, std::function<void()> body) override;
   void cancel(fabric::FiberId fiber) override;
+  bool is_cancelled() const override { return world_.current_fiber().cancelled(); }
+  void may_end_here(bool here) override { world_.current_fiber().may_end_here(here); }
   void join(fabric::FiberId fiber) override;
   std::unique_ptr<fabric::Event> create_event() override;
   std::uint64_t now_ns() override { return world_.trace.time_ns(); }

@@ -80,7 +80,7 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   }
   // Another fiber may have polled what woke this one.
   while (taken_.empty()) {
-    if (!scheduler_.wait(&waiters_, deadline_ns) && deadline_ns <= monotonic_ns()) break;
+    if (!scheduler_.wait(&waiters_, deadline_ns) && scheduler_.gives_up(deadline_ns)) break;
   }
   return !taken_.empty();
 }

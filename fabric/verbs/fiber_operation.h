@@ -12,7 +12,7 @@
 namespace falafel::fabric {
 
 // Calls start(handler) and waits until the handler has been called, with an error code and whatever else;
-// empty at the deadline. The operation may outlive the wait, and so must what it works on: `start` is to
+// empty at the deadline, or when the fiber was cancelled where it may end. The operation may outlive the wait, and so must what it works on: `start` is to
 // give it a share of that. Throws FiberCancelled.
 template <typename Start>
 std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& scheduler,
@@ -28,7 +28,7 @@ std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& sche
     outcome->waiters.wake_all();
   });
   while (!outcome->error) {
-    if (!scheduler.wait(&outcome->waiters, deadline_ns) && deadline_ns <= monotonic_ns()) break;
+    if (!scheduler.wait(&outcome->waiters, deadline_ns) && scheduler.gives_up(deadline_ns)) break;
   }
   return outcome->error;
 }

@@ -161,7 +161,9 @@ class VerbsListener final : public Listener {
     if (!reception_->callers.empty()) device_.scheduler().yield();
     while (reception_->callers.empty()) {
       const bool woken = device_.scheduler().wait(&reception_->waiters, deadline_ns);
-      if (!woken && reception_->callers.empty() && deadline_ns <= monotonic_ns()) return nullptr;
+      if (!woken && reception_->callers.empty() && device_.scheduler().gives_up(deadline_ns)) {
+        return nullptr;
+      }
     }
     auto caller = std::move(reception_->callers.front());
     reception_->callers.pop_front();

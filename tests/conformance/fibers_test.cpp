@@ -117,6 +117,88 @@ TEST_P(FibersTest, CancellationIsNoticedInTheNextCallThatWaits) {
   }
 }
 
+// The calls that a cancelled fiber returns from where it may end.
+std::vector<std::function<void(Host&)>> calls_that_are_cut_short() {
+  return {
+      [](Host& host) { host.sleep_until(host.now_ns() + 3'600'000 * millisecond_ns); },
+      [](Host& host) { EXPECT_FALSE(host.create_event()->wait(never_ns)); },
+      [](Host& host) { EXPECT_FALSE(Site(host).make_completion_queue()->wait(never_ns)); },
+      [](Host& host) { EXPECT_EQ(require(host.device(0).listen(1))->accept(never_ns), nullptr); },
+  };
+}
+
+TEST_P(FibersTest, AFiberThatMayEndReturnsFromTheCallItWaitsIn) {
+  for (const auto& wait : calls_that_are_cut_short()) {
+    run_alone([&wait](Host& host) {
+      bool waiting = false;
+      bool ended = false;
+      const FiberId fiber = spawn(host, [&] {
+        const EndHere end_here(host);
+        EXPECT_FALSE(host.is_cancelled());
+        waiting = true;
+        wait(host);
+        ended = host.is_cancelled();
+      });
+      EXPECT_TRUE(wait_until(host, [&] { return waiting; }));
+      EXPECT_FALSE(ended);
+      host.cancel(fiber);
+      host.join(fiber);
+      EXPECT_TRUE(ended);
+      EXPECT_FALSE(host.is_cancelled()) << "it was another fiber";
+    });
+  }
+}
+
+TEST_P(FibersTest, AFiberThatMayEndReturnsFromTheNextCallThatWaits) {
+  for (const auto& wait : calls_that_are_cut_short()) {
+    run_alone([&wait](Host& host) {
+      bool ended = false;
+      FiberId self{};
+      self = spawn(host, [&] {
+        const EndHere end_here(host);
+        host.cancel(self);
+        wait(host);
+        ended = host.is_cancelled();
+      });
+      host.join(self);
+      EXPECT_TRUE(ended);
+    });
+  }
+}
+
+TEST_P(FibersTest, AFiberIsToldToEndOnce) {
+  run_alone([](Host& host) {
+    bool unwound = false;
+    FiberId self{};
+    self = spawn(host, [&] {
+      const Witness witness(unwound);
+      const EndHere end_here(host);
+      host.cancel(self);
+      host.sleep_until(host.now_ns() + millisecond_ns);
+      host.sleep_until(host.now_ns() + millisecond_ns);
+      ADD_FAILURE() << "goes on after its end";
+    });
+    host.join(self);
+    EXPECT_TRUE(unwound);
+  });
+}
+
+TEST_P(FibersTest, AFiberThatCouldHaveEndedElsewhereUnwinds) {
+  run_alone([](Host& host) {
+    bool unwound = false;
+    FiberId self{};
+    self = spawn(host, [&] {
+      const Witness witness(unwound);
+      { const EndHere end_here(host); }
+      host.cancel(self);
+      host.sleep_until(host.now_ns() + millisecond_ns);
+      ADD_FAILURE() << "goes on after its end";
+    });
+    host.join(self);
+    EXPECT_TRUE(unwound);
+  });
+}
+
 TEST_P(FibersTest, DaemonsEndWithTheProgram) {
   run_alone([](Host& host) {
     spawn(host, [&host] { host.create_event()->wait(never_ns); }, {.daemon = true});
