@@ -34,16 +34,16 @@ Endpoint make_endpoint(fabric::Host& host, fabric::Access access, std::uint64_t 
   return endpoint;
 }
 
-void accept_clients(fabric::Host& host, std::uint64_t clients,
+void accept_clients(fabric::Host& host, std::uint64_t client_count,
                     std::shared_ptr<fabric::MemoryBlock>& memory) {
   Endpoint endpoint = make_endpoint(
       host, {.local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true},
-      clients);
+      client_count);
   memory = endpoint.memory;
   const auto listener = host.device(0).listen(service).value();
   std::vector<std::unique_ptr<fabric::QueuePair>> connected;
-  for (;;) {
-    const auto request = listener->accept(fabric::never_ns);
+  const fabric::EndHere end_here(host);
+  while (const auto request = listener->accept(fabric::never_ns)) {
     const std::uint32_t remote_key = endpoint.region->remote_key();
     fabric::PrivateData key(sizeof remote_key);
     std::memcpy(key.data(), &remote_key, sizeof remote_key);
@@ -74,9 +74,9 @@ ProgramResult run_program(const Program& program, std::uint64_t seed,
   sim::Simulation simulation(options, *strategy, stacks);
   simulation.add_host({.name = "server", .role = sim::Role::server}, [&](fabric::Host& host) {
     host.spawn({.name = "accept", .daemon = true},
-               [&] { accept_clients(host, program.clients, memory); });
+               [&] { accept_clients(host, program.client_count, memory); });
   });
-  for (std::uint64_t index = 0; index < program.clients; ++index) {
+  for (std::uint64_t index = 0; index < program.client_count; ++index) {
     simulation.add_host({.name = fmt::format("client {}", index)},
                         [&program, index](fabric::Host& host) {
                           Client client = connect(host, index);
@@ -107,6 +107,11 @@ void round_trip(Client& client, const fabric::WorkRequest& request) {
   const std::size_t polled = client.endpoint.completions->poll({&completion, 1});
   FALAFEL_ASSERT(polled == 1 && completion.status == fabric::CompletionStatus::success,
                  "{} completions, status {}", polled, to_string(completion.status));
+}
+
+void repeat(Client& client, fabric::Opcode opcode, std::uint64_t count) {
+  const fabric::WorkRequest request = make_request(client, opcode);
+  for (std::uint64_t done = 0; done < count; ++done) round_trip(client, request);
 }
 
 sim::SimulationOptions run_options() {

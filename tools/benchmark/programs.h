@@ -17,6 +17,7 @@
 namespace falafel::benchmark_programs {
 
 inline constexpr std::uint32_t block_bytes = 64;  // of memory, at the server and at each client
+inline constexpr std::uint64_t clients = 8;       // of a program, unless it says otherwise
 
 // One side of a connection. Members are destroyed from the last: the queue pair goes first.
 struct Endpoint {
@@ -35,7 +36,7 @@ struct Client {
 };
 
 struct Program {
-  std::uint64_t clients = 8;
+  std::uint64_t client_count = clients;
   std::function<void(Client&)> client;  // what a client does once it is connected
 };
 
@@ -53,6 +54,9 @@ fabric::WorkRequest make_request(const Client& client, fabric::Opcode opcode);
 
 // Posts one request, waits for its completion and polls it.
 void round_trip(Client& client, const fabric::WorkRequest& request);
+
+// So many round trips with requests of this kind, one after the other.
+void repeat(Client& client, fabric::Opcode opcode, std::uint64_t count);
 
 // The options of every run. They leave room for the longest one.
 sim::SimulationOptions run_options();

@@ -1,17 +1,15 @@
-// What the simulator costs: round trips, whole runs, setting up and tearing down, memory, and the
-// bare switch between fibers. Programs of runs are in programs.h; each run has a seed of its own.
+// How long the simulator takes: round trips, whole runs, setting up and tearing down, and the bare
+// switch between fibers. Programs of runs are in programs.h; each run has a seed of its own.
 // Rates are per second of processor time: the simulator is single-threaded.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <string>
 
 #include "fabric/assert.h"
 #include "fabric/fiber_context.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies.h"
-#include "tools/benchmark/memory_meter.h"
 #include "tools/benchmark/programs.h"
 
 namespace {
@@ -19,13 +17,6 @@ namespace {
 using namespace falafel;
 using namespace falafel::benchmark_programs;
 using benchmark::Counter;
-
-constexpr std::uint64_t clients = 8;
-
-void repeat(Client& client, fabric::Opcode opcode, std::uint64_t count) {
-  const fabric::WorkRequest request = make_request(client, opcode);
-  for (std::uint64_t done = 0; done < count; ++done) round_trip(client, request);
-}
 
 // Clients do one READ of 64 bytes after the other.
 void round_trips(benchmark::State& state) {
@@ -85,93 +76,6 @@ void setup_and_teardown_unconnected(benchmark::State& state) {
   }
 }
 
-struct Footprint {
-  std::uint64_t heap_bytes = 0;
-  std::uint64_t stack_bytes = 0;
-};
-
-// All hosts wait; the last one to come to that measures. The pool is new: what earlier runs touched
-// does not count.
-class FootprintProgram {
- public:
-  explicit FootprintProgram(std::uint64_t hosts) : hosts_(hosts) {}
-
-  Footprint measure_connected() {
-    fabric::FiberStackPool stacks;
-    run_program({hosts_, [this](Client& client) { wait(client.host); }}, 1, stacks);
-    return footprint_;
-  }
-
-  Footprint measure_unconnected() {
-    const sim::SimulationOptions options = run_options();
-    fabric::FiberStackPool stacks;
-    const auto strategy = sim::make_strategy(options, 1);
-    sim::Simulation simulation(options, *strategy, stacks);
-    for (std::uint64_t index = 0; index < hosts_; ++index) {
-      simulation.add_host({.name = "host " + std::to_string(index)},
-                          [this](fabric::Host& host) { wait(host); });
-    }
-    simulation.run();
-    return footprint_;
-  }
-
- private:
-  void wait(fabric::Host& host) {
-    constexpr std::uint64_t everybody_waits_ns = 1'000'000'000;
-    if (++waiting_ == hosts_) footprint_.heap_bytes = allocated_bytes();
-    host.sleep_until(everybody_waits_ns);
-    footprint_.stack_bytes += touched_stack_bytes();
-  }
-
-  std::uint64_t hosts_;
-  std::uint64_t waiting_ = 0;
-  Footprint footprint_;
-};
-
-// What each of 256 hosts adds to a run that has one.
-template <typename Measure>
-void memory_per_host(benchmark::State& state, Measure measure) {
-  constexpr std::uint64_t additional_hosts = 256;
-  Footprint one;
-  Footprint many;
-  for (auto _ : state) {
-    one = measure(FootprintProgram(1));
-    many = measure(FootprintProgram(1 + additional_hosts));
-  }
-  const auto per_host = [](std::uint64_t larger_bytes, std::uint64_t smaller_bytes) {
-    return static_cast<double>(larger_bytes - smaller_bytes) / additional_hosts;
-  };
-  state.counters["heap_bytes_per_host"] = per_host(many.heap_bytes, one.heap_bytes);
-  state.counters["stack_bytes_per_host"] = per_host(many.stack_bytes, one.stack_bytes);
-}
-
-void memory_per_host_connected(benchmark::State& state) {
-  memory_per_host(state, [](FootprintProgram program) { return program.measure_connected(); });
-}
-
-void memory_per_host_unconnected(benchmark::State& state) {
-  memory_per_host(state, [](FootprintProgram program) { return program.measure_unconnected(); });
-}
-
-// Calls of operator new by all clients while the first one makes the middle half of its round
-// trips.
-void allocations_per_verb(benchmark::State& state, fabric::Opcode opcode) {
-  constexpr std::uint64_t quarter = 1'000;
-  std::uint64_t allocations = 0;
-  const Program program{clients, [&](Client& client) {
-                          repeat(client, opcode, quarter);
-                          const std::uint64_t before = allocation_count();
-                          repeat(client, opcode, 2 * quarter);
-                          if (client.index == 0) allocations += allocation_count() - before;
-                          repeat(client, opcode, quarter);
-                        }};
-  fabric::FiberStackPool stacks;
-  std::uint64_t seed = 0;
-  for (auto _ : state) run_program(program, ++seed, stacks);
-  state.counters["allocations_per_verb"] =
-      static_cast<double>(allocations) / static_cast<double>(seed * clients * 2 * quarter);
-}
-
 // The reference for all of the above: to a fiber and back, without a scheduler.
 void fiber_switch(benchmark::State& state) {
   struct Switching {
@@ -194,12 +98,6 @@ BENCHMARK(round_trips)->Unit(benchmark::kMillisecond);
 BENCHMARK(schedules)->Unit(benchmark::kMicrosecond);
 BENCHMARK(setup_and_teardown_connected)->Unit(benchmark::kMicrosecond);
 BENCHMARK(setup_and_teardown_unconnected)->Unit(benchmark::kMicrosecond);
-BENCHMARK(memory_per_host_connected)->Iterations(1);
-BENCHMARK(memory_per_host_unconnected)->Iterations(1);
-BENCHMARK_CAPTURE(allocations_per_verb, read, fabric::Opcode::read)->Iterations(1);
-BENCHMARK_CAPTURE(allocations_per_verb, write, fabric::Opcode::write)->Iterations(1);
-BENCHMARK_CAPTURE(allocations_per_verb, fetch_and_add, fabric::Opcode::fetch_and_add)
-    ->Iterations(1);
 BENCHMARK(fiber_switch);
 
 }  // namespace
