@@ -192,6 +192,27 @@ class Determinism(CheckTest):
                     self.assert_reported("determinism", f"{folder}/file.cpp:3: ")
                     file.unlink()
 
+    def test_reports_two_draws_of_which_the_compiler_chooses_the_first(self):
+        cases = [
+            "memory.store(8 * host.random(4),\n  host.random(0));",
+            "auto most = std::max(1 +\n  below(4), below(count));",
+            "auto sum = choose(kind, 2)\n  + choose(kind, 3);",
+        ]
+        for folder in ("engine", "fabric/sim", "tools/fuzz", "tests/sim"):
+            for code in cases:
+                with self.subTest(folder=folder, code=code):
+                    file = self.add(f"{folder}/file.cpp", f"{code}\n")
+                    self.assert_reported("determinism", f"{folder}/file.cpp:2: ")
+                    file.unlink()
+
+    def test_accepts_draws_in_an_order_that_is_defined(self):
+        self.add("tools/fuzz/file.cpp",
+                 "auto first = below(2);\nauto second = below(3);\n"
+                 "auto either = one_in(2) ? below(4) : below(5);\n"
+                 "auto both = one_in(2) && one_in(3) || one_in(4);\n"
+                 "auto named = sim::below(sim::bound);\n")
+        self.assert_accepted("determinism")
+
 
 class Mutants(CheckTest):
     PATCH = "tests/litmus/mutants/rule.patch"

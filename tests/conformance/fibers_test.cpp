@@ -1,5 +1,6 @@
 // Fibers, events, time and random numbers of one host.
 #include <cstdint>
+#include <memory>
 #include <set>
 
 #include "tests/conformance/suite.h"
@@ -213,16 +214,17 @@ TEST_P(FibersTest, DaemonsEndWithTheProgram) {
 
 TEST_P(FibersTest, DaemonsLiveAsLongAsOtherFibers) {
   run_alone([](Host& host) {
-    int ticks = 0;
+    const auto ticks =
+        std::make_shared<int>(0);  // the daemon may tick once more when this fiber is gone
     spawn(host,
-          [&] {
+          [&host, ticks] {
             while (true) {
               sleep(host, millisecond_ns);
-              ++ticks;
+              ++*ticks;
             }
           },
           {.daemon = true});
-    EXPECT_TRUE(wait_until(host, [&] { return ticks == 3; }));
+    EXPECT_TRUE(wait_until(host, [&] { return *ticks >= 3; }));
   });
 }
 

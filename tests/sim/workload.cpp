@@ -55,7 +55,8 @@ void post_receives(const Side& side, fabric::QueuePair& queue_pair, std::uint32_
 void disturb(fabric::Host& host, Side& side) {
   for (;;) {
     host.sleep_until(host.now_ns() + (std::uint64_t{1'000} << host.random(20)));
-    side.memory->store(8 * host.random(4), host.random(0));
+    const std::uint64_t value = host.random(0);  // first: compilers order arguments differently
+    side.memory->store(8 * host.random(4), value);
     if (host.random(16) != 0) continue;
     const fabric::Access access = side.region->access();
     side.region = side.domain->register_memory(side.memory, 0, memory_bytes, access).value();

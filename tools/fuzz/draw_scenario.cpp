@@ -78,8 +78,11 @@ void Draw::draw_geometry(Scenario& scenario) {
   geometry.region_bytes = container * one_of({1, 1, 2, 4});
   geometry.region_count = 2 + below(5);
   const std::uint64_t live = container * geometry.table_entries;
-  geometry.mature_bytes = std::max(live + geometry.region_bytes * (1 + below(4)),
-                                   geometry.region_bytes * (1 + below(geometry.region_count)));
+  // Drawn one by one: compilers evaluate arguments in orders of their own.
+  const std::uint64_t regions = 1 + below(geometry.region_count);
+  const std::uint64_t spare_regions = 1 + below(4);
+  geometry.mature_bytes =
+      std::max(live + geometry.region_bytes * spare_regions, geometry.region_bytes * regions);
 }
 
 void Draw::draw_server(Scenario& scenario) {
@@ -87,10 +90,10 @@ void Draw::draw_server(Scenario& scenario) {
   scenario.cleanup_percent = static_cast<std::uint32_t>(one_of({0, 20, 50}));
   scenario.cleanup_interval_ns = one_of({50'000, 200'000, 1'000'000});
   scenario.pipelined_updates = static_cast<std::uint32_t>(one_of({1, 2, 8}));
-  scenario.readahead = {.chunk_entries = static_cast<std::uint32_t>(one_of({1, 2, 4, 32})),
-                        .container_bytes = static_cast<std::uint32_t>(one_of({24, 32, 64})),
-                        .containers = static_cast<std::uint32_t>(1 + below(4)),
-                        .adaptive = one_in(2)};
+  scenario.readahead.chunk_entries = static_cast<std::uint32_t>(one_of({1, 2, 4, 32}));
+  scenario.readahead.container_bytes = static_cast<std::uint32_t>(one_of({24, 32, 64}));
+  scenario.readahead.containers = static_cast<std::uint32_t>(1 + below(4));
+  scenario.readahead.adaptive = one_in(2);
   scenario.renewal_percent = static_cast<std::uint32_t>(one_of({50, 75, 100}));
 }
 

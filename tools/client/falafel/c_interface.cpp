@@ -80,7 +80,7 @@ falafel_status guarded(const Call& call) {
 
 }  // namespace
 
-const char* falafel_status_text(falafel_status status) {
+const char* falafel_status_text(int status) {
   switch (status) {
     case FALAFEL_OK: return "ok";
     case FALAFEL_NOT_FOUND: return "not found";

@@ -46,8 +46,9 @@ typedef enum falafel_status {
   FALAFEL_DISCONNECTED = 14 /* the server is away; nothing was changed */
 } falafel_status;
 
-/* A description of a status, in English. Of the library; never null. */
-const char* falafel_status_text(falafel_status status);
+/* A description of a falafel_status, in English; of any other number, that it is none. Of the library;
+   never null. */
+const char* falafel_status_text(int status);
 
 /* Connects to the server of this name. `directory`: where servers leave their sockets; null: the default
    ($FALAFEL_DIRECTORY, else $XDG_RUNTIME_DIR/falafel, else /tmp/falafel-<uid>). `*store` is set to the
