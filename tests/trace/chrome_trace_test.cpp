@@ -139,6 +139,29 @@ TEST(ChromeTrace, SlicesOfAThreadDoNotCross) {
   }
 }
 
+// Standstills overlap, so they are asynchronous events: of each there is a begin, then an end.
+TEST(ChromeTrace, StandstillsBeginAndEnd) {
+  std::size_t standstills = 0;
+  for (const auto& [timeline, json] : all_traces()) {
+    std::map<std::uint64_t, double> begins;
+    std::set<std::uint64_t> ended;
+    for (const Json& event : json["traceEvents"]) {
+      const std::uint64_t id = event.value("id", std::uint64_t{0});
+      if (event["ph"] == "b") {
+        EXPECT_TRUE(begins.emplace(id, event["ts"]).second) << event;
+      }
+      if (event["ph"] != "e") continue;
+      ASSERT_TRUE(begins.contains(id)) << event;
+      EXPECT_GE(event["ts"].get<double>(), begins[id]) << event;
+      EXPECT_TRUE(ended.insert(id).second) << event;
+    }
+    EXPECT_EQ(begins.size(), timeline.standstills.size());
+    EXPECT_EQ(ended.size(), timeline.standstills.size());
+    standstills += begins.size();
+  }
+  EXPECT_GT(standstills, 0U);
+}
+
 TEST(ChromeTrace, HasEveryOperationAndRequest) {
   for (const auto& [timeline, json] : all_traces()) {
     std::map<std::string, std::size_t> counts;
