@@ -54,14 +54,14 @@ std::vector<Traced> all_traces() {
 
 TEST(ChromeTrace, EventsHaveTheFieldsOfTheirPhase) {
   const std::map<std::string, std::vector<const char*>> more_fields = {
-      {"M", {"args"}},      {"X", {"cat", "dur", "args"}}, {"i", {"s"}},
-      {"s", {"cat", "id"}}, {"t", {"cat", "id"}},          {"f", {"cat", "id", "bp"}},
-      {"b", {"cat", "id"}}, {"e", {"cat", "id"}}};
+      {"M", {"args"}}, {"X", {"dur", "args"}}, {"i", {"s"}},  {"s", {"id"}},
+      {"t", {"id"}},   {"f", {"id", "bp"}},    {"b", {"id"}}, {"e", {"id"}}};
   for (const auto& [timeline, json] : all_traces()) {
     ASSERT_TRUE(json["traceEvents"].is_array());
     EXPECT_TRUE(json["displayTimeUnit"] == "ms" || json["displayTimeUnit"] == "ns");
     for (const Json& event : json["traceEvents"]) {
       EXPECT_TRUE(event["name"].is_string()) << event;
+      EXPECT_TRUE(event.contains("cat") && event["cat"].is_string()) << event;
       EXPECT_TRUE(event["pid"].is_number_unsigned()) << event;
       EXPECT_TRUE(event["tid"].is_number_unsigned()) << event;
       EXPECT_TRUE(event["ts"].is_number() && event["ts"] >= 0) << event;
