@@ -54,14 +54,14 @@ std::vector<Traced> all_traces() {
 
 TEST(ChromeTrace, EventsHaveTheFieldsOfTheirPhase) {
   const std::map<std::string, std::vector<const char*>> more_fields = {
-      {"M", {"args"}},      {"X", {"cat", "dur", "args"}}, {"i", {"s"}},
-      {"s", {"cat", "id"}}, {"t", {"cat", "id"}},          {"f", {"cat", "id", "bp"}},
-      {"b", {"cat", "id"}}, {"e", {"cat", "id"}}};
+      {"M", {"args"}}, {"X", {"dur", "args"}}, {"i", {"s"}},  {"s", {"id"}},
+      {"t", {"id"}},   {"f", {"id", "bp"}},    {"b", {"id"}}, {"e", {"id"}}};
   for (const auto& [timeline, json] : all_traces()) {
     ASSERT_TRUE(json["traceEvents"].is_array());
     EXPECT_TRUE(json["displayTimeUnit"] == "ms" || json["displayTimeUnit"] == "ns");
     for (const Json& event : json["traceEvents"]) {
       EXPECT_TRUE(event["name"].is_string()) << event;
+      EXPECT_TRUE(event.contains("cat") && event["cat"].is_string()) << event;
       EXPECT_TRUE(event["pid"].is_number_unsigned()) << event;
       EXPECT_TRUE(event["tid"].is_number_unsigned()) << event;
       EXPECT_TRUE(event["ts"].is_number() && event["ts"] >= 0) << event;
@@ -137,6 +137,29 @@ TEST(ChromeTrace, SlicesOfAThreadDoNotCross) {
       end = event["ts"].get<double>() + event["dur"].get<double>();
     }
   }
+}
+
+// Standstills overlap, so they are asynchronous events: of each there is a begin, then an end.
+TEST(ChromeTrace, StandstillsBeginAndEnd) {
+  std::size_t standstills = 0;
+  for (const auto& [timeline, json] : all_traces()) {
+    std::map<std::uint64_t, double> begins;
+    std::set<std::uint64_t> ended;
+    for (const Json& event : json["traceEvents"]) {
+      const std::uint64_t id = event.value("id", std::uint64_t{0});
+      if (event["ph"] == "b") {
+        EXPECT_TRUE(begins.emplace(id, event["ts"]).second) << event;
+      }
+      if (event["ph"] != "e") continue;
+      ASSERT_TRUE(begins.contains(id)) << event;
+      EXPECT_GE(event["ts"].get<double>(), begins[id]) << event;
+      EXPECT_TRUE(ended.insert(id).second) << event;
+    }
+    EXPECT_EQ(begins.size(), timeline.standstills.size());
+    EXPECT_EQ(ended.size(), timeline.standstills.size());
+    standstills += begins.size();
+  }
+  EXPECT_GT(standstills, 0U);
 }
 
 TEST(ChromeTrace, HasEveryOperationAndRequest) {

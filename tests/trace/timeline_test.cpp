@@ -208,6 +208,14 @@ TEST(KeySteps, TellWhatBecameOfTheRegionThatAnEntryPointsTo) {
               testing::ElementsAre(HasSubstr("points into region 0, which is free")));
 }
 
+TEST(KeySteps, ALongExplanationIsCutToItsFirstLine) {
+  const Timeline timeline = record_finding("without-bounded-walks").timeline;
+  ASSERT_THAT(timeline.violations.front().explanation, HasSubstr("\n"));
+  EXPECT_THAT(
+      texts_of(timeline, KeyStepRole::violation),
+      testing::ElementsAre(testing::AllOf(StartsWith("progress.verbs: "), Not(HasSubstr("\n")))));
+}
+
 TEST(KeySteps, ThereAreSomeForEveryFinding) {
   for (const auto& entry :
        std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/docs/findings")) {

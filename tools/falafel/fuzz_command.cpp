@@ -27,6 +27,7 @@ struct FuzzOptions {
   bool has_schedules = false;
   double shrink_seconds = 40;
   std::optional<std::uint64_t> trace_seed;
+  std::string perfetto;
   std::string output = ".";
   bool json = false;
 };
@@ -208,7 +209,11 @@ int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
   const std::string path = (std::filesystem::path(options.output) / "trace.html").string();
   const auto recorded = trace::record_timeline(runner, scenario, run.choices,
                                                {.paranoid = options.campaign.paranoid});
-  if (const auto saved = trace::write_page(recorded.timeline, path); !saved) {
+  auto saved = trace::write_page(recorded.timeline, path);
+  if (saved && !options.perfetto.empty()) {
+    saved = trace::write_chrome_trace(recorded.timeline, options.perfetto);
+  }
+  if (!saved) {
     fmt::print(stderr, "{}\n", saved.error());
     return 2;
   }
@@ -221,6 +226,7 @@ int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
   } else {
     fmt::print("seed {}: {}; {}\n{}\n", seed, recorded.timeline.title,
                recorded.timeline.description, path);
+    if (!options.perfetto.empty()) fmt::print("{}\n", options.perfetto);
   }
   return recorded.run.violations.empty() ? 0 : 1;
 }
@@ -301,8 +307,13 @@ void add_fuzz_command(CLI::App& app, int& exit_status) {
       ->add_option("--shrink-seconds", options->shrink_seconds,
                    "how long to shrink each violation; 0: not at all")
       ->capture_default_str();
-  command->add_option("--trace-seed", options->trace_seed,
-                      "run only this seed, and write trace.html, which shows the run");
+  CLI::Option* trace_seed =
+      command->add_option("--trace-seed", options->trace_seed,
+                          "run only this seed, and write trace.html, which shows the run");
+  command
+      ->add_option("--perfetto", options->perfetto,
+                   "with --trace-seed: also write the run as trace events, for Perfetto and others")
+      ->needs(trace_seed);
   command->add_option("--output", options->output, "the folder for replay files and pages")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print the result as one JSON object");

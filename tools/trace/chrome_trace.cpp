@@ -61,6 +61,7 @@ void ChromeTrace::add_names() {
   const auto name = [&](const char* what, std::uint32_t lane, std::uint32_t thread,
                         const std::string& text) {
     events_.push_back({{"name", what},
+                       {"cat", "__metadata"},  // as browsers write it; some readers want one
                        {"ph", "M"},
                        {"ts", 0},
                        {"pid", process(lane)},

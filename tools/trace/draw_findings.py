@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the picture of every schedule in docs/findings, beside it: what the page of falafel trace shows.
-Needs the release build, and Chromium."""
+"""Makes the page of every schedule in docs/findings (falafel trace), beside it, and draws what it shows as a
+picture. Needs the release build, and Chromium."""
 
 import argparse
 import pathlib
 import subprocess
-import tempfile
 
 from browser import Browser
 
@@ -17,14 +16,22 @@ WIDTH, HEIGHT = 1100, 560
 
 def main():
     argparse.ArgumentParser(description=__doc__).parse_args()
-    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
-        page = pathlib.Path(folder) / "trace.html"
+    with Browser() as browser:
         for replay in sorted(FINDINGS.glob("*.replay")):
-            subprocess.run([FALAFEL, "trace", replay, "--output", page], check=True, stdout=subprocess.DEVNULL)
-            browser.open(page)
+            page = replay.with_suffix(".html")
             picture = replay.with_suffix(".svg")
-            picture.write_text(browser.evaluate(f"app.toSvg({WIDTH}, {HEIGHT})"))
-            print(picture.relative_to(ROOT))
+            make_page(FALAFEL, replay, page)
+            picture.write_text(draw(browser, page))
+            print(page.relative_to(ROOT), picture.relative_to(ROOT))
+
+
+def make_page(falafel, replay, page):
+    subprocess.run([falafel, "trace", replay, "--output", page], check=True, stdout=subprocess.DEVNULL)
+
+
+def draw(browser, page):
+    browser.open(page)
+    return browser.evaluate(f"app.toSvg({WIDTH}, {HEIGHT})")
 
 
 if __name__ == "__main__":

@@ -233,9 +233,12 @@ void Search::add_violation(const checkers::Judgement& violation) {
   for (const std::uint64_t slot : violation.slots) add_slot(slot, step);
   if (violation.calls.empty() && violation.slots.empty()) add_operations_at(step);
   if (violation.calls.empty()) {
+    // The rest tells at length what everybody was at.
+    const std::string first_line =
+        violation.explanation.substr(0, violation.explanation.find('\n'));
     steps_.push_back({.step = step,
                       .role = KeyStepRole::violation,
-                      .text = violation.property + ": " + violation.explanation});
+                      .text = violation.property + ": " + first_line});
   }
 }
 

@@ -1,6 +1,8 @@
 'use strict';
 // Puts the page together, and says what pointers, keys and links do.
 
+const firstPixelsPerStep = 6;   // of a run that holds, so that its arrows are there from the beginning
+
 class App {
   constructor(data) {
     this.timeline = new Timeline(data);
@@ -50,8 +52,8 @@ class App {
       write: 'a WRITE', swap: 'a compare-and-swap; hollow and crossed: it did not match',
       processor: "the server's processor", 'slot-live': 'a slot with a live entry', 'slot-deleted': 'a deleted entry',
       'slot-locked': 'an entry that the cleaner has locked', granted: 'a region that a client writes',
-      released: 'one that is full', collecting: 'one that is being collected',
-      waiting: 'memory that waits until no client can look at it', critical: 'the step from which on it could not be avoided; who stands still',
+      released: 'a region that is full', collecting: 'a region that is being collected',
+      waiting: 'memory that waits until no client can look at it', critical: 'the step from which on it could not be avoided',
       origin: 'where it came from', violation: 'what is wrong',
     };
     for (const [name, meaning] of Object.entries(meanings)) {
@@ -60,6 +62,14 @@ class App {
       sample.style.background = `var(--${name})`;
       term.append(sample);
       this.element('legend').append(term, makeElement('dd', '', meaning));
+    }
+    const marks = {
+      [markSymbols.crashed]: 'a crash', [markSymbols.fence]: 'a client is fenced',
+      [markSymbols.error]: 'a connection breaks', [markSymbols.closed]: 'a connection is closed',
+      [markSymbols.started]: 'a host starts', '╱╱': 'a host, or a queue pair, stands still', '┊': 'a fault begins',
+    };
+    for (const [symbol, meaning] of Object.entries(marks)) {
+      this.element('legend').append(makeElement('dt', '', symbol), makeElement('dd', '', meaning));
     }
   }
 
@@ -108,7 +118,8 @@ class App {
       const margin = Math.max(4, 0.06 * (last - first), 25 - (last - first));
       this.layout.show(first - margin, last + margin);
     } else {
-      this.layout.show(-2, Math.min(this.timeline.steps + 4, 400));
+      const most = this.layout.plotWidth / firstPixelsPerStep;
+      this.layout.show(-2, Math.min(this.timeline.steps + 4, most - 2));
     }
     const violation = steps.find(({role}) => role === 'violation');
     this.goTo(this.stepOfLink() ?? violation?.step ?? 0);
@@ -149,13 +160,16 @@ class App {
 
   draw() {
     this.painter.draw();
+    this.painter.drawScrollBar();
     this.overview.draw(this.painter.colours);
   }
 
-  // The picture as it is, or in another size.
-  toSvg(width = this.canvas.clientWidth, height = this.canvas.clientHeight) {
-    const context = new SvgContext(width, height);
+  // The picture as it is, or in another size; with all lanes.
+  toSvg(width = this.canvas.clientWidth, leastHeight = this.canvas.clientHeight) {
+    this.layout.resize(width, leastHeight);
+    const height = Math.max(leastHeight, Math.ceil(this.layout.contentHeight));
     this.layout.resize(width, height);
+    const context = new SvgContext(width, height);
     this.painter.draw(context);
     this.resize();
     return context.toString();
@@ -189,6 +203,11 @@ class App {
   zoom(factor, x = this.layout.x(this.state.step)) {
     const isInView = x >= gutterWidth && x <= this.layout.width;
     this.layout.zoom(factor, isInView ? x : gutterWidth + this.layout.plotWidth / 2);
+    this.update();
+  }
+
+  scroll(pixels) {
+    this.layout.scroll(pixels);
     this.update();
   }
 
@@ -328,6 +347,8 @@ class App {
     const keys = {
       ArrowLeft: () => event.ctrlKey ? this.goToEvent(-1) : this.goTo(this.state.step - far),
       ArrowRight: () => event.ctrlKey ? this.goToEvent(1) : this.goTo(this.state.step + far),
+      ArrowUp: () => this.scroll(-40),
+      ArrowDown: () => this.scroll(40),
       Home: () => this.go('first'),
       End: () => this.go('last'),
       n: () => this.goToKey(1),

@@ -1,5 +1,5 @@
 'use strict';
-// Draws the picture: what is in view, and of bars that are less than a pixel apart only one.
+// Draws the picture: what is in view, and of a long run no more than can be told apart.
 
 const colourNames = [
   'background', 'lane', 'grid', 'text', 'muted', 'cursor', 'on-colour', 'get', 'set', 'delete',
@@ -8,7 +8,10 @@ const colourNames = [
 ];
 const requestColours = {READ: 'read', WRITE: 'write', CAS: 'swap', FETCH_ADD: 'swap', SEND: 'message'};
 const linesFromPixelsPerStep = 2.2;   // below it, lines would only be a grey
+const headsFromPixelsPerStep = 5;     // and heads of arrows only blots
+const denseBelowPixelsPerStep = 0.5;  // of bars that are less than two pixels apart only one is drawn
 const textFromPixels = 26;
+const markSymbols = {crashed: '✖', fence: '⊘', error: '⚡', closed: '×', started: '▸'};
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
@@ -170,15 +173,31 @@ class Painter {
   drawOperations() {
     const {layout, timeline, filters} = this;
     const {lane, row, key, answer} = timeline.operations;
+    const covered = new Map();
     timeline.operationBars.forEachWithin(layout.first, layout.last, index => {
       if (!filters.operationShown[index] || layout.isHidden(lane[index])) return;
       const bars = timeline.operationBars;
+      const isKey = this.keySteps.hasOperation(index);
+      if (!isKey && this.isCovered(covered, lane[index] * 64 + Math.min(row[index], 3), bars, index)) return;
       const {y, height} = layout.operationRect(lane[index], row[index]);
       const isOpen = timeline.operations.return[index] === null;
       this.drawBar('operation', index, bars.begins[index], bars.ends[index], y, height,
-                   this.colours[this.operationColours[index]], this.keySteps.hasOperation(index), isOpen);
+                   this.colours[this.operationColours[index]], isKey, isOpen);
       this.labelBar(index, bars, y, height, key, answer);
     });
+  }
+
+  // Whether a bar would not be seen, in a picture as dense as this, for those that are drawn already;
+  // `covered` tells up to where each row is.
+  isCovered(covered, place, bars, index) {
+    const {layout} = this;
+    if (layout.pixelsPerStep >= denseBelowPixelsPerStep) return false;
+    const x = layout.x(bars.begins[index]);
+    const end = Math.max(x + 2, layout.x(bars.ends[index]));
+    const last = covered.get(place) ?? -Infinity;
+    if (x < last && end < last + 2) return true;
+    covered.set(place, Math.max(last, end));
+    return false;
   }
 
   drawBar(kind, index, begin, end, y, height, colour, isKey, isOpen) {
@@ -216,9 +235,9 @@ class Painter {
     const kind = this.filters.operationKind[index];
     const text = room > 170 ? timeline.describeOperation(index, 14)
         : `${kind} ${shorten(timeline.text(key[index]), 14)} → ${timeline.text(answer[index])}`;
-    context.globalAlpha = this.alpha(this.keySteps.hasOperation(index));
-    this.write(text, begin + 5, y + height / 2 + 0.5, room - 8, this.colours['on-colour']);
-    context.globalAlpha = 1;
+    const isPale = this.alpha(this.keySteps.hasOperation(index)) < 1;
+    const colour = this.colours[isPale ? 'muted' : 'on-colour'];
+    this.write(text, begin + 5, y + height / 2 + 0.5, room - 8, colour);
   }
 
   // As much of a text as there is room for.
@@ -236,55 +255,89 @@ class Painter {
 
   drawRequests() {
     const {layout, timeline, filters} = this;
-    const {lane, row} = timeline.requests;
-    const ends = new Map();   // of the last bar in each row, in pixels
+    const {lane, row, completed} = timeline.requests;
+    const covered = new Map();
     timeline.requestBars.forEachWithin(layout.first, layout.last, index => {
       if (!filters.requestShown[index] || layout.isHidden(lane[index])) return;
       const bars = timeline.requestBars;
-      const x = layout.x(bars.begins[index]);
-      const end = layout.x(bars.ends[index]);
-      const place = lane[index] * 64 + Math.min(row[index], mostRows);
-      if (end - x < 1 && x < (ends.get(place) ?? -Infinity)) return;
-      ends.set(place, Math.max(end, x + 1));
+      const isKey = this.keySteps.hasRequest(index);
+      const place = lane[index] * 64 + Math.min(row[index], mostRows - 1);
+      if (!isKey && this.isCovered(covered, place, bars, index)) return;
       const {y, height} = layout.requestRect(lane[index], row[index]);
       this.drawBar('request', index, bars.begins[index], bars.ends[index], y, height,
-                   this.colours[this.requestColours[index]], this.keySteps.hasRequest(index),
-                   timeline.requests.completed[index] === null);
+                   this.colours[this.requestColours[index]], isKey, completed[index] === null);
+      const isEarly = completed[index] !== null && completed[index] < bars.ends[index];
+      if (isEarly) this.notch(layout.x(completed[index]), y, height);
     });
   }
 
-  // From the posting of a request to its effects, and from there to its completion.
+  // Where a request completes before its last effect: the words are still to be placed.
+  notch(x, y, height) {
+    this.context.fillStyle = this.colours.text;
+    this.context.fillRect(x - 0.75, y - 2, 1.5, height + 4);
+  }
+
+  // Whether the pointer is on a request, on an effect of it, or on its operation.
+  isPointedAt(request) {
+    const {pointed} = this.state;
+    if (pointed === null) return false;
+    const {timeline} = this;
+    switch (pointed.kind) {
+      case 'request': return pointed.index === request;
+      case 'effect': return timeline.effects.request[pointed.index] === request;
+      case 'operation': return timeline.requests.operation[request] === pointed.index;
+      default: return false;
+    }
+  }
+
+  // Arrows from the posting of a request to its effects, and from the last one before it to its completion.
   drawLines() {
     const {context, layout, timeline, filters} = this;
-    const {lane, row} = timeline.requests;
+    const {lane, row, completed} = timeline.requests;
     const {step, offset, length} = timeline.effects;
     const drawsAll = layout.pixelsPerStep >= linesFromPixelsPerStep;
     if (layout.isHidden(timeline.deviceLane)) return;
     timeline.requestBars.forEachWithin(layout.first, layout.last, index => {
       if (!filters.requestShown[index] || layout.isHidden(lane[index])) return;
       const isKey = this.keySteps.hasRequest(index);
-      if (!drawsAll && !isKey) return;
+      const isPointedAt = this.isPointedAt(index);
+      if (!drawsAll && !isKey && !isPointedAt) return;
       const {y, height} = layout.requestRect(lane[index], row[index]);
       const isBelow = lane[index] > timeline.deviceLane;
       const edge = isBelow ? y : y + height;
       context.strokeStyle = this.colours[this.requestColours[index]];
-      context.globalAlpha = this.state.isFocused ? (isKey ? 0.95 : 0.13) : 0.5;
-      context.lineWidth = isKey ? 1.6 : 1;
+      const isStrong = isPointedAt || (isKey && this.state.isFocused);
+      context.globalAlpha = isStrong ? 0.95 : this.state.isFocused ? 0.13 : 0.5;
+      context.lineWidth = isKey || isPointedAt ? 1.6 : 1;
       context.beginPath();
+      const begin = layout.x(timeline.requestBars.begins[index]);
+      let last = null;
       for (const effect of timeline.effectsOfRequests.get(index) ?? []) {
         if (filters.requestKind[index] === 'SEND') continue;
         const rect = layout.memoryRect(offset[effect], length[effect]);
         const target = isBelow ? rect.y + rect.height : rect.y;
         const x = layout.x(step[effect]);
-        context.moveTo(layout.x(timeline.requestBars.begins[index]), edge);
-        context.lineTo(x, target);
-        if (timeline.requests.completed[index] !== null) {
-          context.lineTo(layout.x(timeline.requests.completed[index]), edge);
-        }
+        this.arrow(begin, edge, x, target, isStrong);
+        if (completed[index] !== null && step[effect] <= completed[index]) last = {x, y: target};
       }
+      if (last !== null) this.arrow(last.x, last.y, layout.x(completed[index]), edge, isStrong);
       context.stroke();
     });
     context.globalAlpha = 1;
+  }
+
+  // A line with a head, if there is room for one.
+  arrow(x, y, endX, endY, isStrong) {
+    const {context, layout} = this;
+    context.moveTo(x, y);
+    context.lineTo(endX, endY);
+    const length = Math.hypot(endX - x, endY - y);
+    const size = isStrong ? 7 : 5;
+    if (length < 2 * size || (!isStrong && layout.pixelsPerStep < headsFromPixelsPerStep)) return;
+    const [alongX, alongY] = [(endX - x) / length * size, (endY - y) / length * size];
+    context.moveTo(endX - alongX - alongY * 0.45, endY - alongY + alongX * 0.45);
+    context.lineTo(endX, endY);
+    context.lineTo(endX - alongX + alongY * 0.45, endY - alongY - alongX * 0.45);
   }
 
   // ---- effects
@@ -293,11 +346,12 @@ class Painter {
     const {layout, timeline, filters} = this;
     const [first, end] = timeline.effectRange(Math.floor(layout.first) - 1, Math.ceil(layout.last));
     const lasts = new Map();   // where the last effect at an offset was drawn
+    const apart = layout.pixelsPerStep < denseBelowPixelsPerStep ? 2 : 1;
     for (let effect = first; effect < end; ++effect) {
       if (!filters.effectShown[effect]) continue;
       const x = layout.x(timeline.effectSteps[effect]);
       const offset = timeline.effects.offset[effect];
-      if (x - lasts.get(offset) < 1) continue;
+      if (x - lasts.get(offset) < apart && !this.keySteps.hasEffect(effect)) continue;
       lasts.set(offset, x);
       this.drawEffect(effect, x);
     }
@@ -403,12 +457,11 @@ class Painter {
       }
       if (layout.isHidden(lane)) continue;
       const y = layout.laneTop(lane) + layout.lanes[lane].height / 2;
-      const symbol = {crashed: '✖', fence: '⊘', error: '⚡', closed: '×', started: '▸'}[kind];
       const isGrave = kind === 'crashed' || kind === 'error' || kind === 'fence';
       context.fillStyle = isGrave ? colours.violation : colours.muted;
       context.textAlign = 'center';
       context.font = `${isGrave ? 17 : 12}px system-ui, "DejaVu Sans", sans-serif`;
-      context.fillText(symbol, x, y);
+      context.fillText(markSymbols[kind], x, y);
       context.font = this.bodyFont;
       this.drawn.push({x: x - 8, y: y - 9, width: 16, height: 18, kind: 'mark', text: `${text}, step ${step}`});
     }
@@ -416,30 +469,46 @@ class Painter {
 
   markLine(x, text) {
     const {context, layout, colours} = this;
-    context.fillStyle = colours.critical;
+    context.strokeStyle = colours.critical;
+    context.lineWidth = 1;
     context.globalAlpha = 0.7;
-    for (let y = rulerHeight; y < layout.height; y += 6) context.fillRect(x - 0.5, y, 1, 3);
+    context.setLineDash([3, 3]);
+    context.beginPath();
+    context.moveTo(x, rulerHeight);
+    context.lineTo(x, layout.height);
+    context.stroke();
+    context.setLineDash([]);
     context.globalAlpha = 1;
     this.drawn.push({x: x - 2, y: rulerHeight, width: 4, height: layout.height, kind: 'mark', text});
   }
 
   drawKeySteps() {
     const {context, layout, colours} = this;
-    const flags = this.keySteps.steps.map((keyStep, index) => ({...keyStep, index}));
-    let lastX = -100;
-    for (const {step, role, index} of flags) {
-      const x = layout.x(step);
-      if (x < gutterWidth - 1 || x > layout.width) continue;
+    const flags = this.keySteps.steps.map((keyStep, index) => ({...keyStep, index, x: layout.x(keyStep.step)}))
+        .filter(({x}) => x >= gutterWidth - 1 && x <= layout.width);
+    const places = this.placeFlags(flags.map(({x}) => x));
+    for (const [number, {x, role, index}] of flags.entries()) {
       const isHeavy = role === 'critical' || role === 'violation';
       context.fillStyle = colours[role];
       context.globalAlpha = isHeavy ? 0.95 : 0.35;
       context.fillRect(x - (isHeavy ? 1 : 0.5), rulerHeight - 6, isHeavy ? 2 : 1, layout.height);
       context.globalAlpha = 1;
-      const flagX = Math.max(x, lastX + 19);
-      lastX = flagX;
+      const flagX = places[number];
       this.flag(flagX, index + 1, colours[role]);
       this.drawn.push({x: flagX - 9, y: 16, width: 18, height: 18, kind: 'key', index});
     }
+  }
+
+  // Beside each other, and none beyond the right edge.
+  placeFlags(places) {
+    const width = 19;
+    let free = -Infinity;
+    const moved = places.map(x => (free = Math.max(x, free) + width) - width);
+    let limit = this.layout.width - width / 2;
+    for (let index = moved.length - 1; index >= 0; --index, limit -= width) {
+      limit = moved[index] = Math.min(moved[index], limit);
+    }
+    return moved;
   }
 
   flag(x, number, colour) {
@@ -467,5 +536,15 @@ class Painter {
     context.fillStyle = colours.background;
     context.textAlign = 'center';
     context.fillText(text, x, 8.5);
+  }
+
+  // Which of the lanes are in view, if not all are.
+  drawScrollBar() {
+    const {context, layout, colours} = this;
+    if (layout.contentHeight <= layout.height) return;
+    const room = layout.height - rulerHeight;
+    const share = room / (layout.contentHeight - rulerHeight);
+    context.fillStyle = colours.muted;
+    context.fillRect(layout.width - 6, rulerHeight + layout.top * share, 5, room * share);
   }
 }

@@ -36,6 +36,8 @@ function makeElement(name, className, text) {
   return element;
 }
 
+function firstLine(text) { return text.split('\n', 1)[0]; }
+
 class Panels {
   constructor(timeline, keySteps) {
     this.timeline = timeline;
@@ -48,6 +50,7 @@ class Panels {
   makeViolation() {
     const {violations} = this.timeline.data;
     this.element('violation-section').hidden = violations.length === 0;
+    this.element('summary').textContent = firstLine(violations[0]?.explanation ?? '');
     this.element('explanation').textContent =
         violations.map(({property, explanation}) => `${property}: ${explanation}`).join('\n\n');
   }
@@ -72,12 +75,21 @@ class Panels {
   }
 
   show(step) {
-    for (const item of this.element('key-steps').children) {
-      item.classList.toggle('current', Number(item.dataset.step) === step);
-    }
+    this.showKeyStep(step);
     this.showEvents(step);
     this.showTable(step);
     this.showRegions(step);
+  }
+
+  showKeyStep(step) {
+    const list = this.element('key-steps');
+    const current = [...list.children].filter(item => Number(item.dataset.step) === step);
+    for (const item of list.querySelectorAll('.current')) item.classList.remove('current');
+    for (const item of current) item.classList.add('current');
+    if (current.length === 0) return;
+    const last = current[current.length - 1];
+    const least = last.offsetTop + last.offsetHeight - list.clientHeight;
+    list.scrollTop = Math.min(current[0].offsetTop, Math.max(list.scrollTop, least));
   }
 
   showEvents(step) {
