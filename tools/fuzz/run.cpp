@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "checkers/aba.h"
 #include "checkers/collector.h"
@@ -47,6 +48,8 @@ class Observer : public sim::TraceObserver {
 
  private:
   std::optional<std::uint64_t> slot_at(std::uint64_t offset) const;
+  void on_connection(std::uint32_t queue_pair);
+  bool is_in_use(std::uint32_t queue_pair) const;
   void on_words_read(const sim::TraceEvent& event);
   void on_atomic_written(const sim::TraceEvent& event);
   void on_request_posted(const sim::TraceEvent& event);
@@ -60,6 +63,8 @@ class Observer : public sim::TraceObserver {
   const RunOptions& options_;
   checkers::AbaChecker aba_;
   checkers::ProgressChecker progress_;
+  std::uint64_t server_life_ = 0;                  // counts when the server starts and when it dies
+  std::vector<std::uint64_t> life_of_connection_;  // by queue pair; 0: none
   std::uint64_t completed_operations_ = 0;
   std::uint64_t step_ = 0;
   Judgement dangling_{.verdict = Verdict::holds, .property = {}, .explanation = {}};
@@ -77,7 +82,8 @@ std::optional<std::uint64_t> Observer::slot_at(std::uint64_t offset) const {
 sim::EventKinds Observer::observed_kinds() const {
   if (options_.listener != nullptr) return sim::all_event_kinds;
   return sim::event_kinds({sim::EventKind::words_read, sim::EventKind::atomic_written,
-                           sim::EventKind::request_posted, sim::EventKind::host_died});
+                           sim::EventKind::request_posted, sim::EventKind::connection,
+                           sim::EventKind::host_started, sim::EventKind::host_died});
 }
 
 // Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
@@ -87,13 +93,33 @@ void Observer::observe(const sim::TraceEvent& event) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::atomic_written: on_atomic_written(event); break;
     case sim::EventKind::request_posted: on_request_posted(event); break;
-    case sim::EventKind::host_died: world_.on_host_died(event.subject); break;
+    case sim::EventKind::connection: on_connection(event.subject); break;
+    case sim::EventKind::host_started:
+      if (event.subject == StoreWorld::server_host) ++server_life_;
+      break;
+    case sim::EventKind::host_died:
+      if (event.subject == StoreWorld::server_host) ++server_life_;
+      world_.on_host_died(event.subject);
+      break;
     default: break;
   }
   if (options_.listener != nullptr) options_.listener->observe(event);
 }
 
+// What was under way when a server died may still take effect, in memory that is nobody's any more: the
+// table of the next life is another one. The first step of a connection is when it reaches the server.
+void Observer::on_connection(std::uint32_t queue_pair) {
+  if (queue_pair >= life_of_connection_.size()) life_of_connection_.resize(queue_pair + 1, 0);
+  std::uint64_t& life = life_of_connection_[queue_pair];
+  if (life == 0) life = server_life_;
+}
+
+bool Observer::is_in_use(std::uint32_t queue_pair) const {
+  return queue_pair < life_of_connection_.size() && life_of_connection_[queue_pair] == server_life_;
+}
+
 void Observer::on_words_read(const sim::TraceEvent& event) {
+  if (!is_in_use(event.subject)) return;
   for (std::size_t position = 0; position + engine::entry_bytes <= event.data.size();
        position += engine::entry_bytes) {
     const auto slot = slot_at(event.offset + position);
@@ -106,7 +132,7 @@ void Observer::on_words_read(const sim::TraceEvent& event) {
 
 void Observer::on_atomic_written(const sim::TraceEvent& event) {
   const auto slot = slot_at(event.offset);
-  if (!slot || event.word == event.previous_word) return;
+  if (!slot || event.word == event.previous_word || !is_in_use(event.subject)) return;
   aba_.on_swapped(event.subject, *slot, engine::Entry(event.previous_word),
                   engine::Entry(event.word), event.step);
   if (options_.paranoid) check_slot(*slot);

@@ -70,7 +70,7 @@ void StoreWorld::add_hosts(sim::Simulation& simulation) {
 }
 
 void StoreWorld::on_host_died(std::uint32_t host) {
-  if (host > 0) clients_[host - 1].over = true;  // the server is the first
+  if (host != server_host) clients_[host - server_host - 1].over = true;
 }
 
 std::uint64_t StoreWorld::unfinished_operations() const {

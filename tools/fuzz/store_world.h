@@ -25,6 +25,7 @@ class StoreWorld {
   // `listener` may be null.
   StoreWorld(const Scenario& scenario, RunListener* listener);
   void add_hosts(sim::Simulation& simulation);
+  static constexpr std::uint32_t server_host = 0;  // its number in the simulation; clients follow
   // By its number in the simulation. A client that had not begun is over as well.
   void on_host_died(std::uint32_t host);
 
