@@ -6,8 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <tuple>
 #include <vector>
 
 #include "checkers/judgement.h"
@@ -17,7 +15,7 @@ namespace falafel::checkers {
 
 class AbaChecker {
  public:
-  explicit AbaChecker(std::uint64_t table_entries) : versions_(table_entries, 0) {}
+  explicit AbaChecker(std::uint64_t table_entries) : slots_(table_entries) {}
 
   // In the order in which they take effect. A party is whoever reads and swaps on its own account. What
   // a failed compare-and-swap returns is read, too.
@@ -29,10 +27,24 @@ class AbaChecker {
   const Judgement& judgement() const { return judgement_; }
 
  private:
-  using Reading = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>;  // party, slot, word
+  // A party and a word that it has read, with the version of the slot at which it was.
+  struct Reading {
+    std::uint32_t party;
+    std::uint64_t word;
+    std::uint64_t version;
+  };
+  struct Slot {
+    std::uint64_t version = 0;
+    std::vector<Reading> readings;  // by party and word
+  };
 
-  std::vector<std::uint64_t> versions_;        // by slot
-  std::map<Reading, std::uint64_t> readings_;  // the version at which it was
+  static std::vector<Reading>::iterator place_of(Slot& slot, std::uint32_t party,
+                                                 std::uint64_t word);
+  static bool is_reading(const Slot& slot, std::vector<Reading>::iterator place,
+                         std::uint32_t party, std::uint64_t word);
+  static void remember(Slot& slot, std::uint32_t party, std::uint64_t word);
+
+  std::vector<Slot> slots_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "aba", .explanation = {}};
 };
 

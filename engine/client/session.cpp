@@ -82,7 +82,7 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
   if (!connection) return tl::unexpected(connection.error());
   queue_pair_ = std::move(connection->queue_pair);
   requester->attach(*queue_pair_);
-  for (std::uint64_t index = 0; index < receive_count; ++index) post_receive(index);
+  post_receives(0, receive_count);
 
   const auto hello = from_bytes<ServerHello>(connection->private_data);
   if (!hello || hello->magic != hello_magic) {
@@ -179,11 +179,14 @@ void Session::return_slot(std::size_t slot) {
 // ---------------------------------------------------------------------------------------------------
 // Messages
 
-void Session::post_receive(std::uint64_t index) {
-  const fabric::ReceiveRequest receive{.id = index,
-                                       .local = messages_.at(index * control_message_bytes),
-                                       .length_bytes = control_message_bytes};
-  const auto posted = queue_pair_->post_receive({&receive, 1});
+void Session::post_receives(std::uint64_t first, std::uint64_t count) {
+  std::array<fabric::ReceiveRequest, receive_count> chain;
+  for (std::uint64_t index = first; index < first + count; ++index) {
+    chain[index - first] = {.id = index,
+                            .local = messages_.at(index * control_message_bytes),
+                            .length_bytes = control_message_bytes};
+  }
+  const auto posted = queue_pair_->post_receive(std::span(chain).first(count));
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
 }
 
@@ -198,7 +201,7 @@ void Session::receive_messages() {
       const bool is_message = completion.status == fabric::CompletionStatus::success &&
                               completion.length_bytes == control_message_bytes;
       if (is_message && handle(*from_bytes<ControlMessage>(bytes))) {
-        post_receive(completion.id);
+        post_receives(completion.id, 1);
       } else {
         requester->break_off();
       }

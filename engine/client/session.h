@@ -75,7 +75,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void start_fibers();
 
   void receive_messages();
-  void post_receive(std::uint64_t index);
+  void post_receives(std::uint64_t first, std::uint64_t count);
   bool handle(const ControlMessage& message);
 
   void send_messages();

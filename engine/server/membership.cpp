@@ -110,7 +110,7 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   client.queue_pair = std::move(*accepted);
   clients_[client.number] = std::move(*made);
   events_.joined(client.number);
-  for (std::uint64_t buffer = 0; buffer < receive_count; ++buffer) post_receive(client, buffer);
+  post_receives(client, 0, receive_count);
   changed_->notify_all();
 }
 
@@ -150,11 +150,14 @@ void Membership::revoke_region(std::uint32_t number, std::uint32_t region) {
 // ---------------------------------------------------------------------------------------------------
 // Messages
 
-void Membership::post_receive(Client& client, std::uint64_t buffer) {
-  const fabric::ReceiveRequest receive{.id = request_id(client.number, buffer),
-                                       .local = client.messages.at(buffer * control_message_bytes),
-                                       .length_bytes = control_message_bytes};
-  const auto posted = client.queue_pair->post_receive({&receive, 1});
+void Membership::post_receives(Client& client, std::uint64_t first, std::uint64_t count) {
+  std::array<fabric::ReceiveRequest, receive_count> chain;
+  for (std::uint64_t buffer = first; buffer < first + count; ++buffer) {
+    chain[buffer - first] = {.id = request_id(client.number, buffer),
+                             .local = client.messages.at(buffer * control_message_bytes),
+                             .length_bytes = control_message_bytes};
+  }
+  const auto posted = client.queue_pair->post_receive(std::span(chain).first(count));
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
 }
 
@@ -219,7 +222,7 @@ void Membership::handle(const fabric::WorkCompletion& completion) {
 void Membership::handle_received(Client& client, std::uint64_t buffer, std::uint32_t length_bytes) {
   const auto message = from_bytes<ControlMessage>(
       client.messages.bytes(buffer * control_message_bytes, control_message_bytes));
-  post_receive(client, buffer);
+  post_receives(client, buffer, 1);
   if (client.given_up) return;
   client.last_heard_ns = host_.now_ns();
   if (length_bytes != control_message_bytes || message->kind == MessageKind::goodbye) {

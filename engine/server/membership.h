@@ -60,7 +60,7 @@ class Membership {
 
   fabric::Result<std::unique_ptr<Client>> make_client();
   void wait_for_completions();
-  void post_receive(Client& client, std::uint64_t buffer);
+  void post_receives(Client& client, std::uint64_t first, std::uint64_t count);
   void pump(Client& client);
   void handle(const fabric::WorkCompletion& completion);
   void handle_received(Client& client, std::uint64_t buffer, std::uint32_t length_bytes);

@@ -38,13 +38,12 @@ std::uint64_t PctStrategy::schedule(const ChoicePoint& /*point*/, std::span<cons
 }
 
 std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) {
+  const ActorId last = std::ranges::max(actors);
+  if (last >= priorities_.size()) [[unlikely]]
+    draw_priorities_until(last);
   std::size_t highest = 0;
-  std::uint64_t highest_priority = 0;
-  for (std::size_t index = 0; index < actors.size(); ++index) {
-    const std::uint64_t priority = priority_of(actors[index]);
-    if (priority <= highest_priority) continue;
-    highest = index;
-    highest_priority = priority;
+  for (std::size_t index = 1; index < actors.size(); ++index) {
+    if (priorities_[actors[index]] > priorities_[actors[highest]]) highest = index;
   }
   return highest;
 }

@@ -32,11 +32,6 @@ class PctStrategy final : public Strategy {
   };
 
   std::size_t highest_of(std::span<const ActorId> actors);
-  std::uint64_t priority_of(ActorId actor) {
-    if (actor >= priorities_.size()) [[unlikely]]
-      draw_priorities_until(actor);
-    return priorities_[actor];
-  }
   void draw_priorities_until(ActorId actor);
 
   RandomGenerator random_;

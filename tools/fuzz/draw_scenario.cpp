@@ -60,11 +60,13 @@ class Draw {
   PlannedOperation draw_operation(const Scenario& scenario, const Workload& workload,
                                   std::uint32_t keys);
   void draw_simulation(Scenario& scenario);
+  void stretch_intervals(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
   sim::RandomGenerator random_;
   std::uint64_t value_bytes_ = short_value_bytes;
+  std::uint64_t longest_pause_ns_ = 0;  // of an operation
 };
 
 void Draw::draw_geometry(Scenario& scenario) {
@@ -115,6 +117,7 @@ PlannedOperation Draw::draw_operation(const Scenario& scenario, const Workload& 
   }
   // Bursts, with long pauses of single clients between.
   if (one_in(6)) operation.pause_ns = std::uint64_t{100} << below(16);
+  longest_pause_ns_ = std::max(longest_pause_ns_, operation.pause_ns);
   return operation;
 }
 
@@ -147,15 +150,24 @@ void Draw::draw_clients(Scenario& scenario) {
   }
 }
 
+// What the parties do from time to time is not to fill the run: heartbeats are sent five times in their
+// time-out, by each client, and both go on while a client pauses or stands still.
+void Draw::stretch_intervals(Scenario& scenario) const {
+  const sim::SimulationOptions& options = scenario.simulation;
+  const std::uint64_t busy_ns = 100 * scenario.clients.size() * options.step_duration_ns;
+  scenario.heartbeat_timeout_ns =
+      std::max({scenario.heartbeat_timeout_ns, busy_ns, longest_pause_ns_ / 2});
+  scenario.cleanup_interval_ns = std::max(
+      {scenario.cleanup_interval_ns, longest_pause_ns_ / 16, options.longest_stall_ns / 64});
+}
+
 void Draw::draw_simulation(Scenario& scenario) {
   sim::SimulationOptions& options = scenario.simulation;
   options = sim::draw_swarm_options(seed_);
   options.step_limit = 300'000;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
-  // With less time the network would carry little but heartbeats.
-  scenario.heartbeat_timeout_ns =
-      std::max(scenario.heartbeat_timeout_ns, 100 * options.step_duration_ns);
+  stretch_intervals(scenario);
   if (value_bytes_ > least_mtu_bytes) options.mtu_bytes = least_mtu_bytes;
   if (choices_.strategy) options.strategy = *choices_.strategy;
   if (!choices_.faults) return;

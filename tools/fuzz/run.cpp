@@ -43,7 +43,7 @@ class Observer : public sim::TraceObserver {
   void observe_pause(const sim::Pause& pause) override {
     if (options_.listener != nullptr) options_.listener->observe_pause(pause);
   }
-  void show_memory(std::uint64_t step);
+  void show_memory(std::uint64_t step);  // to the listener, which there is
   void add_violations(std::vector<Judgement>& violations) const;
 
  private:
@@ -88,7 +88,7 @@ sim::EventKinds Observer::observed_kinds() const {
 
 // Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
 void Observer::observe(const sim::TraceEvent& event) {
-  if (event.step != step_) show_memory(step_ = event.step);
+  if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::atomic_written: on_atomic_written(event); break;
@@ -177,7 +177,6 @@ void Observer::with_memory(Look look) {
 }
 
 void Observer::show_memory(std::uint64_t step) {
-  if (options_.listener == nullptr) return;
   if (world_.server() == nullptr) options_.listener->on_memory(step, nullptr);
   with_memory([&](const checkers::MemoryView& view) { options_.listener->on_memory(step, &view); });
 }
@@ -215,7 +214,7 @@ StoreRun Runner::run(const Scenario& scenario, sim::Strategy& strategy, const Ru
     sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
     world.add_hosts(simulation);
     run.result = simulation.run();
-    observer.show_memory(run.result.steps + 1);
+    if (options.listener != nullptr) observer.show_memory(run.result.steps + 1);
   }
   if (run.result.outcome == sim::Outcome::diverged) return run;
   run.violations = world.violations();

@@ -28,7 +28,7 @@ std::span<const std::byte> to_bytes(const std::string& text) {
 
 // Values differ, so that a reader can tell which SET it has met.
 std::string value_of(std::uint32_t client, std::size_t operation, std::uint32_t length_bytes) {
-  std::string value = fmt::format("{}.{}", client, operation);
+  std::string value = std::to_string(client) + "." + std::to_string(operation);
   value.resize(length_bytes, '-');
   return value;
 }
@@ -55,7 +55,7 @@ checkers::Answer answer_of(Answer answer) {
 
 }  // namespace
 
-std::string key_name(std::uint32_t key) { return fmt::format("key {}", key); }
+std::string key_name(std::uint32_t key) { return "key " + std::to_string(key); }
 
 StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
     : scenario_(scenario), listener_(listener), clients_(scenario.clients.size()) {}
