@@ -22,7 +22,7 @@ FiberContext::~FiberContext() {
 void FiberContext::run(transfer_t transfer) {
   auto* self = static_cast<FiberContext*>(transfer.data);
   self->scheduler_ = transfer.fctx;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   __sanitizer_finish_switch_fiber(nullptr, &self->scheduler_stack_, &self->scheduler_stack_bytes_);
 #endif
   self->entry_(self->argument_);

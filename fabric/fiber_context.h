@@ -6,11 +6,12 @@
 #include <string_view>
 
 #include "fabric/fiber_stack.h"
+#include "fabric/sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -47,12 +48,12 @@ class FiberContext {
   boost::context::detail::fcontext_t scheduler_ = nullptr;
   bool started_ = false;
   bool finished_ = false;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   void* fiber_fake_stack_ = nullptr;
   const void* scheduler_stack_ = nullptr;
   std::size_t scheduler_stack_bytes_ = 0;
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
   void* scheduler_thread_sanitizer_fiber_ = nullptr;
 #endif
 };
@@ -61,31 +62,31 @@ class FiberContext {
 
 inline void FiberContext::resume() {
   started_ = true;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   void* scheduler_fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&scheduler_fake_stack, stack_.lowest, stack_.size_bytes());
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
   scheduler_thread_sanitizer_fiber_ = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(stack_.thread_sanitizer_fiber, 0);
 #endif
   fiber_ = boost::context::detail::jump_fcontext(fiber_, this).fctx;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   __sanitizer_finish_switch_fiber(scheduler_fake_stack, nullptr, nullptr);
 #endif
   if (finished_) pool_.release(stack_);
 }
 
 inline void FiberContext::suspend() {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(finished_ ? nullptr : &fiber_fake_stack_, scheduler_stack_,
                                  scheduler_stack_bytes_);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
   __tsan_switch_to_fiber(scheduler_thread_sanitizer_fiber_, 0);
 #endif
   scheduler_ = boost::context::detail::jump_fcontext(scheduler_, nullptr).fctx;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   __sanitizer_finish_switch_fiber(fiber_fake_stack_, &scheduler_stack_, &scheduler_stack_bytes_);
 #endif
 }

@@ -12,10 +12,10 @@
 
 #include "fabric/assert.h"
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
 #include <sanitizer/tsan_interface.h>
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -113,7 +113,7 @@ FiberStack FiberStackPool::acquire() {
   FiberStack stack = free_.back();
   free_.pop_back();
   ++handed_out_;
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
   if (stack.thread_sanitizer_fiber == nullptr) {
     stack.thread_sanitizer_fiber = __tsan_create_fiber(0);
   }
@@ -122,7 +122,7 @@ FiberStack FiberStackPool::acquire() {
 }
 
 void FiberStackPool::release(FiberStack stack) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
   __asan_unpoison_memory_region(stack.lowest, stack.size_bytes());
 #endif
   --handed_out_;
@@ -131,7 +131,7 @@ void FiberStackPool::release(FiberStack stack) {
 
 FiberStackPool::~FiberStackPool() {
   FALAFEL_ASSERT(handed_out_ == 0, "{} fiber stacks are still in use", handed_out_);
-#if defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_THREAD_SANITIZER)
   for (const FiberStack& stack : free_) {
     if (stack.thread_sanitizer_fiber != nullptr) __tsan_destroy_fiber(stack.thread_sanitizer_fiber);
   }

@@ -14,9 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/sanitizers.h"
+
 namespace falafel::fabric {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(FALAFEL_ADDRESS_SANITIZER) || defined(FALAFEL_THREAD_SANITIZER)
 inline constexpr std::size_t stack_slot_bytes = 512 * 1024;  // sanitizers enlarge every frame
 #else
 inline constexpr std::size_t stack_slot_bytes = 128 * 1024;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "fabric/sanitizers.h"
+
 namespace falafel::fabric {
 namespace {
 
@@ -87,7 +89,7 @@ TEST(FiberStackDeathTest, AnOverflowAbortsWithTheNameOfTheFiber) {
   EXPECT_DEATH(overflow(), "fiber 'glutton' overflowed its stack");
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(FALAFEL_ADDRESS_SANITIZER)
 volatile char* escaped = nullptr;
 
 void use_after_scope(void* /*argument*/) {
