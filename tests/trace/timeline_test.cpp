@@ -26,8 +26,8 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_tries = 0) {
-  const auto loaded = fuzz::load_replay(FALAFEL_SOURCE_FOLDER "/docs/findings/" + name + ".replay");
+RecordedTimeline record_file(const std::string& path, std::uint64_t critical_tries = 0) {
+  const auto loaded = fuzz::load_replay(FALAFEL_SOURCE_FOLDER "/" + path);
   if (!loaded) throw std::runtime_error(loaded.error());
   fuzz::Runner runner;
   RecordedTimeline recorded =
@@ -35,6 +35,10 @@ RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_
                       {.property = loaded->property, .critical_tries = critical_tries});
   EXPECT_EQ(recorded.run.result.trace_hash, loaded->file.trace_hash);
   return recorded;
+}
+
+RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_tries = 0) {
+  return record_file("docs/findings/" + name + ".replay", critical_tries);
 }
 
 RecordedTimeline record_seed(std::uint64_t seed) {
@@ -110,6 +114,40 @@ TEST(Timeline, SourcesAreEarlierWritesOfTheSameWords) {
     }
   }
   EXPECT_GT(sources, 3U);
+}
+
+std::set<std::uint32_t> orphans_of(const Timeline& timeline) {
+  std::set<std::uint32_t> orphans;
+  for (std::uint32_t number = 0; number < timeline.effects.size(); ++number) {
+    if (timeline.effects[number].text.ends_with("in the memory of a server that is dead")) {
+      orphans.insert(number);
+    }
+  }
+  return orphans;
+}
+
+TEST(Timeline, SaysWhatReachesTheMemoryOfADeadServer) {
+  const Timeline timeline =
+      record_file("tests/fuzz/schedules/orphan-at-a-dead-server.replay").timeline;
+  EXPECT_TRUE(std::ranges::any_of(orphans_of(timeline), [&](std::uint32_t number) {
+    return timeline.effects[number].kind == EffectKind::swapped;
+  }));
+}
+
+TEST(Timeline, WhatReachesTheMemoryOfADeadServerIsReadByNobody) {
+  std::size_t count = 0;
+  // In 1455 the next server has a word read that an orphan wrote in its place before.
+  for (std::uint64_t seed = 1'401; seed <= 1'500; ++seed) {
+    const Timeline timeline = record_seed(seed).timeline;
+    const std::set<std::uint32_t> orphans = orphans_of(timeline);
+    count += orphans.size();
+    for (const Effect& effect : timeline.effects) {
+      for (const std::uint32_t source : effect.sources) {
+        EXPECT_FALSE(orphans.contains(source)) << "seed " << seed << ": " << effect.text;
+      }
+    }
+  }
+  EXPECT_GT(count, 0U);
 }
 
 TEST(Timeline, RowsHoldOneBarAtATime) {

@@ -12,6 +12,7 @@
 #include "checkers/collector.h"
 #include "checkers/memory_view.h"
 #include "checkers/progress.h"
+#include "tools/fuzz/server_lives.h"
 #include "tools/fuzz/store_world.h"
 
 namespace falafel::fuzz {
@@ -48,8 +49,6 @@ class Observer : public sim::TraceObserver {
 
  private:
   std::optional<std::uint64_t> slot_at(std::uint64_t offset) const;
-  void on_connection(std::uint32_t queue_pair);
-  bool is_in_use(std::uint32_t queue_pair) const;
   void on_words_read(const sim::TraceEvent& event);
   void on_atomic_written(const sim::TraceEvent& event);
   void on_request_posted(const sim::TraceEvent& event);
@@ -63,8 +62,7 @@ class Observer : public sim::TraceObserver {
   const RunOptions& options_;
   checkers::AbaChecker aba_;
   checkers::ProgressChecker progress_;
-  std::uint64_t server_life_ = 0;                  // counts when the server starts and when it dies
-  std::vector<std::uint64_t> life_of_connection_;  // by queue pair; 0: none
+  ServerLives lives_;
   std::uint64_t completed_operations_ = 0;
   std::uint64_t step_ = 0;
   Judgement dangling_{.verdict = Verdict::holds, .property = {}, .explanation = {}};
@@ -89,37 +87,19 @@ sim::EventKinds Observer::observed_kinds() const {
 // Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
 void Observer::observe(const sim::TraceEvent& event) {
   if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
+  lives_.observe(event);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::atomic_written: on_atomic_written(event); break;
     case sim::EventKind::request_posted: on_request_posted(event); break;
-    case sim::EventKind::connection: on_connection(event.subject); break;
-    case sim::EventKind::host_started:
-      if (event.subject == StoreWorld::server_host) ++server_life_;
-      break;
-    case sim::EventKind::host_died:
-      if (event.subject == StoreWorld::server_host) ++server_life_;
-      world_.on_host_died(event.subject);
-      break;
+    case sim::EventKind::host_died: world_.on_host_died(event.subject); break;
     default: break;
   }
   if (options_.listener != nullptr) options_.listener->observe(event);
 }
 
-// What was under way when a server died may still take effect, in memory that is nobody's any more: the
-// table of the next life is another one. The first step of a connection is when it reaches the server.
-void Observer::on_connection(std::uint32_t queue_pair) {
-  if (queue_pair >= life_of_connection_.size()) life_of_connection_.resize(queue_pair + 1, 0);
-  std::uint64_t& life = life_of_connection_[queue_pair];
-  if (life == 0) life = server_life_;
-}
-
-bool Observer::is_in_use(std::uint32_t queue_pair) const {
-  return queue_pair < life_of_connection_.size() && life_of_connection_[queue_pair] == server_life_;
-}
-
 void Observer::on_words_read(const sim::TraceEvent& event) {
-  if (!is_in_use(event.subject)) return;
+  if (!lives_.is_in_use(event.subject)) return;
   for (std::size_t position = 0; position + engine::entry_bytes <= event.data.size();
        position += engine::entry_bytes) {
     const auto slot = slot_at(event.offset + position);
@@ -132,7 +112,7 @@ void Observer::on_words_read(const sim::TraceEvent& event) {
 
 void Observer::on_atomic_written(const sim::TraceEvent& event) {
   const auto slot = slot_at(event.offset);
-  if (!slot || event.word == event.previous_word || !is_in_use(event.subject)) return;
+  if (!slot || event.word == event.previous_word || !lives_.is_in_use(event.subject)) return;
   aba_.on_swapped(event.subject, *slot, engine::Entry(event.previous_word),
                   engine::Entry(event.word), event.step);
   if (options_.paranoid) check_slot(*slot);

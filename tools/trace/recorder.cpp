@@ -111,6 +111,7 @@ void Recorder::keep_time(const sim::TraceEvent& event) {
 
 void Recorder::observe(const sim::TraceEvent& event) {
   story_.observe(event);
+  lives_.observe(event);
   keep_time(event);
   using sim::EventKind;
   switch (event.kind) {
@@ -235,13 +236,19 @@ void Recorder::on_effect(const sim::TraceEvent& event) {
   request.last_step = std::max(request.last_step, event.step);
   const EffectKind kind = kind_of(event);
   const bool is_lost = kind == EffectKind::lost;
-  add_effect({.request = number,
-              .lane = request.lane,
-              .kind = kind,
-              .step = event.step,
-              .offset = is_lost ? request.offset : event.offset,
-              .length_bytes = event.data.empty() ? word_bytes : event.data.size(),
-              .text = is_lost ? "its request is lost" : story_.lines().back().text});
+  Effect effect{.request = number,
+                .lane = request.lane,
+                .kind = kind,
+                .step = event.step,
+                .offset = is_lost ? request.offset : event.offset,
+                .length_bytes = event.data.empty() ? word_bytes : event.data.size(),
+                .text = is_lost ? "its request is lost" : story_.lines().back().text};
+  if ((is_read(kind) || is_write(kind)) && !lives_.is_in_use(event.subject)) {
+    effect.text += ", in the memory of a server that is dead";
+    timeline_.effects.push_back(std::move(effect));  // the present memory has no part in it
+  } else {
+    add_effect(std::move(effect));
+  }
 }
 
 // Clients' own memory is not shown.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/fuzz/run.h"
+#include "tools/fuzz/server_lives.h"
 #include "tools/fuzz/story.h"
 #include "tools/trace/lanes.h"
 #include "tools/trace/memory_recorder.h"
@@ -53,6 +54,7 @@ class Recorder final : public fuzz::RunListener {
 
   const fuzz::Scenario& scenario_;
   fuzz::Story story_;
+  fuzz::ServerLives lives_;
   Lanes lanes_;
   MemoryRecorder memory_;
   Timeline timeline_;
