@@ -2,8 +2,9 @@
 //
 // A deleted entry cannot just be emptied, for searches end at empty entries. So from the first deleted
 // entry on, the rest of its collision chain and the empty entry behind it are locked; the live ones among
-// them are hashed anew into the locked slots; and the slots get their new entries and lose their locks in
-// the reverse order. Clients wait out the locks.
+// them are hashed anew into the locked slots; and the slots get their new entries and lose their locks,
+// asked for in the reverse order. Several updates are under way at once and may overtake each other: a search
+// that meets one of the locks starts over, and one that read a slot before reads it again at its end.
 //
 // A chain goes on round the table's end. If there is no empty entry, the cleanup stops when it comes
 // round, and the whole table is locked.
