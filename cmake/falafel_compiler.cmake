@@ -22,14 +22,14 @@ if(FALAFEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # Sanitizers change every object file, so they are not left to the targets. Their reports need no more than
-# lines and functions (-g1). To find out what pointers point to, between all their checks, takes half of GCC's
-# time in large files. To see uses after a return, clang would give each fiber a second stack, which takes as long
-# as all else; GCC looks for them only when asked to.
+# lines and functions (-g1). To see uses after a return, clang would give each fiber a second stack, which takes as
+# long as all else; GCC looks for them only when asked to.
 if(FALAFEL_SANITIZE)
   add_compile_options("-fsanitize=${FALAFEL_SANITIZE}" -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -O1 -g1
-                      "$<$<CXX_COMPILER_ID:GNU>:-fno-tree-pta>"
-                      "$<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>")
+                      -fno-omit-frame-pointer -O1 -g1)
+  if(FALAFEL_SANITIZE MATCHES "address")
+    add_compile_options("$<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-use-after-return=never>")
+  endif()
   add_link_options("-fsanitize=${FALAFEL_SANITIZE}")
 endif()
 

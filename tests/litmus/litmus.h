@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/sanitizers.h"
 #include "fabric/sim/options.h"
 #include "tests/litmus/party.h"
 
@@ -43,11 +42,7 @@ struct Litmus {
 };
 
 inline constexpr std::uint64_t reach_schedules = 20'000;
-#if defined(FALAFEL_ADDRESS_SANITIZER) || defined(FALAFEL_THREAD_SANITIZER)
-inline constexpr std::uint64_t never_schedules = 20'000;
-#else
 inline constexpr std::uint64_t never_schedules = 1'000'000;
-#endif
 
 struct Tally {
   std::uint64_t count = 0;
