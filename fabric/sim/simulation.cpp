@@ -197,6 +197,8 @@ RunResult Simulation::run() {
   return result;
 }
 
+std::uint64_t Simulation::steps() const { return world_->trace.step(); }
+
 void Simulation::crash(std::string_view host) { named_host(*world_, host).crash(); }
 
 void Simulation::restart(std::string_view host) { named_host(*world_, host).start(); }

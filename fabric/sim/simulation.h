@@ -97,6 +97,9 @@ class Simulation {
   // Once. An exception of a fiber other than FiberCancelled aborts.
   RunResult run();
 
+  // How many steps have been made; also from a fiber, where time alone does not tell whether faults are over.
+  std::uint64_t steps() const;
+
   // Scripted faults, for scenarios; from a fiber or before run(). The host of the calling fiber may be
   // meant too: the fiber is then cancelled in its next waiting call.
   void crash(std::string_view host);

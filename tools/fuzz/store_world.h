@@ -24,6 +24,7 @@ class StoreWorld {
  public:
   // `listener` may be null.
   StoreWorld(const Scenario& scenario, RunListener* listener);
+  // Before its run; it outlives the run.
   void add_hosts(sim::Simulation& simulation);
   static constexpr std::uint32_t server_host = 0;  // its number in the simulation; clients follow
   // By its number in the simulation. A client that had not begun is over as well.
@@ -50,6 +51,7 @@ class StoreWorld {
 
   void serve(fabric::Host& host);
   bool are_clients_over() const;
+  bool are_faults_over() const;
   void wait_until_idle(fabric::Host& host);
   void judge_memory();
 
@@ -63,6 +65,7 @@ class StoreWorld {
 
   const Scenario& scenario_;
   RunListener* listener_;
+  sim::Simulation* simulation_ = nullptr;
   engine::Server* server_ = nullptr;
   std::vector<ClientProgress> clients_;
   std::map<std::uint64_t, checkers::History> histories_;  // by the server's incarnation
