@@ -1,17 +1,19 @@
 """Debian's kernel with its modules, unpacked from its package; nothing is installed."""
 
+import lzma
 import re
 import subprocess
 from pathlib import Path
 
 META_PACKAGE = "linux-image-amd64"
+XZ_MAGIC = b"\xfd7zXZ\0"
 
 
 class Kernel:
     """An unpacked kernel package."""
 
     def __init__(self, folder):
-        self.image = next(folder.glob("boot/vmlinuz-*"))
+        self.image = folder / "boot/vmlinux"
         self._files = {module_name(path): path for path in folder.glob("lib/modules/**/*.ko")}
 
     def modules_with_dependencies(self, names):
@@ -42,7 +44,21 @@ def unpacked_kernel(folder):
         package = next(folder.glob("linux-image-*.deb"))
         subprocess.run(["dpkg", "-x", str(package), str(unpacked)], check=True)
         package.unlink()
-    return Kernel(unpacked)
+    kernel = Kernel(unpacked)
+    if not kernel.image.exists():
+        decompress(next(unpacked.glob("boot/vmlinuz-*")), kernel.image)
+    return kernel
+
+
+# The image would decompress itself in the emulated machine, which takes half of the time until that has booted.
+def decompress(compressed, image):
+    data = compressed.read_bytes()
+    start = data.find(XZ_MAGIC)
+    if start < 0:
+        raise ValueError(f"{compressed} is not compressed with xz, as Debian's kernels are")
+    unfinished = image.with_suffix(".part")
+    unfinished.write_bytes(lzma.LZMADecompressor().decompress(data[start:]))
+    unfinished.rename(image)
 
 
 def image_package():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,7 +19,18 @@ AWAIT_SERVER = "until nc -w 1 server 2100 </dev/null >/dev/null 2>&1; do sleep 0
 
 
 class Stage(unittest.TestCase):
-    """The programs come from the environment: STORE_DRIVER and FALAFEL are paths."""
+    """The programs come from the environment: STORE_DRIVER and FALAFEL are paths. Logs of a test that fails
+    are kept."""
+
+    def run(self, result):
+        def problems():
+            return len(result.failures) + len(result.errors)
+
+        before = problems()
+        super().run(result)
+        if problems() == before:
+            shutil.rmtree(self.folder)
+        return result
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="falafel-vm-"))
