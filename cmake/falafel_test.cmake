@@ -1,12 +1,14 @@
 add_custom_target(falafel_tsan_tests)
 
-# falafel_add_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds])
+# falafel_add_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds]
+#                  [SHARDS number])
 #
 # A GoogleTest executable, registered as one test: starting a process per test case would cost more than
-# most cases run. Tests with long timeouts are started first, so that none is left over in the end. The label
-# "tsan" makes the test part of the thread sanitizer's run, and of the target falafel_tsan_tests.
+# most cases run. If it takes long, SHARDS registers it as several tests, each of which runs some of the cases.
+# Tests with long timeouts are started first, so that none is left over in the end. The label "tsan" makes the test
+# part of the thread sanitizer's run, and of the target falafel_tsan_tests.
 function(falafel_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;LABELS")
   if(test_UNPARSED_ARGUMENTS OR NOT test_NAME OR NOT test_SOURCES)
     message(FATAL_ERROR "falafel_add_test needs NAME and SOURCES; "
                         "not understood: '${test_UNPARSED_ARGUMENTS}'")
@@ -17,8 +19,19 @@ function(falafel_add_test)
 
   add_executable(${test_NAME} ${test_SOURCES})
   target_link_libraries(${test_NAME} PRIVATE falafel_options ${test_LIBRARIES} GTest::gtest_main)
-  add_test(NAME ${test_NAME} COMMAND ${test_NAME})
-  set_tests_properties(${test_NAME} PROPERTIES
+  if(test_SHARDS)
+    foreach(shard RANGE 1 ${test_SHARDS})
+      math(EXPR index "${shard} - 1")
+      list(APPEND names ${test_NAME}_${shard})
+      add_test(NAME ${test_NAME}_${shard} COMMAND ${test_NAME})
+      set_tests_properties(${test_NAME}_${shard} PROPERTIES
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_SHARDS};GTEST_SHARD_INDEX=${index}")
+    endforeach()
+  else()
+    set(names ${test_NAME})
+    add_test(NAME ${test_NAME} COMMAND ${test_NAME})
+  endif()
+  set_tests_properties(${names} PROPERTIES
     TIMEOUT ${test_TIMEOUT} COST ${test_TIMEOUT} LABELS "${test_LABELS}")
   if("tsan" IN_LIST test_LABELS)
     add_dependencies(falafel_tsan_tests ${test_NAME})

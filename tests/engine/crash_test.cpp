@@ -19,7 +19,7 @@ namespace {
 
 using engine::RegionState;
 
-constexpr std::uint64_t heartbeat_timeout_ns = 5 * millisecond_ns;
+constexpr std::uint64_t short_heartbeat_timeout_ns = 5 * millisecond_ns;
 constexpr std::uint64_t seeds = 10;
 
 using MaybeValue = std::optional<Bytes>;
@@ -100,8 +100,8 @@ class CrashRun {
     StoreOptions options;
     options.seed = seed;
     options.server.geometry = scenario.geometry;
-    options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
-    options.server.cleanup_interval_ns = heartbeat_timeout_ns;
+    options.server.heartbeat_timeout_ns = short_heartbeat_timeout_ns;
+    options.server.cleanup_interval_ns = short_heartbeat_timeout_ns;
     return options;
   }
 
@@ -132,7 +132,7 @@ class CrashRun {
     survivor_is_ready_ = true;
     while (!is_dead_) host.sleep_until(host.now_ns() + microsecond_ns);
     read_keys(client);  // requests of the victim may still land meanwhile
-    host.sleep_until(host.now_ns() + 3 * heartbeat_timeout_ns);
+    host.sleep_until(host.now_ns() + 3 * short_heartbeat_timeout_ns);
     judge_server();
     const std::vector<MaybeValue> settled = read_keys(client);
     store_.require(std::ranges::find(scenario_.outcomes, settled) != scenario_.outcomes.end(),

@@ -7,8 +7,6 @@ namespace falafel::litmus {
 namespace {
 
 constexpr std::uint64_t all_ones = ~std::uint64_t{0};
-constexpr std::uint64_t small_mtu_bytes = 256;
-constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
 
 // A word that was zero and is written as all ones: 0 old, 1 new, 2 a part of each.
 std::uint64_t classify(std::uint64_t word) { return word == 0 ? 0 : word == all_ones ? 1 : 2; }

@@ -12,10 +12,6 @@ constexpr std::uint64_t retried = static_cast<std::uint64_t>(CompletionStatus::r
 constexpr std::uint64_t flushed = static_cast<std::uint64_t>(CompletionStatus::flushed);
 static_assert(retried == 4 && flushed == 6, "as the outcomes below have it");
 
-constexpr std::uint64_t small_mtu_bytes = 256;
-constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
-constexpr std::uint64_t most_yields = 8;  // until a scripted fault strikes
-
 // The connection breaks at some moment, as the client or as the server finds out.
 void break_at_random(Party& server) {
   server.yield_at_random(most_yields);

@@ -15,8 +15,6 @@ static_assert(static_cast<int>(CompletionStatus::remote_access_error) == 3 &&
                   static_cast<int>(CompletionStatus::flushed) == 6,
               "as the outcomes below have it");
 
-constexpr std::uint64_t most_yields = 8;  // until a scripted fault strikes
-
 // Requests that the server refuses, each for another reason. Word z is outside of all other
 // regions.
 constexpr std::uint64_t reasons_to_refuse = 6;

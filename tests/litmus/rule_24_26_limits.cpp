@@ -14,10 +14,7 @@ static_assert(static_cast<int>(CompletionStatus::remote_access_error) == 3 &&
                   static_cast<int>(CompletionStatus::retry_exceeded) == 4,
               "as the outcomes below have it");
 
-constexpr std::uint64_t small_mtu_bytes = 256;
-constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
 constexpr std::uint64_t header_words = fabric::datagram_header_bytes / fabric::word_bytes;
-constexpr std::uint64_t most_yields = 8;
 
 // How many packets of a WRITE of ones landed; 15 if not whole ones from the first on.
 std::uint64_t landed_packets(Trial& trial, std::uint64_t packets) {
