@@ -21,6 +21,12 @@ if(FALAFEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${FALAFEL_CCACHE}")
 endif()
 
+# Where it is installed: it links the programs of the sanitizers in a third of the time.
+find_program(FALAFEL_LLD ld.lld)
+if(FALAFEL_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
 # Sanitizers change every object file, so they are not left to the targets. Their reports need no more than
 # lines and functions (-g1). To see uses after a return, clang would give each fiber a second stack, which takes as
 # long as all else; GCC looks for them only when asked to.
