@@ -79,6 +79,14 @@ class AllChecks(CheckTest):
                 self.assertEqual(run.returncode, 0)
                 self.assertIn("--root", run.stdout)
 
+    def test_a_folder_that_does_not_exist_is_named(self):
+        missing = self.root / "missing"
+        for name in self.checks():
+            with self.subTest(name):
+                run = self.run_program(PROJECT / "tools" / "checks" / name, "--root", missing)
+                self.assertEqual(run.returncode, 2)
+                self.assertIn(f"'{missing}' is no folder", run.stderr)
+
     def test_an_empty_tree_is_not_accepted(self):
         self.add_compile_commands()
         for name in self.checks():

@@ -30,12 +30,19 @@ def argument_parser(description):
     )
     parser.add_argument(
         "--root",
-        type=lambda path: pathlib.Path(path).resolve(strict=True),
+        type=existing_folder,
         default=pathlib.Path(__file__).resolve().parents[2],
         metavar="DIR",
         help="the tree to check (default: the project that holds this program)",
     )
     return parser
+
+
+def existing_folder(path):
+    folder = pathlib.Path(path).resolve()
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"'{path}' is no folder; name the root of a source tree")
+    return folder
 
 
 def project_files(root, suffixes, folders=("",)):
