@@ -4,14 +4,15 @@
 
 namespace falafel::checkers {
 
-void ProgressChecker::on_verb(std::uint64_t step) {
-  if (++verbs_ != most_verbs_ + 1 || judgement_.verdict != Verdict::holds) return;
+bool ProgressChecker::on_verb(std::uint64_t step) {
+  if (++verbs_ != most_verbs_ + 1 || judgement_.verdict != Verdict::holds) return false;
   judgement_ = {
       .verdict = Verdict::violated,
       .property = "progress.verbs",
       .explanation = fmt::format(
           "step {}: {} verbs were posted since the last operation came to its end", step, verbs_),
       .step = step};
+  return true;
 }
 
 void ProgressChecker::on_end(std::uint64_t unfinished_operations) {

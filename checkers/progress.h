@@ -15,7 +15,8 @@ class ProgressChecker {
   // nobody disturbs, times the operations that run side by side, times the changes that one can meet.
   explicit ProgressChecker(std::uint64_t most_verbs) : most_verbs_(most_verbs) {}
 
-  void on_verb(std::uint64_t step);
+  // True for the verb that is one too many.
+  bool on_verb(std::uint64_t step);
   // An operation, or a piece of the server's own work that others may have to wait for.
   void on_completed() { verbs_ = 0; }
   // The end of the run: operations that have not come to theirs although nobody died in them.

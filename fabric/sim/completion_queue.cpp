@@ -33,12 +33,12 @@ std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destinat
 }
 
 // A step of the queue pair that was posted to last, as if the fiber had given way and the strategy had picked
-// that: switching between fibers is the dearest part of a round trip. Not beyond the step limit, or a fiber
+// that: switching between fibers is the dearest part of a round trip. Not beyond the last step, or a fiber
 // that never gives way would run for ever.
 void CompletionQueueCore::give_head_start() {
   QueuePairCore* queue_pair = std::exchange(posted_last_, nullptr);
   if (queue_pair == nullptr || !world_.ready.contains(*queue_pair)) return;
-  if (world_.trace.step() >= world_.options.step_limit) return;
+  if (world_.is_at_last_step()) return;
   if (!world_.chance(ChoiceKind::head_start, no_head_start_rate)) world_.make_step(*queue_pair);
 }
 

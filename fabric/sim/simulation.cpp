@@ -20,6 +20,7 @@ std::string_view to_string(Outcome outcome) {
     case Outcome::completed: return "completed";
     case Outcome::stuck: return "stuck";
     case Outcome::step_limit: return "step limit";
+    case Outcome::stopped: return "stopped";
     case Outcome::diverged: return "diverged";
   }
   return "unknown outcome";
@@ -112,19 +113,23 @@ void jump_to_next_timer(World& world) {
   world.trace.record({.kind = EventKind::time_jump, .word = world.trace.time_ns()});
 }
 
+Outcome outcome_at_last_step(const World& world) {
+  return world.trace.step() >= world.options.step_limit ? Outcome::step_limit : Outcome::stopped;
+}
+
 // Runs until the programs are over, or cannot go on.
 Outcome run_programs(World& world) {
   FaultInjector faults(world);
   constexpr std::uint64_t divergence_check_steps = 256;
-  std::uint64_t next_check_step = 0;  // until then there is nothing to look after but the clock
   while (world.unfinished_foreground_fibers > 0) {
     const std::uint64_t steps = world.trace.step();
-    if (steps >= next_check_step) {
-      if (steps >= world.options.step_limit) return Outcome::step_limit;
+    if (steps >= world.next_check_step) {
+      if (world.is_at_last_step()) return outcome_at_last_step(world);
       if (steps % divergence_check_steps == 0 && world.strategy.divergence() != nullptr) break;
       if (steps >= faults.next_step()) faults.strike_due();
-      next_check_step = std::min({world.options.step_limit, faults.next_step(),
-                                  (steps / divergence_check_steps + 1) * divergence_check_steps});
+      world.next_check_step =
+          std::min({world.last_step, faults.next_step(),
+                    (steps / divergence_check_steps + 1) * divergence_check_steps});
     }
     world.timers.expire_until(world.trace.time_ns());
     if (world.ready.size() > 0) {
@@ -143,7 +148,7 @@ Outcome quiesce(World& world) {
   unwind_all(world);
   for (const auto& host : world.hosts) host->stay_as_it_is();
   while (world.ready.size() > 0 || !world.timers.empty()) {
-    if (world.trace.step() >= world.options.step_limit) return Outcome::step_limit;
+    if (world.is_at_last_step()) return outcome_at_last_step(world);
     world.timers.expire_until(world.trace.time_ns());
     if (world.ready.size() > 0) {
       step(world);
@@ -198,6 +203,8 @@ RunResult Simulation::run() {
 }
 
 std::uint64_t Simulation::steps() const { return world_->trace.step(); }
+
+void Simulation::stop() { world_->stop(); }
 
 void Simulation::crash(std::string_view host) { named_host(*world_, host).crash(); }
 

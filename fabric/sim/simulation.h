@@ -34,6 +34,7 @@ enum class Outcome : std::uint8_t {
   completed,   // all fibers but the daemons have returned, and the network is quiet
   stuck,       // fibers wait for what can no longer happen
   step_limit,  // the step limit was reached
+  stopped,     // stop() was called
   diverged,    // a replay met a question that was not recorded (ReplayStrategy)
 };
 std::string_view to_string(Outcome outcome);
@@ -99,6 +100,9 @@ class Simulation {
 
   // How many steps have been made; also from a fiber, where time alone does not tell whether faults are over.
   std::uint64_t steps() const;
+
+  // Ends the run before its next step, as a step limit does: for who has seen enough. From a fiber or an observer.
+  void stop();
 
   // Scripted faults, for scenarios; from a fiber or before run(). The host of the calling fiber may be
   // meant too: the fiber is then cancelled in its next waiting call.

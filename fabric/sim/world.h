@@ -86,6 +86,12 @@ struct World {
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
   }
 
+  void stop() {
+    last_step = trace.step();
+    next_check_step = 0;
+  }
+  bool is_at_last_step() const { return trace.step() >= last_step; }
+
   void count(SimulatorProbe probe) { ++simulator_probes[static_cast<std::size_t>(probe)]; }
   void count(FaultKind kind) {
     ++faults[static_cast<std::size_t>(kind)];
@@ -125,6 +131,9 @@ struct World {
 
   Fiber* running = nullptr;
   std::uint64_t unfinished_foreground_fibers = 0;
+
+  std::uint64_t last_step = options.step_limit;  // an earlier one once the run was stopped
+  std::uint64_t next_check_step = 0;  // until then there is nothing to look after but the clock
 
   std::array<std::uint64_t, fault_kind_count> faults{};
   std::array<std::uint64_t, simulator_probe_count> simulator_probes{};

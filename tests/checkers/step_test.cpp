@@ -60,7 +60,9 @@ TEST(ProgressChecker, CountsVerbsBetweenCompletions) {
   }
   checker.on_end(0);
   EXPECT_EQ(checker.judgement().verdict, Verdict::holds);
-  for (int verb = 0; verb < 4; ++verb) checker.on_verb(2);
+  for (int verb = 0; verb < 3; ++verb) EXPECT_FALSE(checker.on_verb(2));
+  EXPECT_TRUE(checker.on_verb(2));
+  EXPECT_FALSE(checker.on_verb(2)) << "it is told once";
   EXPECT_EQ(checker.judgement().property, "progress.verbs");
   EXPECT_EQ(checker.judgement().verdict, Verdict::violated);
 }

@@ -180,6 +180,23 @@ TEST(Simulation, AProgramThatNeverEndsReachesTheStepLimit) {
   EXPECT_NE(result.explanation.find("restless"), std::string::npos) << result.explanation;
 }
 
+TEST(Simulation, AStoppedRunEndsBehindTheStep) {
+  fabric::FiberStackPool stacks;
+  RandomStrategy strategy(1);
+  Simulation simulation({}, strategy, stacks);
+  std::uint64_t stopped_at_step = 0;
+  simulation.add_host({.name = "restless"}, [&](fabric::Host& host) {
+    while (simulation.steps() < 1'000) host.yield();
+    stopped_at_step = simulation.steps();
+    simulation.stop();
+    for (;;) host.yield();
+  });
+  const RunResult result = simulation.run();
+  EXPECT_EQ(result.outcome, Outcome::stopped);
+  EXPECT_EQ(result.steps, stopped_at_step);
+  EXPECT_NE(result.explanation.find("restless"), std::string::npos) << result.explanation;
+}
+
 TEST(Simulation, WrongOptionsAndNamesAreNamed) {
   fabric::FiberStackPool stacks;
   RandomStrategy strategy(1);

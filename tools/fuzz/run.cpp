@@ -126,7 +126,8 @@ void Observer::on_request_posted(const sim::TraceEvent& event) {
     completed_operations_ = world_.completed_operations();
     progress_.on_completed();
   }
-  if (world_.unfinished_operations() > 0) progress_.on_verb(event.step);
+  // An operation that goes on for ever would fill whatever time it is given.
+  if (world_.unfinished_operations() > 0 && progress_.on_verb(event.step)) world_.stop();
 }
 
 // The event comes before the word is stored, so the slot that changes still holds its old word. Its new one
@@ -165,8 +166,7 @@ void Observer::show_memory(std::uint64_t step) {
 void Observer::on_end(const sim::RunResult& result) {
   if (result.outcome == sim::Outcome::completed) return;
   progress_.on_end(std::max<std::uint64_t>(world_.unfinished_operations(), 1));
-  how_it_ended_ =
-      fmt::format(" (the run ended by {}): {}", to_string(result.outcome), result.explanation);
+  how_it_ended_ = "; " + result.explanation;
 }
 
 void Observer::add_violations(std::vector<Judgement>& violations) const {

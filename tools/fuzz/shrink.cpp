@@ -83,7 +83,6 @@ class Shrinking {
   bool remove_clients();
   bool remove_operations();
   bool simplify_features();
-  bool shorten_time();
   bool shorten_schedule();
   bool truncate();
   bool clear_answers();
@@ -197,26 +196,11 @@ bool Shrinking::simplify_features() {
   return simpler;
 }
 
-// An operation that goes on for ever fills whatever time it is given. What has not come to its end when time is
-// over proves nothing, but that too many verbs brought none to its end does.
-bool Shrinking::shorten_time() {
-  if (best_.run.property() != "progress.verbs") return false;
-  bool simpler = false;
-  for (bool shorter = true; shorter && !is_time_over(); simpler = simpler || shorter) {
-    Scenario scenario = best_.scenario;
-    scenario.simulation.step_limit = best_.run.result.steps * 7 / 8;
-    ScriptedStrategy scripted(answers_of(best_.choices), 1);
-    shorter = accept(scenario, scripted, best_.run.result.steps);
-  }
-  return simpler;
-}
-
 bool Shrinking::simplify_scenario() {
-  const bool shorter = shorten_time();
   const bool fewer_clients = remove_clients();
   const bool fewer_operations = remove_operations();
   const bool fewer_features = simplify_features();
-  return shorter || fewer_clients || fewer_operations || fewer_features;
+  return fewer_clients || fewer_operations || fewer_features;
 }
 
 // The shortest prefix that still fails when everything behind it is neutral, by halving.

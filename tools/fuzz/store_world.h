@@ -35,6 +35,7 @@ class StoreWorld {
   engine::Server* server() { return server_; }
   std::uint64_t completed_operations() const { return completed_; }
   std::uint64_t unfinished_operations() const;
+  void stop() { simulation_->stop(); }
 
   // After the run. Operations on different lives of the server have different histories.
   std::map<std::uint64_t, checkers::History>& histories() { return histories_; }
