@@ -102,6 +102,11 @@ class AllChecks(CheckTest):
         subprocess.run(["git", "init", "--quiet", self.root], check=True)
         self.assert_accepted("determinism")
 
+    def test_the_runner_knows_its_checks(self):
+        run = self.run_program(PROJECT / "tools" / "check", "--root", self.root, "dependencies", "spelling")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("there is no check 'spelling'", run.stderr)
+
     def test_the_runner_counts(self):
         self.add("engine/store.cpp", '#include "fabric/fabric.h"\nint number = rand();\n')
         check = PROJECT / "tools" / "check"
