@@ -297,14 +297,6 @@ class Tidy(CheckTest):
         self.add("engine/store.cpp", '#include "engine/table.h"\n')
         self.assert_accepted("tidy")
 
-    def test_copies_of_parameters_matter_in_libraries(self):
-        self.add_compile_commands("engine/store.cpp", "tools/program.cpp")
-        copying = ("struct Name {\n  Name(const Name&);\n  int length = 0;\n};\n"
-                   "int length(Name name) { return name.length; }\n")
-        self.add("tools/program.cpp", copying)
-        self.add("engine/store.cpp", copying)
-        self.assert_reported("tidy", "engine/store.cpp:5: the parameter 'name' is copied")
-
     def test_reports_sources_and_headers_once(self):
         self.add("engine/table.h", "#pragma once\nstruct Table {\n  int entryCount = 0;\n};\n")
         self.add("engine/store.cpp", '#include "engine/table.h"\nint* nothing = 0;\n')
