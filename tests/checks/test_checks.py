@@ -72,7 +72,7 @@ class AllChecks(CheckTest):
         return [path.name for path in programs if path.is_file() and path.stat().st_mode & 0o100]
 
     def test_each_has_help(self):
-        self.assertEqual(len(self.checks()), 7)
+        self.assertEqual(len(self.checks()), 8)
         for name in self.checks():
             with self.subTest(name):
                 run = self.run_program(PROJECT / "tools" / "checks" / name, "--help")
@@ -175,6 +175,41 @@ class Dependencies(CheckTest):
     def test_reports_folders_without_rule(self):
         self.add("extras/store.h", "\n")
         self.assert_reported("dependencies", "extras/store.h:1: no rule")
+
+
+class Includes(CheckTest):
+    HEADER = (
+        "inline constexpr int most_yields = 8;\nstruct Outcome {};\nusing Words = int;\n"
+        "[[nodiscard]] Outcome outcome_of(int digits);\n"
+    )
+
+    def test_accepts(self):
+        self.add("tests/words.h", self.HEADER)
+        self.add("tests/rules.h", '#include "tests/words.h"\n')
+        self.add("tests/direct.cpp", '#include "tests/words.h"\nWords words = most_yields;\n')
+        self.add("tests/by_way_of.cpp", '#include "tests/rules.h"\nOutcome outcome = outcome_of(1);\n')
+        self.add("tests/own.cpp", "struct Outcome {};\nconstexpr int most_yields = 1;\nint outcome_of(int);\n"
+                                  "int a = outcome_of(most_yields);\nOutcome b;\n")
+        self.add("tests/no_use.cpp", '// Outcome\nTEST(Words, Grow) {}\nint outcome_of;\nint c = d.outcome_of(1);\n')
+        self.add("engine/elsewhere.cpp", "Outcome outcome;\n")
+        self.assert_accepted("includes")
+
+    def test_accepts_members_of_what_is_included(self):
+        self.add("tests/words.h", self.HEADER)
+        self.add("tests/store.h", "class Store {\n  struct Outcome;\n  int outcome_of(int);\n};\n")
+        self.add("tests/store.cpp", '#include "tests/store.h"\nstruct Store::Outcome {};\n'
+                                    "int Store::outcome_of(int n) { return outcome_of(n - 1); }\n")
+        self.assert_accepted("includes")
+
+    def test_reports(self):
+        self.add("tests/words.h", self.HEADER)
+        self.add("tests/rule_1.cpp", '#include "tests/words.h"\n')
+        for code in ("int yields = most_yields;", "Outcome outcome;", "ns::Words words = 1;",
+                     "auto outcome = outcome_of(1);"):
+            with self.subTest(code=code):
+                file = self.add("tests/rule_2.cpp", f"#include <vector>\n{code}\n")
+                self.assert_reported("includes", "tests/rule_2.cpp:2: ")
+                file.unlink()
 
 
 class Determinism(CheckTest):

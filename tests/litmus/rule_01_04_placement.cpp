@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
+#include "tests/litmus/words.h"
 
 namespace falafel::litmus {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
+#include "tests/litmus/words.h"
 
 namespace falafel::litmus {
 namespace {
