@@ -7,8 +7,8 @@
 
 namespace falafel::fabric {
 
-[[noreturn]] void assertion_failed(std::string_view condition, std::string_view file, int line,
-                                   std::string_view state);
+[[noreturn, gnu::cold]] void assertion_failed(std::string_view condition, std::string_view file,
+                                              int line, std::string_view state);
 
 }  // namespace falafel::fabric
 

@@ -14,7 +14,11 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
                                   const DeviceAttributes& device) {
   const bool is_reliable = options.transport == Transport::reliable_connection;
   const bool moves_data = request.opcode == Opcode::read || request.opcode == Opcode::write;
-  if (is_reliable && moves_data && !request.inlined)
+  const bool is_word =
+      request.length_bytes == word_bytes && request.remote.offset % word_bytes == 0;
+  const bool swaps_word =
+      is_atomic(request.opcode) && is_word && device.atomic_capability != AtomicCapability::none;
+  if (is_reliable && (moves_data || swaps_word) && !request.inlined)
     return {};  // most are; nothing below is about them
   const auto refuse = [&](ErrorCode code, std::string_view why) {
     return make_error(code, fmt::format("{} on {}: {}", to_string(request.opcode),
@@ -47,7 +51,7 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
                     options.max_inline_bytes));
   }
   if (is_atomic(request.opcode)) {
-    if (request.length_bytes != word_bytes || request.remote.offset % word_bytes != 0) {
+    if (!is_word) {
       return refuse(
           ErrorCode::invalid_argument,
           fmt::format("atomics work on aligned words of 8 bytes, not {} bytes at offset {}",

@@ -1,5 +1,6 @@
 #include "fabric/sim/completion_queue.h"
 
+#include "fabric/sim/fiber_switch.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
@@ -39,7 +40,9 @@ void CompletionQueueCore::give_head_start() {
   QueuePairCore* queue_pair = std::exchange(posted_last_, nullptr);
   if (queue_pair == nullptr || !world_.ready.contains(*queue_pair)) return;
   if (world_.is_at_last_step()) return;
-  if (!world_.chance(ChoiceKind::head_start, no_head_start_rate)) world_.make_step(*queue_pair);
+  if (world_.chance(ChoiceKind::head_start, no_head_start_rate)) return;
+  world_.trace.advance(world_.options.step_duration_ns);
+  queue_pair->step();
 }
 
 bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
@@ -47,7 +50,7 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   // Another fiber may have polled what woke this one.
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();
-    fiber.wait(&waiters_, deadline_ns, "a completion");
+    fiber.wait_here(&waiters_, deadline_ns, "a completion");
     if (world_.trace.time_ns() >= deadline_ns || fiber.cancelled()) break;
   }
   return first_ != end_;

@@ -155,7 +155,7 @@ void BlockCore::write(std::uint64_t offset, std::span<const std::byte> source) {
 
 std::uint32_t RegionTable::add(Region region) {
   regions_.push_back(std::move(region));
-  return static_cast<std::uint32_t>(regions_.size());
+  return ++keys_given_;
 }
 
 std::size_t RegionTable::count_valid(const HostCore& host) const {

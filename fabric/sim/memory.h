@@ -60,7 +60,8 @@ struct Region {
   bool revoked = false;
 
   bool contains(std::uint64_t at, std::uint64_t length) const {
-    return at >= offset && length <= length_bytes && at - offset <= length_bytes - length;
+    const std::uint64_t skipped = at - offset;  // wraps to more than any length if `at` is before
+    return skipped <= length_bytes && length <= length_bytes - skipped;
   }
 };
 
@@ -71,13 +72,14 @@ class RegionTable {
   Region& at(std::uint32_t key) { return regions_[key - 1]; }
   // The region, if it may be used by queue pairs of this protection domain; or null.
   Region* find(std::uint32_t key, std::uint32_t protection_domain) {
-    if (key - 1 >= regions_.size()) return nullptr;
+    if (key - 1 >= keys_given_) return nullptr;
     Region& region = regions_[key - 1];
     return region.revoked || region.protection_domain != protection_domain ? nullptr : &region;
   }
 
  private:
   std::vector<Region> regions_;
+  std::uint32_t keys_given_ = 0;
 };
 
 class ProtectionDomainHandle final : public fabric::ProtectionDomain {

@@ -118,20 +118,30 @@ std::uint64_t QueuePairCore::end_of_issued() {
   return index;
 }
 
+// Whether refresh() would find that the only request may start: by far the most common answer after posting.
+bool QueuePairCore::starts_alone() const {
+  if (posted_ - released_ != 1 || state_ != State::ready) return false;
+  if (!is_reliable() || !responder_admits()) return false;
+  const SendEntry& request = entry(released_);
+  return request.phase == Phase::posted && request.request.opcode != Opcode::send;
+}
+
 void QueuePairCore::refresh() {
   const std::uint64_t queued = posted_ - released_;
   if (queued == 0) {
     movable_ = 0;
+    can_complete_ = may_flush();
   } else if (queued == 1) {  // by far the most common: nothing is before it
     SendEntry& request = entry(released_);
     const bool is_done = request.phase == Phase::answered && request.placed;
     movable_ = !is_done && may_move(request, {}) ? 1 : 0;
+    can_complete_ = may_complete_oldest() || may_flush();
   } else {
     find_movable();
+    can_complete_ = may_complete_oldest() || may_flush();
   }
-  can_complete_ = state_ == State::ready ? may_complete_oldest() : may_flush();
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
-  if (retry_timer_set_ || responder_is_lost()) watch_responder();
+  if (retry_timer_set_ || (oldest_ != posted_ && responder_is_lost())) watch_responder();
 }
 
 void QueuePairCore::find_movable() {

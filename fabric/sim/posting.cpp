@@ -64,7 +64,13 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
   for (const fabric::WorkRequest& request : chain) enqueue(request);
   places_taken_ += static_cast<std::uint32_t>(chain.size());
   send_completions_.expect(*this);
-  refresh();
+  if (starts_alone()) {
+    movable_ = 1;
+    can_complete_ = false;
+    world_.ready.set_work(*this, true);
+  } else {
+    refresh();
+  }
   return {};
 }
 

@@ -125,6 +125,7 @@ class QueuePairCore final : public Actor {
 
   // ordering.cpp
   [[gnu::noinline]] void find_movable();
+  bool starts_alone() const;
   bool may_move(SendEntry& entry, const OrderingState& before);
   bool may_start(SendEntry& entry, const OrderingState& before);
   bool must_wait_in_queue(SendEntry& entry, const OrderingState& before);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace falafel::sim {
 
@@ -15,11 +16,13 @@ inline std::uint64_t splitmix64(std::uint64_t& state) {
   return mixed ^ mixed >> 31U;
 }
 
+// The next number is ready before it is asked for: what is asked for decides branches that no processor guesses,
+// and they would wait for it.
 class RandomGenerator {
  public:
-  explicit RandomGenerator(std::uint64_t seed) : state_(seed) {}
+  explicit RandomGenerator(std::uint64_t seed) : state_(seed), upcoming_(splitmix64(state_)) {}
 
-  std::uint64_t next() { return splitmix64(state_); }
+  std::uint64_t next() { return std::exchange(upcoming_, splitmix64(state_)); }
 
   // A number below `bound`; bound 0: any 64 bits, as in a ChoicePoint. The high half of a product
   // takes no division; that some numbers are likelier by bound / 2^64, no campaign could ever see.
@@ -33,6 +36,7 @@ class RandomGenerator {
   __extension__ using Uint128 = unsigned __int128;
 
   std::uint64_t state_;
+  std::uint64_t upcoming_;
 };
 
 }  // namespace falafel::sim

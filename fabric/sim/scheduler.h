@@ -20,6 +20,10 @@ class Actor {
   virtual std::string describe() const = 0;
 
   ActorId actor_id() const { return actor_id_; }
+  bool is_fiber() const { return is_fiber_; }
+
+ protected:
+  explicit Actor(bool is_fiber = false) : is_fiber_(is_fiber) {}
 
  private:
   friend class ReadySet;
@@ -28,6 +32,7 @@ class Actor {
   ActorId actor_id_ = 0;
   std::uint32_t position_ = absent;  // in the ready set
   bool has_work_ = false;
+  const bool is_fiber_;
   std::uint32_t holds_ = 0;  // reasons to stand still (pauses, delays)
 };
 
@@ -39,15 +44,18 @@ class ReadySet {
   void set_work(Actor& actor, bool has_work) {
     if (actor.has_work_ == has_work) return;
     actor.has_work_ = has_work;
-    update(actor);
+    if (actor.holds_ != 0) return;
+    if (has_work) {
+      insert(actor);
+    } else {
+      remove(actor);
+    }
   }
   void hold(Actor& actor) {
-    ++actor.holds_;
-    update(actor);
+    if (actor.holds_++ == 0 && actor.has_work_) remove(actor);
   }
   void release(Actor& actor) {
-    --actor.holds_;
-    update(actor);
+    if (--actor.holds_ == 0 && actor.has_work_) insert(actor);
   }
 
   bool contains(const Actor& actor) const { return actor.position_ != Actor::absent; }
@@ -56,16 +64,6 @@ class ReadySet {
   Actor& at(std::size_t index) const { return *actors_[index]; }
 
  private:
-  void update(Actor& actor) {
-    const bool is_in = actor.position_ != Actor::absent;
-    const bool belongs_in = actor.has_work_ && actor.holds_ == 0;
-    if (is_in == belongs_in) return;
-    if (belongs_in) {
-      insert(actor);
-    } else {
-      remove(actor);
-    }
-  }
   void insert(Actor& actor);
   void remove(Actor& actor);
 

@@ -119,8 +119,21 @@ class Trace {
 
   void record(const TraceEvent& event) {
     mix(event);
-    if ((observed_kinds_ & event_kinds({event.kind})) != 0) [[unlikely]]
-      report(event);
+    if ((observed_kinds_ & event_kinds({event.kind})) != 0) [[unlikely]] {
+      // Member by member: an event that nobody observes is never in memory.
+      report({.kind = event.kind,
+              .detail = event.detail,
+              .subject = event.subject,
+              .request = event.request,
+              .offset = event.offset,
+              .word = event.word,
+              .previous_word = event.previous_word,
+              .data = event.data,
+              .posted = event.posted,
+              .place = event.place,
+              .step = step_,
+              .time_ns = time_ns_});
+    }
   }
 
   void introduce(const Subject& subject) const {
@@ -157,7 +170,7 @@ class Trace {
     if (!event.data.empty()) mix_data(event.data);
   }
   void mix_data(std::span<const std::byte> data);
-  [[gnu::cold]] void report(TraceEvent event);
+  [[gnu::cold]] void report(const TraceEvent& event);
 
   TraceObserver* observer_;
   EventKinds observed_kinds_;

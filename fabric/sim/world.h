@@ -76,11 +76,6 @@ struct World {
   // True about once in `rate`; never for a rate of 0.
   bool chance(ChoiceKind kind, std::uint64_t rate) { return rate != 0 && choose(kind, rate) == 0; }
 
-  void make_step(Actor& actor) {
-    trace.advance(options.step_duration_ns);
-    actor.step();
-  }
-
   // Whether a fault that is drawn per packet or message strikes now.
   bool strikes(FaultKind kind, ChoiceKind choice) {
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));

@@ -99,19 +99,17 @@ fabric::WorkRequest make_request(const Client& client, fabric::Opcode opcode) {
   return request;
 }
 
-void round_trip(Client& client, const fabric::WorkRequest& request) {
-  const auto posted = client.endpoint.queue_pair->post_send({&request, 1});
-  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
-  client.endpoint.completions->wait(fabric::never_ns);
-  fabric::WorkCompletion completion;
-  const std::size_t polled = client.endpoint.completions->poll({&completion, 1});
-  FALAFEL_ASSERT(polled == 1 && completion.status == fabric::CompletionStatus::success,
-                 "{} completions, status {}", polled, to_string(completion.status));
-}
-
 void repeat(Client& client, fabric::Opcode opcode, std::uint64_t count) {
   const fabric::WorkRequest request = make_request(client, opcode);
-  for (std::uint64_t done = 0; done < count; ++done) round_trip(client, request);
+  for (std::uint64_t done = 0; done < count; ++done) {
+    const auto posted = client.endpoint.queue_pair->post_send({&request, 1});
+    FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+    client.endpoint.completions->wait(fabric::never_ns);
+    fabric::WorkCompletion completion;
+    const std::size_t polled = client.endpoint.completions->poll({&completion, 1});
+    FALAFEL_ASSERT(polled == 1 && completion.status == fabric::CompletionStatus::success,
+                   "{} completions, status {}", polled, to_string(completion.status));
+  }
 }
 
 sim::SimulationOptions run_options() {

@@ -52,10 +52,7 @@ ProgramResult run_program(const Program& program, std::uint64_t seed,
 // A request on all of the server's memory or, if atomic, on its first word.
 fabric::WorkRequest make_request(const Client& client, fabric::Opcode opcode);
 
-// Posts one request, waits for its completion and polls it.
-void round_trip(Client& client, const fabric::WorkRequest& request);
-
-// So many round trips with requests of this kind, one after the other.
+// So many round trips with requests of this kind, one after the other: post, wait for the completion, poll it.
 void repeat(Client& client, fabric::Opcode opcode, std::uint64_t count);
 
 // The options of every run. They leave room for the longest one.
