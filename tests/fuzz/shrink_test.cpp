@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <stdexcept>
 
 #include "fabric/sim/replay_strategy.h"
 #include "tools/fuzz/campaign.h"
@@ -15,8 +16,8 @@
 namespace falafel::fuzz {
 namespace {
 
-// Few tries for each simplification, so that all are tried in time.
-constexpr ShrinkOptions shrink_options{.seconds = FALAFEL_SHRINK_SECONDS, .tries = 20};
+// Few tries for each simplification, and all the time that it takes: what comes out is the same everywhere.
+constexpr ShrinkOptions shrink_options{.seconds = 1e6, .tries = 20};
 
 FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
   for (std::uint64_t seed = 1; seed < 10'000; ++seed) {
@@ -49,6 +50,20 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
   const StoreRun again = runner.run(small.scenario, strategy);
   EXPECT_EQ(again.result.trace_hash, small.run.result.trace_hash);
   EXPECT_EQ(again.property(), property);
+}
+
+// Whoever asks is told whenever the run has become smaller.
+TEST(Shrink, EndsWhenTheRunGetsNoSmaller) {
+  Runner runner;
+  FailingRun failing = find_failing_run(runner, without_collector_retry());
+  const std::string property = failing.run.property();
+  std::uint64_t times_smaller = 0;
+  const auto count = [&](const FailingRun&) {
+    constexpr std::uint64_t many_times = 2'000;
+    if (++times_smaller > many_times) throw std::runtime_error("it never ends");
+  };
+  shrink(runner, std::move(failing), property, shrink_options, count);
+  EXPECT_GT(times_smaller, 0U);
 }
 
 TEST(Run, EndsWhereTooManyVerbsBroughtNothingToItsEnd) {

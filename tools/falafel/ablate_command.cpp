@@ -204,7 +204,8 @@ void add_ablate_command(CLI::App& app, int& exit_status) {
                    "how long to search for each")
       ->capture_default_str();
   command
-      ->add_option("--shrink-seconds", options->shrink_seconds, "how long to shrink what is found")
+      ->add_option("--shrink-seconds", options->shrink_seconds,
+                   "how long to shrink what is found at most")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "the first seed")->capture_default_str();
   command

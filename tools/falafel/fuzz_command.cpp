@@ -305,7 +305,7 @@ void add_fuzz_command(CLI::App& app, int& exit_status) {
                     "stop soon after the first violation");
   command
       ->add_option("--shrink-seconds", options->shrink_seconds,
-                   "how long to shrink each violation; 0: not at all")
+                   "how long to shrink each violation at most; 0: not at all")
       ->capture_default_str();
   CLI::Option* trace_seed =
       command->add_option("--trace-seed", options->trace_seed,

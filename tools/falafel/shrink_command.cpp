@@ -61,7 +61,8 @@ void add_shrink_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<Options>();
   command->add_option("file", options->path, "a replay file")->required();
   command->add_option("--output", options->output, "where to write the smaller one")->required();
-  command->add_option("--seconds", options->seconds, "how long to try")->capture_default_str();
+  command->add_option("--seconds", options->seconds, "how long to try at most")
+      ->capture_default_str();
   command->callback([options, &exit_status] { exit_status = shrink(*options); });
 }
 

@@ -1,7 +1,9 @@
 #include "tools/fuzz/shrink.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "fabric/sim/strategies.h"
 #include "tools/fuzz/crash_recorder.h"
@@ -16,6 +18,11 @@ std::vector<std::uint64_t> answers_of(const std::vector<sim::Choice>& choices) {
   answers.reserve(choices.size());
   for (const sim::Choice& choice : choices) answers.push_back(choice.value);
   return answers;
+}
+
+// What may be any 64 bits has no neutral answer, and is left as it is.
+bool is_neutral(const sim::Choice& choice) {
+  return choice.bound == 0 || choice.value == neutral_answer(choice.kind, choice.bound);
 }
 
 bool violates(const StoreRun& run, const std::string& property) {
@@ -84,8 +91,8 @@ class Shrinking {
   bool remove_operations();
   bool simplify_features();
   bool shorten_schedule();
-  bool truncate();
-  bool clear_answers();
+  void truncate();
+  void clear_answers();
   bool accept(const Scenario& scenario, sim::Strategy& strategy, std::uint64_t most_steps);
 
   Trial trial_;
@@ -204,50 +211,51 @@ bool Shrinking::simplify_scenario() {
 }
 
 // The shortest prefix that still fails when everything behind it is neutral, by halving.
-bool Shrinking::truncate() {
+void Shrinking::truncate() {
   std::size_t least = 0;
   std::size_t most = best_.choices.size();
   const std::vector<std::uint64_t> answers = answers_of(best_.choices);
-  bool simpler = false;
   while (least < most && !is_time_over()) {
     const std::size_t middle = (least + most) / 2;
     ScriptedStrategy strategy(
         {answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(middle)});
     if (accept(best_.scenario, strategy, best_.run.result.steps)) {
-      simpler = true;
       most = middle;
     } else {
       least = middle + 1;
     }
   }
-  return simpler;
 }
 
 // Pieces of the schedule, long ones first, become neutral.
-bool Shrinking::clear_answers() {
-  bool simpler = false;
+void Shrinking::clear_answers() {
   for (std::size_t length = best_.choices.size() / 2; length > 0; length /= 2) {
     for (std::size_t begin = 0; begin < best_.choices.size() && !is_time_over(); begin += length) {
       std::vector<std::uint64_t> answers = answers_of(best_.choices);
       bool changes = false;
       for (std::size_t index = begin; index < std::min(begin + length, answers.size()); ++index) {
         const sim::Choice& choice = best_.choices[index];
-        if (choice.bound == 0) continue;
-        const std::uint64_t neutral = neutral_answer(choice.kind, choice.bound);
-        changes = changes || answers[index] != neutral;
-        answers[index] = neutral;
+        if (is_neutral(choice)) continue;
+        changes = true;
+        answers[index] = neutral_answer(choice.kind, choice.bound);
       }
       if (!changes) continue;
       ScriptedStrategy strategy(std::move(answers));
-      simpler |= accept(best_.scenario, strategy, best_.run.result.steps);
+      accept(best_.scenario, strategy, best_.run.result.steps);
     }
   }
-  return simpler;
 }
 
+// A schedule that fails again with the same answers is no shorter, or this would go on for ever.
 bool Shrinking::shorten_schedule() {
-  const bool shorter = truncate();
-  return clear_answers() || shorter;
+  const auto size = [&] {
+    return std::pair(best_.run.result.steps,
+                     std::ranges::count_if(best_.choices, std::not_fn(is_neutral)));
+  };
+  const auto size_before = size();
+  truncate();
+  clear_answers();
+  return size() < size_before;
 }
 
 FailingRun Shrinking::run() {
