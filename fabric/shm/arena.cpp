@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -94,13 +95,16 @@ Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool hug
   auto mapping = MappedArena::map(file);
   if (!mapping) return tl::unexpected(mapping.error());
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(*mapping), page_bytes));
-  if (!arena->populate(0, first)) {
+  if (!arena->populate(0, key_table_offset)) {
     return make_error(ErrorCode::out_of_memory,
-                      fmt::format("{} bytes of shared memory cannot be had{}", first,
+                      fmt::format("{} bytes of shared memory cannot be had{}", key_table_offset,
                                   huge_pages ? "; set huge pages aside (vm.nr_hugepages)" : ""));
   }
-  arena->mapping_->object_at<ArenaHeader>(0) = {
-      .magic = layout_magic, .version = layout_version, .size_bytes = size_bytes, .id = id};
+  new (&arena->mapping_->header()) ArenaHeader{.magic = layout_magic,
+                                               .version = layout_version,
+                                               .size_bytes = size_bytes,
+                                               .id = id,
+                                               .key_entries = 0};
   arena->free_[first] = size_bytes - first;
   return arena;
 }

@@ -52,7 +52,7 @@ class MappedArena {
   bool contains(std::uint64_t offset, std::uint64_t length_bytes) const {
     return length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes;
   }
-  const ArenaHeader& header() const { return object_at<ArenaHeader>(0); }
+  ArenaHeader& header() const { return object_at<ArenaHeader>(0); }
   KeyEntry& key_entry(std::uint32_t index) const {
     return object_at<KeyEntry>(key_table_offset + index * sizeof(KeyEntry));
   }
@@ -72,6 +72,8 @@ class Arena {
   // Whole pages, zeroed, that are really there. Errors: out_of_memory.
   fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes);
   void release(std::uint64_t offset, std::uint64_t size_bytes);
+  // Makes sure that the pages of these bytes of the fixed part are really there; false if the system has none left.
+  bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
 
   const std::shared_ptr<MappedArena>& mapping() const { return mapping_; }
   const FileDescriptor& file() const { return file_; }
@@ -79,7 +81,6 @@ class Arena {
  private:
   Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uint64_t page_bytes);
   std::uint64_t whole_pages(std::uint64_t size_bytes) const;
-  bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
   void add_free(std::uint64_t offset, std::uint64_t size_bytes);
 
   FileDescriptor file_;

@@ -1,7 +1,16 @@
 #include "fabric/shm/key_table.h"
 
 namespace falafel::shm {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
+
+// The table begins with a page and takes one after the other.
+constexpr std::uint32_t entries_of_a_page = 4096 / sizeof(KeyEntry);
+static_assert(key_table_offset % 4096 == 0 && max_keys % entries_of_a_page == 0);
 
 std::uint64_t control_word(std::uint32_t key, fabric::Access access) {
   return std::uint64_t{key} << rights::bits | (access.local_write ? rights::local_write : 0U) |
@@ -17,6 +26,7 @@ constexpr std::uint32_t index_of(std::uint32_t key) { return key % max_keys; }
 // The fields are those of the control word, if that is the same before and after.
 bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
                      Known& known) {
+  if (index_of(key) >= arena.header().key_entries.load(std::memory_order_acquire)) return false;
   KeyEntry& entry = arena.key_entry(index_of(key));
   const std::uint64_t control = entry.control.load(std::memory_order_acquire);
   if (control >> rights::bits != key || key == 0) return false;
@@ -33,9 +43,11 @@ bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t 
 Lookup KeyCache::look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
                          std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right) {
   Known& known = known_[key % entries];
-  const std::uint64_t control =
-      arena.key_entry(index_of(key)).control.load(std::memory_order_acquire);
-  const bool is_known = control == known.control && control >> rights::bits == key && key != 0;
+  // What was known once has an entry.
+  const bool was_known = known.control >> rights::bits == key && key != 0;
+  const bool is_known =
+      was_known &&
+      arena.key_entry(index_of(key)).control.load(std::memory_order_acquire) == known.control;
   if (!is_known && !learn(arena, key, domain, known)) return {};
   if (offset < known.begin || offset > known.end || length_bytes > known.end - offset) {
     return {.result = Lookup::Result::out_of_bounds};
@@ -44,19 +56,46 @@ Lookup KeyCache::look_up(const MappedArena& arena, std::uint32_t key, std::uint6
   return {.result = Lookup::Result::found, .address = known.block + offset};
 }
 
-KeyTable::KeyTable(std::shared_ptr<MappedArena> arena)
-    : arena_(std::move(arena)), generations_(max_keys) {
-  for (std::uint32_t index = 0; index < max_keys; ++index) unused_.push_back(index);
+KeyEntry& KeyTable::entry_of(std::uint32_t key) const {
+  return arena_.mapping()->key_entry(index_of(key));
 }
 
-std::optional<std::uint32_t> KeyTable::add(const Region& region) {
-  const std::lock_guard lock(mutex_);
-  if (unused_.empty()) return std::nullopt;
+bool KeyTable::make_room_for(std::uint32_t index) const {
+  std::atomic<std::uint32_t>& entries = arena_.mapping()->header().key_entries;
+  if (index < entries.load()) return true;
+  if (!arena_.populate(key_table_offset + index * sizeof(KeyEntry),
+                       entries_of_a_page * sizeof(KeyEntry)))
+    return false;
+  entries.store(index + entries_of_a_page, std::memory_order_release);
+  return true;
+}
+
+Result<std::uint32_t> KeyTable::take_index() {
+  if (generations_.size() < max_keys) {
+    const auto index = static_cast<std::uint32_t>(generations_.size());
+    if (!make_room_for(index)) {
+      return make_error(ErrorCode::out_of_memory, "the system has no memory left for another key");
+    }
+    generations_.push_back(0);
+    return index;
+  }
+  if (unused_.empty()) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("all {} keys of the process are in use", max_keys));
+  }
   const std::uint32_t index = unused_.front();
   unused_.pop_front();
+  return index;
+}
+
+Result<std::uint32_t> KeyTable::add(const Region& region) {
+  const std::lock_guard lock(mutex_);
+  Result<std::uint32_t> taken = take_index();
+  if (!taken) return taken;
+  const std::uint32_t index = *taken;
   if (++generations_[index] == 0) generations_[index] = 1;  // no key is 0
   const std::uint32_t key = std::uint32_t{generations_[index]} << key_index_bits | index;
-  KeyEntry& entry = arena_->key_entry(index);
+  KeyEntry& entry = entry_of(key);
   entry.domain.store(region.domain, std::memory_order_release);
   entry.block.store(region.block, std::memory_order_release);
   entry.begin.store(region.offset, std::memory_order_release);
@@ -66,10 +105,10 @@ std::optional<std::uint32_t> KeyTable::add(const Region& region) {
 }
 
 void KeyTable::change_access(std::uint32_t key, fabric::Access access) {
-  arena_->key_entry(index_of(key)).control.store(control_word(key, access));
+  entry_of(key).control.store(control_word(key, access));
 }
 
-void KeyTable::revoke(std::uint32_t key) { arena_->key_entry(index_of(key)).control.store(0); }
+void KeyTable::revoke(std::uint32_t key) { entry_of(key).control.store(0); }
 
 void KeyTable::remove(std::uint32_t key) {
   revoke(key);

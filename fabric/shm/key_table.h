@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -64,20 +63,25 @@ class KeyTable {
     fabric::Access access{};
   };
 
-  explicit KeyTable(std::shared_ptr<MappedArena> arena);
+  explicit KeyTable(Arena& arena) : arena_(arena) {}
 
-  // The key; empty if all are in use.
-  std::optional<std::uint32_t> add(const Region& region);
+  // The key. Errors: out_of_memory (all are in use, or the system has no memory for more).
+  fabric::Result<std::uint32_t> add(const Region& region);
   void change_access(std::uint32_t key, fabric::Access access);
   // The key is not valid any more, now and for a long time.
   void revoke(std::uint32_t key);
   void remove(std::uint32_t key);
 
  private:
-  std::shared_ptr<MappedArena> arena_;
+  KeyEntry& entry_of(std::uint32_t key) const;
+  // An index is used again as late as possible. Errors: as those of add.
+  fabric::Result<std::uint32_t> take_index();
+  bool make_room_for(std::uint32_t index) const;
+
+  Arena& arena_;
   std::mutex mutex_;
-  std::deque<std::uint32_t> unused_;        // indices, that which was used last at the end
-  std::vector<std::uint16_t> generations_;  // by index
+  std::deque<std::uint32_t> unused_;  // indices of removed keys, that of the last one at the end
+  std::vector<std::uint16_t> generations_;  // by index, of those that were ever used
 };
 
 }  // namespace falafel::shm

@@ -11,7 +11,7 @@
 namespace falafel::shm {
 
 inline constexpr std::uint32_t layout_magic = 0x4653484d;
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 inline constexpr std::size_t cache_line_bytes = 64;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "atomics are shared by processes");
@@ -42,16 +42,20 @@ struct ArenaHeader {
   std::uint32_t version;
   std::uint64_t size_bytes;
   ArenaId id;
+  // So many entries of the key table have memory; it never takes fewer. Nobody touches those behind them.
+  std::atomic<std::uint32_t> key_entries;
 };
 
-inline constexpr std::uint64_t key_table_offset = 4096;
-inline constexpr std::uint64_t key_table_bytes = std::uint64_t{max_keys} * sizeof(KeyEntry);
-static_assert(sizeof(ArenaHeader) <= key_table_offset && sizeof(KeyEntry) == cache_line_bytes);
-
 inline constexpr std::uint64_t max_wake_words = 1024;
-inline constexpr std::uint64_t wake_word_table_offset = key_table_offset + key_table_bytes;
+inline constexpr std::uint64_t wake_word_table_offset = 4096;
 inline constexpr std::uint64_t wake_word_table_bytes = max_wake_words * sizeof(WakeWord);
-inline constexpr std::uint64_t fixed_part_bytes = wake_word_table_offset + wake_word_table_bytes;
+static_assert(sizeof(ArenaHeader) <= wake_word_table_offset);
+
+// Last, because its pages are taken as keys are given for the first time.
+inline constexpr std::uint64_t key_table_offset = wake_word_table_offset + wake_word_table_bytes;
+inline constexpr std::uint64_t key_table_bytes = std::uint64_t{max_keys} * sizeof(KeyEntry);
+inline constexpr std::uint64_t fixed_part_bytes = key_table_offset + key_table_bytes;
+static_assert(sizeof(KeyEntry) == cache_line_bytes);
 
 enum class ReceiveStatus : std::uint32_t { received, too_long };
 

@@ -134,10 +134,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> Domain::register_memory(
                                 .length_bytes = length_bytes,
                                 .access = access};
   const auto key = process_->keys().add(region);
-  if (!key) {
-    return make_error(ErrorCode::out_of_memory,
-                      fmt::format("all {} keys of the process are in use", max_keys));
-  }
+  if (!key) return tl::unexpected(key.error());
   return std::make_unique<Region>(process_, std::move(own), *key, region);
 }
 

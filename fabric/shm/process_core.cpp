@@ -12,7 +12,7 @@ using fabric::Result;
 ProcessCore::ProcessCore(const ProcessOptions& options, std::unique_ptr<Arena> arena)
     : options_(options),
       arena_(std::move(arena)),
-      keys_(arena_->mapping()),
+      keys_(*arena_),
       work_(boost::asio::make_work_guard(context_)),
       thread_([this] { context_.run(); }) {}
 
