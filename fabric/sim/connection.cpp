@@ -142,7 +142,7 @@ std::string Handshake::describe() const {
 }
 
 ListenerCore::ListenerCore(World& world, HostCore& host, DeviceCore& device, std::uint16_t service)
-    : world_(world), host_(host), device_(device), service_(service) {
+    : world_(world), host_(host), device_(device), service_(service), backlog_(&world.arena) {
   host_.add_listener(*this);
 }
 

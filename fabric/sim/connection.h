@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory_resource>
 #include <string>
 
 #include "fabric/fabric.h"
@@ -71,7 +72,7 @@ class ListenerCore final : public fabric::Listener {
   HostCore& host_;
   DeviceCore& device_;
   std::uint16_t service_;
-  std::deque<Handshake*> backlog_;
+  std::pmr::deque<Handshake*> backlog_;
   WaitList waiters_;
 };
 

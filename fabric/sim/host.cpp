@@ -38,6 +38,9 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
       role_(options.role),
       max_registrations_(options.max_registrations),
       boot_(std::move(boot)),
+      devices_(&world.arena),
+      listeners_(&world.arena),
+      fibers_(&world.arena),
       pause_timer_([this] { resume_fibers(); }),
       restart_timer_([this] { start(); }) {
   devices_.reserve(options.device_count);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -72,9 +73,9 @@ class HostCore final : public fabric::Host {
   Role role_;
   std::size_t max_registrations_;
   std::function<void(fabric::Host&)> boot_;
-  std::vector<Owned<DeviceCore>> devices_;
-  std::vector<ListenerCore*> listeners_;
-  std::vector<Fiber*> fibers_;  // of this incarnation
+  std::pmr::vector<Owned<DeviceCore>> devices_;
+  std::pmr::vector<ListenerCore*> listeners_;
+  std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   std::uint32_t incarnation_ = 0;
   bool alive_ = false;
   bool paused_ = false;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,8 @@ struct Region {
 
 class RegionTable {
  public:
+  explicit RegionTable(std::pmr::memory_resource& memory) : regions_(&memory) {}
+
   std::uint32_t add(Region region);  // its key
   std::size_t count_valid(const HostCore& host) const;
   Region& at(std::uint32_t key) { return regions_[key - 1]; }
@@ -78,7 +81,7 @@ class RegionTable {
   }
 
  private:
-  std::vector<Region> regions_;
+  std::pmr::vector<Region> regions_;
   std::uint32_t keys_given_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class Actor {
 // last actor into the gap.
 class ReadySet {
  public:
+  explicit ReadySet(std::pmr::memory_resource& memory) : actors_(&memory), ids_(&memory) {}
+
   void introduce(Actor& actor);
   void set_work(Actor& actor, bool has_work) {
     if (actor.has_work_ == has_work) return;
@@ -67,8 +70,8 @@ class ReadySet {
   void insert(Actor& actor);
   void remove(Actor& actor);
 
-  std::vector<Actor*> actors_;  // has room for every actor; the first `size_` places are taken
-  std::vector<ActorId> ids_;    // of the same actors
+  std::pmr::vector<Actor*> actors_;  // has room for every actor; the first `size_` places are taken
+  std::pmr::vector<ActorId> ids_;    // of the same actors
   std::uint32_t size_ = 0;
   ActorId next_id_ = 0;
 };
@@ -98,7 +101,7 @@ class Timer {
 // timer is, so that one that is no longer needed leaves at once.
 class TimerQueue {
  public:
-  TimerQueue() = default;
+  explicit TimerQueue(std::pmr::memory_resource& memory) : heap_(&memory) {}
   ~TimerQueue();
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
@@ -119,7 +122,7 @@ class TimerQueue {
   void sink(Timer* timer);
   void refresh();
 
-  std::vector<Timer*> heap_;
+  std::pmr::vector<Timer*> heap_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t next_ns_ = ~std::uint64_t{0};
 };

@@ -110,13 +110,13 @@ struct World {
   RandomStrategy* const random_walk;  // the same or null: most runs ask it, without virtual calls
   fabric::FiberStackPool& stacks;
   Trace trace;
-  ReadySet ready;
-  TimerQueue timers;
 
   // Most runs are short: their objects would cost more to allocate one by one than they do.
   std::pmr::monotonic_buffer_resource arena{first_arena_bytes};
 
-  RegionTable regions;
+  ReadySet ready{arena};
+  TimerQueue timers{arena};
+  RegionTable regions{arena};
   std::pmr::vector<Owned<HostCore>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
   std::pmr::vector<Owned<CompletionQueueCore>> completion_queues{&arena};
