@@ -18,7 +18,7 @@ CompletionQueueCore::CompletionQueueCore(World& world, HostCore& host, std::uint
 void CompletionQueueCore::push(const Entry& entry) {
   FALAFEL_ASSERT(end_ - first_ < capacity_, "completion queue of {} overflows its {} entries",
                  host_.name(), capacity_);
-  ring_.make_room(first_, end_);
+  ring_.make_room(first_, end_, 1);
   ring_[end_++] = entry;
   if (!waiters_.empty()) waiters_.wake_all();
 }

@@ -68,7 +68,9 @@ struct Region {
 
 class RegionTable {
  public:
-  explicit RegionTable(std::pmr::memory_resource& memory) : regions_(&memory) {}
+  RegionTable(std::pmr::memory_resource& memory, std::size_t expected_count) : regions_(&memory) {
+    regions_.reserve(expected_count);
+  }
 
   std::uint32_t add(Region region);  // its key
   std::size_t count_valid(const HostCore& host) const;

@@ -61,6 +61,7 @@ inline Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkReque
 
 Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
   if (Result<void> checked = check_chain(chain); !checked) return checked;
+  ring_.make_room(released_, posted_, chain.size());
   for (const fabric::WorkRequest& request : chain) enqueue(request);
   places_taken_ += static_cast<std::uint32_t>(chain.size());
   send_completions_.expect(*this);
@@ -75,7 +76,6 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
 }
 
 inline void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
-  ring_.make_room(released_, posted_);
   SendEntry& slot = entry(posted_++);
   slot.request = request;
   slot.place = posted_ - 1;
@@ -118,8 +118,8 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
       return checked;
     }
   }
+  receives_.make_room(first_receive_, posted_receives_, chain.size());
   for (const fabric::ReceiveRequest& request : chain) {
-    receives_.make_room(first_receive_, posted_receives_);
     receives_[posted_receives_++] = request;
   }
   receive_places_taken_ += static_cast<std::uint32_t>(chain.size());

@@ -1,6 +1,7 @@
 // A queue in a ring of places, which grow to as many as were ever needed at once.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -15,14 +16,14 @@ class Ring {
   Element& operator[](std::uint64_t index) { return places_[index & mask_]; }
   const Element& operator[](std::uint64_t index) const { return places_[index & mask_]; }
 
-  // For one more element than [first, end).
-  void make_room(std::uint64_t first, std::uint64_t end) {
-    if (end - first == size_) grow(first, end);
+  // For so many elements more than [first, end).
+  void make_room(std::uint64_t first, std::uint64_t end, std::uint64_t count) {
+    if (end - first + count > size_) grow(first, end, count);
   }
 
  private:
-  [[gnu::cold]] void grow(std::uint64_t first, std::uint64_t end) {
-    const std::uint64_t size = size_ == 0 ? 1 : 2 * size_;
+  [[gnu::cold]] void grow(std::uint64_t first, std::uint64_t end, std::uint64_t count) {
+    const std::uint64_t size = std::bit_ceil(end - first + count);
     auto places = std::make_unique<Element[]>(size);
     for (std::uint64_t index = first; index < end; ++index) {
       places[index & (size - 1)] = std::move((*this)[index]);

@@ -4,10 +4,16 @@
 
 namespace falafel::sim {
 
+ReadySet::ReadySet(std::pmr::memory_resource& memory, std::size_t expected_count)
+    : actors_(&memory), ids_(&memory) {
+  actors_.reserve(expected_count);
+  ids_.reserve(expected_count);
+}
+
 void ReadySet::introduce(Actor& actor) {
   actor.actor_id_ = next_id_++;
-  actors_.resize(next_id_);
-  ids_.resize(next_id_);
+  actors_.push_back(nullptr);
+  ids_.push_back(0);
 }
 
 void ReadySet::insert(Actor& actor) {

@@ -41,7 +41,7 @@ class Actor {
 // last actor into the gap.
 class ReadySet {
  public:
-  explicit ReadySet(std::pmr::memory_resource& memory) : actors_(&memory), ids_(&memory) {}
+  ReadySet(std::pmr::memory_resource& memory, std::size_t expected_count);
 
   void introduce(Actor& actor);
   void set_work(Actor& actor, bool has_work) {
@@ -101,7 +101,9 @@ class Timer {
 // timer is, so that one that is no longer needed leaves at once.
 class TimerQueue {
  public:
-  explicit TimerQueue(std::pmr::memory_resource& memory) : heap_(&memory) {}
+  TimerQueue(std::pmr::memory_resource& memory, std::size_t expected_count) : heap_(&memory) {
+    heap_.reserve(expected_count);
+  }
   ~TimerQueue();
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;

@@ -54,6 +54,11 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
       stacks(stack_pool),
       trace(observer) {
   if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);
+  hosts.reserve(usual_count);
+  fibers.reserve(usual_count);
+  completion_queues.reserve(usual_count);
+  queue_pairs.reserve(usual_count);
+  handshakes.reserve(usual_count);
 }
 
 World::~World() = default;

@@ -30,6 +30,8 @@ class HostCore;
 class QueuePairCore;
 
 inline constexpr std::size_t first_arena_bytes = 8'192;  // more comes in growing pieces
+// Tables begin with room for as many: to grow there one by one would cost a short run more.
+inline constexpr std::size_t usual_count = 16;
 
 // A timer that calls a function.
 class CallbackTimer final : public Timer {
@@ -114,9 +116,9 @@ struct World {
   // Most runs are short: their objects would cost more to allocate one by one than they do.
   std::pmr::monotonic_buffer_resource arena{first_arena_bytes};
 
-  ReadySet ready{arena};
-  TimerQueue timers{arena};
-  RegionTable regions{arena};
+  ReadySet ready{arena, usual_count};
+  TimerQueue timers{arena, usual_count};
+  RegionTable regions{arena, usual_count};
   std::pmr::vector<Owned<HostCore>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
   std::pmr::vector<Owned<CompletionQueueCore>> completion_queues{&arena};
