@@ -14,6 +14,7 @@
 #include <functional>
 #include <future>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/shm/stress.h"
@@ -22,6 +23,31 @@ namespace falafel::shm_test {
 namespace {
 
 using namespace std::chrono_literals;
+
+// Leaves its exit status to be waited for.
+bool has_ended(pid_t process) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == process;
+}
+
+bool ends_within(pid_t process, std::chrono::seconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!has_ended(process)) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(10ms);
+  }
+  return true;
+}
+
+// False if its process ends instead.
+bool comes_up(pid_t server, SharedLog& log) {
+  while (!log.flags().server_is_up) {
+    if (has_ended(server)) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
 
 class RealHistoriesTest : public testing::Test {
  protected:
@@ -48,7 +74,7 @@ class RealHistoriesTest : public testing::Test {
   }
   pid_t start_server(const Stress& stress, SharedLog& log) const {
     const pid_t server = start([&](shm::Process& process) { return serve(process, stress, log); });
-    while (!log.flags().server_is_up) std::this_thread::sleep_for(1ms);
+    if (!comes_up(server, log)) throw std::runtime_error("the server ended before it was up");
     return server;
   }
   pid_t start_client(const Stress& stress, SharedLog& log, std::uint64_t seed) const {
@@ -200,20 +226,6 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   expect_linearizable(log, 2 * stress.operations);
 }
 
-// Leaves its exit status to be waited for.
-bool ends_within(pid_t process, std::chrono::seconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  siginfo_t info{};
-  while (std::chrono::steady_clock::now() < deadline) {
-    if (::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid == process) {
-      return true;
-    }
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
-}
-
 // With little memory the others wait for it, until it is given up. If it stands still in the middle of a
 // request, that takes until it goes on; nobody can choose the moment, so it pauses most of its time, and there
 // are several attempts.
@@ -259,6 +271,8 @@ Clock::duration time_to_disconnection(engine::Client& client, pid_t server) {
   return Clock::now() - killed;
 }
 
+// The successor waits for its end, as whoever starts servers again does: clients may know before the system has
+// taken its lock back.
 TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
   const Stress stress = small_store();
   SharedLog first(100);
@@ -280,8 +294,9 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
       EXPECT_LT(duration, 10s);
       EXPECT_EQ(engine::Client::connect(*host, address, {}).error().code,
                 fabric::ErrorCode::unreachable);
+      EXPECT_TRUE(ends_within(server, 60s));
       second.flags().server_may_start.store(true);
-      while (!second.flags().server_is_up) host->sleep_until(host->now_ns() + 1'000'000);
+      ASSERT_TRUE(comes_up(successor, second));
       client = engine::Client::connect(*host, address, {}).value();
       EXPECT_NE(client->server_incarnation(), incarnation);
       const std::array<std::byte, 1> key{std::byte{1}};
