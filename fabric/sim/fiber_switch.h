@@ -1,6 +1,6 @@
 // Switching to a fiber and back, inlined where it happens most: in the loop of a run, and where a fiber waits for
-// a completion. After a switch the processor guesses every return wrong, because its stack of return addresses is
-// that of the other side; what is inlined does not return. It is also less to unwind.
+// a completion. What is inlined does not return, so that after a switch fewer returns can be guessed wrong by a
+// processor whose stack of return addresses has been through other fibers. It is also less to unwind.
 #pragma once
 
 #include <utility>
