@@ -53,6 +53,51 @@ TEST(FiberContext, ManyFibersKeepTheirOwnStacks) {
   }
 }
 
+struct Sums {
+  FiberContext* context = nullptr;
+  std::array<volatile double, 4> fractions = {0.5, 0.25, 0.125, 0.0625};
+  std::array<volatile std::uint64_t, 4> numbers = {1, 20, 300, 4000};
+  double fraction = 0;
+  std::uint64_t number = 0;
+};
+
+// Holds values in registers of both kinds, read before it suspends and needed afterwards. Flattened, because a
+// call of suspend() would save them: it is inlined in the simulator too.
+[[gnu::flatten]] void sum_after_suspending(void* argument) {
+  auto* sums = static_cast<Sums*>(argument);
+  const double first = sums->fractions[0];
+  const double second = sums->fractions[1];
+  const double third = sums->fractions[2];
+  const double fourth = sums->fractions[3];
+  const std::uint64_t one = sums->numbers[0];
+  const std::uint64_t twenty = sums->numbers[1];
+  const std::uint64_t hundreds = sums->numbers[2];
+  const std::uint64_t thousands = sums->numbers[3];
+  sums->context->suspend();
+  sums->fraction = first + second + third + fourth;
+  sums->number = one + twenty + hundreds + thousands;
+}
+
+TEST(FiberContext, ASwitchLosesNothingThatEitherSideHolds) {
+  FiberStackPool stacks;
+  std::array<Sums, 2> sums;
+  for (volatile double& fraction : sums[1].fractions) fraction = 8 * fraction;
+  FiberContext first(stacks, "first", sum_after_suspending, &sums[0]);
+  FiberContext second(stacks, "second", sum_after_suspending, &sums[1]);
+  sums[0].context = &first;
+  sums[1].context = &second;
+  const double here = sums[0].fractions[0];
+  first.resume();
+  second.resume();
+  first.resume();
+  second.resume();
+  EXPECT_EQ(here, 0.5);
+  EXPECT_EQ(sums[0].fraction, 0.9375);
+  EXPECT_EQ(sums[1].fraction, 7.5);
+  EXPECT_EQ(sums[0].number, 4321U);
+  EXPECT_EQ(sums[1].number, 4321U);
+}
+
 void throw_and_catch(void* argument) {
   try {
     throw std::runtime_error("inside");
