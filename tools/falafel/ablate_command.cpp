@@ -1,7 +1,8 @@
-#include "tools/falafel/ablate_command.h"
-
+// `falafel ablate`: is every safeguard needed? Each is switched off alone, and a failing schedule searched
+// for, made small and kept.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "engine/safeguards.h"
+#include "tools/falafel/commands.h"
 #include "tools/fuzz/campaign.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/shrink.h"

@@ -1,8 +1,8 @@
-#include "tools/falafel/bench_command.h"
-
+// falafel bench: what the store's operations cost, under workloads that others are measured by.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,6 +13,7 @@
 #include "tools/bench/options.h"
 #include "tools/bench/real_time_benchmark.h"
 #include "tools/bench/sim_benchmark.h"
+#include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
 
 namespace falafel::command_line {

@@ -1,7 +1,7 @@
-#include "tools/falafel/check_command.h"
-
+// falafel check: judges histories that some system recorded.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "checkers/linearizability.h"
+#include "tools/falafel/commands.h"
 #include "tools/history/json_format.h"
 #include "tools/history/recorded_history.h"
 

@@ -1,12 +1,13 @@
-#include "tools/falafel/doctor_command.h"
-
+// falafel doctor: whether this machine is fit for RDMA, and what to change.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
 #include "fabric/verbs/machine_check.h"
+#include "tools/falafel/commands.h"
 
 namespace falafel::command_line {
 namespace {

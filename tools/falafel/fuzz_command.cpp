@@ -1,8 +1,8 @@
-#include "tools/falafel/fuzz_command.h"
-
+// `falafel fuzz`: many schedules of the store on the simulator, judged, and what fails made small.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +12,7 @@
 
 #include "engine/probes.h"
 #include "tools/falafel/campaign_options.h"
+#include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
 #include "tools/fuzz/campaign.h"
 #include "tools/fuzz/replay.h"

@@ -2,18 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "fabric/fiber_stack.h"
-#include "tools/falafel/ablate_command.h"
-#include "tools/falafel/bench_command.h"
-#include "tools/falafel/check_command.h"
-#ifdef FALAFEL_HAS_VERBS
-#include "tools/falafel/doctor_command.h"
-#endif
-#include "tools/falafel/fuzz_command.h"
-#include "tools/falafel/replay_command.h"
-#include "tools/falafel/serve_command.h"
-#include "tools/falafel/shrink_command.h"
-#include "tools/falafel/store_commands.h"
-#include "tools/falafel/trace_command.h"
+#include "tools/falafel/commands.h"
 
 int main(int argument_count, char** arguments) {
   constexpr int status_wrong_usage = 2;

@@ -1,12 +1,13 @@
-#include "tools/falafel/replay_command.h"
-
+// `falafel replay`: a recorded schedule once more, told step by step.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "fabric/sim/replay_strategy.h"
+#include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
 #include "tools/fuzz/critical_step.h"
 #include "tools/fuzz/replay.h"

@@ -1,10 +1,11 @@
-#include "tools/falafel/serve_command.h"
-
+// falafel serve: the store's server.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
+#include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
 #include "tools/store/store_server.h"
 

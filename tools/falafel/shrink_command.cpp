@@ -1,12 +1,13 @@
-#include "tools/falafel/shrink_command.h"
-
+// `falafel shrink`: makes the failing run of a replay file smaller.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "fabric/sim/replay_strategy.h"
+#include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/shrink.h"

@@ -1,8 +1,8 @@
-#include "tools/falafel/store_commands.h"
-
+// falafel get, set, del, stat: one operation on a store that is served.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "falafel/store.h"
+#include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
 #include "tools/store/exit_status.h"
 #include "tools/store/status_socket.h"

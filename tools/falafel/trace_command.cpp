@@ -1,11 +1,12 @@
-#include "tools/falafel/trace_command.h"
-
+// `falafel trace`: a recorded schedule as a page to look at, and for the viewers of traces.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
 #include "tools/fuzz/replay.h"
 #include "tools/trace/key_steps_table.h"
