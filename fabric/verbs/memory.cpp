@@ -15,7 +15,7 @@
 namespace falafel::fabric {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t small_page_bytes = 4096;
 
 class VerbsMemoryBlock final : public MemoryBlock {
  public:
@@ -226,7 +226,7 @@ Result<std::shared_ptr<MemoryBlock>> allocate_block(std::uint64_t size_bytes,
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
   const bool huge = options.huge_page_bytes != 0 && size_bytes >= options.huge_page_bytes;
-  const std::uint64_t page = huge ? options.huge_page_bytes : page_bytes;
+  const std::uint64_t page = huge ? options.huge_page_bytes : small_page_bytes;
   if (size_bytes > ~std::uint64_t{0} - page) {
     return make_error(ErrorCode::out_of_memory, fmt::format("{} bytes are too many", size_bytes));
   }

@@ -308,6 +308,20 @@ class Headers(CheckTest):
         self.add("engine/store.h", '#pragma once\ninline Entry entry;\n#include "engine/entry.h"\n')
         self.assert_reported("headers", "engine/store.h:1: does not compile alone")
 
+    def test_reports_headers_that_include_the_precompiled_one_and_others(self):
+        self.add("fabric/fabric.h", "#pragma once\nstruct Fabric {};\n")
+        self.add("engine/store.h", '#pragma once\n#include "fabric/fabric.h"\ninline Fabric fabric;\n')
+        self.add("engine/table.h", '#pragma once\n#include "fabric/fabric.h"\ninline Table table;\n')
+        self.add("engine/walk.h", "#pragma once\ninline Fabric other_fabric;\n")
+        self.assert_reported(
+            "headers", "engine/table.h:1: does not compile alone", "engine/walk.h:1: does not compile alone"
+        )
+
+    def test_reports_a_precompiled_header_that_does_not_compile(self):
+        self.add("fabric/fabric.h", "#pragma once\ninline Fabric fabric;\n")
+        self.add("engine/entry.h", "#pragma once\nstruct Entry {};\n")
+        self.assert_reported("headers", "fabric/fabric.h:1: does not compile alone")
+
     def test_reports_a_missing_guard(self):
         self.add("engine/store.h", "struct Entry {};\n")
         self.assert_reported("headers", "redefinition")
@@ -343,6 +357,25 @@ class Tidy(CheckTest):
         self.add("engine/table.h", "#pragma once\n")
         self.add("engine/store.cpp", "int number = unknown;\n")
         self.assert_reported("tidy", "engine/store.cpp:1: ")
+
+    def test_examines_sources_whose_names_clash_by_themselves(self):
+        self.add("engine/store.cpp", "namespace {\nint entry = 0;\n}\n")
+        self.add("engine/table.cpp", "namespace {\nint* entry = 0;\n}\n")
+        self.assert_reported("tidy", "engine/table.cpp:2: use nullptr")
+        self.assertIn("do not compile as one, so 2 units are: engine/table.cpp:2", self.run_check("tidy").stderr)
+
+    def test_examines_several_programs_as_one(self):
+        self.add("engine/store.cpp", "int main() {\n  return 0;\n}\n")
+        self.add("engine/table.cpp", "int main() {\n  int* entry = 0;\n  return entry != nullptr;\n}\n")
+        self.assert_reported("tidy", "engine/table.cpp:2: use nullptr")
+        self.assertEqual(self.run_check("tidy").stderr, "")
+
+    def test_examines_programs_that_use_cli11_apart(self):
+        self.add("CLI/CLI.hpp", "#pragma once\nstruct App {};\n")
+        self.add("engine/store.cpp", "#include <CLI/CLI.hpp>\nApp entry;\nint* other = 0;\n")
+        self.add("engine/table.cpp", "int* entry = 0;\n")
+        self.assert_reported("tidy", "engine/store.cpp:3: use nullptr", "engine/table.cpp:1: use nullptr")
+        self.assertEqual(self.run_check("tidy").stderr, "")
 
 
 class Documents(CheckTest):

@@ -96,10 +96,16 @@ def translation_units(root):
     return units
 
 
-def compile_commands(root):
-    """The release build's commands: a list of (path from the root, arguments of the compiler). Files
-    that are compiled as one appear with the command of that."""
-    return [(part, unit.arguments) for unit in translation_units(root) for part in unit.parts]
+def language_flags(units):
+    """What the units' compilers are told of the language and of where includes are, each flag once."""
+    flags = {}  # an ordered set
+    for unit in units:
+        for flag, value in zip(unit.arguments, unit.arguments[1:] + [""]):
+            if flag == "-isystem":
+                flags[flag, value] = None
+            elif flag.startswith(("-I", "-D", "-std=", "-march=")):
+                flags[(flag,)] = None
+    return [word for flag in flags for word in flag]
 
 
 def parts_of_unity(source):
