@@ -2,7 +2,7 @@
 // it prints where, what and the state that the caller adds, and aborts.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <string_view>
 
 namespace falafel::fabric {
