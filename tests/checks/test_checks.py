@@ -317,6 +317,12 @@ class Headers(CheckTest):
             "headers", "engine/table.h:1: does not compile alone", "engine/walk.h:1: does not compile alone"
         )
 
+    def test_tells_which_of_those_that_are_compiled_in_one_go_is_wrong(self):
+        self.add("fabric/fabric.h", "#pragma once\nstruct Fabric {};\n")
+        self.add("engine/store.h", '#pragma once\n#include "fabric/fabric.h"\ninline Fabric fabric;\n')
+        self.add("engine/table.h", '#pragma once\n#include "engine/store.h"\ninline Table table;\n')
+        self.assert_reported("headers", "engine/table.h:1: does not compile alone")
+
     def test_reports_a_precompiled_header_that_does_not_compile(self):
         self.add("fabric/fabric.h", "#pragma once\ninline Fabric fabric;\n")
         self.add("engine/entry.h", "#pragma once\nstruct Entry {};\n")
