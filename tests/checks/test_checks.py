@@ -370,6 +370,15 @@ class Tidy(CheckTest):
         self.assert_reported("tidy", "engine/table.cpp:2: use nullptr")
         self.assertIn("do not compile as one, so 2 units are: engine/table.cpp:2", self.run_check("tidy").stderr)
 
+    def test_accepts_units_of_several_sources_whose_names_clash_with_others(self):
+        unit = "build/release/engine/Unity/unity_0_cxx.cxx"
+        self.add_compile_commands(unit, "engine/walk.cpp")
+        self.add(unit, f'#include "{self.root}/engine/store.cpp"\n#include "{self.root}/engine/table.cpp"\n')
+        self.add("engine/store.cpp", "namespace {\nint entry = 0;\n}\n")
+        self.add("engine/table.cpp", "int other = 0;\n")
+        self.add("engine/walk.cpp", "namespace {\nint entry = 0;\n}\n")
+        self.assert_accepted("tidy")
+
     def test_examines_several_programs_as_one(self):
         self.add("engine/store.cpp", "int main() {\n  return 0;\n}\n")
         self.add("engine/table.cpp", "int main() {\n  int* entry = 0;\n  return entry != nullptr;\n}\n")

@@ -1,5 +1,5 @@
 // The yardstick: as many round trips on SimGrid, a simulator of distributed systems that models
-// when messages arrive. Eight clients, each a host with one actor, send 64 bytes to an actor of the
+// when messages arrive. Eight client_count, each a host with one actor, send 64 bytes to an actor of the
 // server and wait for 64 bytes from it, again and again. Prints JSON; rates are per second of
 // processor time, from the start of the simulation to its end.
 #include <simgrid/s4u.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-constexpr std::uint64_t clients = 8;
+constexpr std::uint64_t client_count = 8;
 constexpr std::uint64_t round_trips_per_client = 100'000;
 constexpr std::uint64_t message_bytes = 64;
 
@@ -46,7 +46,7 @@ void build_platform() {
   constexpr double latency_s = 1e-6;
   s4u::NetZone* zone = s4u::create_full_zone("zone");
   const s4u::Host* server = zone->create_host("server", operations_per_second);
-  for (std::uint64_t index = 0; index < clients; ++index) {
+  for (std::uint64_t index = 0; index < client_count; ++index) {
     const std::string number = std::to_string(index);
     const s4u::Host* client = zone->create_host("client " + number, operations_per_second);
     const s4u::Link* link =
@@ -59,7 +59,7 @@ void build_platform() {
 
 // One actor of the server for each client, so that none waits for another one's turn.
 void create_actors() {
-  for (std::uint64_t index = 0; index < clients; ++index) {
+  for (std::uint64_t index = 0; index < client_count; ++index) {
     const std::string number = std::to_string(index);
     const Line line{s4u::Mailbox::by_name("requests " + number),
                     s4u::Mailbox::by_name("replies " + number)};
@@ -81,7 +81,7 @@ int main(int argument_count, char** arguments) {
   const double start = processor_seconds();
   engine.run();
   const double seconds = processor_seconds() - start;
-  constexpr std::uint64_t round_trips = clients * round_trips_per_client;
+  constexpr std::uint64_t round_trips = client_count * round_trips_per_client;
   std::printf("{\"round_trips\": %llu, \"seconds\": %.6f, \"round_trips_per_second\": %.0f}\n",
               static_cast<unsigned long long>(round_trips), seconds,
               static_cast<double>(round_trips) / seconds);
