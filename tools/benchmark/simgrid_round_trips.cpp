@@ -1,5 +1,5 @@
 // The yardstick: as many round trips on SimGrid, a simulator of distributed systems that models
-// when messages arrive. Eight client_count, each a host with one actor, send 64 bytes to an actor of the
+// when messages arrive. Eight clients, each a host with one actor, send 64 bytes to an actor of the
 // server and wait for 64 bytes from it, again and again. Prints JSON; rates are per second of
 // processor time, from the start of the simulation to its end.
 #include <simgrid/s4u.hpp>
