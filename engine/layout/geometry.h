@@ -1,6 +1,6 @@
 // Where things lie in the server's chunk of memory:
 //
-//   superblock | table | region 0 | region 1 | ... | mature space 0 | mature space 1
+//   superblock | status line | table | region 0 | region 1 | ... | mature space 0 | mature space 1
 //
 // One contiguous chunk, so that a 32-bit offset in an entry reaches all of it (Behringer 4.2.2).
 #pragma once
@@ -12,6 +12,7 @@
 namespace falafel::engine {
 
 inline constexpr std::uint64_t superblock_bytes = 128;
+inline constexpr std::uint64_t status_line_bytes = 64;
 inline constexpr std::uint32_t mature_space_count = 2;
 inline constexpr std::uint64_t alignment_bytes = 64;
 
@@ -22,7 +23,8 @@ struct Geometry {
   std::uint64_t region_count = 16;
   std::uint64_t mature_bytes = 1'048'576;  // of each mature space, a multiple of unit_bytes
 
-  static constexpr std::uint64_t table_offset() { return superblock_bytes; }
+  static constexpr std::uint64_t status_line_offset() { return superblock_bytes; }
+  static constexpr std::uint64_t table_offset() { return status_line_offset() + status_line_bytes; }
   std::uint64_t entry_offset(std::uint64_t slot) const;
   std::uint64_t region_offset(std::uint64_t region) const;
   std::uint64_t mature_offset(std::uint32_t space) const;

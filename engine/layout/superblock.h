@@ -31,7 +31,7 @@
 namespace falafel::engine {
 
 inline constexpr std::uint64_t superblock_magic = 0x004c'4546'414c'4146;  // "FALAFEL"
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 struct Superblock {
   std::uint64_t magic = superblock_magic;

@@ -7,11 +7,12 @@
 namespace falafel::engine {
 
 Cleanup::Cleanup(fabric::Host& host, const Chunk& chunk, const Safeguards& safeguards,
-                 EntryUpdater& updater, ServerStatistics& statistics)
+                 EntryUpdater& updater, RebindingCounter& rebindings, ServerStatistics& statistics)
     : host_(host),
       chunk_(chunk),
       safeguards_(safeguards),
       updater_(updater),
+      rebindings_(rebindings),
       statistics_(statistics) {}
 
 std::uint64_t Cleanup::count_deleted() const {
@@ -31,8 +32,10 @@ void Cleanup::run() {
 
 void Cleanup::clean_run(std::uint64_t first) {
   Run run = read_run(first);
+  rebindings_.begin();
   lock(run);
   unlock(run, rehash(run));
+  rebindings_.end();
 }
 
 std::uint64_t Cleanup::slot(const Run& run, std::size_t index) const {

@@ -15,6 +15,7 @@
 
 #include "engine/server/chunk.h"
 #include "engine/server/entry_updater.h"
+#include "engine/server/rebinding_counter.h"
 #include "engine/server/server.h"
 #include "fabric/fabric.h"
 
@@ -23,7 +24,7 @@ namespace falafel::engine {
 class Cleanup {
  public:
   Cleanup(fabric::Host& host, const Chunk& chunk, const Safeguards& safeguards,
-          EntryUpdater& updater, ServerStatistics& statistics);
+          EntryUpdater& updater, RebindingCounter& rebindings, ServerStatistics& statistics);
 
   std::uint64_t count_deleted() const;
   // Cleans the whole table. Waits.
@@ -53,6 +54,7 @@ class Cleanup {
   const Chunk& chunk_;
   const Safeguards& safeguards_;
   EntryUpdater& updater_;
+  RebindingCounter& rebindings_;
   ServerStatistics& statistics_;
 };
 

@@ -33,7 +33,9 @@ fabric::Result<void> ServerState::start() {
   if (!for_cleanup) return tl::unexpected(for_cleanup.error());
   cleanup_updater_ = std::move(*for_cleanup);
   collector_.emplace(host_, chunk_, options_.safeguards, *collector_updater_, *book_, statistics_);
-  cleanup_.emplace(host_, chunk_, options_.safeguards, *cleanup_updater_, statistics_);
+  rebindings_.emplace(chunk_);
+  cleanup_.emplace(host_, chunk_, options_.safeguards, *cleanup_updater_, *rebindings_,
+                   statistics_);
   spawn("messages", &ServerState::receive_messages);
   spawn("membership", &ServerState::watch_clients);
   spawn("collector", &ServerState::collect);

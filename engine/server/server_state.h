@@ -16,6 +16,7 @@
 #include "engine/server/loopback.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
+#include "engine/server/rebinding_counter.h"
 #include "engine/server/reclamation.h"
 #include "engine/server/server.h"
 #include "fabric/fabric.h"
@@ -83,6 +84,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::unique_ptr<EntryUpdater> collector_updater_;
   std::unique_ptr<EntryUpdater> cleanup_updater_;
   std::optional<Collector> collector_;
+  std::optional<RebindingCounter> rebindings_;
   std::optional<Cleanup> cleanup_;
   FiberMutex cleaning_;  // one cleanup at a time
   FiberMutex moving_;    // Safeguards::exclusion: collection or cleanup

@@ -233,8 +233,8 @@ TEST(FakeServers, AreSeenThroughByTheirHello) {
   expect_error(connect_to({.hello_bytes = sizeof(engine::ServerHello) - 1}),
                ErrorCode::invalid_argument, "no Falafel server");
   expect_error(connect_to({.hello_bytes = 0}), ErrorCode::invalid_argument, "no Falafel server");
-  expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.version = 2; }}),
-               ErrorCode::invalid_argument, "version 2");
+  expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.version = 9; }}),
+               ErrorCode::invalid_argument, "version 9");
 }
 
 TEST(FakeServers, AreSeenThroughByTheirSuperblock) {
@@ -276,7 +276,7 @@ TEST(FakeClients, AreTurnedAway) {
     engine::ClientHello hello{.magic = 1};
     expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "not a client");
     hello = {.version = 9};
-    expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "version 1");
+    expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "version 2");
     EXPECT_TRUE(store.connect(host));
   });
   const StoreRun run = store.run();

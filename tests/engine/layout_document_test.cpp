@@ -11,6 +11,7 @@
 
 #include "engine/layout/container.h"
 #include "engine/layout/control_message.h"
+#include "engine/layout/status_line.h"
 #include "engine/layout/superblock.h"
 
 namespace falafel::engine {
@@ -43,6 +44,9 @@ std::vector<Structure> structures() {
         FALAFEL_FIELD(Superblock, mature_bytes), FALAFEL_FIELD(Superblock, mature_1_offset),
         FALAFEL_FIELD(Superblock, hash_key), FALAFEL_FIELD(Superblock, incarnation),
         FALAFEL_FIELD(Superblock, zero), FALAFEL_FIELD(Superblock, crc)}},
+      {"## The status line",
+       sizeof(StatusLine),
+       {FALAFEL_FIELD(StatusLine, rebindings), FALAFEL_FIELD(StatusLine, zero)}},
       {"## Containers",
        sizeof(ContainerHeader),
        {FALAFEL_FIELD(ContainerHeader, magic), FALAFEL_FIELD(ContainerHeader, zero),

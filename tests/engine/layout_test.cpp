@@ -183,6 +183,7 @@ Geometry arbitrary_geometry() {
 std::vector<std::pair<std::uint64_t, std::uint64_t>> parts_of(const Geometry& geometry) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
   parts.emplace_back(0, superblock_bytes);
+  parts.emplace_back(Geometry::status_line_offset(), status_line_bytes);
   parts.emplace_back(Geometry::table_offset(), geometry.table_entries * entry_bytes);
   for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
     parts.emplace_back(geometry.region_offset(region), geometry.region_bytes);
@@ -236,8 +237,9 @@ RC_GTEST_PROP(Geometry, RoundsUpToWholeUnits, (std::uint32_t bytes)) {
 
 TEST(Geometry, TableEntriesLieSideBySide) {
   const Geometry geometry{.table_entries = 3};
-  EXPECT_EQ(geometry.entry_offset(0), superblock_bytes);
-  EXPECT_EQ(geometry.entry_offset(2), superblock_bytes + 2 * entry_bytes);
+  const std::uint64_t start = superblock_bytes + status_line_bytes;
+  EXPECT_EQ(geometry.entry_offset(0), start);
+  EXPECT_EQ(geometry.entry_offset(2), start + 2 * entry_bytes);
 }
 
 void expect_refused(const Geometry& geometry, std::string_view field) {
