@@ -80,9 +80,9 @@ Answer Store::run() {
 }
 
 Entry Store::successor(Entry expected) const {
-  const Entry entry =
-      expected.pointing_to(operation_.session().geometry.to_units(allocation_.offset));
-  return operation_.safeguards().tag_discipline ? entry.with_next_tag() : entry;
+  const Geometry& geometry = operation_.session().geometry;
+  const Entry entry = expected.pointing_to(geometry.to_units(allocation_.offset));
+  return operation_.safeguards().tag_discipline ? entry.with_next_tag(geometry.tag_bits) : entry;
 }
 
 Swap Store::swap(const FindResult& position) {

@@ -7,13 +7,14 @@
 //   bit 0         deleted: the key is not in the store; its container still says which key it was
 //
 // An empty entry has neither flag; its tag counts on, so that empty words differ as well.
+// A store may count with fewer bits (Geometry::tag_bits); the rest of the field then stays as it is.
 #pragma once
 
 #include <cstdint>
 
 namespace falafel::engine {
 
-inline constexpr std::uint32_t tag_bits = 30;
+inline constexpr std::uint32_t most_tag_bits = 30;
 inline constexpr std::uint64_t entry_bytes = 8;
 
 class Entry {
@@ -29,8 +30,10 @@ class Entry {
   constexpr Entry moved_to(std::uint32_t offset_units) const {
     return Entry((std::uint64_t{offset_units} << 32) | (word_ & 0xffff'ffff));
   }
-  constexpr Entry with_next_tag() const {
-    return Entry((word_ & ~tag_mask) | ((word_ + (std::uint64_t{1} << 2)) & tag_mask));
+  // `tag_bits`: of the store's geometry; the tag repeats after 2^tag_bits steps.
+  constexpr Entry with_next_tag(std::uint32_t tag_bits) const {
+    const std::uint64_t counted = counted_mask(tag_bits);
+    return Entry((word_ & ~counted) | ((word_ + (std::uint64_t{1} << 2)) & counted));
   }
   constexpr Entry with_deleted() const { return Entry(word_ | deleted_bit); }
   constexpr Entry with_locked() const { return Entry(word_ | locked_bit); }
@@ -51,7 +54,10 @@ class Entry {
  private:
   static constexpr std::uint64_t deleted_bit = 1;
   static constexpr std::uint64_t locked_bit = 2;
-  static constexpr std::uint64_t tag_mask = ((std::uint64_t{1} << tag_bits) - 1) << 2;
+  static constexpr std::uint64_t counted_mask(std::uint32_t tag_bits) {
+    return ((std::uint64_t{1} << tag_bits) - 1) << 2;
+  }
+  static constexpr std::uint64_t tag_mask = ((std::uint64_t{1} << most_tag_bits) - 1) << 2;
 
   std::uint64_t word_ = 0;
 };

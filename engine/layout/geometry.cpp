@@ -55,6 +55,10 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
   if (geometry.region_count == 0 || geometry.region_count > 65'536) {
     return fmt::format("region_count is {}, and must be from 1 to 65536", geometry.region_count);
   }
+  if (geometry.tag_bits == 0 || geometry.tag_bits > most_tag_bits) {
+    return fmt::format("tag_bits is {}, and must be from 1 to {}", geometry.tag_bits,
+                       most_tag_bits);
+  }
   const std::uint64_t smallest = geometry.round_up_to_unit(container_bytes(1, 0));
   const auto is_valid_space = [&](std::uint64_t bytes) {
     return bytes >= smallest && bytes <= most && bytes % geometry.unit_bytes == 0;

@@ -22,6 +22,9 @@ struct Geometry {
   std::uint64_t region_bytes = 65'536;  // of one client's region, a multiple of unit_bytes
   std::uint64_t region_count = 16;
   std::uint64_t mature_bytes = 1'048'576;  // of each mature space, a multiple of unit_bytes
+  // What an entry's tag counts with, 1 to 30: it repeats after 2^tag_bits changes, and no operation may
+  // last so long (docs/protocol.md, "The table"). Fewer than 30 are for tests of that.
+  std::uint32_t tag_bits = 30;
 
   static constexpr std::uint64_t status_line_offset() { return superblock_bytes; }
   static constexpr std::uint64_t table_offset() { return status_line_offset() + status_line_bytes; }

@@ -58,6 +58,7 @@ Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
   superblock.mature_1_offset = geometry.mature_offset(1);
   superblock.hash_key = hash_key;
   superblock.incarnation = incarnation;
+  superblock.tag_bits = geometry.tag_bits;
   superblock.crc = checksum_of(superblock);
   return superblock;
 }
@@ -67,7 +68,8 @@ Geometry geometry_of(const Superblock& superblock) {
           .table_entries = superblock.table_entries,
           .region_bytes = superblock.region_bytes,
           .region_count = superblock.region_count,
-          .mature_bytes = superblock.mature_bytes};
+          .mature_bytes = superblock.mature_bytes,
+          .tag_bits = superblock.tag_bits};
 }
 
 fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,

@@ -15,7 +15,8 @@
 //         80  u64  offset of mature space 1
 //         88  16 B key of the hash
 //        104  u64  incarnation: a number of this life of the server
-//        112  12 B zero
+//        112  u32  tag_bits
+//        116  8 B  zero
 //        124  u32  CRC-32C of bytes 0..123
 #pragma once
 
@@ -48,7 +49,8 @@ struct Superblock {
   std::uint64_t mature_1_offset = 0;
   HashKey hash_key{};
   std::uint64_t incarnation = 0;
-  std::array<std::byte, 12> zero{};
+  std::uint32_t tag_bits = 0;
+  std::array<std::byte, 8> zero{};
   std::uint32_t crc = 0;
 };
 static_assert(sizeof(Superblock) == superblock_bytes);
@@ -58,6 +60,7 @@ static_assert(offsetof(Superblock, region_bytes) == 48);
 static_assert(offsetof(Superblock, mature_0_offset) == 64);
 static_assert(offsetof(Superblock, hash_key) == 88);
 static_assert(offsetof(Superblock, incarnation) == 104);
+static_assert(offsetof(Superblock, tag_bits) == 112);
 static_assert(offsetof(Superblock, crc) == 124);
 
 Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,

@@ -128,7 +128,9 @@ void Cleanup::unlock(const Run& run, const std::vector<Entry>& rehashed) {
     while (updater_.is_full()) settle_unlock(*updater_.next());
     updater_.submit({.slot = slot(run, index),
                      .expected = old.with_locked(),
-                     .desired = safeguards_.tag_discipline ? entry.with_next_tag() : entry});
+                     .desired = safeguards_.tag_discipline
+                                    ? entry.with_next_tag(chunk_.geometry.tag_bits)
+                                    : entry});
   }
   while (const auto outcome = updater_.next()) settle_unlock(*outcome);
 }

@@ -52,7 +52,8 @@ bool Collector::collect(const IsSource& is_source, std::uint32_t target,
     if (!has_room) break;
     submit({.slot = slot,
             .expected = entry,
-            .desired = safeguards_.tag_discipline ? moved->with_next_tag() : *moved},
+            .desired = safeguards_.tag_discipline ? moved->with_next_tag(chunk_.geometry.tag_bits)
+                                                  : *moved},
            is_source);
   }
   if (!safeguards_.drain_before_free && has_room) free_early();
@@ -100,7 +101,8 @@ void Collector::settle(const UpdateOutcome& outcome, const IsSource& is_source) 
   if (outcome.update.desired.is_deleted()) moved = moved.with_deleted();
   submit({.slot = outcome.update.slot,
           .expected = current,
-          .desired = safeguards_.tag_discipline ? moved.with_next_tag() : moved},
+          .desired =
+              safeguards_.tag_discipline ? moved.with_next_tag(chunk_.geometry.tag_bits) : moved},
          is_source);
 }
 

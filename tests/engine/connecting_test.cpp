@@ -63,6 +63,7 @@ TEST(ServerOptions, OutOfRangeAreNamed) {
   expect_server_refused({.geometry = {.region_bytes = 65'537}}, "region_bytes");
   expect_server_refused({.geometry = {.region_count = 0}}, "region_count");
   expect_server_refused({.geometry = {.mature_bytes = 65'528}}, "mature_bytes");
+  expect_server_refused({.geometry = {.tag_bits = 31}}, "tag_bits");
   expect_server_refused({.max_clients = 0}, "max_clients");
   expect_server_refused({.heartbeat_timeout_ns = 0}, "heartbeat_timeout_ns");
   expect_server_refused({.cleanup_percent = 101}, "cleanup_percent");

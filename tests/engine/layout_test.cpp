@@ -32,7 +32,7 @@ std::vector<std::byte> ascending_bytes(std::size_t count, std::size_t first = 0)
 // -------------------------------------------------------------------------------------------------
 // Entry
 
-constexpr std::uint32_t largest_tag = (std::uint32_t{1} << tag_bits) - 1;
+constexpr std::uint32_t largest_tag = (std::uint32_t{1} << most_tag_bits) - 1;
 
 TEST(Entry, HasItsFieldsWhereTheDocumentSays) {
   const Entry entry(0x8000'0001'0000'000e);
@@ -55,14 +55,18 @@ TEST(Entry, ZeroedMemoryIsEmptyAndLive) {
 TEST(Entry, TagWrapsWithoutCarryingIntoTheOffset) {
   const Entry last(0xffff'ffff'ffff'fffc);
   ASSERT_EQ(last.tag(), largest_tag);
-  EXPECT_EQ(last.with_next_tag().word(), 0xffff'ffff'0000'0000U);
-  EXPECT_EQ(Entry(0x0000'0001'ffff'ffff).with_next_tag().word(), 0x0000'0001'0000'0003U);
+  EXPECT_EQ(last.with_next_tag(most_tag_bits).word(), 0xffff'ffff'0000'0000U);
+  EXPECT_EQ(Entry(0x0000'0001'ffff'ffff).with_next_tag(most_tag_bits).word(),
+            0x0000'0001'0000'0003U);
 }
 
 RC_GTEST_PROP(Entry, NextTagChangesNothingElse, (std::uint64_t word)) {
   const Entry entry(word);
-  const Entry next = entry.with_next_tag();
-  RC_ASSERT(next.tag() == (entry.tag() + 1) % (largest_tag + 1));
+  const auto tag_bits = *rc::gen::inRange<std::uint32_t>(1, most_tag_bits + 1);
+  const std::uint32_t count = std::uint32_t{1} << tag_bits;
+  const Entry next = entry.with_next_tag(tag_bits);
+  RC_ASSERT(next.tag() % count == (entry.tag() + 1) % count);
+  RC_ASSERT(next.tag() / count == entry.tag() / count);
   RC_ASSERT(next.offset_units() == entry.offset_units());
   RC_ASSERT(next.is_locked() == entry.is_locked());
   RC_ASSERT(next.is_deleted() == entry.is_deleted());
@@ -264,6 +268,9 @@ TEST(Geometry, ValuesOutOfRangeAreNamed) {
   }
   for (const std::uint64_t bytes : {0UL, 65'528UL, 1'048'577UL, 256 * gibibyte + 8}) {
     expect_refused({.mature_bytes = bytes}, "mature_bytes");
+  }
+  for (const std::uint32_t tag_bits : {0U, 31U, 32U}) {
+    expect_refused({.tag_bits = tag_bits}, "tag_bits");
   }
   EXPECT_FALSE(find_invalid_geometry({}));
 }

@@ -44,7 +44,8 @@ TEST(Superblock, TellsTheGeometryTheHashKeyAndTheIncarnation) {
                           .table_entries = 77,
                           .region_bytes = 4'096,
                           .region_count = 3,
-                          .mature_bytes = 8'192};
+                          .mature_bytes = 8'192,
+                          .tag_bits = 5};
   const Superblock made = valid_superblock(geometry);
   const auto parsed = parse_superblock(to_bytes(made), geometry.chunk_bytes());
   ASSERT_TRUE(parsed) << parsed.error().detail;
@@ -72,6 +73,8 @@ TEST(Superblock, AbsurdFieldsAreNamed) {
       {"no region_bytes", "region_bytes", [](Superblock& block) { block.region_bytes = 0; }},
       {"region_count", "region_count", [](Superblock& block) { block.region_count = absurd; }},
       {"mature_bytes", "mature_bytes", [](Superblock& block) { block.mature_bytes = absurd; }},
+      {"tag_bits", "tag_bits", [](Superblock& block) { block.tag_bits = 31; }},
+      {"no tag_bits", "tag_bits", [](Superblock& block) { block.tag_bits = 0; }},
       {"chunk_bytes", "chunk_bytes", [](Superblock& block) { block.chunk_bytes += 64; }},
       {"zero", "zero", [](Superblock& block) { block.zero.back() = std::byte{1}; }},
       {"one entry more", "chunk_bytes", [](Superblock& block) { block.table_entries += 8; }},

@@ -72,6 +72,15 @@ TEST(Scenario, NamesWhatIsWrong) {
   }
 }
 
+// Files of before have fewer members: what they lack was fixed then.
+TEST(Scenario, ReadsOlderFiles) {
+  nlohmann::json json = to_json(draw_scenario({}, 1));
+  json["geometry"].erase("tag_bits");
+  const auto parsed = parse_scenario(json);
+  ASSERT_TRUE(parsed.has_value()) << parsed.error();
+  EXPECT_EQ(parsed->geometry.tag_bits, 30U);
+}
+
 TEST(Scenario, RefusesWhatWouldTakeAllMemory) {
   nlohmann::json json = to_json(draw_scenario({}, 1));
   json["geometry"]["mature_bytes"] = std::uint64_t{1} << 27;

@@ -12,9 +12,9 @@ void append_store(std::string& text, const Scenario& scenario) {
   const engine::Geometry& geometry = scenario.geometry;
   fmt::format_to(std::back_inserter(text),
                  "  store: table of {} entries, {} regions of {} bytes, mature spaces of {} bytes, "
-                 "units of {} bytes\n",
+                 "units of {} bytes, tags of {} bits\n",
                  geometry.table_entries, geometry.region_count, geometry.region_bytes,
-                 geometry.mature_bytes, geometry.unit_bytes);
+                 geometry.mature_bytes, geometry.unit_bytes, geometry.tag_bits);
   text += "  safeguards switched off:";
   for (const auto& safeguard : engine::safeguard_descriptions) {
     if (!(scenario.safeguards.*safeguard.enabled)) (text += ' ') += safeguard.name;

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "engine/layout/entry.h"
+
 namespace falafel::fuzz {
 namespace {
 
@@ -47,6 +49,9 @@ class Reader {
     }
     return found;
   }
+
+  // Older files have fewer members than are written today; what they lack is as it is by default.
+  bool has(const char* name) const { return json_.is_object() && json_.contains(name); }
 
   const nlohmann::json* member(const char* name) {
     if (!json_.is_object() || !json_.contains(name)) {
@@ -109,6 +114,9 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
   reader.number("region_bytes", geometry.region_bytes, 1, largest_chunk_bytes);
   reader.number("region_count", geometry.region_count, 1, 65'536);
   reader.number("mature_bytes", geometry.mature_bytes, 1, largest_chunk_bytes);
+  if (reader.has("tag_bits")) {
+    reader.number("tag_bits", geometry.tag_bits, 1, engine::most_tag_bits);
+  }
   if (!reader.problem().empty()) return;
   if (const auto problem = engine::find_invalid_geometry(geometry)) {
     reader.fail("geometry:", *problem);
@@ -149,7 +157,8 @@ nlohmann::json to_json(const Scenario& scenario) {
             {"table_entries", geometry.table_entries},
             {"region_bytes", geometry.region_bytes},
             {"region_count", geometry.region_count},
-            {"mature_bytes", geometry.mature_bytes}}},
+            {"mature_bytes", geometry.mature_bytes},
+            {"tag_bits", geometry.tag_bits}}},
           {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},
           {"cleanup_percent", scenario.cleanup_percent},
           {"cleanup_interval_ns", scenario.cleanup_interval_ns},
