@@ -433,12 +433,6 @@ class PageTest(unittest.TestCase):
 
     # What the documents show
 
-    def test_timelines_of_the_findings_are_up_to_date(self):
-        for finding in ALL_FINDINGS:
-            with self.subTest(finding):
-                self.assertEqual((FINDINGS / f"{finding}.html").read_text(), self.page_of(finding).read_text(),
-                                 "run tools/trace/draw_findings.py")
-
     def test_pictures_of_the_findings_are_up_to_date(self):
         for finding in ALL_FINDINGS:
             with self.subTest(finding):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the page of every schedule in docs/findings (falafel trace), beside it, and draws what it shows as a
-picture. Needs the release build, and Chromium."""
+"""Draws the picture of every schedule in docs/findings, from the page that falafel trace makes of it. Needs the
+release build, and Chromium."""
 
 import argparse
 import pathlib
 import subprocess
+import tempfile
 
 from browser import Browser
 
@@ -16,13 +17,13 @@ WIDTH, HEIGHT = 1100, 560
 
 def main():
     argparse.ArgumentParser(description=__doc__).parse_args()
-    with Browser() as browser:
+    with Browser() as browser, tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "trace.html"
         for replay in sorted(FINDINGS.glob("*.replay")):
-            page = replay.with_suffix(".html")
             picture = replay.with_suffix(".svg")
             make_page(FALAFEL, replay, page)
             picture.write_text(draw(browser, page))
-            print(page.relative_to(ROOT), picture.relative_to(ROOT))
+            print(picture.relative_to(ROOT))
 
 
 def make_page(falafel, replay, page):
