@@ -30,13 +30,15 @@ inline constexpr Probe cleanup_lock_lost{16, "cleanup_lock_lost"};
 inline constexpr Probe cleanup_wrapped{17, "cleanup_wrapped"};
 inline constexpr Probe client_fenced{18, "client_fenced"};
 inline constexpr Probe update_in_doubt{19, "update_in_doubt"};
+inline constexpr Probe client_expelled{20, "client_expelled"};
 
 inline constexpr std::array all{
     compare_and_swap_lost,  restart_at_lock,      restart_at_bad_checksum, restart_at_changed_walk,
     walk_wrapped,           walk_covered_table,   outcome_unknown,         region_denied,
     region_renewed_eagerly, container_corrupted,  collector_met_deleted,   collector_lost,
     collector_retried,      mature_space_flipped, reclamation_waited,      cleanup_moved_entry,
-    cleanup_lock_lost,      cleanup_wrapped,      client_fenced,           update_in_doubt};
+    cleanup_lock_lost,      cleanup_wrapped,      client_fenced,           update_in_doubt,
+    client_expelled};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -39,6 +39,7 @@ struct Membership::Client {
   std::deque<ControlMessage> outbox;
   std::array<bool, send_count> sending{};
   std::uint64_t last_heard_ns = 0;
+  std::array<std::uint64_t, question_count> answer_due_ns{};  // never_ns: no question is open
   bool given_up = false;
   bool drained = false;
   std::unique_ptr<fabric::QueuePair> queue_pair;
@@ -94,6 +95,7 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   Client& client = **made;
   client.number = next_number_++;
   client.last_heard_ns = host_.now_ns();
+  client.answer_due_ns.fill(fabric::never_ns);
   const ServerHello answer{.chunk_key = client.chunk->remote_key(),
                            .table_key = client.table->remote_key(),
                            .chunk_bytes = chunk_.geometry.chunk_bytes(),
@@ -168,6 +170,21 @@ void Membership::send(std::uint32_t number, const ControlMessage& message) {
   pump(*found->second);
 }
 
+void Membership::ask(std::uint32_t number, Question question, const ControlMessage& message) {
+  const auto found = clients_.find(number);
+  if (found == clients_.end()) return;
+  found->second->answer_due_ns[static_cast<std::size_t>(question)] =
+      host_.now_ns() + options_.heartbeat_timeout_ns;
+  changed_->notify_all();
+  send(number, message);
+}
+
+void Membership::answered(std::uint32_t number, Question question) {
+  const auto found = clients_.find(number);
+  if (found == clients_.end()) return;
+  found->second->answer_due_ns[static_cast<std::size_t>(question)] = fabric::never_ns;
+}
+
 void Membership::pump(Client& client) {
   for (std::uint64_t index = 0; index < send_count && !client.outbox.empty(); ++index) {
     if (client.sending[index]) continue;
@@ -225,9 +242,10 @@ void Membership::handle_received(Client& client, std::uint64_t buffer, std::uint
   post_receives(client, buffer, 1);
   if (client.given_up) return;
   client.last_heard_ns = host_.now_ns();
-  if (length_bytes != control_message_bytes || message->kind == MessageKind::goodbye) {
-    return give_up(client);
+  if (length_bytes != control_message_bytes) {
+    return expel(client.number, Breach::malformed_message);
   }
+  if (message->kind == MessageKind::goodbye) return give_up(client);
   events_.message(client.number, *message);
 }
 
@@ -239,27 +257,39 @@ void Membership::give_up(Client& client) {
   changed_->notify_all();
 }
 
+void Membership::expel(std::uint32_t number, Breach breach) {
+  const auto found = clients_.find(number);
+  if (found == clients_.end() || found->second->given_up) return;
+  ++expelled_;
+  last_breach_ = breach;
+  host_.count(probes::client_expelled);
+  give_up(*found->second);
+}
+
+std::uint64_t Membership::deadline_ns(const Client& client) const {
+  if (client.given_up) return 0;
+  return std::min(client.last_heard_ns + options_.heartbeat_timeout_ns,
+                  *std::ranges::min_element(client.answer_due_ns));
+}
+
 std::uint64_t Membership::next_deadline_ns() const {
-  std::uint64_t deadline_ns = fabric::never_ns;
+  std::uint64_t earliest_ns = fabric::never_ns;
   for (const auto& [number, client] : clients_) {
-    deadline_ns = std::min(
-        deadline_ns, client->given_up ? 0 : client->last_heard_ns + options_.heartbeat_timeout_ns);
+    earliest_ns = std::min(earliest_ns, deadline_ns(*client));
   }
-  return deadline_ns;
+  return earliest_ns;
 }
 
 void Membership::watch() {
   while (!host_.is_cancelled()) {
-    const std::uint64_t deadline_ns = next_deadline_ns();
-    if (deadline_ns > host_.now_ns()) {
+    const std::uint64_t earliest_ns = next_deadline_ns();
+    if (earliest_ns > host_.now_ns()) {
       const fabric::EndHere end_here(host_);
-      changed_->wait(deadline_ns);
+      changed_->wait(earliest_ns);
       continue;
     }
     const auto due = std::ranges::find_if(clients_, [&](const auto& numbered) {
-      const Client& client = *numbered.second;
-      return client.given_up ||
-             client.last_heard_ns + options_.heartbeat_timeout_ns <= host_.now_ns();
+      return deadline_ns(*numbered.second) <= earliest_ns;
     });
     retire(due->first);
   }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/layout/control_message.h"
@@ -28,6 +29,11 @@ struct MembershipEvents {
   std::function<void(std::uint32_t client)> gone;
 };
 
+// What the server asks a client, which has to answer within the heartbeat time-out. One question of each
+// kind is open at a time.
+enum class Question : std::uint8_t { quiescence };
+inline constexpr std::size_t question_count = 1;
+
 class Membership {
  public:
   Membership(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
@@ -44,6 +50,12 @@ class Membership {
 
   // To a client, if it is still there.
   void send(std::uint32_t client, const ControlMessage& message);
+  // The same for a question. Silence about it counts as silence, whatever else the client says: it is
+  // given up unless answered() is called within the heartbeat time-out.
+  void ask(std::uint32_t client, Question question, const ControlMessage& message);
+  void answered(std::uint32_t client, Question question);
+  // Gives up a client, if it is still there, that did what no client does.
+  void expel(std::uint32_t client, Breach breach);
   // The right to write in a region, and its end. The remote key. Errors: out_of_memory.
   fabric::Result<std::uint32_t> allow_region(std::uint32_t client, std::uint32_t region);
   void revoke_region(std::uint32_t client, std::uint32_t region);
@@ -53,6 +65,8 @@ class Membership {
   // Without what others know of them (ClientInspection::awaited).
   std::vector<ClientInspection> clients() const;
   std::uint64_t fenced_count() const { return fenced_; }
+  std::uint64_t expelled_count() const { return expelled_; }
+  std::optional<Breach> last_breach() const { return last_breach_; }
   bool is_retiring() const { return retiring_; }
 
  private:
@@ -66,6 +80,8 @@ class Membership {
   void handle_received(Client& client, std::uint64_t buffer, std::uint32_t length_bytes);
   void give_up(Client& client);
   void retire(std::uint32_t number);
+  // When a client that says nothing is given up.
+  std::uint64_t deadline_ns(const Client& client) const;
   std::uint64_t next_deadline_ns() const;
 
   fabric::Host& host_;
@@ -77,6 +93,8 @@ class Membership {
   std::unique_ptr<fabric::Event> changed_;  // somebody joined, failed or was drained
   std::uint32_t next_number_ = 1;
   std::uint64_t fenced_ = 0;
+  std::uint64_t expelled_ = 0;
+  std::optional<Breach> last_breach_;
   bool retiring_ = false;
 };
 

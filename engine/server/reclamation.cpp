@@ -18,6 +18,12 @@ void Reclamation::remove_client(std::uint32_t client) {
   reclaim_what_may_be();
 }
 
+bool Reclamation::is_answer(std::uint32_t client, std::uint64_t epoch) const {
+  const auto found = clients_.find(client);
+  return found != clients_.end() && epoch == found->second.asked &&
+         found->second.quiescent < found->second.asked;
+}
+
 void Reclamation::on_quiescent(std::uint32_t client, std::uint64_t epoch) {
   const auto found = clients_.find(client);
   if (found == clients_.end() || epoch > found->second.asked) return;  // an answer to nothing

@@ -27,6 +27,8 @@ class Reclamation {
 
   void add_client(std::uint32_t client);
   void remove_client(std::uint32_t client);  // it is fenced
+  // Whether the client was asked about that epoch, and has not answered yet.
+  bool is_answer(std::uint32_t client, std::uint64_t epoch) const;
   void on_quiescent(std::uint32_t client, std::uint64_t epoch);
 
   // The collection of `memory` has ended.

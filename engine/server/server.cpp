@@ -28,6 +28,15 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options) {
 
 }  // namespace
 
+std::string_view to_string(Breach breach) {
+  switch (breach) {
+    case Breach::malformed_message: return "malformed message";
+    case Breach::too_many_requests: return "too many requests";
+    case Breach::unread_messages: return "unread messages";
+  }
+  return "?";
+}
+
 fabric::Result<std::unique_ptr<Server>> Server::start(fabric::Host& host,
                                                       const ServerOptions& options) {
   if (auto problem = find_invalid_option(options)) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engine/layout/geometry.h"
@@ -43,6 +44,7 @@ struct ServerOptions {
 struct ServerStatistics {
   std::uint64_t clients_connected = 0;  // now
   std::uint64_t clients_fenced = 0;
+  std::uint64_t clients_expelled = 0;  // of those fenced, for what no client does
   std::uint64_t regions_granted = 0;
   std::uint64_t regions_denied = 0;
   std::uint64_t regions_collected = 0;
@@ -61,6 +63,14 @@ struct ClientInspection {
   bool leaving = false;          // it is being fenced
 };
 
+// What a client was expelled for. No client of this engine does any of it.
+enum class Breach : std::uint8_t {
+  malformed_message,  // of the wrong length, of no known kind, or about what it does not have
+  too_many_requests,  // more messages, or requests, than it may have under way
+  unread_messages,    // it takes none of what the server sends
+};
+std::string_view to_string(Breach breach);
+
 // The server's own books, for checkers and monitoring.
 struct ServerInspection {
   std::vector<RegionInspection> regions;
@@ -68,7 +78,8 @@ struct ServerInspection {
   std::vector<ClientInspection> clients;
   std::uint64_t requests_waiting = 0;  // for a region
   ServerStatistics statistics;
-  bool idle = false;  // nothing is left to be collected, reclaimed or granted
+  std::optional<Breach> last_breach{};  // for which a client was expelled
+  bool idle = false;                    // nothing is left to be collected, reclaimed or granted
 };
 
 class ServerState;

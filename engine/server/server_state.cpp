@@ -86,7 +86,8 @@ fabric::Result<void> ServerState::prepare_network() {
   listener_ = std::move(*listener);
   reclamation_.emplace(
       [this](std::uint32_t client, std::uint64_t epoch) {
-        membership_->send(client, {.kind = MessageKind::ask_for_quiescence, .epoch = epoch});
+        membership_->ask(client, Question::quiescence,
+                         {.kind = MessageKind::ask_for_quiescence, .epoch = epoch});
       },
       [this](const CollectedMemory& memory) { on_reclaimed(memory); });
   membership_.emplace(
@@ -143,7 +144,11 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
         membership_->revoke_region(client, message.region);
       }
       break;
-    case MessageKind::heartbeat: return reclamation_->on_quiescent(client, message.epoch);
+    case MessageKind::heartbeat:
+      if (reclamation_->is_answer(client, message.epoch)) {
+        membership_->answered(client, Question::quiescence);
+      }
+      return reclamation_->on_quiescent(client, message.epoch);
     case MessageKind::goodbye:
     case MessageKind::grant_region:
     case MessageKind::deny_region:
@@ -326,12 +331,14 @@ ServerInspection ServerState::inspect() const {
                               .clients = membership_->clients(),
                               .requests_waiting = requests_.size(),
                               .statistics = statistics_,
+                              .last_breach = membership_->last_breach(),
                               .idle = false};
   for (ClientInspection& client : inspection.clients) {
     client.awaited = reclamation_->is_awaited(client.number);
   }
   inspection.statistics.clients_connected = membership_->count();
   inspection.statistics.clients_fenced = membership_->fenced_count();
+  inspection.statistics.clients_expelled = membership_->expelled_count();
   inspection.idle = !has_work_ && requests_.empty() && !reclamation_->is_waiting() &&
                     book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&

@@ -10,6 +10,7 @@ engine::ServerStatistics difference(const engine::ServerStatistics& after,
                                     const engine::ServerStatistics& before) {
   engine::ServerStatistics statistics = after;
   statistics.clients_fenced -= before.clients_fenced;
+  statistics.clients_expelled -= before.clients_expelled;
   statistics.regions_granted -= before.regions_granted;
   statistics.regions_denied -= before.regions_denied;
   statistics.regions_collected -= before.regions_collected;

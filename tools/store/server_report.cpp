@@ -59,6 +59,8 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
 const std::vector<Counter>& counters() {
   static const std::vector<Counter> all{
       {"clients_fenced", "clients that left or were given up", &ServerStatistics::clients_fenced},
+      {"clients_expelled", "clients fenced for a breach of the protocol",
+       &ServerStatistics::clients_expelled},
       {"regions_granted", "regions given to clients", &ServerStatistics::regions_granted},
       {"regions_denied", "requests refused because memory was full",
        &ServerStatistics::regions_denied},
