@@ -25,6 +25,7 @@ Judgement collector_violated(std::string property, std::string explanation,
 // What is wrong with a container being there; empty if nothing.
 std::string find_problem_of_place(const MemoryView& view, std::uint64_t offset) {
   const engine::Geometry& geometry = view.geometry;
+  if (offset == engine::Geometry::stand_in_offset()) return {};
   for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
     const std::uint64_t begin = geometry.region_offset(region);
     if (offset < begin || offset >= begin + geometry.region_bytes) continue;
@@ -83,7 +84,7 @@ Judgement check_collector(const MemoryView& view) {
     }
     const engine::Entry entry = view.entry(slot);
     const auto stored = entry.is_empty() ? std::nullopt : read_stored(view, entry);
-    if (!stored) continue;
+    if (!stored || stored->offset == engine::Geometry::stand_in_offset()) continue;
     if (!ends.emplace(stored->offset, stored->offset + stored->size_bytes).second) {
       return collector_violated(
           "overlap",

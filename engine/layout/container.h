@@ -60,7 +60,7 @@ void write_container(std::span<const std::byte> key, std::span<const std::byte> 
                      std::span<std::byte> destination);
 
 // A key that no client can ask for: what stands in for a container that does not verify, so that the
-// collision chain which runs through its entry stays whole.
+// collision chain which runs through its entry stays whole. There is one for all (Geometry::stand_in_offset).
 void write_unreadable_container(std::span<std::byte> destination);
 
 // The parts of a container, if `bytes` (its start) hold them. Without verification they are only

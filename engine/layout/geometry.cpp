@@ -40,7 +40,8 @@ std::uint32_t Geometry::to_units(std::uint64_t offset) const {
 }
 
 bool Geometry::may_hold_container(std::uint64_t offset) const {
-  return offset >= region_offset(0) && offset + container_header_bytes <= chunk_bytes();
+  return offset == stand_in_offset() ||
+         (offset >= region_offset(0) && offset + container_header_bytes <= chunk_bytes());
 }
 
 std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {

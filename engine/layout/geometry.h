@@ -1,6 +1,6 @@
 // Where things lie in the server's chunk of memory:
 //
-//   superblock | status line | table | region 0 | region 1 | ... | mature space 0 | mature space 1
+//   superblock | status line | stand-in | table | regions 0, 1, ... | mature spaces 0, 1
 //
 // One contiguous chunk, so that a 32-bit offset in an entry reaches all of it (Behringer 4.2.2).
 #pragma once
@@ -13,6 +13,7 @@ namespace falafel::engine {
 
 inline constexpr std::uint64_t superblock_bytes = 128;
 inline constexpr std::uint64_t status_line_bytes = 64;
+inline constexpr std::uint64_t stand_in_bytes = 64;
 inline constexpr std::uint32_t mature_space_count = 2;
 inline constexpr std::uint64_t alignment_bytes = 64;
 
@@ -27,7 +28,12 @@ struct Geometry {
   std::uint32_t tag_bits = 30;
 
   static constexpr std::uint64_t status_line_offset() { return superblock_bytes; }
-  static constexpr std::uint64_t table_offset() { return status_line_offset() + status_line_bytes; }
+  // A container with a key of no bytes, which no client asks for. A deleted entry without a key points
+  // here, be there as many as there may.
+  static constexpr std::uint64_t stand_in_offset() {
+    return status_line_offset() + status_line_bytes;
+  }
+  static constexpr std::uint64_t table_offset() { return stand_in_offset() + stand_in_bytes; }
   std::uint64_t entry_offset(std::uint64_t slot) const;
   std::uint64_t region_offset(std::uint64_t region) const;
   std::uint64_t mature_offset(std::uint32_t space) const;
@@ -36,7 +42,7 @@ struct Geometry {
   std::uint64_t round_up_to_unit(std::uint64_t bytes) const;
   std::uint32_t to_units(std::uint64_t offset) const;
   std::uint64_t to_offset(std::uint32_t units) const { return std::uint64_t{units} * unit_bytes; }
-  // What an offset may point to: room for a header between the table's end and the chunk's.
+  // What an offset may point to: the stand-in, or room for a header behind the table.
   bool may_hold_container(std::uint64_t offset) const;
 
   friend bool operator==(const Geometry&, const Geometry&) = default;

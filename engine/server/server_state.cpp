@@ -65,6 +65,9 @@ fabric::Result<void> ServerState::prepare_memory() {
   chunk_ = {.geometry = options_.geometry, .hash_key = hash_key, .block = std::move(*block)};
   const Superblock superblock = make_superblock(options_.geometry, hash_key, host_.random(0));
   chunk_.write(0, std::as_bytes(std::span(&superblock, 1)));
+  std::array<std::byte, container_header_bytes> stand_in{};
+  write_unreadable_container(stand_in);
+  chunk_.write(Geometry::stand_in_offset(), stand_in);
   book_.emplace(options_.geometry);
   return {};
 }

@@ -103,6 +103,10 @@ class Reader {
 
   void read_container(std::uint64_t slot, Entry entry) {
     const std::uint64_t offset = geometry_.to_offset(entry.offset_units());
+    if (offset == engine::Geometry::stand_in_offset()) {
+      require(entry.is_deleted(), "slot {} is live, and its container is the stand-in", slot);
+      return;
+    }
     const Range allowed = active_range();
     if (offset < allowed.start || offset + engine::container_header_bytes > allowed.end) {
       require(false, "slot {} points to {}, outside of the active mature space ({} to {})", slot,

@@ -188,6 +188,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parts_of(const Geometry& ge
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
   parts.emplace_back(0, superblock_bytes);
   parts.emplace_back(Geometry::status_line_offset(), status_line_bytes);
+  parts.emplace_back(Geometry::stand_in_offset(), stand_in_bytes);
   parts.emplace_back(Geometry::table_offset(), geometry.table_entries * entry_bytes);
   for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
     parts.emplace_back(geometry.region_offset(region), geometry.region_bytes);
@@ -228,6 +229,7 @@ RC_GTEST_PROP(Geometry, UnitsReachEveryPlaceOfAContainer, ()) {
   RC_ASSERT(geometry.to_offset(geometry.to_units(offset)) == offset);
   RC_ASSERT(geometry.to_units(offset) != 0U);
   RC_ASSERT(geometry.may_hold_container(first) && geometry.may_hold_container(last));
+  RC_ASSERT(geometry.may_hold_container(Geometry::stand_in_offset()));
   RC_ASSERT(!geometry.may_hold_container(first - 1));
   RC_ASSERT(!geometry.may_hold_container(last + 1));
 }
@@ -241,7 +243,7 @@ RC_GTEST_PROP(Geometry, RoundsUpToWholeUnits, (std::uint32_t bytes)) {
 
 TEST(Geometry, TableEntriesLieSideBySide) {
   const Geometry geometry{.table_entries = 3};
-  const std::uint64_t start = superblock_bytes + status_line_bytes;
+  const std::uint64_t start = superblock_bytes + status_line_bytes + stand_in_bytes;
   EXPECT_EQ(geometry.entry_offset(0), start);
   EXPECT_EQ(geometry.entry_offset(2), start + 2 * entry_bytes);
 }

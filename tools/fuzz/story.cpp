@@ -69,7 +69,8 @@ void Story::on_return(const checkers::Operation& operation, engine::Answer answe
 std::string Story::place(std::uint64_t offset) const {
   const engine::Geometry& geometry = scenario_.geometry;
   if (offset < engine::Geometry::status_line_offset()) return "the superblock";
-  if (offset < engine::Geometry::table_offset()) return "the status line";
+  if (offset < engine::Geometry::stand_in_offset()) return "the status line";
+  if (offset < engine::Geometry::table_offset()) return "the stand-in";
   if (offset < engine::Geometry::table_offset() + geometry.table_entries * engine::entry_bytes) {
     return fmt::format("slot {}",
                        (offset - engine::Geometry::table_offset()) / engine::entry_bytes);

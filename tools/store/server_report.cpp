@@ -33,6 +33,7 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
   const engine::Geometry& geometry = report.geometry;
   std::vector<ChunkPart> parts{{"superblock", engine::superblock_bytes},
                                {"status line", engine::status_line_bytes},
+                               {"stand-in", engine::stand_in_bytes},
                                {"table", geometry.table_entries * engine::entry_bytes}};
   for (const RegionState state : region_states) {
     parts.push_back({fmt::format("regions {}", to_string(state)),
