@@ -2,7 +2,7 @@
 // clients. It is on no operation's path.
 //
 // It runs as daemon fibers of its host: an acceptor, control (messages), membership (time-outs and
-// fencing), the collector and the cleaner.
+// fencing), grants of regions, the collector and the cleaner.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_option
       options_(server_options),
       cleaning_(owner),
       moving_(owner),
-      work_(owner.create_event()) {}
+      collector_work_(owner) {}
 
 // ---------------------------------------------------------------------------------------------------
 // Start and end
@@ -38,6 +38,7 @@ fabric::Result<void> ServerState::start() {
                    statistics_);
   spawn("messages", &ServerState::receive_messages);
   spawn("membership", &ServerState::watch_clients);
+  spawn("grants", &ServerState::grant_regions);
   spawn("collector", &ServerState::collect);
   spawn("cleanup", &ServerState::clean);
   return {};
@@ -100,6 +101,10 @@ fabric::Result<void> ServerState::prepare_network() {
           .message = [this](std::uint32_t client,
                             const ControlMessage& message) { on_message(client, message); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
+  grants_.emplace(
+      host_, *book_, *membership_, statistics_,
+      MatureSpaceControl{.live_bytes = [this] { return collector_->live_mature_bytes(); },
+                         .ask_for_flip = [this] { ask_for_flip(); }});
   loopback_.emplace(host_, *domain_, options_);
   return {};
 }
@@ -139,8 +144,7 @@ void ServerState::accept_connections() {
 void ServerState::on_message(std::uint32_t client, const ControlMessage& message) {
   switch (message.kind) {
     case MessageKind::request_region:
-      requests_.push_back({.client = client, .eager = message.eager != 0});
-      break;
+      return grants_->add({.client = client, .eager = message.eager != 0});
     case MessageKind::release_region:
       if (!book_->release(message.region, client, message.incarnation)) return;
       if (options_.safeguards.fence_before_reclaim) {
@@ -157,14 +161,14 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence: return;
   }
-  notify_collector();
+  on_memory_changed();
 }
 
 void ServerState::on_gone(std::uint32_t client) {
   book_->release_all(client);
-  std::erase_if(requests_, [&](const RegionRequest& request) { return request.client == client; });
+  grants_->remove_client(client);
   reclamation_->remove_client(client);
-  notify_collector();
+  on_memory_changed();
 }
 
 void ServerState::on_reclaimed(const CollectedMemory& memory) {
@@ -173,29 +177,21 @@ void ServerState::on_reclaimed(const CollectedMemory& memory) {
   } else {
     book_->set_reclaimed(memory.index);
   }
-  notify_collector();
+  on_memory_changed();
 }
 
-void ServerState::notify_collector() {
-  has_work_ = true;
-  work_->notify_all();
+void ServerState::on_memory_changed() {
+  collector_work_.raise();
+  grants_->on_change();
 }
 
 // ---------------------------------------------------------------------------------------------------
-// The collector's fiber: collections, and the grants that they make room for
-
-void ServerState::wait_for_work() {
-  const fabric::EndHere end_here(host_);
-  while (!has_work_ && !host_.is_cancelled()) work_->wait(fabric::never_ns);
-}
+// The collector's fiber
 
 void ServerState::collect() {
-  for (;;) {
-    wait_for_work();
-    if (host_.is_cancelled()) return;
-    has_work_ = false;
+  while (collector_work_.take()) {
     if (book_->find(RegionState::released)) collect_released_regions();
-    serve_requests();
+    if (flip_asked_) flip_mature_space();
   }
 }
 
@@ -219,8 +215,13 @@ void ServerState::collect_released_regions() {
   const bool finished = collector_->collect_regions([&] { free_collected(collected); });
   statistics_.regions_collected += collected.size();
   // What could not be moved stays where it is, for good.
-  out_of_room_ = out_of_room_ || !finished;
-  if (finished && options_.safeguards.drain_before_free) free_collected(collected);
+  if (!finished) return grants_->on_out_of_room();
+  if (options_.safeguards.drain_before_free) free_collected(collected);
+}
+
+void ServerState::ask_for_flip() {
+  flip_asked_ = true;
+  collector_work_.raise();
 }
 
 void ServerState::flip_mature_space() {
@@ -233,8 +234,10 @@ void ServerState::flip_mature_space() {
   const bool finished = collector_->collect_mature_space(free_source);
   ++statistics_.mature_collections;
   host_.count(probes::mature_space_flipped);
-  out_of_room_ = out_of_room_ || !finished;
-  if (finished && options_.safeguards.drain_before_free) free_source();
+  if (!finished) return grants_->on_out_of_room();
+  if (options_.safeguards.drain_before_free) free_source();
+  flip_asked_ = false;
+  grants_->on_flipped();
 }
 
 void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
@@ -249,58 +252,7 @@ void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
   }
   reclamation_->add(memory);
   if (reclamation_->is_waiting()) host_.count(probes::reclamation_waited);
-}
-
-void ServerState::serve_requests() {
-  while (!requests_.empty() && !has_work_) {
-    const RegionRequest request = requests_.front();
-    const Decision decision = decide(request);
-    // To decide may take a look at the table, and the client may be gone when that is over.
-    if (requests_.empty() || requests_.front().client != request.client) continue;
-    switch (decision) {
-      case Decision::wait: return;
-      case Decision::flip: flip_mature_space(); continue;
-      case Decision::grant: grant(request); break;
-      case Decision::deny: deny(request); break;
-    }
-    requests_.pop_front();
-  }
-}
-
-// A client that still has room does not take the last region from one that has none.
-ServerState::Decision ServerState::decide(const RegionRequest& request) const {
-  const std::uint64_t free_regions = book_->count(RegionState::free);
-  const std::uint64_t wanted = request.eager && membership_->count() > 1 ? 2 : 1;
-  if (free_regions >= wanted && book_->has_room_for_grant(book_->used_bytes())) {
-    return Decision::grant;
-  }
-  if (request.eager || out_of_room_) return Decision::deny;
-  if (free_regions == 0) {
-    const bool will_be_free = book_->count(RegionState::waiting) > 0 || membership_->is_retiring();
-    return will_be_free ? Decision::wait : Decision::deny;
-  }
-  if (book_->is_waiting(book_->other_space())) return Decision::wait;
-  return book_->has_room_for_grant(collector_->live_mature_bytes()) ? Decision::flip
-                                                                    : Decision::deny;
-}
-
-void ServerState::grant(const RegionRequest& request) {
-  const std::uint32_t region = *book_->find(RegionState::free);
-  // Where the system does not let the device reach more memory, there is none for this client.
-  const auto remote_key = membership_->allow_region(request.client, region);
-  if (!remote_key) return deny(request);
-  const std::uint64_t incarnation = book_->grant(region, request.client);
-  ++statistics_.regions_granted;
-  membership_->send(request.client, {.kind = MessageKind::grant_region,
-                                     .region = region,
-                                     .incarnation = incarnation,
-                                     .remote_key = *remote_key});
-}
-
-void ServerState::deny(const RegionRequest& request) {
-  ++statistics_.regions_denied;
-  host_.count(probes::region_denied);
-  membership_->send(request.client, {.kind = MessageKind::deny_region});
+  grants_->on_change();
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -332,7 +284,7 @@ ServerInspection ServerState::inspect() const {
   ServerInspection inspection{.regions = book_->regions(),
                               .mature_spaces = book_->mature_spaces(),
                               .clients = membership_->clients(),
-                              .requests_waiting = requests_.size(),
+                              .requests_waiting = grants_->waiting_count(),
                               .statistics = statistics_,
                               .last_breach = membership_->last_breach(),
                               .idle = false};
@@ -342,8 +294,8 @@ ServerInspection ServerState::inspect() const {
   inspection.statistics.clients_connected = membership_->count();
   inspection.statistics.clients_fenced = membership_->fenced_count();
   inspection.statistics.clients_expelled = membership_->expelled_count();
-  inspection.idle = !has_work_ && requests_.empty() && !reclamation_->is_waiting() &&
-                    book_->count(RegionState::released) == 0 &&
+  inspection.idle = !collector_work_.is_raised() && grants_->is_idle() &&
+                    !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
                     !cleaning_.is_locked() && !moving_.is_locked();
   return inspection;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,7 +17,9 @@
 #include "engine/server/memory_book.h"
 #include "engine/server/rebinding_counter.h"
 #include "engine/server/reclamation.h"
+#include "engine/server/region_grants.h"
 #include "engine/server/server.h"
+#include "engine/server/work_signal.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -34,12 +35,6 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   const Chunk& chunk() const { return chunk_; }
 
  private:
-  enum class Decision : std::uint8_t { grant, deny, wait, flip };
-  struct RegionRequest {
-    std::uint32_t client;
-    bool eager;
-  };
-
   fabric::Result<void> prepare_memory();
   fabric::Result<void> prepare_network();
   fabric::Result<std::unique_ptr<EntryUpdater>> make_updater();
@@ -50,7 +45,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void accept_connections();
   void receive_messages() { membership_->receive_messages(); }
   void watch_clients() { membership_->watch(); }
-  void wait_for_work();
+  void grant_regions() { grants_->run(); }
   void collect();
   void sleep_between_cleanups();
   void clean();
@@ -58,15 +53,12 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void on_message(std::uint32_t client, const ControlMessage& message);
   void on_gone(std::uint32_t client);
   void on_reclaimed(const CollectedMemory& memory);
-  void notify_collector();
+  void on_memory_changed();
 
   void collect_released_regions();
+  void ask_for_flip();
   void flip_mature_space();
   void free_collected(const std::vector<CollectedMemory>& memory);
-  void serve_requests();
-  Decision decide(const RegionRequest& request) const;
-  void grant(const RegionRequest& request);
-  void deny(const RegionRequest& request);
 
   fabric::Host& host_;
   const ServerOptions options_;
@@ -88,10 +80,9 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::optional<Cleanup> cleanup_;
   FiberMutex cleaning_;  // one cleanup at a time
   FiberMutex moving_;    // Safeguards::exclusion: collection or cleanup
-  std::deque<RegionRequest> requests_;
-  std::unique_ptr<fabric::Event> work_;
-  bool has_work_ = false;
-  bool out_of_room_ = false;  // a collection could not finish
+  std::optional<RegionGrants> grants_;
+  WorkSignal collector_work_;
+  bool flip_asked_ = false;  // the active mature space is to be collected
   std::vector<fabric::FiberId> fibers_;
 };
 

@@ -1,0 +1,35 @@
+// What a daemon fiber of the server waits for: that there is something to do.
+#pragma once
+
+#include <memory>
+
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+class WorkSignal {
+ public:
+  explicit WorkSignal(fabric::Host& host) : host_(host), raised_event_(host.create_event()) {}
+
+  void raise() {
+    raised_ = true;
+    raised_event_->notify_all();
+  }
+  bool is_raised() const { return raised_; }
+
+  // Waits until it is raised, and lowers it. False if the fiber is cancelled. The fiber may end here.
+  bool take() {
+    const fabric::EndHere end_here(host_);
+    while (!raised_ && !host_.is_cancelled()) raised_event_->wait(fabric::never_ns);
+    if (host_.is_cancelled()) return false;
+    raised_ = false;
+    return true;
+  }
+
+ private:
+  fabric::Host& host_;
+  std::unique_ptr<fabric::Event> raised_event_;
+  bool raised_ = false;
+};
+
+}  // namespace falafel::engine
