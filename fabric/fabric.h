@@ -162,8 +162,9 @@ class QueuePair {
   // are accepted and flushed. At most max_outstanding_reads_and_atomics READs and atomics are under way
   // at once; further ones wait in the queue, and what is behind them waits too.
   // Errors: queue_pair_closed, queue_full, unsupported (opcode on this transport, UD message over one
-  // MTU), invalid_argument (misaligned atomic, wrong length, fence where nothing returns data, more
-  // inline data than promised), out_of_bounds, access_denied (local buffer).
+  // MTU), invalid_argument (misaligned atomic, wrong length, longer than the device's max_message_bytes,
+  // fence where nothing returns data, more inline data than promised), out_of_bounds, access_denied
+  // (local buffer).
   virtual Result<void> post_send(std::span<const WorkRequest> chain) = 0;
   // Errors: queue_pair_closed, queue_full, out_of_bounds, access_denied (no local write).
   virtual Result<void> post_receive(std::span<const ReceiveRequest> chain) = 0;
@@ -204,6 +205,7 @@ enum class AtomicCapability : std::uint8_t { none, device, global };
 struct DeviceAttributes {
   AtomicCapability atomic_capability = AtomicCapability::device;
   std::uint32_t mtu_bytes = 4096;
+  std::uint32_t max_message_bytes = 0;  // of one request on RC or UC, however many packets it takes
   std::uint32_t max_inline_bytes = 0;
   std::uint32_t max_queue_requests = 0;
   std::uint32_t max_completions = 0;

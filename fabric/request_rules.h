@@ -18,7 +18,8 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
       request.length_bytes == word_bytes && request.remote.offset % word_bytes == 0;
   const bool swaps_word =
       is_atomic(request.opcode) && is_word && device.atomic_capability != AtomicCapability::none;
-  if (is_reliable && (moves_data || swaps_word) && !request.inlined)
+  const bool fits_message = request.length_bytes <= device.max_message_bytes;
+  if (is_reliable && (moves_data || swaps_word) && fits_message && !request.inlined)
     return {};  // most are; nothing below is about them
   const auto refuse = [&](ErrorCode code, std::string_view why) {
     return make_error(code, fmt::format("{} on {}: {}", to_string(request.opcode),
@@ -27,6 +28,11 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
   const bool moves_data_out = request.opcode == Opcode::write || request.opcode == Opcode::send;
   if (request.opcode == Opcode::receive) {
     return refuse(ErrorCode::invalid_argument, "post it to the receive queue");
+  }
+  if (!fits_message) {
+    return refuse(ErrorCode::invalid_argument,
+                  fmt::format("{} bytes are over the device's {} (max_message_bytes); split it",
+                              request.length_bytes, device.max_message_bytes));
   }
   if (options.transport == Transport::unreliable_connection && !moves_data_out) {
     return refuse(ErrorCode::unsupported, "UC has WRITE and SEND only; use RC");

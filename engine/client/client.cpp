@@ -1,5 +1,6 @@
 #include "engine/client/client.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -10,17 +11,21 @@
 #include "engine/client/session.h"
 #include "engine/client/set.h"
 #include "engine/layout/container.h"
+#include "engine/layout/entry.h"
 #include "engine/option_range.h"
 
 namespace falafel::engine {
 namespace {
 
-std::optional<std::string> find_invalid_option(const ClientOptions& options) {
-  constexpr std::uint64_t longest_buffer_bytes = std::uint64_t{1} << 30;
+std::optional<std::string> find_invalid_option(const ClientOptions& options,
+                                               const fabric::DeviceAttributes& device) {
+  const auto longest_buffer_bytes =
+      std::min<std::uint64_t>(std::uint64_t{1} << 30, device.max_message_bytes);
   constexpr std::uint64_t longest_ns = std::uint64_t{1} << 62;
   const ReadaheadOptions& readahead = options.readahead;
   const std::array problems{
-      find_out_of_range("readahead.chunk_entries", readahead.chunk_entries, 1, 65'536),
+      find_out_of_range("readahead.chunk_entries", readahead.chunk_entries, 1,
+                        std::min<std::uint64_t>(65'536, longest_buffer_bytes / entry_bytes)),
       find_out_of_range("readahead.container_bytes", readahead.container_bytes,
                         container_header_bytes, longest_buffer_bytes),
       find_out_of_range("readahead.containers", readahead.containers, 1, max_containers_ahead),
@@ -39,7 +44,7 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options) {
 fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
                                                         const fabric::Address& server,
                                                         const ClientOptions& options) {
-  if (auto problem = find_invalid_option(options)) {
+  if (auto problem = find_invalid_option(options, host.device(0).attributes())) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
   auto session = std::make_shared<Session>(host, options);

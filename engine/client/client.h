@@ -25,7 +25,8 @@
 
 namespace falafel::engine {
 
-// Reading ahead (Behringer 4.3.3).
+// Reading ahead (Behringer 4.3.3). Neither a chunk nor a container's start may be longer than one request
+// of the device (DeviceAttributes::max_message_bytes).
 struct ReadaheadOptions {
   // Entries that one READ of the table brings; at most the table, at least 1.
   std::uint32_t chunk_entries = 32;

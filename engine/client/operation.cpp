@@ -151,16 +151,27 @@ bool Operation::load_through(LoadedContainer& container, std::uint64_t length_by
   if (!is_there_already) {
     copy_bytes(container.bytes(), incoming.bytes(0, kept).data());
   }
-  fabric::WorkRequest request;
-  request.opcode = fabric::Opcode::read;
-  request.length_bytes = static_cast<std::uint32_t>(length_bytes - kept);
-  request.local = incoming.at(kept);
-  request.remote = {session_->chunk_key, container.chunk_offset + kept};
   container = {.chunk_offset = container.chunk_offset,
                .memory = &incoming,
                .memory_offset = 0,
                .loaded_bytes = length_bytes};
-  return execute({&request, 1});
+  return read_rest(container, kept);
+}
+
+// Another client's device may take longer requests, and so have written a longer container.
+bool Operation::read_rest(const LoadedContainer& container, std::uint64_t begin) {
+  const std::uint64_t longest = session_->host.device(0).attributes().max_message_bytes;
+  while (begin < container.loaded_bytes) {
+    const std::uint64_t length = std::min(container.loaded_bytes - begin, longest);
+    fabric::WorkRequest request;
+    request.opcode = fabric::Opcode::read;
+    request.length_bytes = static_cast<std::uint32_t>(length);
+    request.local = container.memory->at(container.memory_offset + begin);
+    request.remote = {session_->chunk_key, container.chunk_offset + begin};
+    if (!execute({&request, 1})) return false;
+    begin += length;
+  }
+  return true;
 }
 
 bool Operation::prepare_outgoing(std::uint64_t length_bytes) {

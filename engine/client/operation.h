@@ -90,6 +90,7 @@ class Operation {
   const OperationSlot& buffers() const { return session_->slots[slot_]; }
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer(std::uint32_t index) const;
+  bool read_rest(const LoadedContainer& container, std::uint64_t begin);
 
   std::shared_ptr<Session> session_;
   std::size_t slot_;

@@ -14,7 +14,8 @@ enum class Answer : std::uint8_t {
   stored,           // SET
   deleted,          // DELETE
   invalid_key,      // the key is empty, or longer than max_key_bytes; nothing was done
-  value_too_large,  // SET: the container would be larger than a region; nothing was done
+  value_too_large,  // SET: the container would be larger than a region, or than one request of this
+                    // host's device (DeviceAttributes::max_message_bytes); nothing was done
   table_full,       // SET: no slot left for a new key. Delete keys, and wait for a cleanup
   out_of_memory,    // SET: no memory for the container. Delete or overwrite keys
   corrupted,  // the container of an entry fails its checksum although the entry did not change

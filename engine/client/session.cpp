@@ -115,6 +115,8 @@ fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
   if (!superblock) return tl::unexpected(superblock.error());
   geometry = geometry_of(*superblock);
   chunk_bytes = geometry.chunk_bytes();
+  largest_container_bytes =
+      std::min<std::uint64_t>(geometry.region_bytes, host.device(0).attributes().max_message_bytes);
   hash_key = superblock->hash_key;
   server_incarnation = superblock->incarnation;
   return {};

@@ -50,6 +50,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const ClientOptions options;
   Geometry geometry;
   std::uint64_t chunk_bytes = 0;  // of the geometry
+  // What fits a region, and one request of this host's device, which writes a container whole.
+  std::uint64_t largest_container_bytes = 0;
   HashKey hash_key{};
   std::uint64_t server_incarnation = 0;
   std::uint32_t chunk_key = 0;

@@ -143,8 +143,8 @@ SetResult set(const std::shared_ptr<Session>& session, std::span<const std::byte
     result.answer = Answer::invalid_key;
     return result;
   }
-  const std::uint64_t largest = session->geometry.region_bytes;
-  if (value.size() > max_value_bytes || container_bytes(key.size(), value.size()) > largest) {
+  if (value.size() > max_value_bytes ||
+      container_bytes(key.size(), value.size()) > session->largest_container_bytes) {
     result.answer = Answer::value_too_large;
     return result;
   }

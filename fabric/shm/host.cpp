@@ -1,6 +1,8 @@
 #include "fabric/shm/host.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "fabric/shm/memory.h"
 #include "fabric/shm/queue_pair.h"
@@ -20,6 +22,7 @@ HostCore::HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::
       signal_(std::make_shared<HostSignal>(arena_->object_at<WakeWord>(wake_word_))) {
   attributes_ = {.atomic_capability = fabric::AtomicCapability::global,
                  .mtu_bytes = 4096,
+                 .max_message_bytes = std::numeric_limits<std::uint32_t>::max(),
                  .max_inline_bytes = 256,
                  .max_queue_requests = 16'384,
                  .max_completions = 1U << 20U,

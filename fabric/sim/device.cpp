@@ -25,6 +25,7 @@ DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host
   const SimulationOptions& options = world.options;
   attributes_.atomic_capability = options.atomic_capability;
   attributes_.mtu_bytes = static_cast<std::uint32_t>(options.mtu_bytes);
+  attributes_.max_message_bytes = static_cast<std::uint32_t>(options.max_message_bytes);
   attributes_.max_inline_bytes = static_cast<std::uint32_t>(options.max_inline_bytes);
   attributes_.max_queue_requests = max_queue_requests;
   attributes_.max_completions = max_completions;

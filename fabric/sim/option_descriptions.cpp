@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 
 #include "fabric/sim/options.h"
 
@@ -180,6 +182,9 @@ void add_device(std::vector<OptionDescription>& table) {
   table.push_back(selection<std::uint64_t>(
       "mtu_bytes", "the most data in a packet", &SimulationOptions::mtu_bytes,
       {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}));
+  table.push_back(number("max_message_bytes", "the most data in a request",
+                         {4096, std::numeric_limits<std::uint32_t>::max()},
+                         &SimulationOptions::max_message_bytes));
   table.push_back(number("max_inline_bytes", "the most data in an inline request", {0, 4096},
                          &SimulationOptions::max_inline_bytes));
   table.push_back(number("max_outstanding_reads_and_atomics",

@@ -56,6 +56,7 @@ struct SimulationOptions {
   bool processor_preemption = false;     // traffic may come between the processor's accesses
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;
+  std::uint64_t max_message_bytes = std::uint64_t{1} << 31;
   std::uint64_t max_inline_bytes = 256;
   std::uint64_t max_outstanding_reads_and_atomics = 16;
 

@@ -96,6 +96,7 @@ Result<void> VerbsDevice::query_attributes() {
   const ibv_device_attr& limits = device.orig_attr;
   attributes_.atomic_capability = to_capability(limits.atomic_cap);
   attributes_.mtu_bytes = port_.mtu_bytes;
+  attributes_.max_message_bytes = port_.max_message_bytes;
   attributes_.max_completions = limited(limits.max_cqe, std::numeric_limits<int>::max());
   // So that one completion queue can serve both queues of a queue pair.
   attributes_.max_queue_requests = limited(limits.max_qp_wr, limits.max_cqe / 2);

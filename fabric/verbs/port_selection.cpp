@@ -82,6 +82,7 @@ Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
   identity.is_ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
   identity.local_identifier = attributes.lid;
   identity.mtu_bytes = 128U << static_cast<unsigned>(attributes.active_mtu);
+  identity.max_message_bytes = attributes.max_msg_sz;
   if (options.gid_index) {
     identity.gid_index = *options.gid_index;
   } else if (identity.is_ethernet) {

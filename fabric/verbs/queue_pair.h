@@ -35,6 +35,7 @@ struct PortIdentity {
   std::uint16_t local_identifier = 0;
   Gid gid{};
   std::uint32_t mtu_bytes = 1024;
+  std::uint32_t max_message_bytes = 0;
   std::uint32_t most_retries = 7;
 };
 

@@ -27,6 +27,7 @@ TEST_P(CapabilitiesTest, DeviceCanDoWhatQueuePairsAskForByDefault) {
     EXPECT_TRUE(std::has_single_bit(device.mtu_bytes)) << device.mtu_bytes;
     EXPECT_GE(device.mtu_bytes, 256U);
     EXPECT_LE(device.mtu_bytes, 4096U);
+    EXPECT_GE(device.max_message_bytes, device.mtu_bytes);
     EXPECT_GE(device.max_queue_requests, defaults.max_send_requests);
     EXPECT_GE(device.max_queue_requests, defaults.max_receive_requests);
     EXPECT_GE(device.max_completions, 2 * device.max_queue_requests);

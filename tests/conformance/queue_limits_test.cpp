@@ -1,6 +1,7 @@
 // Queues have as many places as was asked for, and limits are kept.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -227,6 +228,22 @@ TEST_P(QueueLimitsTest, DeviceLimitsAreKept) {
     EXPECT_EQ(error_of(site.device.create_completion_queue(0)), ErrorCode::invalid_argument);
     EXPECT_EQ(error_of(site.device.create_completion_queue(device.max_completions + 1)),
               ErrorCode::invalid_argument);
+  });
+}
+
+// A length is a number of 32 bits: where the device takes all of them there is nothing to refuse.
+TEST_P(QueueLimitsTest, MessageOverTheDevicesLimitIsRefused) {
+  run_pairs({}, [](Peer& client) {
+    const std::uint64_t too_long =
+        std::uint64_t{client.host.device(0).attributes().max_message_bytes} + 1;
+    if (too_long > std::numeric_limits<std::uint32_t>::max()) return;
+    const auto length_bytes = static_cast<std::uint32_t>(too_long);
+    for (const WorkRequest& request :
+         {client.read(0, 0, length_bytes), client.write(0, 0, length_bytes),
+          client.send(0, length_bytes)}) {
+      EXPECT_EQ(error_of_posting(client, request), ErrorCode::invalid_argument);
+    }
+    client.succeed(client.read(0, 0, 8));
   });
 }
 

@@ -237,6 +237,20 @@ TEST(Value, LargerThanARegionIsRefused) {
   });
 }
 
+// A container is written by one request, and whoever has another device reads it.
+TEST(Value, LongerThanARequestOfTheDeviceIsRefused) {
+  constexpr std::uint64_t longest = 4'096;
+  StoreOptions options;
+  options.simulation.max_message_bytes = longest;
+  const Bytes key = bytes_of("key");
+  const std::uint64_t largest = longest - engine::container_bytes(key.size(), 0);
+  run_one_client(options, [&](fabric::Host&, Client& client) {
+    EXPECT_EQ(client.set(key, Bytes(largest)).answer, Answer::stored);
+    EXPECT_EQ(client.set(key, Bytes(largest + 1)).answer, Answer::value_too_large);
+    EXPECT_EQ(client.get(key).value, Bytes(largest));
+  });
+}
+
 TEST(Value, MayBeEmpty) {
   const StoreRun run = run_one_client({}, [](fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");

@@ -104,6 +104,24 @@ TEST(ClientOptions, OutOfRangeAreNamed) {
   expect_client_refused({.renewal_percent = 101}, "renewal_percent");
 }
 
+TEST(ClientOptions, ReadAheadNoMoreThanOneRequestOfTheDevice) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options;
+  options.simulation.max_message_bytes = 4'096;
+  Store store(options, stacks);
+  store.add_host("client", [&](fabric::Host& host) {
+    const auto connect = [&](const engine::ReadaheadOptions& readahead) {
+      return error_of(Client::connect(host, store.address(), {.readahead = readahead}));
+    };
+    EXPECT_FALSE(connect({.chunk_entries = 512, .container_bytes = 4'096}));
+    expect_error(connect({.chunk_entries = 513}), ErrorCode::invalid_argument, "chunk_entries");
+    expect_error(connect({.container_bytes = 4'097}), ErrorCode::invalid_argument,
+                 "container_bytes");
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
 TEST(ClientOptions, AtTheEndsOfTheirRangesWork) {
   std::vector<engine::ClientOptions> extremes(5);
   extremes[0].readahead = {.chunk_entries = 1, .container_bytes = 24, .containers = 1};

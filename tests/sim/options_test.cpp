@@ -56,6 +56,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"processor_preemption", "true"},
                                                      {"atomic_capability", "global"},
                                                      {"mtu_bytes", "512"},
+                                                     {"max_message_bytes", "5000"},
                                                      {"max_inline_bytes", "10"},
                                                      {"max_outstanding_reads_and_atomics", "3"}};
   ASSERT_EQ(option_descriptions().size(), others.size());
@@ -79,6 +80,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .processor_preemption = true,
       .atomic_capability = fabric::AtomicCapability::global,
       .mtu_bytes = 512,
+      .max_message_bytes = 5'000,
       .max_inline_bytes = 10,
       .max_outstanding_reads_and_atomics = 3,
   };
@@ -110,6 +112,7 @@ TEST(OptionDescriptions, TakeBothEndsOfTheirRangesAndNothingBeyond) {
                                  {"fault_rate.late_packets", 0, 1'000'000'000'000},
                                  {"last_fault_step", 0, largest_number},
                                  {"longest_stall_ns", 1, 3'600'000'000'000},
+                                 {"max_message_bytes", 4096, 4'294'967'295},
                                  {"max_inline_bytes", 0, 4096},
                                  {"max_outstanding_reads_and_atomics", 1, 255}}) {
     SimulationOptions options;

@@ -41,7 +41,9 @@ constexpr const char* exit_statuses =
 std::string_view remedy(engine::Answer answer) {
   switch (answer) {
     case engine::Answer::invalid_key: return "; a key has 1 to 65536 bytes";
-    case engine::Answer::value_too_large: return "; serve with a larger --region-size";
+    case engine::Answer::value_too_large:
+      return "; serve with a larger --region-size, or keep it within one request of the network "
+             "device";
     case engine::Answer::table_full: return "; delete keys, or serve with more --entries";
     case engine::Answer::out_of_memory: return "; delete keys, or serve with more --memory";
     case engine::Answer::corrupted: return "; store the key anew";

@@ -193,6 +193,7 @@ bool Shrinking::simplify_features() {
          scenario.simulation.mtu_bytes = plain.mtu_bytes;
          scenario.simulation.max_outstanding_reads_and_atomics =
              plain.max_outstanding_reads_and_atomics;
+         scenario.simulation.max_message_bytes = plain.max_message_bytes;
          scenario.simulation.max_inline_bytes = plain.max_inline_bytes;
        }});
   bool simpler = false;

@@ -39,7 +39,8 @@ typedef enum falafel_status {
   FALAFEL_OUT_OF_MEMORY = 8, /* of this process */
   FALAFEL_TABLE_FULL = 9,    /* set: no slot for a new key; delete keys */
   FALAFEL_STORE_FULL = 10,   /* set: no memory for the value; delete or overwrite keys */
-  FALAFEL_VALUE_TOO_LARGE = 11, /* set: key and value do not fit into a region of the server */
+  FALAFEL_VALUE_TOO_LARGE = 11, /* set: key and value do not fit into a region of the server, or
+                                   one request of this machine's network device */
   FALAFEL_CORRUPTED = 12,       /* what is stored fails its checksum */
   FALAFEL_UNKNOWN_OUTCOME =
       13,                   /* set, delete: the connection broke meanwhile; done, or not, or soon */

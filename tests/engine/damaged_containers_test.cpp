@@ -1,0 +1,44 @@
+// Containers that no honest client of this host would have written: longer than its own requests, with
+// lengths that lie, or with bytes that do not verify.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "tests/engine/planted.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+// A store with one client, whose body may reach into the server's memory.
+StoreRun run_store(const StoreOptions& options,
+                   const std::function<void(Store&, fabric::Host&, Client&)>& body) {
+  fabric::FiberStackPool stacks;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) { body(store, host, client); });
+  StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  return run;
+}
+
+TEST(ForeignContainers, LongerThanARequestAreReadInPieces) {
+  StoreOptions options;
+  options.simulation.max_message_bytes = 4'096;
+  run_store(options, [](Store& store, fabric::Host&, Client& client) {
+    const Bytes key = bytes_of("key");
+    Bytes value(20'000);
+    for (std::size_t index = 0; index < value.size(); ++index) {
+      value[index] = static_cast<std::byte>(index * 7 + index / 256);
+    }
+    ASSERT_EQ(client.set(key, {}).answer, Answer::stored);
+    const auto place = find_planted(*store.server(), key);
+    ASSERT_TRUE(place);
+    store.server()->memory().write(place->container_offset, container_of(key, value));
+    EXPECT_EQ(client.get(key).value, value);
+    EXPECT_EQ(client.remove(key).answer, Answer::deleted);
+  });
+}
+
+}  // namespace
+}  // namespace falafel::engine_test

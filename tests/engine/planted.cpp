@@ -1,0 +1,41 @@
+#include "tests/engine/planted.h"
+
+#include <algorithm>
+
+#include "engine/layout/container.h"
+
+namespace falafel::engine_test {
+
+using engine::Entry;
+using engine::Verification;
+
+Entry load_entry(engine::Server& server, std::uint64_t slot) {
+  return Entry(server.memory().load(server.geometry().entry_offset(slot)));
+}
+
+void store_entry(engine::Server& server, std::uint64_t slot, Entry entry) {
+  server.memory().store(server.geometry().entry_offset(slot), entry.word());
+}
+
+std::optional<Planted> find_planted(engine::Server& server, std::span<const std::byte> key) {
+  const std::span<const std::byte> chunk = server.memory().bytes();
+  for (std::uint64_t slot = 0; slot < server.geometry().table_entries; ++slot) {
+    const Entry entry = load_entry(server, slot);
+    if (entry.is_empty()) continue;
+    const std::uint64_t offset = server.geometry().to_offset(entry.offset_units());
+    const auto bytes = chunk.subspan(offset);
+    const auto header = engine::read_container_header(bytes, Verification::on);
+    if (!header) continue;
+    const auto found = engine::read_container_key(bytes, *header, Verification::on);
+    if (found && std::ranges::equal(*found, key)) return Planted{slot, entry, offset};
+  }
+  return std::nullopt;
+}
+
+Bytes container_of(std::span<const std::byte> key, std::span<const std::byte> value) {
+  Bytes bytes(engine::container_bytes(key.size(), value.size()));
+  engine::write_container(key, value, bytes);
+  return bytes;
+}
+
+}  // namespace falafel::engine_test
