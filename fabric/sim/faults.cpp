@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t never = ~std::uint64_t{0};
 
 bool strikes_at_steps(FaultKind kind) {
-  return kind != FaultKind::unreliable_loss && kind != FaultKind::datagram_reordering;
+  return kind != FaultKind::unreliable_loss && kind != FaultKind::datagram_reordering &&
+         kind != FaultKind::registration_failure;
 }
 
 bool can_strike(FaultKind kind, const HostCore& host) {
@@ -24,6 +25,8 @@ bool can_strike(FaultKind kind, const HostCore& host) {
     case FaultKind::client_pause: return host.role() == Role::client && !host.paused();
     case FaultKind::server_stall: return host.role() == Role::server && !host.paused();
     case FaultKind::server_restart: return host.role() == Role::server;
+    case FaultKind::client_stop: return host.role() == Role::client && !host.stopped();
+    case FaultKind::server_stop: return host.role() == Role::server && !host.stopped();
     default: return false;
   }
 }
@@ -65,13 +68,16 @@ bool FaultInjector::strike(FaultKind kind) {
     case FaultKind::client_crash:
     case FaultKind::client_pause:
     case FaultKind::server_stall:
-    case FaultKind::server_restart: return strike_host(kind);
+    case FaultKind::server_restart:
+    case FaultKind::client_stop:
+    case FaultKind::server_stop: return strike_host(kind);
     case FaultKind::queue_pair_error:
     case FaultKind::message_delay:
     case FaultKind::late_packets: return strike_queue_pair(kind);
     case FaultKind::latency_spike: return strike_clock();
     case FaultKind::unreliable_loss:
-    case FaultKind::datagram_reordering: break;
+    case FaultKind::datagram_reordering:
+    case FaultKind::registration_failure: break;
   }
   return false;
 }
@@ -97,6 +103,8 @@ bool FaultInjector::strike_host(FaultKind kind) {
   } else if (kind == FaultKind::server_restart) {
     host.crash();
     host.restart_after(draw_duration_ns());
+  } else if (kind == FaultKind::client_stop || kind == FaultKind::server_stop) {
+    host.pause(fabric::never_ns);
   } else {
     host.pause(draw_duration_ns());
   }

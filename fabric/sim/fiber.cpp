@@ -52,7 +52,7 @@ Fiber::Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::Fib
       context_(world.stacks, options.name, &Fiber::enter, this) {
   world_.ready.introduce(*this);
   world_.ready.set_work(*this, true);
-  if (!daemon_) ++world_.unfinished_foreground_fibers;
+  count_in_program(true);
 }
 
 void Fiber::enter(void* self) { static_cast<Fiber*>(self)->run_body(); }
@@ -74,8 +74,18 @@ void Fiber::finish() {
   leave_list();
   world_.timers.cancel(*this);
   world_.ready.set_work(*this, false);
-  if (!daemon_) --world_.unfinished_foreground_fibers;
+  count_in_program(false);
   joiners_.wake_all();
+}
+
+void Fiber::count_in_program(bool counts) {
+  if (daemon_ || counts_in_program_ == counts || (counts && finished_)) return;
+  counts_in_program_ = counts;
+  if (counts) {
+    ++world_.unfinished_foreground_fibers;
+  } else {
+    --world_.unfinished_foreground_fibers;
+  }
 }
 
 void Fiber::step() { step_here(); }

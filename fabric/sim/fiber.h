@@ -54,6 +54,7 @@ class Fiber final : public Actor, public Timer {
   void unwind();  // cancels, and runs the fiber until it has unwound
   bool finished() const { return finished_; }
   bool daemon() const { return daemon_; }
+  void count_in_program(bool counts);  // false: the program can be over without this fiber
   HostCore& host() const { return host_; }
   WaitList& joiners() { return joiners_; }
 
@@ -78,6 +79,7 @@ class Fiber final : public Actor, public Timer {
   fabric::FiberId id_;
   std::string name_;
   bool daemon_;
+  bool counts_in_program_ = false;
   std::function<void()> body_;
   fabric::FiberContext context_;
   WaitList joiners_;

@@ -82,6 +82,7 @@ fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::functi
   }
   fibers_.push_back(&fiber);
   if (paused_) world_.ready.hold(fiber);
+  if (stopped_) fiber.count_in_program(false);
   return id;
 }
 
@@ -157,11 +158,22 @@ void HostCore::pause(std::uint64_t duration_ns) {
     report_pause(true);
   }
   paused_ = true;
-  world_.timers.set(pause_timer_, world_.trace.time_ns() + duration_ns);
+  if (duration_ns == fabric::never_ns) stop();
+  if (!stopped_) world_.timers.set(pause_timer_, world_.trace.time_ns() + duration_ns);
+}
+
+// Nobody waits for the end of what has none: the program is over without this host.
+void HostCore::stop() {
+  stopped_ = true;
+  world_.timers.cancel(pause_timer_);
+  for (Fiber* fiber : fibers_) fiber->count_in_program(false);
 }
 
 void HostCore::resume_fibers() {
   paused_ = false;
+  if (std::exchange(stopped_, false)) {
+    for (Fiber* fiber : fibers_) fiber->count_in_program(true);
+  }
   world_.timers.cancel(pause_timer_);
   for (Fiber* fiber : fibers_) world_.ready.release(*fiber);
   report_pause(false);

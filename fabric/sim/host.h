@@ -48,11 +48,12 @@ class HostCore final : public fabric::Host {
   std::size_t max_registrations() const { return max_registrations_; }
   bool alive() const { return alive_; }
   bool paused() const { return paused_; }
+  bool stopped() const { return stopped_; }  // paused without end
 
   void start();  // the first time, or again after a crash
   void crash();
   void restart_after(std::uint64_t duration_ns);
-  void pause(std::uint64_t duration_ns);
+  void pause(std::uint64_t duration_ns);  // never_ns: without end
   void break_connections();
   void stay_as_it_is();  // neither a pause ends nor a restart comes
   void unwind_fibers();
@@ -63,6 +64,7 @@ class HostCore final : public fabric::Host {
   void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
  private:
+  void stop();
   void resume_fibers();
   void report_pause(bool begins) const;
   Fiber& own_fiber(fabric::FiberId fiber) const;
@@ -79,6 +81,7 @@ class HostCore final : public fabric::Host {
   std::uint32_t incarnation_ = 0;
   bool alive_ = false;
   bool paused_ = false;
+  bool stopped_ = false;
   CallbackTimer pause_timer_;
   CallbackTimer restart_timer_;
 };

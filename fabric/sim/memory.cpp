@@ -191,6 +191,12 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
                       fmt::format("{} has all of its {} registrations; allow more, or revoke some",
                                   host_.name(), host_.max_registrations()));
   }
+  if (world_.strikes(FaultKind::registration_failure, ChoiceKind::registration)) {
+    world_.count(FaultKind::registration_failure);
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("{} cannot lock {} bytes; register less, or try again",
+                                  host_.name(), length_bytes));
+  }
   Region region;
   region.base = core->data();
   region.block = std::static_pointer_cast<BlockCore>(std::move(block));

@@ -120,6 +120,12 @@ OptionDescription flag(const std::string& name, const std::string& meaning,
   return selection<bool>(name, meaning, member, {{"false", false}, {"true", true}});
 }
 
+// An option that replay files did not always have.
+OptionDescription later(OptionDescription option) {
+  option.is_in_every_replay_file = false;
+  return option;
+}
+
 void add_scheduling(std::vector<OptionDescription>& table) {
   table.push_back(selection<StrategyKind>(
       "strategy", "who moves next: anyone, or by priorities that rarely change",
@@ -151,6 +157,15 @@ void add_faults(std::vector<OptionDescription>& table) {
   add(FaultKind::server_stall, "a server's fibers stand still, its device goes on", "steps");
   add(FaultKind::server_restart, "a server's host dies and comes back empty", "steps");
   add(FaultKind::latency_spike, "everything in flight is slower than the next timer", "steps");
+  const auto add_later = [&table](FaultKind kind, std::string_view effect, std::string_view unit) {
+    table.push_back(later(fault_rate(kind, effect, unit)));
+  };
+  add_later(FaultKind::client_stop, "a client's fibers stand still for good, its device goes on",
+            "steps");
+  add_later(FaultKind::server_stop, "a server's fibers stand still for good, its device goes on",
+            "steps");
+  add_later(FaultKind::registration_failure, "a registration of memory is refused: out of memory",
+            "registrations");
 
   table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
                          &SimulationOptions::last_fault_step));

@@ -64,6 +64,9 @@ std::string_view to_string(FaultKind kind) {
     case FaultKind::server_stall: return "server_stall";
     case FaultKind::server_restart: return "server_restart";
     case FaultKind::latency_spike: return "latency_spike";
+    case FaultKind::client_stop: return "client_stop";
+    case FaultKind::server_stop: return "server_stop";
+    case FaultKind::registration_failure: return "registration_failure";
   }
   return "unknown";
 }

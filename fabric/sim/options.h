@@ -23,20 +23,23 @@ enum class StrategyKind : std::uint8_t { random, pct };
 enum class Granularity : std::uint8_t { byte, word, packet };
 
 // What can go wrong. A rate of n means: about once in n steps of the run (unreliable_loss: in n
-// packets, datagram_reordering: in n messages); 0 is never.
+// packets, datagram_reordering: in n messages, registration_failure: in n registrations); 0 is never.
 enum class FaultKind : std::uint8_t {
-  client_crash,         // a client's host dies; what it had sent may still land, wholly or in part
-  client_pause,         // a client's fibers stand still, its device goes on
-  queue_pair_error,     // a connection breaks; work in flight is in doubt
-  unreliable_loss,      // a packet on UC or UD is lost
-  datagram_reordering,  // a datagram is overtaken by later ones
-  message_delay,        // a queue pair with a SEND in flight stands still
-  late_packets,         // a queue pair with a READ, WRITE or atomic in flight stands still
-  server_stall,         // a server's fibers stand still, its device goes on
-  server_restart,       // a server's host dies and comes back empty
-  latency_spike,        // everything in flight is slower than the next timer
+  client_crash,          // a client's host dies; what it had sent may still land, wholly or in part
+  client_pause,          // a client's fibers stand still, its device goes on
+  queue_pair_error,      // a connection breaks; work in flight is in doubt
+  unreliable_loss,       // a packet on UC or UD is lost
+  datagram_reordering,   // a datagram is overtaken by later ones
+  message_delay,         // a queue pair with a SEND in flight stands still
+  late_packets,          // a queue pair with a READ, WRITE or atomic in flight stands still
+  server_stall,          // a server's fibers stand still, its device goes on
+  server_restart,        // a server's host dies and comes back empty
+  latency_spike,         // everything in flight is slower than the next timer
+  client_stop,           // a client's fibers stand still for good, its device goes on
+  server_stop,           // a server's fibers stand still for good, its device goes on
+  registration_failure,  // a registration of memory is refused: out of memory
 };
-inline constexpr std::size_t fault_kind_count = 10;
+inline constexpr std::size_t fault_kind_count = 13;
 std::string_view to_string(FaultKind kind);
 
 struct SimulationOptions {
@@ -80,6 +83,8 @@ struct OptionDescription {
   std::string name;
   std::string meaning;
   std::string values;
+  // Replay files that are older than the option lack it; they were recorded with its default.
+  bool is_in_every_replay_file = true;
   std::function<bool(const SimulationOptions&)> is_valid;
   std::function<std::string(const SimulationOptions&)> get;
   std::function<bool(SimulationOptions&, std::string_view)> set;

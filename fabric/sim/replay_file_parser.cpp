@@ -80,6 +80,7 @@ SimulationOptions read_options(const json& object) {
   SimulationOptions options;
   for (const auto& [name, value] : object.items()) read_option(options, name, value);
   for (const OptionDescription& option : option_descriptions()) {
+    if (!option.is_in_every_replay_file) continue;
     if (!object.contains(option.name)) fail(fmt::format("missing option {}", option.name));
   }
   return options;

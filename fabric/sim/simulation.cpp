@@ -97,7 +97,10 @@ std::string describe(const World& world, std::string_view why) {
                                  world.trace.step(), world.trace.time_ns(), world.ready.size());
   for (const auto& host : world.hosts) {
     text += fmt::format("\nhost {}: {}{}, incarnation {}", host->name(),
-                        host->alive() ? "alive" : "dead", host->paused() ? ", paused" : "",
+                        host->alive() ? "alive" : "dead",
+                        host->stopped()  ? ", stopped"
+                        : host->paused() ? ", paused"
+                                         : "",
                         host->incarnation());
   }
   for (const auto& fiber : world.fibers) {

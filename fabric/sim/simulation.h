@@ -31,8 +31,8 @@ namespace falafel::sim {
 struct World;
 
 enum class Outcome : std::uint8_t {
-  completed,   // all fibers but the daemons have returned, and the network is quiet
-  stuck,       // fibers wait for what can no longer happen
+  completed,  // all fibers but daemons and those of stopped hosts have returned; the network is quiet
+  stuck,      // fibers wait for what can no longer happen
   step_limit,  // the step limit was reached
   stopped,     // stop() was called
   diverged,    // a replay met a question that was not recorded (ReplayStrategy)
@@ -107,8 +107,8 @@ class Simulation {
   // Scripted faults, for scenarios; from a fiber or before run(). The host of the calling fiber may be
   // meant too: the fiber is then cancelled in its next waiting call.
   void crash(std::string_view host);
-  void restart(std::string_view host);  // of a crashed host
-  void pause(std::string_view host, std::uint64_t duration_ns);
+  void restart(std::string_view host);                           // of a crashed host
+  void pause(std::string_view host, std::uint64_t duration_ns);  // never_ns: without end
   void break_connection(std::string_view host);  // every queue pair of the host goes to error
 
  private:

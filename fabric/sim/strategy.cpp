@@ -21,6 +21,7 @@ std::string_view to_string(ChoiceKind kind) {
     case ChoiceKind::preemption: return "preemption";
     case ChoiceKind::head_start: return "head_start";
     case ChoiceKind::program: return "program";
+    case ChoiceKind::registration: return "registration";
   }
   return "unknown";
 }

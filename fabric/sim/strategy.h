@@ -28,8 +28,9 @@ enum class ChoiceKind : std::uint8_t {
   preemption,        // whether traffic comes between two accesses of the processor
   head_start,        // whether a request moves before the fiber that waits for it gives way
   program,           // fabric::Host::random
+  registration,      // whether a registration of memory is refused
 };
-inline constexpr std::size_t choice_kind_count = 16;
+inline constexpr std::size_t choice_kind_count = 17;
 std::string_view to_string(ChoiceKind kind);
 
 // A question: a number below `bound` (bound 0: any 64 bits), at this step of the run, the trace so far

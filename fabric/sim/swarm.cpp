@@ -14,10 +14,12 @@ namespace {
 
 // Seeds are shared with strategies, whose numbers are to be independent of these.
 constexpr std::uint64_t swarm_stream = 0x737761726d;
+// Options that were added later: drawing them changes no other option of a seed.
+constexpr std::uint64_t later_stream = 0x6c61746572;
 
 class SwarmDraw {
  public:
-  explicit SwarmDraw(std::uint64_t seed) : random_(seed ^ swarm_stream) {}
+  SwarmDraw(std::uint64_t seed, std::uint64_t stream) : random_(seed ^ stream) {}
 
   bool one_in(std::uint64_t count) { return random_.below(count) == 0; }
 
@@ -49,12 +51,19 @@ void draw_scheduling(SwarmDraw& draw, SimulationOptions& options) {
   options.step_duration_ns = draw.one_of({10, 100, 1'000});
 }
 
-// A run in which hosts keep dying does little else, so these two kinds are out more often than in.
-void draw_faults(SwarmDraw& draw, SimulationOptions& options) {
-  const auto strikes = [&](FaultKind kind, bool is_in, std::uint64_t first, std::uint64_t last) {
+struct FaultDraw {
+  SwarmDraw& draw;
+  SimulationOptions& options;
+
+  void operator()(FaultKind kind, bool is_in, std::uint64_t first, std::uint64_t last) const {
     const std::uint64_t rate = draw.logarithmic(first, last);
     options.set_fault_rate(kind, is_in ? rate : 0);
-  };
+  }
+};
+
+// A run in which hosts keep dying does little else, so these two kinds are out more often than in.
+void draw_faults(SwarmDraw& draw, SimulationOptions& options) {
+  const FaultDraw strikes{draw, options};
   strikes(FaultKind::client_crash, draw.one_in(4), 200, 2'000);
   strikes(FaultKind::client_pause, draw.one_in(2), 20, 2'000);
   strikes(FaultKind::queue_pair_error, draw.one_in(2), 20, 2'000);
@@ -66,6 +75,14 @@ void draw_faults(SwarmDraw& draw, SimulationOptions& options) {
   strikes(FaultKind::server_restart, draw.one_in(4), 200, 2'000);
   strikes(FaultKind::latency_spike, draw.one_in(2), 20, 2'000);
   options.longest_stall_ns = draw.one_of({1'000'000, 100'000'000, 10'000'000'000});
+}
+
+// Nor does one in which hosts stop for good.
+void draw_later_faults(SwarmDraw& draw, SimulationOptions& options) {
+  const FaultDraw strikes{draw, options};
+  strikes(FaultKind::client_stop, draw.one_in(4), 200, 2'000);
+  strikes(FaultKind::server_stop, draw.one_in(4), 200, 2'000);
+  strikes(FaultKind::registration_failure, draw.one_in(4), 2, 200);
 }
 
 // Nothing weaker than the fabric's contract, which byte granularity would be.
@@ -84,11 +101,13 @@ void draw_device(SwarmDraw& draw, SimulationOptions& options) {
 }  // namespace
 
 SimulationOptions draw_swarm_options(std::uint64_t seed) {
-  SwarmDraw draw(seed);
+  SwarmDraw draw(seed, swarm_stream);
   SimulationOptions options;
   draw_scheduling(draw, options);
   draw_faults(draw, options);
   draw_device(draw, options);
+  SwarmDraw later(seed, later_stream);
+  draw_later_faults(later, options);
   return options;
 }
 

@@ -72,6 +72,26 @@ TEST(ReplayFile, HasAFormThatPeopleCanRead) {
   EXPECT_TRUE(json::accept(text));
 }
 
+// What a run was recorded without, it did without.
+TEST(ReplayFile, MayBeOlderThanAnOption) {
+  ReplayFile file = small_file();
+  std::string text = serialize(file);
+  std::size_t later_options = 0;
+  for (const OptionDescription& option : option_descriptions()) {
+    if (option.is_in_every_replay_file) continue;
+    ++later_options;
+    const std::size_t begin = text.find("    \"" + option.name + "\": ");
+    ASSERT_NE(begin, std::string::npos) << option.name;
+    text.erase(begin, text.find('\n', begin) + 1 - begin);
+  }
+  EXPECT_GT(later_options, 0U);
+  text.erase(text.rfind("\n  \"checksum\"") + 1);
+  seal_replay_file(text);
+  const auto parsed = parse_replay_file(text);
+  ASSERT_TRUE(parsed) << parsed.error();
+  EXPECT_EQ(*parsed, file);
+}
+
 TEST(ReplayFile, MayHaveNoChoices) {
   const auto parsed = parse_replay_file(serialize(ReplayFile{}));
   ASSERT_TRUE(parsed) << parsed.error();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <stdexcept>
 
@@ -49,7 +50,7 @@ TEST(Simulation, TraceHashOfAHundredSeedsIsTheSameInEveryBuild) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     hash = hash * 31 + run_seed(seed, stacks).trace_hash;
   }
-  EXPECT_EQ(hash, 0xcb8bcc6187040980U) << fmt::format("{:#x}", hash);
+  EXPECT_EQ(hash, 0x8ab973ffcd0b67eU) << fmt::format("{:#x}", hash);
 }
 
 TEST(Simulation, DifferentSeedsGiveDifferentTraces) {
@@ -195,6 +196,117 @@ TEST(Simulation, AStoppedRunEndsBehindTheStep) {
   EXPECT_EQ(result.outcome, Outcome::stopped);
   EXPECT_EQ(result.steps, stopped_at_step);
   EXPECT_NE(result.explanation.find("restless"), std::string::npos) << result.explanation;
+}
+
+// A host whose one fiber counts its steps for ever, and one that stops it after 100 of its own.
+class StoppedHost : public testing::Test {
+ protected:
+  RunResult run(const std::function<void(fabric::Host&, Simulation&)>& afterwards) {
+    fabric::FiberStackPool stacks;
+    RandomStrategy strategy(1);
+    Simulation simulation({.step_limit = 10'000}, strategy, stacks);
+    simulation.add_host({.name = "stopped"}, [&](fabric::Host& host) {
+      ++boots_;
+      for (;;) {
+        ++count_;
+        host.yield();
+      }
+    });
+    simulation.add_host({.name = "other"}, [&](fabric::Host& host) {
+      for (int step = 0; step < 100; ++step) host.yield();
+      simulation.pause("stopped", fabric::never_ns);
+      count_when_stopped_ = count_;
+      afterwards(host, simulation);
+    });
+    return simulation.run();
+  }
+
+  std::uint64_t boots_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint64_t count_when_stopped_ = 0;
+};
+
+TEST_F(StoppedHost, StandsStillForGoodAndTheRunEndsWithoutIt) {
+  const RunResult result = run([](fabric::Host& host, Simulation&) {
+    host.sleep_until(host.now_ns() + 3'600'000'000'000);
+    for (int step = 0; step < 100; ++step) host.yield();
+  });
+  EXPECT_EQ(result.outcome, Outcome::completed) << result.explanation;
+  EXPECT_GT(count_when_stopped_, 0U);
+  EXPECT_EQ(count_, count_when_stopped_);
+}
+
+TEST_F(StoppedHost, IsNotResumedByTheEndOfAPause) {
+  const RunResult result = run([](fabric::Host& host, Simulation& simulation) {
+    simulation.pause("stopped", 1'000);
+    host.sleep_until(host.now_ns() + 1'000'000);
+    for (int step = 0; step < 100; ++step) host.yield();
+  });
+  EXPECT_EQ(result.outcome, Outcome::completed) << result.explanation;
+  EXPECT_EQ(count_, count_when_stopped_);
+}
+
+TEST_F(StoppedHost, CanStillCrashAndBootAnew) {
+  const RunResult result = run([&](fabric::Host& host, Simulation& simulation) {
+    simulation.crash("stopped");
+    simulation.restart("stopped");
+    for (int step = 0; step < 100; ++step) host.yield();
+    EXPECT_GT(count_, count_when_stopped_);
+  });
+  EXPECT_EQ(boots_, 2U);
+  EXPECT_EQ(result.outcome, Outcome::step_limit);  // it runs again, so the program is not over
+}
+
+TEST(Simulation, WithoutTheStoppedNobodyCanMove) {
+  fabric::FiberStackPool stacks;
+  RandomStrategy strategy(1);
+  Simulation simulation({}, strategy, stacks);
+  simulation.add_host({.name = "stopped"}, [&](fabric::Host& host) {
+    simulation.pause("stopped", fabric::never_ns);
+    host.yield();
+  });
+  simulation.add_host({.name = "waiting"}, [](fabric::Host& host) {
+    const auto event = host.create_event();
+    event->wait(fabric::never_ns);
+  });
+  const RunResult result = simulation.run();
+  EXPECT_EQ(result.outcome, Outcome::stuck);
+  EXPECT_NE(result.explanation.find("host stopped: alive, stopped"), std::string::npos)
+      << result.explanation;
+}
+
+// A fiber that runs when its host is stopped goes on to its next wait; it may end before.
+TEST(Simulation, AFiberMayEndAfterItStoppedItsHost) {
+  fabric::FiberStackPool stacks;
+  RandomStrategy strategy(1);
+  Simulation simulation({}, strategy, stacks);
+  simulation.add_host({.name = "stopped"},
+                      [&](fabric::Host&) { simulation.pause("stopped", fabric::never_ns); });
+  simulation.add_host({.name = "other"}, [](fabric::Host& host) { host.sleep_until(1'000); });
+  EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+}
+
+TEST(Simulation, ARegistrationFailsAboutOnceInItsRate) {
+  fabric::FiberStackPool stacks;
+  RandomStrategy strategy(1);
+  SimulationOptions options;
+  options.set_fault_rate(FaultKind::registration_failure, 4);
+  Simulation simulation(options, strategy, stacks);
+  constexpr std::uint64_t tries = 4'000;
+  std::uint64_t refused = 0;
+  simulation.add_host({.name = "host"}, [&](fabric::Host& host) {
+    const auto domain = host.device(0).create_protection_domain();
+    const auto memory = host.allocate_memory(8).value();
+    for (std::uint64_t attempt = 0; attempt < tries; ++attempt) {
+      const auto region = domain->register_memory(memory, 0, 8, {});
+      if (region) continue;
+      EXPECT_EQ(region.error().code, fabric::ErrorCode::out_of_memory);
+      ++refused;
+    }
+  });
+  const RunResult result = simulation.run();
+  EXPECT_NEAR(static_cast<double>(refused), tries / 4.0, tries / 20.0);
+  EXPECT_EQ(result.faults[static_cast<std::size_t>(FaultKind::registration_failure)], refused);
 }
 
 TEST(Simulation, WrongOptionsAndNamesAreNamed) {

@@ -13,6 +13,19 @@ constexpr std::uint64_t memory_bytes = 8192;
 constexpr std::uint16_t service = 7;
 constexpr std::uint64_t patience_ns = 20'000'000'000;
 
+// Until it succeeds: registrations may fail.
+std::unique_ptr<fabric::MemoryRegion> register_memory(
+    fabric::Host& host, fabric::ProtectionDomain& domain,
+    const std::shared_ptr<fabric::MemoryBlock>& memory) {
+  for (;;) {
+    auto region = domain.register_memory(
+        memory, 0, memory_bytes,
+        {.local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true});
+    if (region) return std::move(*region);
+    host.sleep_until(host.now_ns() + 1'000);
+  }
+}
+
 struct Side {
   std::unique_ptr<fabric::ProtectionDomain> domain;
   std::unique_ptr<fabric::CompletionQueue> completions;
@@ -23,13 +36,7 @@ struct Side {
       : domain(host.device(0).create_protection_domain()),
         completions(host.device(0).create_completion_queue(256).value()),
         memory(host.allocate_memory(memory_bytes).value()),
-        region(domain
-                   ->register_memory(memory, 0, memory_bytes,
-                                     {.local_write = true,
-                                      .remote_read = true,
-                                      .remote_write = true,
-                                      .remote_atomic = true})
-                   .value()) {}
+        region(register_memory(host, *domain, memory)) {}
 
   fabric::QueuePairOptions options(fabric::Transport transport) const {
     return {.transport = transport,
@@ -59,7 +66,8 @@ void disturb(fabric::Host& host, Side& side) {
     side.memory->store(8 * host.random(4), value);
     if (host.random(16) != 0) continue;
     const fabric::Access access = side.region->access();
-    side.region = side.domain->register_memory(side.memory, 0, memory_bytes, access).value();
+    auto region = side.domain->register_memory(side.memory, 0, memory_bytes, access);
+    if (region) side.region = std::move(*region);
   }
 }
 
