@@ -44,9 +44,9 @@ void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t slot, engine::Ent
   judgement_ = {.verdict = Verdict::violated,
                 .property = "aba",
                 .explanation = fmt::format(
-                    "step {}: party {} swapped the word {:016x} of slot {}, which it had read "
+                    "step {}: {} swapped the word {:016x} of slot {}, which it had read "
                     "{} changes before: the entry had been changed, and changed back",
-                    step, party, expected.word(), slot, version - version_read),
+                    step, name_party_(party), expected.word(), slot, version - version_read),
                 .slots = {slot},
                 .step = step};
 }

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "checkers/judgement.h"
@@ -15,7 +18,11 @@ namespace falafel::checkers {
 
 class AbaChecker {
  public:
-  explicit AbaChecker(std::uint64_t table_entries) : slots_(table_entries) {}
+  // What a party is called in explanations.
+  using NameParty = std::function<std::string(std::uint32_t party)>;
+
+  AbaChecker(std::uint64_t table_entries, NameParty name_party)
+      : slots_(table_entries), name_party_(std::move(name_party)) {}
 
   // In the order in which they take effect. A party is whoever reads and swaps on its own account. What
   // a failed compare-and-swap returns is read, too.
@@ -45,6 +52,7 @@ class AbaChecker {
   static void remember(Slot& slot, std::uint32_t party, std::uint64_t word);
 
   std::vector<Slot> slots_;
+  NameParty name_party_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "aba", .explanation = {}};
 };
 

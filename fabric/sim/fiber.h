@@ -56,6 +56,7 @@ class Fiber final : public Actor, public Timer {
   bool daemon() const { return daemon_; }
   void count_in_program(bool counts);  // false: the program can be over without this fiber
   HostCore& host() const { return host_; }
+  fabric::FiberId id() const { return id_; }
   WaitList& joiners() { return joiners_; }
 
   void step() override;

@@ -92,13 +92,17 @@ void BlockCore::maybe_preempt() {
 std::uint64_t BlockCore::load(std::uint64_t offset) {
   std::byte* address = word(offset);
   maybe_preempt();
-  return load_word(address);
+  const std::uint64_t value = load_word(address);
+  world_.trace.show(
+      {.kind = EventKind::processor_read, .offset = offset, .word = value, .block = this});
+  return value;
 }
 
 void BlockCore::store(std::uint64_t offset, std::uint64_t value) {
   std::byte* address = word(offset);
   maybe_preempt();
-  world_.trace.record({.kind = EventKind::processor_access, .offset = offset, .word = value});
+  world_.trace.record(
+      {.kind = EventKind::processor_access, .offset = offset, .word = value, .block = this});
   host_.note_processor_store(address, word_bytes);
   store_word(address, value);
 }
@@ -109,9 +113,16 @@ std::uint64_t BlockCore::compare_and_swap(std::uint64_t offset, std::uint64_t ex
   maybe_preempt();
   const std::uint64_t found = load_word(address);
   if (found == expected) {
-    world_.trace.record({.kind = EventKind::processor_access, .offset = offset, .word = desired});
+    world_.trace.record({.kind = EventKind::processor_access,
+                         .offset = offset,
+                         .word = desired,
+                         .block = this,
+                         .replaced_word = found});
     host_.note_processor_store(address, word_bytes);
     store_word(address, desired);
+  } else {
+    world_.trace.show(
+        {.kind = EventKind::processor_read, .offset = offset, .word = found, .block = this});
   }
   return found;
 }
@@ -140,6 +151,10 @@ void BlockCore::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move
 void BlockCore::read(std::uint64_t offset, std::span<std::byte> destination) {
   move_torn(offset, destination.size(), [&](std::uint64_t position, std::uint64_t length) {
     std::memcpy(destination.data() + position, data_ + offset + position, length);
+    world_.trace.show({.kind = EventKind::processor_read,
+                       .offset = offset + position,
+                       .data = destination.subspan(position, length),
+                       .block = this});
   });
 }
 
@@ -147,7 +162,8 @@ void BlockCore::write(std::uint64_t offset, std::span<const std::byte> source) {
   move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
     world_.trace.record({.kind = EventKind::processor_access,
                          .offset = offset + position,
-                         .data = source.subspan(position, length)});
+                         .data = source.subspan(position, length),
+                         .block = this});
     host_.note_processor_store(data_ + offset + position, length);
     std::memcpy(data_ + offset + position, source.data() + position, length);
   });

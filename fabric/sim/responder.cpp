@@ -42,6 +42,7 @@ void QueuePairCore::trace(EventKind kind, const SendEntry& request, std::uint64_
                        .offset = offset,
                        .word = word,
                        .data = data,
+                       .posted = &request.request,
                        .place = request.place});
 }
 
@@ -209,6 +210,7 @@ void QueuePairCore::finish_atomic(SendEntry& request) {
                        .offset = wanted.remote.offset,
                        .word = word,
                        .previous_word = request.old_word,
+                       .posted = &wanted,
                        .place = request.place});
   store_word(request.target, word);
   if (request.phase == Phase::in_gap) peer_->device_.release(request.target);

@@ -218,6 +218,11 @@ RunResult Simulation::run() {
   return result;
 }
 
+std::optional<fabric::FiberId> Simulation::running_fiber() const {
+  if (world_->running == nullptr) return std::nullopt;
+  return world_->running->id();
+}
+
 std::uint64_t Simulation::steps() const { return world_->trace.step(); }
 
 void Simulation::stop() { world_->stop(); }

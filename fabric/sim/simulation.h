@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -97,6 +98,9 @@ class Simulation {
 
   // Once. An exception of a fiber other than FiberCancelled aborts.
   RunResult run();
+
+  // The number of the fiber that runs, as observers know it; none between two of them.
+  std::optional<fabric::FiberId> running_fiber() const;
 
   // How many steps have been made; also from a fiber, where time alone does not tell whether faults are over.
   std::uint64_t steps() const;

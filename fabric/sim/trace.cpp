@@ -26,6 +26,7 @@ std::string_view to_string(EventKind kind) {
     case EventKind::fault: return "fault";
     case EventKind::host_started: return "host started";
     case EventKind::host_died: return "host died";
+    case EventKind::processor_read: return "processor reads";
   }
   return "unknown event";
 }
@@ -55,6 +56,7 @@ void TraceLog::observe(const TraceEvent& event) {
   entries_.push_back({event, {event.data.begin(), event.data.end()}});
   entries_.back().event.data = {};
   entries_.back().event.posted = nullptr;
+  entries_.back().event.block = nullptr;
 }
 
 std::string describe(const TraceEvent& event) {

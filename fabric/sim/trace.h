@@ -12,8 +12,9 @@
 #include <vector>
 
 namespace falafel::fabric {
+class MemoryBlock;
 struct WorkRequest;
-}
+}  // namespace falafel::fabric
 
 namespace falafel::sim {
 
@@ -30,12 +31,13 @@ enum class EventKind : std::uint8_t {
   request_completed,  // detail: status
   access_refused,     // offset, word: the status
   queue_pair_error,
-  processor_access,  // offset, length, word: of the host's own memory
+  processor_access,  // offset, data or word: what is stored in the host's own memory
   connection,        // a step of a handshake
   time_jump,         // word: the time in nanoseconds
   fault,             // detail: FaultKind
   host_started,      // subject: host
   host_died,
+  processor_read,  // offset, data or word: what the processor read there. For observers; not recorded
 };
 std::string_view to_string(EventKind kind);
 
@@ -49,7 +51,10 @@ struct TraceEvent {
   std::uint64_t previous_word = 0;
   std::span<const std::byte> data{};  // valid during the call only
   // For observers; no part of the hash.
-  const fabric::WorkRequest* posted = nullptr;  // request_posted; valid during the call only
+  // Of the events about a request; valid during the call only.
+  const fabric::WorkRequest* posted = nullptr;
+  const fabric::MemoryBlock* block = nullptr;  // processor_access, processor_read: in which memory
+  std::uint64_t replaced_word = 0;             // processor_access by a compare-and-swap
   std::uint64_t place = 0;  // of the request in its send queue: programs give identifiers again
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
@@ -75,7 +80,7 @@ struct Pause {
 // A set of kinds of events: bit i stands for the i-th.
 using EventKinds = std::uint32_t;
 inline constexpr EventKinds all_event_kinds = ~EventKinds{0};
-static_assert(static_cast<unsigned>(EventKind::host_died) < 32, "the last kind has a bit");
+static_assert(static_cast<unsigned>(EventKind::processor_read) < 32, "the last kind has a bit");
 constexpr EventKinds event_kinds(std::initializer_list<EventKind> kinds) {
   EventKinds set = 0;
   for (const EventKind kind : kinds) set |= EventKinds{1} << static_cast<unsigned>(kind);
@@ -119,6 +124,11 @@ class Trace {
 
   void record(const TraceEvent& event) {
     mix(event);
+    show(event);
+  }
+
+  // To observers alone: it changes nothing, and is no part of the hash.
+  void show(const TraceEvent& event) {
     if ((observed_kinds_ & event_kinds({event.kind})) != 0) [[unlikely]] {
       // Member by member: an event that nobody observes is never in memory.
       report({.kind = event.kind,
@@ -130,6 +140,8 @@ class Trace {
               .previous_word = event.previous_word,
               .data = event.data,
               .posted = event.posted,
+              .block = event.block,
+              .replaced_word = event.replaced_word,
               .place = event.place,
               .step = step_,
               .time_ns = time_ns_});

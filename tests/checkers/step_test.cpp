@@ -1,5 +1,8 @@
 // The checkers that follow a run step by step: ABA and progress.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "checkers/aba.h"
 #include "checkers/progress.h"
@@ -12,8 +15,10 @@ using engine::Entry;
 constexpr Entry a{0x100000000};
 constexpr Entry b{0x200000000};
 
+std::string name_party(std::uint32_t party) { return "party " + std::to_string(party); }
+
 TEST(AbaChecker, AcceptsASwapOfWhatWasRead) {
-  AbaChecker checker(4);
+  AbaChecker checker(4, name_party);
   checker.on_read(1, 0, a);
   checker.on_swapped(1, 0, a, b, 10);
   checker.on_swapped(1, 0, b, a, 11);  // it wrote b itself
@@ -21,7 +26,7 @@ TEST(AbaChecker, AcceptsASwapOfWhatWasRead) {
 }
 
 TEST(AbaChecker, FindsASwapOfAWordThatCameBack) {
-  AbaChecker checker(4);
+  AbaChecker checker(4, name_party);
   checker.on_read(1, 0, a);
   checker.on_read(2, 0, a);
   checker.on_swapped(2, 0, a, b, 10);
@@ -32,7 +37,7 @@ TEST(AbaChecker, FindsASwapOfAWordThatCameBack) {
 }
 
 TEST(AbaChecker, AcceptsAWordThatWasReadAgain) {
-  AbaChecker checker(4);
+  AbaChecker checker(4, name_party);
   checker.on_read(1, 0, a);
   checker.on_read(2, 0, a);
   checker.on_swapped(2, 0, a, b, 10);
@@ -42,8 +47,21 @@ TEST(AbaChecker, AcceptsAWordThatWasReadAgain) {
   EXPECT_EQ(checker.judgement().verdict, Verdict::holds);
 }
 
+TEST(AbaChecker, AFailedSwapReadsWhatItFinds) {
+  AbaChecker checker(4, name_party);
+  checker.on_read(1, 0, a);
+  checker.on_read(2, 0, a);
+  checker.on_swapped(2, 0, a, b, 10);
+  checker.on_read(1, 0, b);  // its compare-and-swap of another word came too late
+  checker.on_swapped(2, 0, b, a, 11);
+  checker.on_swapped(2, 0, a, b, 12);
+  checker.on_swapped(1, 0, b, a, 13);
+  EXPECT_EQ(checker.judgement().verdict, Verdict::violated);
+  EXPECT_THAT(checker.judgement().explanation, testing::HasSubstr("party 1 swapped"));
+}
+
 TEST(AbaChecker, KeepsSlotsApart) {
-  AbaChecker checker(4);
+  AbaChecker checker(4, name_party);
   checker.on_read(1, 0, a);
   checker.on_read(2, 1, a);
   checker.on_swapped(2, 1, a, b, 10);

@@ -36,6 +36,7 @@ class StoreWorld {
   std::uint64_t completed_operations() const { return completed_; }
   std::uint64_t unfinished_operations() const;
   void stop() { simulation_->stop(); }
+  std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
 
   // After the run. Operations on different lives of the server have different histories.
   std::map<std::uint64_t, checkers::History>& histories() { return histories_; }

@@ -139,7 +139,8 @@ void Recorder::observe(const sim::TraceEvent& event) {
       return mark(MarkKind::started, lanes_.of_host(event.subject), "starts");
     case EventKind::host_died: return on_host_died(event.subject);
     case EventKind::packet_arrives:
-    case EventKind::time_jump: break;
+    case EventKind::time_jump:
+    case EventKind::processor_read: break;
   }
 }
 

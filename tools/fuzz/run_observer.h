@@ -1,0 +1,68 @@
+// Feeds the checkers that follow a run event by event, and passes the events on to the listener, if there is
+// one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkers/aba.h"
+#include "checkers/judgement.h"
+#include "checkers/progress.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/trace.h"
+#include "tools/fuzz/parties.h"
+#include "tools/fuzz/run.h"
+#include "tools/fuzz/scenario.h"
+#include "tools/fuzz/server_lives.h"
+#include "tools/fuzz/store_world.h"
+
+namespace falafel::fuzz {
+
+class RunObserver : public sim::TraceObserver {
+ public:
+  // All of them outlive it.
+  RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options);
+
+  void observe(const sim::TraceEvent& event) override;
+  sim::EventKinds observed_kinds() const override;
+  void introduce(const sim::Subject& subject) override;
+  void observe_pause(const sim::Pause& pause) override;
+
+  void show_memory(std::uint64_t step);  // to the listener, which there is
+  void on_end(const sim::RunResult& result);
+  void add_violations(std::vector<checkers::Judgement>& violations) const;
+
+ private:
+  std::optional<std::uint64_t> slot_at(std::uint64_t offset) const;
+  bool is_of_server(const sim::TraceEvent& event) const;
+  void on_words_read(const sim::TraceEvent& event);
+  void on_atomic_read(const sim::TraceEvent& event);
+  void on_atomic_written(const sim::TraceEvent& event);
+  void on_processor_read(const sim::TraceEvent& event);
+  void on_processor_access(const sim::TraceEvent& event);
+  void on_request_posted(const sim::TraceEvent& event);
+  void read_entries(std::uint32_t party, std::uint64_t offset, std::span<const std::byte> data);
+  void read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word);
+  void swap_entry(std::uint32_t party, const sim::TraceEvent& event, std::uint64_t replaced_word);
+  void check_slot(std::uint64_t changed);
+  // Calls look(view), if there is a server.
+  template <typename Look>
+  void with_memory(Look look);
+
+  const engine::Geometry& geometry_;
+  StoreWorld& world_;
+  const RunOptions& options_;
+  checkers::AbaChecker aba_;
+  checkers::ProgressChecker progress_;
+  Parties parties_;
+  ServerLives lives_;
+  std::uint64_t completed_operations_ = 0;
+  std::uint64_t step_ = 0;
+  checkers::Judgement dangling_{
+      .verdict = checkers::Verdict::holds, .property = {}, .explanation = {}};
+  std::string how_it_ended_;  // unless everybody came to an end
+};
+
+}  // namespace falafel::fuzz
