@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -30,6 +31,7 @@ class Search {
   // not among them (`restart_` says if that means anything).
   Result search_containers(std::uint64_t occupied);
   Result examine(std::uint64_t index, std::uint32_t buffer);
+  bool may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const;
   Result end_at_empty(std::uint64_t index);
   Result end_of_table();
   Result start_over();
@@ -100,19 +102,26 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
   return std::nullopt;
 }
 
+// Whoever can write a container can make its checksums right. Nobody reads more than a region for it.
+bool Search::may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const {
+  const Session& session = operation_.session();
+  return length_bytes <= session.geometry.region_bytes &&
+         offset + length_bytes <= session.chunk_bytes;
+}
+
 Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
   const Geometry& geometry = operation_.session().geometry;
   const Entry entry = walk_.entry(index);
   const std::uint64_t offset = geometry.to_offset(entry.offset_units());
   LoadedContainer container = operation_.container(offset, buffer);
   const auto header = read_container_header(container.bytes(), operation_.verification());
-  if (!header || offset + header->container_bytes() > operation_.session().chunk_bytes) {
-    return bad_checksum(index);
-  }
+  if (!header || !may_be_that_long(offset, header->container_bytes())) return bad_checksum(index);
   ++operation_.statistics().lookups;
   if (header->key_bytes != key_.size()) return std::nullopt;
-  if (!operation_.load_through(container, header->key_end())) {
-    return FindResult{.outcome = FindOutcome::disconnected};
+  switch (operation_.load_through(container, header->key_end())) {
+    case Operation::Load::done: break;
+    case Operation::Load::out_of_memory: return FindResult{.outcome = FindOutcome::out_of_memory};
+    case Operation::Load::disconnected: return FindResult{.outcome = FindOutcome::disconnected};
   }
   const auto key = read_container_key(container.bytes(), *header, operation_.verification());
   if (!key) return bad_checksum(index);
@@ -179,6 +188,7 @@ std::optional<Answer> answer_without_entry(FindOutcome outcome) {
     case FindOutcome::empty:
     case FindOutcome::table_walked: return Answer::not_found;
     case FindOutcome::corrupted: return Answer::corrupted;
+    case FindOutcome::out_of_memory: return Answer::out_of_memory;
     case FindOutcome::disconnected: break;
   }
   return Answer::disconnected;
@@ -189,7 +199,11 @@ FindResult find(Operation& operation, std::span<const std::byte> key) {
   const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
   for (std::uint32_t locks_met = 0;;) {
     Search search(operation, key, home);
-    if (const auto result = search.run()) return *result;
+    try {
+      if (const auto result = search.run()) return *result;
+    } catch (const std::bad_alloc&) {  // the words of a chain may be as many as the table's
+      return {.outcome = FindOutcome::out_of_memory};
+    }
     operation.restart();
     if (search.met_lock()) wait_for_unlock(operation, locks_met++);
   }

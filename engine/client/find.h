@@ -18,10 +18,11 @@
 namespace falafel::engine {
 
 enum class FindOutcome : std::uint8_t {
-  occupied,      // the entry has the key; it may be deleted
-  empty,         // the key is not in the table and would go here
-  table_walked,  // nor is there an empty slot
-  corrupted,     // a container does not verify under an entry that does not change
+  occupied,       // the entry has the key; it may be deleted
+  empty,          // the key is not in the table and would go here
+  table_walked,   // nor is there an empty slot
+  corrupted,      // a container does not verify under an entry that does not change
+  out_of_memory,  // of this host, for what had to be read
   disconnected,
 };
 

@@ -3,24 +3,34 @@
 // its chain stood together): from then on the container does not change while this operation lasts.
 #include "engine/client/get.h"
 
+#include <new>
+
 #include "engine/client/find.h"
 #include "engine/client/operation.h"
 
 namespace falafel::engine {
 namespace {
 
+Answer copy(std::span<const std::byte> bytes, std::vector<std::byte>& value) {
+  try {
+    value.assign(bytes.begin(), bytes.end());
+  } catch (const std::bad_alloc&) {
+    return Answer::out_of_memory;
+  }
+  return Answer::found;
+}
+
 // Without an answer, it has to start over.
 std::optional<Answer> read_value(Operation& operation, FindResult& position,
                                  std::vector<std::byte>& value) {
-  if (!operation.load_through(position.container, position.header.container_bytes())) {
-    return Answer::disconnected;
+  switch (operation.load_through(position.container, position.header.container_bytes())) {
+    case Operation::Load::done: break;
+    case Operation::Load::out_of_memory: return Answer::out_of_memory;
+    case Operation::Load::disconnected: return Answer::disconnected;
   }
   const auto bytes =
       read_container_value(position.container.bytes(), position.header, operation.verification());
-  if (bytes) {
-    value.assign(bytes->begin(), bytes->end());
-    return Answer::found;
-  }
+  if (bytes) return copy(*bytes, value);
   if (operation.note_bad_checksum(position.slot, position.entry)) return Answer::corrupted;
   operation.restart();
   return std::nullopt;

@@ -110,7 +110,6 @@ fabric::WorkRequest Operation::write_container(std::uint64_t chunk_offset, std::
 }
 
 fabric::WorkRequest Operation::swap_entry(std::uint64_t slot, Entry expected, Entry desired) {
-  FALAFEL_ASSERT(expected != desired, "a swap that changes nothing: {:016x}", expected.word());
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::compare_and_swap;
   request.length_bytes = fabric::word_bytes;
@@ -140,14 +139,13 @@ fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Sessi
 
 }  // namespace
 
-bool Operation::load_through(LoadedContainer& container, std::uint64_t length_bytes) {
-  if (container.loaded_bytes >= length_bytes) return true;
+Operation::Load Operation::load_through(LoadedContainer& container, std::uint64_t length_bytes) {
+  if (container.loaded_bytes >= length_bytes) return Load::done;
   LocalMemory& incoming = buffers().incoming;
   const bool is_there_already = container.memory == &incoming;
   std::uint64_t kept = container.loaded_bytes;
   if (is_there_already && incoming.size_bytes < length_bytes) kept = 0;
-  const auto grown = grow(incoming, length_bytes, *session_);
-  FALAFEL_ASSERT(grown.has_value(), "no memory to read a container: {}", grown.error().detail);
+  if (!grow(incoming, length_bytes, *session_)) return Load::out_of_memory;
   if (!is_there_already) {
     copy_bytes(container.bytes(), incoming.bytes(0, kept).data());
   }
@@ -155,7 +153,7 @@ bool Operation::load_through(LoadedContainer& container, std::uint64_t length_by
                .memory = &incoming,
                .memory_offset = 0,
                .loaded_bytes = length_bytes};
-  return read_rest(container, kept);
+  return read_rest(container, kept) ? Load::done : Load::disconnected;
 }
 
 // Another client's device may take longer requests, and so have written a longer container.

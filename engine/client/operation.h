@@ -67,8 +67,9 @@ class Operation {
   LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
   Entry swapped_entry() const;
 
-  // Reads on until that much is there; waits if it is not. False if the connection is broken.
-  bool load_through(LoadedContainer& container, std::uint64_t length_bytes);
+  // Reads on until that much is there; waits if it is not.
+  enum class Load : std::uint8_t { done, out_of_memory, disconnected };
+  Load load_through(LoadedContainer& container, std::uint64_t length_bytes);
   // Room for a container to be written. False if the host has no memory for it.
   bool prepare_outgoing(std::uint64_t length_bytes);
   std::span<std::byte> outgoing(std::uint64_t length_bytes);

@@ -106,8 +106,17 @@ RegionAllocator::Region& RegionAllocator::find(std::uint64_t incarnation) {
   return **found;
 }
 
+bool RegionAllocator::holds(std::uint64_t incarnation) const {
+  const auto is_it = [&](const RegionPointer& region) {
+    return region != nullptr && region->incarnation == incarnation;
+  };
+  return is_it(current_) || std::ranges::any_of(retired_, is_it);
+}
+
 bool RegionAllocator::on_granted(const ControlMessage& grant) {
-  if (!requested_ || grant.region >= geometry_.region_count) return false;
+  if (!requested_ || grant.region >= geometry_.region_count || holds(grant.incarnation)) {
+    return false;
+  }
   FALAFEL_ASSERT(next_ == nullptr, "two regions ahead");
   requested_ = false;
   next_ = std::make_unique<Region>(Region{.offset = geometry_.region_offset(grant.region),

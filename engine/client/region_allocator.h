@@ -68,6 +68,7 @@ class RegionAllocator {
   void retire_current();
   void release(const Region& region);
   Region& find(std::uint64_t incarnation);
+  bool holds(std::uint64_t incarnation) const;
 
   fabric::Host& host_;
   Geometry geometry_;

@@ -17,7 +17,8 @@ enum class Answer : std::uint8_t {
   value_too_large,  // SET: the container would be larger than a region, or than one request of this
                     // host's device (DeviceAttributes::max_message_bytes); nothing was done
   table_full,       // SET: no slot left for a new key. Delete keys, and wait for a cleanup
-  out_of_memory,    // SET: no memory for the container. Delete or overwrite keys
+  out_of_memory,    // SET: no memory for the container; delete or overwrite keys. GET, SET, DELETE:
+                    // this host has no memory for what had to be read. Nothing was done
   corrupted,  // the container of an entry fails its checksum although the entry did not change
   unknown_outcome,  // SET, DELETE: the connection broke while the change was under way; it has
                     // happened, or will within the server's heartbeat time-out, or never does

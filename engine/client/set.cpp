@@ -65,6 +65,7 @@ Answer Store::run() {
     switch (position.outcome) {
       case FindOutcome::table_walked: return Answer::table_full;
       case FindOutcome::corrupted: return Answer::corrupted;
+      case FindOutcome::out_of_memory: return Answer::out_of_memory;
       case FindOutcome::disconnected: return Answer::disconnected;
       case FindOutcome::occupied:
       case FindOutcome::empty: break;

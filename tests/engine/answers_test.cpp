@@ -207,6 +207,25 @@ TEST(OutOfMemory, IsAnsweredWhereTheServerCanRegisterNoMore) {
   EXPECT_EQ(progress_with(for_the_server + for_a_client + 1), Progress::stored);
 }
 
+// Of the client's own host: a container that is longer than what is read ahead needs a buffer.
+TEST(OutOfMemory, IsAnsweredWhereTheClientCanRegisterNoMore) {
+  constexpr std::size_t for_connecting = 2;  // messages, operations; then a container to be written
+  StoreOptions options;
+  options.client_max_registrations = for_connecting + 1;
+  const Bytes long_value(2'000, std::byte{3});
+  const Bytes long_key(1'000, std::byte{4});
+  run_one_client(options, [&](fabric::Host&, Client& client) {
+    EXPECT_EQ(client.set(numbered_key(0), long_value).answer, Answer::stored);
+    EXPECT_EQ(client.get(numbered_key(0)).answer, Answer::out_of_memory);
+    EXPECT_EQ(client.set(numbered_key(1), bytes_of("short")).answer, Answer::stored);
+    EXPECT_EQ(client.get(numbered_key(1)).value, bytes_of("short"));
+    EXPECT_EQ(client.set(long_key, bytes_of("short")).answer, Answer::stored);
+    EXPECT_EQ(client.set(long_key, bytes_of("again")).answer, Answer::out_of_memory);
+    EXPECT_EQ(client.remove(long_key).answer, Answer::out_of_memory);
+    EXPECT_EQ(client.remove(numbered_key(0)).answer, Answer::deleted);
+  });
+}
+
 // Whoever overwrites the same keys for ever needs no more memory than they take once.
 TEST(OutOfMemory, IsNotReachedByOverwriting) {
   const Bytes value(400, std::byte{3});

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 
+#include "engine/layout/container.h"
 #include "tests/engine/planted.h"
 #include "tests/engine/store.h"
 
@@ -37,6 +39,27 @@ TEST(ForeignContainers, LongerThanARequestAreReadInPieces) {
     store.server()->memory().write(place->container_offset, container_of(key, value));
     EXPECT_EQ(client.get(key).value, value);
     EXPECT_EQ(client.remove(key).answer, Answer::deleted);
+  });
+}
+
+// A container whose checksums are right and whose lengths are not those of any container in this store:
+// its reader must neither take the memory for them nor end.
+TEST(ForeignContainers, LongerThanARegionAreNotRead) {
+  StoreOptions options;
+  options.server.geometry.region_bytes = 1'024;
+  run_store(options, [](Store& store, fabric::Host&, Client& client) {
+    const Bytes key = bytes_of("key");
+    ASSERT_EQ(client.set(key, {}).answer, Answer::stored);
+    const auto place = find_planted(*store.server(), key);
+    ASSERT_TRUE(place);
+    const Bytes container = container_of(key, Bytes(2'000));
+    const Bytes longest(1'024 - engine::container_bytes(key.size(), 0));
+    store.server()->memory().write(place->container_offset, container_of(key, longest));
+    EXPECT_EQ(client.get(key).value, longest);
+    store.server()->memory().write(place->container_offset, container);
+    const engine::GetResult result = client.get(key);
+    EXPECT_EQ(result.answer, Answer::corrupted);
+    EXPECT_EQ(client.set(bytes_of("other key"), bytes_of("value")).answer, Answer::stored);
   });
 }
 

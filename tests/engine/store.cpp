@@ -56,7 +56,8 @@ void Store::add_client(ClientBody body) {
 
 void Store::add_host(const std::string& name, HostBody body) {
   ++unfinished_bodies_;
-  simulation_->add_host({.name = name}, [this, body](fabric::Host& host) { run_body(host, body); });
+  simulation_->add_host({.name = name, .max_registrations = options_.client_max_registrations},
+                        [this, body](fabric::Host& host) { run_body(host, body); });
 }
 
 void Store::run_body(fabric::Host& host, const HostBody& body) {

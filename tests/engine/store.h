@@ -43,6 +43,7 @@ struct StoreOptions {
   engine::ClientOptions client{};  // its safeguards are those of the server
   sim::SimulationOptions simulation{};
   std::size_t server_max_registrations = sim::HostOptions::without_limit;
+  std::size_t client_max_registrations = sim::HostOptions::without_limit;  // of each other host
   std::uint64_t seed = 1;
 
   void set_safeguards(const engine::Safeguards& safeguards) {

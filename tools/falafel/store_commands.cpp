@@ -31,14 +31,17 @@ struct OperationTexts {
 constexpr const char* exit_statuses =
     "Exit status: 0 done, 1 not found, 2 wrong usage, 3 no such server, 4 no permission, 5 the "
     "server\n"
-    "speaks another version, 8 the table is full, 9 the memory is full, 10 the key or the value is "
-    "too\n"
-    "large, 11 the server takes no client or does not answer, 12 the connection was lost, 13 the "
-    "outcome\n"
-    "is unknown, 14 corrupted, 15 a file cannot be read or written.";
+    "speaks another version, 7 no memory on this machine, 8 the table is full, 9 the store's "
+    "memory is "
+    "full,\n"
+    "10 the key or the value is too large, 11 the server takes no client or does not answer, 12 "
+    "the\n"
+    "connection was lost, 13 the outcome is unknown, 14 corrupted, 15 a file cannot be read or "
+    "written.";
 
 // What to do about an answer that is no success.
-std::string_view remedy(engine::Answer answer) {
+std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
+  if (status == store::no_memory) return "; this machine has no memory to read it: free some";
   switch (answer) {
     case engine::Answer::invalid_key: return "; a key has 1 to 65536 bytes";
     case engine::Answer::value_too_large:
@@ -53,11 +56,11 @@ std::string_view remedy(engine::Answer answer) {
   }
 }
 
-int report(const char* command, const OperationTexts& texts, engine::Answer answer) {
-  const store::ExitStatus status = store::status_of(answer);
+int report(const char* command, const OperationTexts& texts, engine::Answer answer,
+           store::ExitStatus status) {
   if (status != store::success) {
     fmt::print(stderr, "falafel {}: '{}': {}{}\n", command, texts.key, to_string(answer),
-               remedy(answer));
+               remedy(answer, status));
   }
   return status;
 }
@@ -96,7 +99,8 @@ int set(const OperationTexts& texts) {
   }
   auto store = open(texts);
   if (!store) return refuse("set", store::status_of(store.error().problem), store.error().detail);
-  return report("set", texts, (*store)->set(texts.key, *value).answer);
+  const engine::Answer answer = (*store)->set(texts.key, *value).answer;
+  return report("set", texts, answer, store::status_of(answer));
 }
 
 // An empty vector's data may be null, which fwrite does not take.
@@ -114,13 +118,14 @@ int get(const OperationTexts& texts) {
   if (result.answer == engine::Answer::found && !write_value(result.value)) {
     return refuse("get", store::no_input_output, "the value cannot be written to standard output");
   }
-  return report("get", texts, result.answer);
+  return report("get", texts, result.answer, store::status_of_reading(result.answer));
 }
 
 int remove(const OperationTexts& texts) {
   auto store = open(texts);
   if (!store) return refuse("del", store::status_of(store.error().problem), store.error().detail);
-  return report("del", texts, (*store)->remove(texts.key).answer);
+  const engine::Answer answer = (*store)->remove(texts.key).answer;
+  return report("del", texts, answer, store::status_of_reading(answer));
 }
 
 int stat(const OperationTexts& texts) {

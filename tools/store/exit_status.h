@@ -14,7 +14,7 @@ enum ExitStatus : int {
   no_permission = 4,     // this user may not connect, or not serve there
   other_version = 5,     // of the protocol
   name_taken = 6,        // serve: somebody serves under this name, or at this address
-  no_memory = 7,         // serve: the memory cannot be had
+  no_memory = 7,         // serve, get, del: this machine does not give the memory
   table_full = 8,        // set
   store_full = 9,        // set
   wrong_size = 10,       // the key or the value is too large, or the key empty
@@ -40,6 +40,11 @@ constexpr ExitStatus status_of(engine::Answer answer) {
     case engine::Answer::disconnected: return connection_lost;
   }
   return wrong_usage;
+}
+
+// Of get and del: what has no memory to give is this machine, not the store.
+constexpr ExitStatus status_of_reading(engine::Answer answer) {
+  return answer == engine::Answer::out_of_memory ? no_memory : status_of(answer);
 }
 
 constexpr ExitStatus status_of(OpenProblem problem) {

@@ -35,6 +35,11 @@ falafel_status status_of(Answer answer) {
   return FALAFEL_INVALID;
 }
 
+// What has no memory to give is the store for SET, this process for the others.
+falafel_status status_of_reading(Answer answer) {
+  return answer == Answer::out_of_memory ? FALAFEL_OUT_OF_MEMORY : status_of(answer);
+}
+
 falafel_status status_of(OpenProblem problem) {
   switch (problem) {
     case OpenProblem::invalid_options: return FALAFEL_INVALID;
@@ -132,7 +137,7 @@ falafel_status falafel_get(falafel_store* store, const void* key, size_t key_byt
   }
   return guarded([&] {
     const auto result = store->store->get(view_of(key, key_bytes));
-    if (result.answer != Answer::found) return status_of(result.answer);
+    if (result.answer != Answer::found) return status_of_reading(result.answer);
     return copy_value(result.value, value, value_bytes);
   });
 }
@@ -150,7 +155,8 @@ falafel_status falafel_set(falafel_store* store, const void* key, size_t key_byt
 
 falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes) {
   if (store == nullptr || key == nullptr) return FALAFEL_INVALID;
-  return guarded([&] { return status_of(store->store->remove(view_of(key, key_bytes)).answer); });
+  return guarded(
+      [&] { return status_of_reading(store->store->remove(view_of(key, key_bytes)).answer); });
 }
 
 int falafel_is_connected(falafel_store* store) {

@@ -36,7 +36,7 @@ typedef enum falafel_status {
   FALAFEL_OTHER_VERSION = 5, /* open: the server speaks another version of the protocol */
   FALAFEL_REFUSED = 6,       /* open: the server takes no further client */
   FALAFEL_UNREACHABLE = 7,   /* open: no answer in time */
-  FALAFEL_OUT_OF_MEMORY = 8, /* of this process */
+  FALAFEL_OUT_OF_MEMORY = 8, /* of this process; get, delete: for what had to be read */
   FALAFEL_TABLE_FULL = 9,    /* set: no slot for a new key; delete keys */
   FALAFEL_STORE_FULL = 10,   /* set: no memory for the value; delete or overwrite keys */
   FALAFEL_VALUE_TOO_LARGE = 11, /* set: key and value do not fit into a region of the server, or
