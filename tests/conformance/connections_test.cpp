@@ -161,15 +161,20 @@ TEST_P(ConnectionsTest, DeadHostIsUnreachable) {
 }
 
 TEST_P(ConnectionsTest, NoAnswerUntilTheDeadlineIsUnreachable) {
-  run(server_and_client([](Site& site, Listener&) { sleep(site.host, 30 * millisecond_ns); },
-                        [](Site& site, Link& link) {
-                          const std::uint64_t deadline_ns = soon_ns(site.host);
-                          const auto result =
-                              site.device.connect(server_address, link.options, {}, deadline_ns);
-                          EXPECT_EQ(error_of(result), ErrorCode::unreachable)
-                              << result.error().detail;
-                          EXPECT_GE(site.host.now_ns(), deadline_ns);
-                        }));
+  // The server leaves the first request unanswered. The second one tells it that the client is done.
+  const auto serve = [](Site&, Listener& listener) {
+    const auto unanswered = listener.accept(never_ns);
+    listener.accept(never_ns)->reject({});
+  };
+  const auto connect_in_vain = [](Site& site, Link& link) {
+    const std::uint64_t deadline_ns = soon_ns(site.host);
+    const auto result = site.device.connect(server_address, link.options, {}, deadline_ns);
+    EXPECT_EQ(error_of(result), ErrorCode::unreachable) << result.error().detail;
+    EXPECT_GE(site.host.now_ns(), deadline_ns);
+    const auto done = site.device.connect(server_address, link.options, {}, never_ns);
+    EXPECT_EQ(error_of(done), ErrorCode::connection_refused);
+  };
+  run(server_and_client(serve, connect_in_vain));
 }
 
 TEST_P(ConnectionsTest, AcceptEndsAtItsDeadline) {
