@@ -1,16 +1,31 @@
 #include "fabric/fiber_context.h"
 
+#include <boost/context/preallocated.hpp>
+#include <memory>
+#include <utility>
+
 #include "fabric/assert.h"
 
-namespace falafel::fabric {
+#if defined(FALAFEL_ADDRESS_SANITIZER)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(FALAFEL_THREAD_SANITIZER)
+#include <sanitizer/tsan_interface.h>
+#endif
 
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
+namespace falafel::fabric {
+namespace {
+
+// The stack belongs to the pool: Boost.Context neither allocates nor frees it.
+struct StackOfPool {
+  static void deallocate(boost::context::stack_context& /*stack*/) {}
+};
+
+}  // namespace
 
 FiberContext::FiberContext(FiberStackPool& pool, std::string_view name, Entry entry, void* argument)
     : pool_(pool), stack_(pool.acquire()), entry_(entry), argument_(argument) {
   stack_.set_name(name);
-  fiber_ = make_fcontext(stack_.highest, stack_.size_bytes(), &FiberContext::run);
 }
 
 FiberContext::~FiberContext() {
@@ -18,17 +33,62 @@ FiberContext::~FiberContext() {
   if (!finished_) pool_.release(stack_);
 }
 
-// The first frame of every fiber. It never returns: the last suspend() leaves it for good.
-void FiberContext::run(transfer_t transfer) {
-  auto* self = static_cast<FiberContext*>(transfer.data);
-  self->scheduler_ = transfer.fctx;
+// Not in the constructor: Boost.Context unwinds a context that was made and never resumed, by switching to it.
+void FiberContext::start() {
+  started_ = true;
+  boost::context::stack_context stack;
+  stack.sp = stack_.highest;
+  stack.size = stack_.size_bytes();
+  const boost::context::preallocated whole(stack_.highest, stack_.size_bytes(), stack);
+  fiber_ = boost::context::fiber(
+      std::allocator_arg, whole, StackOfPool{},
+      [this](boost::context::fiber&& scheduler) { return run(std::move(scheduler)); });
+}
+
+boost::context::fiber FiberContext::run(boost::context::fiber scheduler) {
+  scheduler_ = std::move(scheduler);
 #if defined(FALAFEL_ADDRESS_SANITIZER)
-  __sanitizer_finish_switch_fiber(nullptr, &self->scheduler_stack_, &self->scheduler_stack_bytes_);
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack_, &scheduler_stack_bytes_);
 #endif
-  self->entry_(self->argument_);
-  self->finished_ = true;
-  self->suspend();
-  FALAFEL_ASSERT(false, "a fiber was resumed after its end");
+  entry_(argument_);
+  finished_ = true;
+#if defined(FALAFEL_ADDRESS_SANITIZER)
+  __sanitizer_start_switch_fiber(nullptr, scheduler_stack_, scheduler_stack_bytes_);
+#endif
+#if defined(FALAFEL_THREAD_SANITIZER)
+  __tsan_switch_to_fiber(scheduler_thread_sanitizer_fiber_, 0);
+#endif
+  return std::move(scheduler_);
+}
+
+void FiberContext::resume() {
+  if (!started_) start();
+#if defined(FALAFEL_ADDRESS_SANITIZER)
+  void* scheduler_fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&scheduler_fake_stack, stack_.lowest, stack_.size_bytes());
+#endif
+#if defined(FALAFEL_THREAD_SANITIZER)
+  scheduler_thread_sanitizer_fiber_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(stack_.thread_sanitizer_fiber, 0);
+#endif
+  fiber_ = std::move(fiber_).resume();
+#if defined(FALAFEL_ADDRESS_SANITIZER)
+  __sanitizer_finish_switch_fiber(scheduler_fake_stack, nullptr, nullptr);
+#endif
+  if (finished_) pool_.release(stack_);
+}
+
+void FiberContext::suspend() {
+#if defined(FALAFEL_ADDRESS_SANITIZER)
+  __sanitizer_start_switch_fiber(&fiber_fake_stack_, scheduler_stack_, scheduler_stack_bytes_);
+#endif
+#if defined(FALAFEL_THREAD_SANITIZER)
+  __tsan_switch_to_fiber(scheduler_thread_sanitizer_fiber_, 0);
+#endif
+  scheduler_ = std::move(scheduler_).resume();
+#if defined(FALAFEL_ADDRESS_SANITIZER)
+  __sanitizer_finish_switch_fiber(fiber_fake_stack_, &scheduler_stack_, &scheduler_stack_bytes_);
+#endif
 }
 
 }  // namespace falafel::fabric

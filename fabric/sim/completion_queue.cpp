@@ -1,6 +1,6 @@
 #include "fabric/sim/completion_queue.h"
 
-#include "fabric/sim/fiber_switch.h"
+#include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
@@ -50,7 +50,7 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   // Another fiber may have polled what woke this one.
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();
-    fiber.wait_here(&waiters_, deadline_ns, "a completion");
+    fiber.wait(&waiters_, deadline_ns, "a completion");
     if (world_.trace.time_ns() >= deadline_ns || fiber.cancelled()) break;
   }
   return first_ != end_;

@@ -1,8 +1,8 @@
 #include "fabric/sim/fiber.h"
 
 #include <exception>
+#include <utility>
 
-#include "fabric/sim/fiber_switch.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/world.h"
 
@@ -42,8 +42,7 @@ void WaitList::remove(Fiber& fiber) {
 
 Fiber::Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
              std::function<void()> body)
-    : Actor(true),  // a fiber
-      world_(world),
+    : world_(world),
       host_(host),
       id_(id),
       name_(options.name),
@@ -88,7 +87,35 @@ void Fiber::count_in_program(bool counts) {
   }
 }
 
-void Fiber::step() { step_here(); }
+void Fiber::leave_list() {
+  if (waits_in_ != nullptr) waits_in_->remove(*this);
+}
+
+void Fiber::resume() {
+  Fiber* const resumed_by = world_.running;
+  world_.running = this;
+  context_.resume();
+  world_.running = resumed_by;
+  if (context_.finished() && !finished_) finish();
+}
+
+void Fiber::suspend() {
+  FALAFEL_ASSERT(world_.running == this, "fiber '{}' waits while another one runs", name_);
+  FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
+                 host_.name());
+  context_.suspend();
+  if (cancelled_) leave_list();
+}
+
+void Fiber::step() {
+  world_.trace.record({.kind = EventKind::fiber_runs, .subject = id_});
+  if (cancelled_ && !context_.started()) {
+    body_ = nullptr;
+    finish();
+    return;
+  }
+  resume();
+}
 
 void Fiber::throw_cancelled() {
   FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
@@ -97,10 +124,26 @@ void Fiber::throw_cancelled() {
   throw fabric::FiberCancelled{};
 }
 
-// One copy, that the others end in: fewer and shorter frames to unwind.
-[[gnu::noinline]] bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns,
-                                   std::string_view what) {
-  return wait_here(list, deadline_ns, what);
+// Whether this is the one wait of a cancelled fiber that is cut short instead of unwound.
+bool Fiber::ends_here() { return may_end_here_ && !std::exchange(was_told_to_end_, true); }
+
+bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
+  if (cancelled_ && ends_here()) return false;
+  if (cancelled_ || deadline_ns <= world_.trace.time_ns()) {
+    yield();
+    return false;
+  }
+  woken_ = false;
+  waits_for_ = what;
+  if (list != nullptr) list->add(*this);
+  world_.ready.set_work(*this, false);
+  if (deadline_ns != fabric::never_ns) world_.timers.set(*this, deadline_ns);
+  suspend();
+  if (cancelled_ && !ends_here()) throw_cancelled();
+  if (deadline_ns != fabric::never_ns) world_.timers.cancel(*this);
+  leave_list();
+  waits_for_ = {};
+  return woken_;
 }
 
 void Fiber::yield() {

@@ -43,8 +43,6 @@ class Fiber final : public Actor, public Timer {
   // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait where it may
   // end.
   bool wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what);  // true: woken
-  bool wait_here(WaitList* list, std::uint64_t deadline_ns,
-                 std::string_view what);  // fiber_switch.h
   void yield();
   bool cancelled() const { return cancelled_; }
   void may_end_here(bool here) { may_end_here_ = here; }
@@ -60,7 +58,6 @@ class Fiber final : public Actor, public Timer {
   WaitList& joiners() { return joiners_; }
 
   void step() override;
-  void step_here();  // fiber_switch.h
   void expired() override;
   std::string describe() const override;
 
@@ -69,7 +66,7 @@ class Fiber final : public Actor, public Timer {
   static void enter(void* self);
   void run_body();
   void resume();
-  [[gnu::cold]] void finish();
+  void finish();
   void suspend();
   bool ends_here();
   [[noreturn]] void throw_cancelled();

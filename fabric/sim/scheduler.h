@@ -21,10 +21,6 @@ class Actor {
   virtual std::string describe() const = 0;
 
   ActorId actor_id() const { return actor_id_; }
-  bool is_fiber() const { return is_fiber_; }
-
- protected:
-  explicit Actor(bool is_fiber = false) : is_fiber_(is_fiber) {}
 
  private:
   friend class ReadySet;
@@ -33,7 +29,6 @@ class Actor {
   ActorId actor_id_ = 0;
   std::uint32_t position_ = absent;  // in the ready set
   bool has_work_ = false;
-  const bool is_fiber_;
   std::uint32_t holds_ = 0;  // reasons to stand still (pauses, delays)
 };
 

@@ -8,7 +8,7 @@
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/connection.h"
 #include "fabric/sim/faults.h"
-#include "fabric/sim/fiber_switch.h"
+#include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
@@ -114,14 +114,10 @@ std::string describe(const World& world, std::string_view why) {
 }
 
 // One actor, chosen by the strategy, makes one step.
-[[gnu::always_inline]] inline void step(World& world) {
+void step(World& world) {
   Actor& actor = world.ready.at(world.choose_actor());
   world.trace.advance(world.options.step_duration_ns);
-  if (actor.is_fiber()) {
-    static_cast<Fiber&>(actor).step_here();
-  } else {
-    actor.step();
-  }
+  actor.step();
 }
 
 void jump_to_next_timer(World& world) {

@@ -61,9 +61,8 @@ struct Sums {
   std::uint64_t number = 0;
 };
 
-// Holds values in registers of both kinds, read before it suspends and needed afterwards. Flattened, because a
-// call of suspend() would save them: it is inlined in the simulator too.
-[[gnu::flatten]] void sum_after_suspending(void* argument) {
+// Holds values in registers of both kinds, read before it suspends and needed afterwards.
+void sum_after_suspending(void* argument) {
   auto* sums = static_cast<Sums*>(argument);
   const double first = sums->fractions[0];
   const double second = sums->fractions[1];
