@@ -62,6 +62,12 @@ struct Safeguards {
   // A table without an empty slot is walked for ever. On: a walk ends after the whole table.
   bool bounded_walks = true;
 
+  // A client reads an entry and pauses, or its compare-and-swap is held up on its way; others change the
+  // entry until its tag has come round and the word is the same again; the compare-and-swap succeeds
+  // (Behringer 4.2.3). On: the server gives up a client that does not say in time that its operations
+  // are young, which is before a tag can come round (docs/protocol.md, "The table").
+  bool heartbeats = true;
+
   // The thesis to the letter (Behringer, chapters 3 and 4).
   static constexpr Safeguards published() {
     Safeguards safeguards;
@@ -85,7 +91,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
 };
 
-inline constexpr std::array<SafeguardDescription, 12> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 13> safeguard_descriptions{{
     {"epoch-reclamation", &Safeguards::epoch_reclamation},
     {"double-collect", &Safeguards::double_collect},
     {"collector-retry", &Safeguards::collector_retry},
@@ -98,6 +104,7 @@ inline constexpr std::array<SafeguardDescription, 12> safeguard_descriptions{{
     {"restart-after-lost-compare-and-swap", &Safeguards::restart_after_lost_compare_and_swap},
     {"crc-verification", &Safeguards::crc_verification},
     {"bounded-walks", &Safeguards::bounded_walks},
+    {"heartbeats", &Safeguards::heartbeats},
 }};
 
 }  // namespace falafel::engine

@@ -268,6 +268,7 @@ void Membership::expel(std::uint32_t number, Breach breach) {
 
 std::uint64_t Membership::deadline_ns(const Client& client) const {
   if (client.given_up) return 0;
+  if (!options_.safeguards.heartbeats) return fabric::never_ns;
   return std::min(client.last_heard_ns + options_.heartbeat_timeout_ns,
                   *std::ranges::min_element(client.answer_due_ns));
 }

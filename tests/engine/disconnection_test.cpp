@@ -199,6 +199,25 @@ TEST(SilentClient, IsGivenUpAndConnectsAnew) {
   }
 }
 
+// Safeguards::heartbeats switched off: the server waits for a silent client however long it takes.
+TEST(SilentClient, IsWaitedForWithoutHeartbeats) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options;
+  options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
+  options.server.safeguards.heartbeats = false;
+  options.client.safeguards.heartbeats = false;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) {
+    store.simulation().pause("client 0", 50 * heartbeat_timeout_ns);
+    EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
+    host.sleep_until(host.now_ns() + microsecond_ns);
+    EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
+    client.disconnect();
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
 TEST(QuietClient, IsNotGivenUp) {
   fabric::FiberStackPool stacks;
   StoreOptions options;

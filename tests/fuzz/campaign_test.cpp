@@ -48,9 +48,10 @@ TEST(Campaign, ReachesTheRareBranches) {
   options.jobs = 2;
   const CampaignResult result = run(options);
   for (const fabric::Probe& probe : engine::probes::all) {
-    // Without a violation no container is read that does not verify.
+    // Without a violation no container is read that does not verify, and honest clients are not expelled.
     if (probe.index == engine::probes::restart_at_bad_checksum.index ||
-        probe.index == engine::probes::container_corrupted.index) {
+        probe.index == engine::probes::container_corrupted.index ||
+        probe.index == engine::probes::client_expelled.index) {
       EXPECT_EQ(result.probes[probe.index], 0U) << probe.name;
     } else {
       EXPECT_GT(result.probes[probe.index], 0U) << probe.name;
@@ -103,6 +104,24 @@ TEST(Campaign, CanariesFail) {
         &Safeguards::restart_after_lost_compare_and_swap, &Safeguards::bounded_walks}) {
     EXPECT_FALSE(run(without(safeguard, 5'000)).holds());
   }
+}
+
+// Tags come round only in worlds made for it.
+TEST(Campaign, WithoutHeartbeatsTagsComeRound) {
+  CampaignOptions options = without(&engine::Safeguards::heartbeats, 10'000);
+  options.choices.tag_worlds = Share::only;
+  options.jobs = 2;
+  const CampaignResult result = run(options);
+  EXPECT_TRUE(result.violations.contains("aba")) << describe(result);
+}
+
+TEST(Campaign, HeartbeatsKeepTagsFromComingRound) {
+  CampaignOptions options;
+  options.choices.tag_worlds = Share::only;
+  options.schedules = 2'000;
+  options.jobs = 2;
+  const CampaignResult result = run(options);
+  EXPECT_TRUE(result.holds()) << describe(result);
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/layout/entry.h"
+#include "tools/fuzz/tag_world.h"
+
 namespace falafel::fuzz {
 namespace {
 
@@ -50,6 +53,36 @@ TEST(Scenario, KeepsToWhatIsChosen) {
       }
     }
   }
+}
+
+// By the relation that heartbeats rest on, which a shorter pause, a longer time-out or fewer bits break.
+TEST(TagWorlds, HaveTagsThatOutlastOperations) {
+  ScenarioChoices choices;
+  choices.tag_worlds = Share::only;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Scenario scenario = draw_scenario(choices, seed);
+    EXPECT_LT(scenario.geometry.tag_bits, engine::most_tag_bits);
+    EXPECT_FALSE(engine::find_invalid_geometry(scenario.geometry));
+    EXPECT_TRUE(do_tags_outlast_operations(scenario)) << describe(scenario);
+    Scenario other = scenario;
+    other.geometry.tag_bits -= 1;
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << describe(other);
+    other = scenario;
+    other.heartbeat_timeout_ns *= 4;
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << describe(other);
+    other = scenario;
+    other.clients.front().operations.front().pause_ns = 0;
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << describe(other);
+    other.geometry.tag_bits = engine::most_tag_bits;
+    EXPECT_TRUE(do_tags_outlast_operations(other)) << describe(other);
+  }
+}
+
+TEST(TagWorlds, AreNotDrawnWhereAnOptionFixesWhatTheyNeed) {
+  ScenarioChoices choices;
+  choices.clients = 3;
+  choices.tag_worlds = Share::only;
+  EXPECT_EQ(draw_scenario(choices, 1).geometry.tag_bits, engine::most_tag_bits);
 }
 
 // Every member taken out, or replaced by something else, is named.

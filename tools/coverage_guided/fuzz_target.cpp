@@ -32,6 +32,7 @@ constexpr int status_wrong_usage = 2;
 class FuzzTarget {
  public:
   explicit FuzzTarget(std::span<char*> arguments) {
+    choices_.tag_worlds = Share::none;  // the bytes decide who moves
     for (const std::string_view argument : arguments) read_argument(argument);
   }
 

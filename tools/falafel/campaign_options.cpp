@@ -28,6 +28,11 @@ std::optional<std::string> switch_off(engine::Safeguards& safeguards, const std:
                      fmt::join(safeguard_names(), ", "));
 }
 
+fuzz::Share parse_share(const std::string& text) {
+  if (text == "only") return fuzz::Share::only;
+  return text == "none" ? fuzz::Share::none : fuzz::Share::some;
+}
+
 // Those that can strike a store on reliable connections.
 std::vector<std::string> fault_names() {
   std::vector<std::string> names;
@@ -75,6 +80,11 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
           std::vector<std::string>(fuzz::workload_names.begin(), fuzz::workload_names.end())));
   command.add_option("--strategy", texts.strategy, "random or pct (drawn if not given)")
       ->check(CLI::IsMember({"random", "pct"}));
+  command
+      .add_option("--tag-worlds", texts.tag_worlds,
+                  "worlds in which tags come round, and heartbeats count: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   command.add_option("--faults", texts.faults, "all, none, or kinds of faults with commas between")
       ->capture_default_str();
 }
@@ -91,6 +101,7 @@ tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTe
   choices.slots = texts.slots;
   choices.keys = texts.keys;
   choices.workload = texts.workload;
+  choices.tag_worlds = parse_share(texts.tag_worlds);
   if (!texts.strategy.empty()) {
     choices.strategy = texts.strategy == "pct" ? sim::StrategyKind::pct : sim::StrategyKind::random;
   }

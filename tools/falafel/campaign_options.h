@@ -23,6 +23,7 @@ struct CampaignTexts {
   std::string workload;
   std::string strategy;
   std::string faults = "all";
+  std::string tag_worlds = "some";
 };
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);

@@ -7,17 +7,16 @@
 #include "engine/layout/container.h"
 #include "fabric/sim/random.h"
 #include "tools/fuzz/scenario.h"
+#include "tools/fuzz/tag_world.h"
 
 namespace falafel::fuzz {
 namespace {
 
 // Seeds are shared with the simulator's options and strategies, whose numbers are to be independent.
 constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
+constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 
-constexpr std::uint32_t key_bytes = 5;  // "key 0"
-
-// The lengths of values: for containers of one packet, and for containers of several.
-constexpr std::uint64_t short_value_bytes = 8;
+// Of values whose containers are of several packets.
 constexpr std::uint64_t long_value_bytes = 600;
 constexpr std::uint64_t least_mtu_bytes = 256;
 
@@ -61,11 +60,12 @@ class Draw {
                                   std::uint32_t keys);
   void draw_simulation(Scenario& scenario);
   void stretch_intervals(Scenario& scenario) const;
+  void draw_tag_world(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
   sim::RandomGenerator random_;
-  std::uint64_t value_bytes_ = short_value_bytes;
+  std::uint64_t value_bytes_ = usual_value_bytes;
   std::uint64_t longest_pause_ns_ = 0;  // of an operation
 };
 
@@ -76,7 +76,7 @@ void Draw::draw_geometry(Scenario& scenario) {
   // Transfers that break off between two packets.
   if (one_in(4)) value_bytes_ = long_value_bytes;
   const std::uint64_t container =
-      geometry.round_up_to_unit(engine::container_bytes(key_bytes, value_bytes_));
+      geometry.round_up_to_unit(engine::container_bytes(usual_key_bytes, value_bytes_));
   geometry.region_bytes = container * one_of({1, 1, 2, 4});
   geometry.region_count = 2 + below(5);
   const std::uint64_t live = container * geometry.table_entries;
@@ -111,7 +111,7 @@ PlannedOperation Draw::draw_operation(const Scenario& scenario, const Workload& 
   if (workload.prefers_low_keys && one_in(2)) operation.key = 0;
   if (operation.kind == OperationKind::set) {
     const std::uint64_t room =
-        scenario.geometry.region_bytes - engine::container_bytes(key_bytes, 0);
+        scenario.geometry.region_bytes - engine::container_bytes(usual_key_bytes, 0);
     operation.value_bytes =
         static_cast<std::uint32_t>(one_in(4) ? below(room + 1) : std::min(room, value_bytes_));
   }
@@ -183,6 +183,17 @@ void Draw::draw_simulation(Scenario& scenario) {
   }
 }
 
+void Draw::draw_tag_world(Scenario& scenario) const {
+  constexpr std::uint64_t worlds_per_tag_world = 64;
+  const bool is_fixed = choices_.clients || choices_.operations || choices_.in_flight ||
+                        choices_.slots || choices_.keys || !choices_.workload.empty() ||
+                        choices_.strategy || choices_.faults;
+  if (is_fixed || choices_.tag_worlds == Share::none) return;
+  sim::RandomGenerator random(seed_ ^ tag_world_stream);
+  const bool is_one = random.below(worlds_per_tag_world) == 0;
+  if (is_one || choices_.tag_worlds == Share::only) make_tag_world(random, scenario);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -190,6 +201,7 @@ Scenario Draw::scenario() {
   draw_server(scenario);
   draw_clients(scenario);
   draw_simulation(scenario);
+  draw_tag_world(scenario);
   return scenario;
 }
 

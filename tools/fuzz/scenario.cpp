@@ -178,7 +178,10 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   if (const auto* member = reader.member("safeguards")) {
     Reader inner(*member, "scenario_options.safeguards.");
     for (const auto& safeguard : engine::safeguard_descriptions) {
-      inner.boolean(std::string(safeguard.name).c_str(), scenario.safeguards.*safeguard.enabled);
+      const std::string name(safeguard.name);
+      const bool may_lack = safeguard.enabled == &engine::Safeguards::heartbeats;
+      if (may_lack && !inner.has(name.c_str())) continue;
+      inner.boolean(name.c_str(), scenario.safeguards.*safeguard.enabled);
     }
     reader.adopt(inner);
   }

@@ -23,6 +23,10 @@ enum class OperationKind : std::uint8_t { get, set, remove };
 
 std::string_view to_string(OperationKind kind);
 
+// What drawn worlds are measured by: "key 0", and a value that names its client and operation.
+inline constexpr std::uint32_t usual_key_bytes = 5;
+inline constexpr std::uint32_t usual_value_bytes = 8;
+
 struct PlannedOperation {
   OperationKind kind = OperationKind::get;
   std::uint32_t key = 0;  // "key 0", ...
@@ -64,6 +68,9 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json);
 // they are by default are left out.
 std::string describe(const Scenario& scenario);
 
+// How many of the drawn worlds are of a special kind.
+enum class Share : std::uint8_t { none, some, only };
+
 // What is not drawn.
 struct ScenarioChoices {
   engine::Safeguards safeguards = engine::Safeguards::hardened();
@@ -76,6 +83,9 @@ struct ScenarioChoices {
   std::optional<sim::StrategyKind> strategy;
   // The kinds that may strike; empty: drawn by the seed.
   std::optional<std::vector<sim::FaultKind>> faults;
+  // Worlds in which tags come round (tag_world.h). They suppose that who moves next is drawn at random, and
+  // are left out where an option fixes what they need.
+  Share tag_worlds = Share::some;
 };
 inline constexpr std::array workload_names{"uniform", "ycsb-a", "ycsb-b", "ycsb-c",
                                            "ycsb-d",  "ycsb-e", "ycsb-f", "thesis"};

@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "engine/layout/entry.h"
 #include "fabric/sim/strategies.h"
 #include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/scripted_strategy.h"
+#include "tools/fuzz/tag_world.h"
 #include "tools/fuzz/worker.h"
 
 namespace falafel::fuzz {
@@ -119,6 +121,10 @@ bool Shrinking::attempt(const Simplification& simplify) {
       scenario.simulation == best_.scenario.simulation) {
     return false;
   }
+  // What fails because a tag came round that should not, fails for another reason.
+  if (do_tags_outlast_operations(best_.scenario) && !do_tags_outlast_operations(scenario)) {
+    return false;
+  }
   scenario.simulation.step_limit =
       std::min(scenario.simulation.step_limit, 2 * best_.run.result.steps + 1'000);
   const std::uint64_t most_steps = 2 * best_.run.result.steps;
@@ -172,7 +178,8 @@ bool Shrinking::simplify_features() {
   }
   simplifications.insert(
       simplifications.end(),
-      {[](Scenario& scenario) { scenario.simulation.processor_preemption = false; },
+      {[](Scenario& scenario) { scenario.geometry.tag_bits = engine::most_tag_bits; },
+       [](Scenario& scenario) { scenario.simulation.processor_preemption = false; },
        [](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; },
        [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; },
        [](Scenario& scenario) { scenario.simulation.address_order = true; },
