@@ -57,7 +57,7 @@ std::optional<std::span<const std::byte>> read_container_key(std::span<const std
                                                              Verification verification) {
   if (bytes.size() < header.key_end()) return std::nullopt;
   const auto key = bytes.subspan(container_header_bytes, header.key_bytes);
-  if (verification == Verification::on && crc32c(key, header.header_crc) != header.key_crc) {
+  if (verification == Verification::on && !verify_container_key(key, header)) {
     return std::nullopt;
   }
   return key;
@@ -68,10 +68,18 @@ std::optional<std::span<const std::byte>> read_container_value(std::span<const s
                                                                Verification verification) {
   if (bytes.size() < header.container_bytes()) return std::nullopt;
   const auto value = bytes.subspan(header.key_end(), header.value_bytes);
-  if (verification == Verification::on && crc32c(value, header.key_crc) != header.value_crc) {
+  if (verification == Verification::on && !verify_container_value(value, header)) {
     return std::nullopt;
   }
   return value;
+}
+
+bool verify_container_key(std::span<const std::byte> key, const ContainerHeader& header) {
+  return key.size() == header.key_bytes && crc32c(key, header.header_crc) == header.key_crc;
+}
+
+bool verify_container_value(std::span<const std::byte> value, const ContainerHeader& header) {
+  return value.size() == header.value_bytes && crc32c(value, header.key_crc) == header.value_crc;
 }
 
 }  // namespace falafel::engine

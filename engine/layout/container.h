@@ -75,4 +75,8 @@ std::optional<std::span<const std::byte>> read_container_value(std::span<const s
                                                                const ContainerHeader& header,
                                                                Verification verification);
 
+// The same for parts that were loaded one by one.
+bool verify_container_key(std::span<const std::byte> key, const ContainerHeader& header);
+bool verify_container_value(std::span<const std::byte> value, const ContainerHeader& header);
+
 }  // namespace falafel::engine

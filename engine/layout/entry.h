@@ -37,6 +37,7 @@ class Entry {
   }
   constexpr Entry with_deleted() const { return Entry(word_ | deleted_bit); }
   constexpr Entry with_locked() const { return Entry(word_ | locked_bit); }
+  constexpr Entry without_lock() const { return Entry(word_ & ~locked_bit); }
   // This entry's offset and deleted flag, in a slot whose tag was `tag_of`'s.
   constexpr Entry with_tag_of(Entry tag_of) const {
     return Entry((word_ & ~tag_mask) | (tag_of.word_ & tag_mask));

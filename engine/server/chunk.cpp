@@ -1,29 +1,44 @@
 #include "engine/server/chunk.h"
 
+#include <array>
+
 namespace falafel::engine {
 
 Entry Chunk::load_entry(std::uint64_t slot) const {
   return Entry(block->load(geometry.entry_offset(slot)));
 }
 
-std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part) const {
-  const std::uint64_t offset = geometry.to_offset(entry.offset_units());
+std::optional<ContainerHeader> Chunk::read_header(std::uint64_t offset) const {
   if (!geometry.may_hold_container(offset)) return std::nullopt;
-  std::vector<std::byte> bytes(container_header_bytes);
+  std::array<std::byte, container_header_bytes> bytes;
   block->read(offset, bytes);
   const auto header = read_container_header(bytes, Verification::on);
+  if (!header || header->container_bytes() > geometry.region_bytes ||
+      header->container_bytes() > geometry.chunk_bytes() - offset) {
+    return std::nullopt;
+  }
+  return header;
+}
+
+std::optional<std::vector<std::byte>> Chunk::read_key(std::uint64_t offset,
+                                                      const ContainerHeader& header) const {
+  std::vector<std::byte> key(header.key_bytes);
+  block->read(offset + container_header_bytes, key);
+  if (!verify_container_key(key, header)) return std::nullopt;
+  return key;
+}
+
+std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part) const {
+  const std::uint64_t offset = geometry.to_offset(entry.offset_units());
+  const auto header = read_header(offset);
   if (!header) return std::nullopt;
-  const std::uint64_t length = part == Part::key ? header->key_end() : header->container_bytes();
-  if (offset + length > geometry.chunk_bytes()) return std::nullopt;
-  bytes.resize(length);
-  block->read(offset + container_header_bytes, std::span(bytes).subspan(container_header_bytes));
-  const auto key = read_container_key(bytes, *header, Verification::on);
+  auto key = read_key(offset, *header);
   if (!key) return std::nullopt;
-  ContainerCopy copy{.header = *header, .key = {key->begin(), key->end()}, .value = {}};
+  ContainerCopy copy{.header = *header, .key = std::move(*key), .value = {}};
   if (part == Part::key_and_value) {
-    const auto value = read_container_value(bytes, *header, Verification::on);
-    if (!value) return std::nullopt;
-    copy.value.assign(value->begin(), value->end());
+    copy.value.resize(header->value_bytes);
+    block->read(offset + header->key_end(), copy.value);
+    if (!verify_container_value(copy.value, *header)) return std::nullopt;
   }
   return copy;
 }

@@ -30,6 +30,10 @@ struct Chunk {
   // Empty if the entry points to nothing that verifies.
   enum class Part : std::uint8_t { key, key_and_value };
   std::optional<ContainerCopy> read_container(Entry entry, Part part) const;
+  // A header that verifies, of a container that fits a region and the chunk; and its key.
+  std::optional<ContainerHeader> read_header(std::uint64_t offset) const;
+  std::optional<std::vector<std::byte>> read_key(std::uint64_t offset,
+                                                 const ContainerHeader& header) const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 };
 

@@ -1,128 +1,184 @@
 #include "engine/server/collector.h"
 
 #include "engine/probes.h"
+#include "engine/server/region_scan.h"
 
 namespace falafel::engine {
+namespace {
 
-Collector::Collector(fabric::Host& host, const Chunk& chunk, const Safeguards& safeguards,
+// An entry that points into collected memory changes once at most as long as it does: a DELETE sets its
+// flag. So an entry that changes more often is not a client's of this engine.
+constexpr std::uint32_t most_lost_updates = 16;
+
+}  // namespace
+
+Collector::Collector(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
                      EntryUpdater& updater, MemoryBook& book, ServerStatistics& statistics)
     : host_(host),
       chunk_(chunk),
-      safeguards_(safeguards),
+      options_(options),
+      safeguards_(options.safeguards),
       updater_(updater),
       book_(book),
-      statistics_(statistics) {}
+      statistics_(statistics),
+      pace_(host) {}
 
-bool Collector::collect_regions(const std::function<void()>& free_early) {
-  const auto is_source = [this](std::uint64_t offset) {
-    const auto region = book_.region_at(offset);
-    return region && book_.region(*region).state == RegionState::collecting;
-  };
-  return collect(is_source, book_.active_space(), free_early);
-}
-
-bool Collector::collect_mature_space(const std::function<void()>& free_early) {
-  const std::uint32_t source = book_.active_space();
-  const auto is_source = [this, source](std::uint64_t offset) {
-    return book_.is_in_space(source, offset);
-  };
-  return collect(is_source, book_.other_space(), free_early);
-}
-
-bool Collector::points_into(const IsSource& is_source, Entry entry) const {
-  return !entry.is_empty() && is_source(chunk_.geometry.to_offset(entry.offset_units()));
-}
-
-// Every entry that points into the source when the walk comes by is moved. None that does can appear
-// behind it: clients publish containers only in regions that they hold.
-bool Collector::collect(const IsSource& is_source, std::uint32_t target,
-                        const std::function<void()>& free_early) {
-  bool has_room = true;
-  for (std::uint64_t slot = 0; has_room && slot < chunk_.geometry.table_entries; ++slot) {
-    const Entry entry = chunk_.load_entry(slot);
-    if (!points_into(is_source, entry)) continue;
-    // Where collection and cleanup take turns there is none; else it is the cleanup's.
-    if (entry.is_locked()) {
-      FALAFEL_ASSERT(!safeguards_.exclusion, "slot {} is locked: {:016x}", slot, entry.word());
-      continue;
-    }
-    if (entry.is_deleted()) host_.count(probes::collector_met_deleted);
-    const auto moved = copy(entry, target);
-    has_room = moved.has_value();
-    if (!has_room) break;
-    submit({.slot = slot,
-            .expected = entry,
-            .desired = safeguards_.tag_discipline ? moved->with_next_tag(chunk_.geometry.tag_bits)
-                                                  : *moved},
-           is_source);
+void Collector::collect_regions(const std::vector<std::uint32_t>& regions,
+                                const std::function<void()>& free_early) {
+  std::vector<ByteRange> ranges;
+  ranges.reserve(regions.size());
+  for (const std::uint32_t region : regions) {
+    const std::uint64_t begin = chunk_.geometry.region_offset(region);
+    ranges.push_back({.begin = begin, .end = begin + chunk_.geometry.region_bytes});
   }
-  if (!safeguards_.drain_before_free && has_room) free_early();
-  while (const auto outcome = updater_.next()) settle(*outcome, is_source);
-  return has_room;
+  collect(ByteRanges(std::move(ranges)), book_.active_space(), free_early);
 }
 
-// The entry of the copy. What does not verify is lost, and its entry deleted, so that a cleanup takes it.
-std::optional<Entry> Collector::copy(Entry entry, std::uint32_t target) {
+void Collector::collect_mature_space(const std::function<void()>& free_early) {
+  collect(active_range(), book_.other_space(), free_early);
+}
+
+ByteRanges Collector::active_range() const {
+  const std::uint64_t begin = chunk_.geometry.mature_offset(book_.active_space());
+  return ByteRanges({{.begin = begin, .end = begin + book_.used_bytes()}});
+}
+
+void Collector::collect(const ByteRanges& source, std::uint32_t target,
+                        const std::function<void()>& free_early) {
+  Task task{.source = source, .target = target, .room_bytes = source.size_bytes()};
+  const Visit visit = [&](std::uint64_t slot, Entry entry) { move(slot, entry, task); };
+  if (!scan_memory(source, visit)) {
+    // The walk meets what the scan has not moved yet, and must not meet what it is about to move.
+    settle_all(task);
+    walk_table(source, visit);
+  }
+  if (!safeguards_.drain_before_free) free_early();
+  settle_all(task);
+}
+
+void Collector::settle_all(const Task& task) {
+  while (const auto outcome = updater_.next()) settle(*outcome, task);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// What lives
+
+bool Collector::points_into(const ByteRanges& source, Entry entry) const {
+  return !entry.is_empty() && source.contain(chunk_.geometry.to_offset(entry.offset_units()));
+}
+
+// False if the walk has to do it: because it is to, or because the scan would take longer.
+bool Collector::scan_memory(const ByteRanges& source, const Visit& visit) {
+  if (options_.collection != Collection::scan_memory) return false;
+  for (const ByteRange& range : source.all()) {
+    RegionScan scan(chunk_, pace_, range);
+    while (const auto live = scan.next()) visit(live->slot, live->entry);
+    if (!scan.has_given_up()) continue;
+    ++statistics_.scans_given_up;
+    return false;
+  }
+  return true;
+}
+
+// Every entry that points into the source when the walk comes by is met. None that does can appear behind
+// it: clients publish containers only in regions that they hold.
+void Collector::walk_table(const ByteRanges& source, const Visit& visit) {
+  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+    pace_.step(1);
+    const Entry entry = chunk_.load_entry(slot);
+    if (points_into(source, entry)) visit(slot, entry);
+  }
+}
+
+std::uint64_t Collector::live_mature_bytes() {
+  const ByteRanges range = active_range();
+  std::uint64_t live_bytes = 0;
+  const Visit visit = [&](std::uint64_t, Entry entry) { live_bytes += kept_bytes(entry); };
+  if (!scan_memory(range, visit)) {
+    live_bytes = 0;
+    walk_table(range, visit);
+  }
+  return live_bytes;
+}
+
+// Of its container, by copy().
+std::uint64_t Collector::kept_bytes(Entry entry) const {
+  const auto header = chunk_.read_header(chunk_.geometry.to_offset(entry.offset_units()));
+  if (!header) return 0;
+  return chunk_.geometry.round_up_to_unit(entry.is_deleted() ? header->key_end()
+                                                             : header->container_bytes());
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Moving it
+
+void Collector::move(std::uint64_t slot, Entry entry, Task& task) {
+  // Where collection and cleanup take turns, the lock is nobody's: it goes. Else it is the cleanup's.
+  if (entry.is_locked() && !safeguards_.exclusion) return;
+  if (entry.is_deleted()) host_.count(probes::collector_met_deleted);
+  submit({.slot = slot, .expected = entry, .desired = with_tag(copy(entry, task))}, task);
+}
+
+Entry Collector::with_tag(Entry moved) const {
+  return safeguards_.tag_discipline ? moved.with_next_tag(chunk_.geometry.tag_bits) : moved;
+}
+
+// The entry of the copy. What does not verify is lost, and so is what would make the copies longer than
+// their source: their entries point to the stand-in, deleted, so that a cleanup takes them.
+Entry Collector::copy(Entry entry, Task& task) {
+  const Entry unlocked = entry.without_lock();
+  const Entry lost =
+      unlocked.moved_to(chunk_.geometry.to_units(Geometry::stand_in_offset())).with_deleted();
   const auto source = chunk_.read_container(
       entry, entry.is_deleted() ? Chunk::Part::key : Chunk::Part::key_and_value);
-  if (!source) ++statistics_.containers_unreadable;
-  std::vector<std::byte> bytes(source ? container_bytes(source->key.size(), source->value.size())
-                                      : container_header_bytes);
-  if (source) {
-    write_container(source->key, source->value, bytes);
-  } else {
-    write_unreadable_container(bytes);
+  if (!source) {
+    ++statistics_.containers_unreadable;
+    return lost;
   }
-  const auto offset = book_.allocate(target, bytes.size());
-  if (!offset) return std::nullopt;
-  chunk_.write(*offset, bytes);
+  std::vector<std::byte> bytes(container_bytes(source->key.size(), source->value.size()));
+  const std::uint64_t length_bytes = chunk_.geometry.round_up_to_unit(bytes.size());
+  if (length_bytes > task.room_bytes) {
+    ++statistics_.containers_unreadable;
+    return lost;
+  }
+  task.room_bytes -= length_bytes;
+  write_container(source->key, source->value, bytes);
+  const std::uint64_t offset = book_.allocate(task.target, length_bytes);
+  chunk_.write(offset, bytes);
   ++statistics_.containers_copied;
-  const Entry moved = entry.moved_to(chunk_.geometry.to_units(*offset));
-  return source ? moved : moved.with_deleted();
+  return unlocked.moved_to(chunk_.geometry.to_units(offset));
 }
 
 // The copy is in memory before the update is posted; so whoever sees the entry sees the container.
-void Collector::submit(const EntryUpdate& update, const IsSource& is_source) {
-  while (updater_.is_full()) settle(*updater_.next(), is_source);
+void Collector::submit(const EntryUpdate& update, const Task& task) {
+  while (updater_.is_full()) settle(*updater_.next(), task);
   updater_.submit(update);
 }
 
 // A client came first: it overwrote the entry, which then points to a region of its own, or deleted it,
-// which then still points to the source. The space of a copy in vain is not used again (4.2.4).
-void Collector::settle(const UpdateOutcome& outcome, const IsSource& is_source) {
+// which then still points to the source. The space of a copy that nobody needs is not used again (4.2.4).
+void Collector::settle(const UpdateOutcome& outcome, const Task& task) {
   if (outcome.succeeded) return;
   ++statistics_.updates_lost;
   host_.count(probes::collector_lost);
   const Entry current = outcome.current;
-  const bool may_try_again = safeguards_.collector_retry && !current.is_locked();
-  if (!may_try_again || !points_into(is_source, current)) return;
+  if (!safeguards_.collector_retry || !points_into(task.source, current)) return;
+  if (current.is_locked() && !safeguards_.exclusion) return;
+  // Nobody forestalled an update that the breaking connection took with it.
+  const std::uint32_t lost =
+      outcome.update.lost_before + (current == outcome.update.expected ? 0 : 1);
+  if (lost > most_lost_updates) {
+    ++statistics_.entries_given_up;
+    return;
+  }
   host_.count(probes::collector_retried);
-  Entry moved = current.moved_to(outcome.update.desired.offset_units());
+  Entry moved = current.without_lock().moved_to(outcome.update.desired.offset_units());
   if (outcome.update.desired.is_deleted()) moved = moved.with_deleted();
   submit({.slot = outcome.update.slot,
           .expected = current,
-          .desired =
-              safeguards_.tag_discipline ? moved.with_next_tag(chunk_.geometry.tag_bits) : moved},
-         is_source);
-}
-
-std::uint64_t Collector::live_mature_bytes() const {
-  const Geometry& geometry = chunk_.geometry;
-  std::uint64_t live_bytes = 0;
-  for (std::uint64_t slot = 0; slot < geometry.table_entries; ++slot) {
-    const Entry entry = chunk_.load_entry(slot);
-    if (entry.is_empty()) continue;
-    const std::uint64_t offset = geometry.to_offset(entry.offset_units());
-    if (!book_.is_in_space(book_.active_space(), offset)) continue;
-    const auto container = chunk_.read_container(entry, Chunk::Part::key);
-    if (!container) {
-      live_bytes += geometry.round_up_to_unit(container_header_bytes);
-    } else {
-      live_bytes += geometry.round_up_to_unit(
-          entry.is_deleted() ? container->header.key_end() : container->header.container_bytes());
-    }
-  }
-  return live_bytes;
+          .desired = with_tag(moved),
+          .lost_before = lost},
+         task);
 }
 
 }  // namespace falafel::engine

@@ -17,6 +17,7 @@ struct EntryUpdate {
   std::uint64_t slot = 0;
   Entry expected;
   Entry desired;
+  std::uint32_t lost_before = 0;  // tries to the same end that somebody forestalled
 };
 
 struct UpdateOutcome {

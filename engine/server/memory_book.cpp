@@ -53,23 +53,12 @@ void MemoryBook::release_all(std::uint32_t client) {
   }
 }
 
-std::optional<std::uint32_t> MemoryBook::region_at(std::uint64_t offset) const {
-  const std::uint64_t begin = geometry_.region_offset(0);
-  if (offset < begin || offset >= geometry_.region_offset(geometry_.region_count)) {
-    return std::nullopt;
-  }
-  return static_cast<std::uint32_t>((offset - begin) / geometry_.region_bytes);
-}
-
-bool MemoryBook::is_in_space(std::uint32_t space, std::uint64_t offset) const {
-  const std::uint64_t begin = geometry_.mature_offset(space);
-  return offset >= begin && offset < begin + geometry_.mature_bytes;
-}
-
-std::optional<std::uint64_t> MemoryBook::allocate(std::uint32_t space, std::uint64_t size_bytes) {
+std::uint64_t MemoryBook::allocate(std::uint32_t space, std::uint64_t size_bytes) {
   MatureSpaceInspection& mature = spaces_[space];
   const std::uint64_t rounded_bytes = geometry_.round_up_to_unit(size_bytes);
-  if (mature.used_bytes + rounded_bytes > geometry_.mature_bytes) return std::nullopt;
+  FALAFEL_ASSERT(mature.used_bytes + rounded_bytes <= geometry_.mature_bytes,
+                 "mature space {} has no room for {} bytes: {} of {} are in use", space,
+                 rounded_bytes, mature.used_bytes, geometry_.mature_bytes);
   const std::uint64_t offset = geometry_.mature_offset(space) + mature.used_bytes;
   mature.used_bytes += rounded_bytes;
   return offset;

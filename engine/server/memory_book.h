@@ -31,16 +31,14 @@ class MemoryBook {
   bool release(std::uint32_t index, std::uint32_t client, std::uint64_t incarnation);
   void release_all(std::uint32_t client);
   void set_state(std::uint32_t index, RegionState state) { regions_[index].state = state; }
-  std::optional<std::uint32_t> region_at(std::uint64_t offset) const;
 
   // Mature spaces: one is active, and takes what is collected.
   std::uint32_t active_space() const { return active_; }
   std::uint32_t other_space() const { return 1 - active_; }
   std::uint64_t used_bytes() const { return spaces_[active_].used_bytes; }
   bool is_waiting(std::uint32_t space) const { return spaces_[space].waiting; }
-  bool is_in_space(std::uint32_t space, std::uint64_t offset) const;
-  // Consecutive memory of a space, a whole number of units; empty if it is full.
-  std::optional<std::uint64_t> allocate(std::uint32_t space, std::uint64_t size_bytes);
+  // Consecutive memory of a space, a whole number of units. There is room for what a collection copies.
+  std::uint64_t allocate(std::uint32_t space, std::uint64_t size_bytes);
   // The other space becomes active, and the active one empty; it waits if `waits`.
   void flip(bool waits);
   void set_reclaimed(std::uint32_t space) { spaces_[space].waiting = false; }

@@ -31,11 +31,6 @@ void RegionGrants::on_flipped() {
   work_.raise();
 }
 
-void RegionGrants::on_out_of_room() {
-  out_of_room_ = true;
-  work_.raise();
-}
-
 void RegionGrants::run() {
   while (work_.take()) serve();
 }
@@ -66,7 +61,7 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) const 
   if (free_regions >= wanted && book_.has_room_for_grant(book_.used_bytes())) {
     return Decision::grant;
   }
-  if (request.eager || out_of_room_) return Decision::deny;
+  if (request.eager) return Decision::deny;
   const bool is_collecting =
       book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
   if (free_regions == 0) {

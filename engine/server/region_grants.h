@@ -41,8 +41,6 @@ class RegionGrants {
   // Memory was released or given free, or a client is gone.
   void on_change() { work_.raise(); }
   void on_flipped();
-  // A collection could not finish, and never will.
-  void on_out_of_room();
 
   // The fiber.
   void run();
@@ -67,7 +65,6 @@ class RegionGrants {
   WorkSignal work_;
   std::deque<RegionRequest> requests_;
   bool flip_asked_ = false;
-  bool out_of_room_ = false;
 };
 
 }  // namespace falafel::engine

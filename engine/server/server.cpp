@@ -28,6 +28,10 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options) {
 
 }  // namespace
 
+std::string_view to_string(Collection collection) {
+  return collection == Collection::scan_memory ? "scan_memory" : "walk_table";
+}
+
 std::string_view to_string(Breach breach) {
   switch (breach) {
     case Breach::malformed_message: return "malformed message";

@@ -19,6 +19,14 @@
 
 namespace falafel::engine {
 
+// How the collector finds what lives in the memory that it is to free.
+enum class Collection : std::uint8_t {
+  scan_memory,  // it looks there for containers, and for their entries in the chains of their keys
+  walk_table,   // it walks the whole table (Behringer 3.6.1)
+};
+
+std::string_view to_string(Collection collection);
+
 struct ServerOptions {
   Geometry geometry{};
   Safeguards safeguards = Safeguards::hardened();
@@ -37,6 +45,7 @@ struct ServerOptions {
   std::uint32_t retry_count = 7;
   // Compare-and-swaps of the server under way at once (Behringer 4.2.4), 1 to 64.
   std::uint32_t pipelined_updates = 16;
+  Collection collection = Collection::scan_memory;
   // The secret of the hash; drawn at random if absent.
   std::optional<HashKey> hash_key{};
 };
@@ -51,6 +60,8 @@ struct ServerStatistics {
   std::uint64_t mature_collections = 0;
   std::uint64_t containers_copied = 0;
   std::uint64_t containers_unreadable = 0;  // replaced by a stand-in, or dropped by a cleanup
+  std::uint64_t entries_given_up = 0;       // that changed each time the collector was to move them
+  std::uint64_t scans_given_up = 0;         // for a walk over the table
   std::uint64_t cleanups = 0;               // walks over the table
   std::uint64_t entries_cleaned = 0;        // deleted entries that a cleanup removed
   std::uint64_t updates_lost = 0;  // compare-and-swaps of the server that a client forestalled

@@ -32,7 +32,7 @@ fabric::Result<void> ServerState::start() {
   auto for_cleanup = make_updater();
   if (!for_cleanup) return tl::unexpected(for_cleanup.error());
   cleanup_updater_ = std::move(*for_cleanup);
-  collector_.emplace(host_, chunk_, options_.safeguards, *collector_updater_, *book_, statistics_);
+  collector_.emplace(host_, chunk_, options_, *collector_updater_, *book_, statistics_);
   rebindings_.emplace(chunk_);
   cleanup_.emplace(host_, chunk_, options_.safeguards, *cleanup_updater_, *rebindings_,
                    statistics_);
@@ -206,16 +206,16 @@ std::unique_lock<FiberMutex> lock_if(bool condition, FiberMutex& mutex) {
 
 void ServerState::collect_released_regions() {
   const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
+  std::vector<std::uint32_t> regions;
   std::vector<CollectedMemory> collected;
   for (std::uint32_t index = 0; index < book_->region_count(); ++index) {
     if (book_->region(index).state != RegionState::released) continue;
     book_->set_state(index, RegionState::collecting);
+    regions.push_back(index);
     collected.push_back({.kind = CollectedMemory::Kind::region, .index = index});
   }
-  const bool finished = collector_->collect_regions([&] { free_collected(collected); });
+  collector_->collect_regions(regions, [&] { free_collected(collected); });
   statistics_.regions_collected += collected.size();
-  // What could not be moved stays where it is, for good.
-  if (!finished) return grants_->on_out_of_room();
   if (options_.safeguards.drain_before_free) free_collected(collected);
 }
 
@@ -231,10 +231,9 @@ void ServerState::flip_mature_space() {
     book_->flip(options_.safeguards.epoch_reclamation);
     free_collected({{.kind = CollectedMemory::Kind::mature_space, .index = source}});
   };
-  const bool finished = collector_->collect_mature_space(free_source);
+  collector_->collect_mature_space(free_source);
   ++statistics_.mature_collections;
   host_.count(probes::mature_space_flipped);
-  if (!finished) return grants_->on_out_of_room();
   if (options_.safeguards.drain_before_free) free_source();
   flip_asked_ = false;
   grants_->on_flipped();

@@ -17,6 +17,8 @@ engine::ServerStatistics difference(const engine::ServerStatistics& after,
   statistics.mature_collections -= before.mature_collections;
   statistics.containers_copied -= before.containers_copied;
   statistics.containers_unreadable -= before.containers_unreadable;
+  statistics.entries_given_up -= before.entries_given_up;
+  statistics.scans_given_up -= before.scans_given_up;
   statistics.cleanups -= before.cleanups;
   statistics.entries_cleaned -= before.entries_cleaned;
   statistics.updates_lost -= before.updates_lost;

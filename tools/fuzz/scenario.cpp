@@ -125,6 +125,17 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
   }
 }
 
+// Files that do not say it are from before there was a choice.
+engine::Collection read_collection(Reader& reader) {
+  if (!reader.has("collection")) return engine::Collection::walk_table;
+  const auto* name = reader.member("collection");
+  for (const auto collection : {engine::Collection::scan_memory, engine::Collection::walk_table}) {
+    if (name->is_string() && name->get<std::string>() == to_string(collection)) return collection;
+  }
+  reader.fail("collection", "is not scan_memory or walk_table");
+  return engine::Collection::walk_table;
+}
+
 }  // namespace
 
 std::string_view to_string(OperationKind kind) {
@@ -163,6 +174,7 @@ nlohmann::json to_json(const Scenario& scenario) {
           {"cleanup_percent", scenario.cleanup_percent},
           {"cleanup_interval_ns", scenario.cleanup_interval_ns},
           {"pipelined_updates", scenario.pipelined_updates},
+          {"collection", to_string(scenario.collection)},
           {"readahead",
            {{"chunk_entries", scenario.readahead.chunk_entries},
             {"container_bytes", scenario.readahead.container_bytes},
@@ -195,6 +207,7 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   reader.number("cleanup_percent", scenario.cleanup_percent, 0, 100);
   reader.number("cleanup_interval_ns", scenario.cleanup_interval_ns, 1, longest_ns);
   reader.number("pipelined_updates", scenario.pipelined_updates, 1, 64);
+  scenario.collection = read_collection(reader);
   if (const auto* member = reader.member("readahead")) {
     Reader inner(*member, "scenario_options.readahead.");
     inner.number("chunk_entries", scenario.readahead.chunk_entries, 1, 65'536);

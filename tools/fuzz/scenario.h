@@ -51,6 +51,7 @@ struct Scenario {
   std::uint32_t cleanup_percent = 0;
   std::uint64_t cleanup_interval_ns = 100'000;
   std::uint32_t pipelined_updates = 4;
+  engine::Collection collection = engine::Collection::scan_memory;
   engine::ReadaheadOptions readahead{};
   std::uint32_t renewal_percent = 75;
   std::vector<ClientPlan> clients;

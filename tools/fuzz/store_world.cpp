@@ -91,6 +91,7 @@ engine::ServerOptions StoreWorld::server_options() const {
           .cleanup_interval_ns = scenario_.cleanup_interval_ns,
           .acknowledge_timeout_ns = acknowledge_timeout_ns,
           .pipelined_updates = scenario_.pipelined_updates,
+          .collection = scenario_.collection,
           .hash_key = engine::HashKey{}};
 }
 

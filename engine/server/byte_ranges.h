@@ -1,0 +1,35 @@
+// The memory that a collection is to free, as ranges of the chunk.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace falafel::engine {
+
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// In ascending order, without overlap.
+class ByteRanges {
+ public:
+  explicit ByteRanges(std::vector<ByteRange> ranges) : ranges_(std::move(ranges)) {}
+
+  const std::vector<ByteRange>& all() const { return ranges_; }
+  bool contain(std::uint64_t offset) const {
+    const auto next = std::ranges::upper_bound(ranges_, offset, {}, &ByteRange::begin);
+    return next != ranges_.begin() && offset < std::prev(next)->end;
+  }
+  std::uint64_t size_bytes() const {
+    std::uint64_t sum = 0;
+    for (const ByteRange& range : ranges_) sum += range.end - range.begin;
+    return sum;
+  }
+
+ private:
+  std::vector<ByteRange> ranges_;
+};
+
+}  // namespace falafel::engine

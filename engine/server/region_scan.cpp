@@ -1,0 +1,70 @@
+#include "engine/server/region_scan.h"
+
+#include <algorithm>
+
+#include "engine/layout/container.h"
+#include "engine/layout/key_hash.h"
+
+namespace falafel::engine {
+
+// The scan of a region that an honest client filled looks at each byte a few times at most.
+RegionScan::RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range)
+    : chunk_(chunk),
+      pace_(pace),
+      position_(range.begin),
+      end_(range.end),
+      work_left_(4 * (range.end - range.begin) + chunk.geometry.table_entries) {}
+
+void RegionScan::work(std::uint64_t amount) {
+  work_left_ -= std::min(work_left_, amount);
+  pace_.step(amount);
+}
+
+std::optional<LiveContainer> RegionScan::next() {
+  while (!has_given_up() && position_ + container_header_bytes < end_) {
+    const auto found = may_begin_container() ? examine() : std::nullopt;
+    const std::uint64_t passed =
+        found ? chunk_.geometry.round_up_to_unit(found->header.container_bytes())
+              : chunk_.geometry.unit_bytes;
+    position_ += passed;
+    work(1);
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+// By the first word alone, which is what most units are passed by.
+bool RegionScan::may_begin_container() const {
+  const std::uint64_t word = chunk_.block->load(position_);
+  const std::uint64_t key_bytes = word >> 32;
+  return (word & 0xffff'ffff) == container_magic && key_bytes > 0 && key_bytes <= max_key_bytes;
+}
+
+std::optional<LiveContainer> RegionScan::examine() {
+  const auto header = chunk_.read_header(position_);
+  if (!header || header->container_bytes() > end_ - position_) return std::nullopt;
+  work(header->key_bytes);
+  const auto key = chunk_.read_key(position_, *header);
+  if (!key) return std::nullopt;
+  auto found = find_entry(*key);
+  if (found) found->header = *header;
+  return found;
+}
+
+// The entry in the key's collision chain that points here.
+std::optional<LiveContainer> RegionScan::find_entry(std::span<const std::byte> key) {
+  const std::uint64_t table_entries = chunk_.geometry.table_entries;
+  const std::uint32_t wanted = chunk_.geometry.to_units(position_);
+  const std::uint64_t home = home_slot(key, chunk_.hash_key, table_entries);
+  for (std::uint64_t distance = 0; distance < table_entries && !has_given_up(); ++distance) {
+    const std::uint64_t slot = (home + distance) % table_entries;
+    const Entry entry = chunk_.load_entry(slot);
+    work(1);
+    if (entry.is_empty()) break;
+    if (entry.offset_units() == wanted)
+      return LiveContainer{.slot = slot, .entry = entry, .header = {}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace falafel::engine

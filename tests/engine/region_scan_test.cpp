@@ -1,0 +1,395 @@
+// What the collector finds in a region and makes of it: on memory that is laid out by hand, so that it can
+// hold what no honest client leaves there.
+#include "engine/server/region_scan.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/layout/container.h"
+#include "engine/layout/key_hash.h"
+#include "engine/server/collector.h"
+#include "engine/server/processor_updater.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/strategies.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+using engine::Collection;
+using engine::Entry;
+using engine::Geometry;
+
+void run_on_a_host(const std::function<void(fabric::Host&)>& body) {
+  const sim::SimulationOptions options;
+  fabric::FiberStackPool stacks;
+  const auto strategy = sim::make_strategy(options, 1);
+  sim::Simulation simulation(options, *strategy, stacks);
+  simulation.add_host({.name = "server", .role = sim::Role::server}, body);
+  EXPECT_EQ(simulation.run().outcome, sim::Outcome::completed);
+}
+
+// Changes the entry that an update is about just before it happens.
+class RivalUpdater : public engine::EntryUpdater {
+ public:
+  using Rival = std::function<std::optional<Entry>(Entry)>;
+  explicit RivalUpdater(const engine::Chunk& chunk) : chunk_(chunk), updater_(chunk) {}
+
+  void set_rival(Rival rival) { rival_ = std::move(rival); }
+  bool is_full() const override { return updater_.is_full(); }
+  void submit(const engine::EntryUpdate& update) override {
+    const Entry now = chunk_.load_entry(update.slot);
+    const auto other = rival_ ? rival_(now) : std::nullopt;
+    if (other) chunk_.block->store(chunk_.geometry.entry_offset(update.slot), other->word());
+    updater_.submit(update);
+  }
+  std::optional<engine::UpdateOutcome> next() override { return updater_.next(); }
+
+ private:
+  const engine::Chunk& chunk_;
+  engine::ProcessorUpdater updater_;
+  Rival rival_;
+};
+
+// A server's memory with region 0 released, and its collector.
+class LaidOutMemory {
+ public:
+  LaidOutMemory(fabric::Host& host, const Geometry& layout, Collection collection)
+      : host_(host), chunk_(make_chunk(host, layout)), updater_(chunk_), book_(layout) {
+    options_.collection = collection;
+    options_.geometry = layout;
+    book_.grant(0, 1);
+    book_.set_state(0, engine::RegionState::collecting);
+  }
+
+  const engine::Chunk& chunk() const { return chunk_; }
+  RivalUpdater& updater() { return updater_; }
+  const engine::ServerStatistics& statistics() const { return statistics_; }
+  std::uint64_t region_begin() const { return chunk_.geometry.region_offset(0); }
+
+  // A container at so many bytes from the region's start; the end of it, in whole units.
+  std::uint64_t write(std::uint64_t at, const Bytes& key, const Bytes& value) {
+    Bytes bytes(engine::container_bytes(key.size(), value.size()));
+    engine::write_container(key, value, bytes);
+    write_bytes(at, bytes);
+    return at + chunk_.geometry.round_up_to_unit(bytes.size());
+  }
+  void write_bytes(std::uint64_t at, const Bytes& bytes) {
+    chunk_.write(region_begin() + at, bytes);
+  }
+  // The first empty slot of the key's chain gets an entry that points there.
+  std::uint64_t publish(const Bytes& key, std::uint64_t at) {
+    const std::uint64_t entries = chunk_.geometry.table_entries;
+    std::uint64_t slot = engine::home_slot(key, chunk_.hash_key, entries);
+    while (!entry(slot).is_empty()) slot = (slot + 1) % entries;
+    set_entry(slot, Entry{}.pointing_to(chunk_.geometry.to_units(region_begin() + at)));
+    return slot;
+  }
+  Entry entry(std::uint64_t slot) const { return chunk_.load_entry(slot); }
+  void set_entry(std::uint64_t slot, Entry entry) {
+    chunk_.block->store(chunk_.geometry.entry_offset(slot), entry.word());
+  }
+
+  void collect() {
+    engine::Collector collector(host_, chunk_, options_, updater_, book_, statistics_);
+    collector.collect_regions({0}, [] {});
+  }
+  std::uint64_t copied_bytes() const { return book_.used_bytes(); }
+  bool is_in_region(Entry entry) const {
+    const std::uint64_t offset = chunk_.geometry.to_offset(entry.offset_units());
+    return offset >= region_begin() && offset < region_begin() + chunk_.geometry.region_bytes;
+  }
+  bool is_stand_in(Entry entry) const {
+    return entry.is_deleted() &&
+           chunk_.geometry.to_offset(entry.offset_units()) == Geometry::stand_in_offset();
+  }
+  std::optional<Bytes> value_at(std::uint64_t slot) const {
+    const auto container = chunk_.read_container(entry(slot), engine::Chunk::Part::key_and_value);
+    return container ? std::optional(container->value) : std::nullopt;
+  }
+
+ private:
+  static engine::Chunk make_chunk(fabric::Host& host, const Geometry& layout) {
+    engine::Chunk chunk{.geometry = layout,
+                        .hash_key = {},
+                        .block = host.allocate_memory(layout.chunk_bytes()).value()};
+    Bytes stand_in(engine::container_header_bytes);
+    engine::write_unreadable_container(stand_in);
+    chunk.write(Geometry::stand_in_offset(), stand_in);
+    return chunk;
+  }
+
+  fabric::Host& host_;
+  engine::Chunk chunk_;
+  RivalUpdater updater_;
+  engine::MemoryBook book_;
+  engine::ServerOptions options_;
+  engine::ServerStatistics statistics_;
+};
+
+constexpr Geometry small_geometry{
+    .table_entries = 16, .region_bytes = 1'024, .region_count = 2, .mature_bytes = 4'096};
+
+// Keys that have the same home slot.
+std::vector<Bytes> colliding_keys(std::size_t count, const Geometry& layout) {
+  std::map<std::uint64_t, std::vector<Bytes>> keys;
+  for (int number = 0;; ++number) {
+    const Bytes key = bytes_of(fmt::format("key {}", number));
+    auto& same = keys[engine::home_slot(key, {}, layout.table_entries)];
+    same.push_back(key);
+    if (same.size() == count) return same;
+  }
+}
+
+class CollectedRegionTest : public testing::TestWithParam<Collection> {
+ protected:
+  void on_memory(const std::function<void(LaidOutMemory&)>& body,
+                 const Geometry& layout = small_geometry) {
+    run_on_a_host([&](fabric::Host& host) {
+      LaidOutMemory memory(host, layout, GetParam());
+      body(memory);
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Engine, CollectedRegionTest,
+                         testing::Values(Collection::scan_memory, Collection::walk_table),
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
+
+TEST_P(CollectedRegionTest, MovesAWholeChain) {
+  on_memory([](LaidOutMemory& memory) {
+    const std::vector<Bytes> keys = colliding_keys(4, small_geometry);
+    std::vector<std::uint64_t> slots;
+    std::uint64_t at = 0;
+    for (const Bytes& key : keys) {
+      const std::uint64_t begin = at;
+      at = memory.write(at, key, key);
+      slots.push_back(memory.publish(key, begin));
+    }
+    memory.collect();
+    for (std::size_t index = 0; index < keys.size(); ++index) {
+      EXPECT_FALSE(memory.is_in_region(memory.entry(slots[index]))) << index;
+      EXPECT_EQ(memory.value_at(slots[index]), keys[index]) << index;
+    }
+    EXPECT_EQ(memory.copied_bytes(), at);
+  });
+}
+
+TEST_P(CollectedRegionTest, LeavesGarbageBehind) {
+  on_memory([](LaidOutMemory& memory) {
+    const Bytes key = bytes_of("key");
+    const std::uint64_t second = memory.write(0, key, bytes_of("old"));
+    memory.write(second, key, bytes_of("new"));
+    const std::uint64_t slot = memory.publish(key, second);
+    memory.collect();
+    EXPECT_EQ(memory.value_at(slot), bytes_of("new"));
+    EXPECT_EQ(memory.copied_bytes(),
+              small_geometry.round_up_to_unit(engine::container_bytes(3, 3)));
+  });
+}
+
+// A hole holds the start of an older container, whose lengths reach over what was written since.
+TEST_P(CollectedRegionTest, DoesNotTrustTheLengthsOfGarbage) {
+  on_memory([](LaidOutMemory& memory) {
+    memory.write(0, bytes_of("stale"), Bytes(900));
+    const std::uint64_t begin = small_geometry.round_up_to_unit(engine::container_bytes(5, 0));
+    memory.write(begin, bytes_of("key"), bytes_of("value"));
+    const std::uint64_t slot = memory.publish(bytes_of("key"), begin);
+    memory.collect();
+    EXPECT_FALSE(memory.is_in_region(memory.entry(slot)));
+    EXPECT_EQ(memory.value_at(slot), bytes_of("value"));
+  });
+}
+
+// The same with a key whose container is elsewhere: an entry of that key does not make this one live.
+TEST_P(CollectedRegionTest, ContainersInsideValuesAreNotTakenForOthers) {
+  on_memory([](LaidOutMemory& memory) {
+    Bytes value(engine::container_bytes(3, 3) + 5);
+    engine::write_container(bytes_of("key"), bytes_of("bad"), std::span(value));
+    const std::uint64_t begin = memory.write(0, bytes_of("other"), value);
+    memory.write(begin, bytes_of("key"), bytes_of("good"));
+    const std::uint64_t slot = memory.publish(bytes_of("key"), begin);
+    const std::uint64_t other = memory.publish(bytes_of("other"), 0);
+    memory.collect();
+    EXPECT_EQ(memory.value_at(slot), bytes_of("good"));
+    EXPECT_EQ(memory.value_at(other), value);
+  });
+}
+
+TEST_P(CollectedRegionTest, KeepsTheKeyOfADeletedEntry) {
+  on_memory([](LaidOutMemory& memory) {
+    memory.write(0, bytes_of("key"), Bytes(300));
+    const std::uint64_t slot = memory.publish(bytes_of("key"), 0);
+    memory.set_entry(slot, memory.entry(slot).with_deleted());
+    memory.collect();
+    EXPECT_FALSE(memory.is_in_region(memory.entry(slot)));
+    EXPECT_TRUE(memory.entry(slot).is_deleted());
+    EXPECT_EQ(memory.value_at(slot), Bytes());
+    EXPECT_EQ(memory.copied_bytes(),
+              small_geometry.round_up_to_unit(engine::container_bytes(3, 0)));
+  });
+}
+
+TEST_P(CollectedRegionTest, TriesAgainAfterADelete) {
+  on_memory([](LaidOutMemory& memory) {
+    memory.write(0, bytes_of("key"), bytes_of("value"));
+    const std::uint64_t slot = memory.publish(bytes_of("key"), 0);
+    memory.updater().set_rival([](Entry now) -> std::optional<Entry> {
+      return now.is_deleted() ? std::nullopt : std::optional(now.with_deleted());
+    });
+    memory.collect();
+    EXPECT_FALSE(memory.is_in_region(memory.entry(slot)));
+    EXPECT_TRUE(memory.entry(slot).is_deleted());
+    EXPECT_EQ(memory.statistics().updates_lost, 1U);
+  });
+}
+
+TEST_P(CollectedRegionTest, GivesUpAnEntryThatChangesForEver) {
+  on_memory([](LaidOutMemory& memory) {
+    const std::uint64_t second = memory.write(0, bytes_of("hostile"), bytes_of("value"));
+    memory.write(second, bytes_of("key"), bytes_of("value"));
+    const std::uint64_t hostile = memory.publish(bytes_of("hostile"), 0);
+    const std::uint64_t slot = memory.publish(bytes_of("key"), second);
+    const std::uint32_t watched = memory.entry(hostile).offset_units();
+    memory.updater().set_rival([&](Entry now) -> std::optional<Entry> {
+      return now.offset_units() == watched ? std::optional(now.with_next_tag(30)) : std::nullopt;
+    });
+    memory.collect();
+    EXPECT_EQ(memory.statistics().entries_given_up, 1U);
+    EXPECT_FALSE(memory.is_in_region(memory.entry(slot)));
+    EXPECT_EQ(memory.value_at(slot), bytes_of("value"));
+  });
+}
+
+TEST_P(CollectedRegionTest, MovesAnEntryWithALockOfNobody) {
+  on_memory([](LaidOutMemory& memory) {
+    memory.write(0, bytes_of("key"), bytes_of("value"));
+    const std::uint64_t slot = memory.publish(bytes_of("key"), 0);
+    memory.set_entry(slot, memory.entry(slot).with_locked());
+    memory.collect();
+    EXPECT_FALSE(memory.is_in_region(memory.entry(slot)));
+    EXPECT_FALSE(memory.entry(slot).is_locked());
+    EXPECT_EQ(memory.value_at(slot), bytes_of("value"));
+  });
+}
+
+TEST_P(CollectedRegionTest, CopiesNoMoreThanItFreesWhenContainersOverlap) {
+  on_memory([](LaidOutMemory& memory) {
+    const std::uint64_t unit = small_geometry.unit_bytes;
+    // Each container is the value of the one before, all of them reach to the region's end.
+    std::vector<Bytes> nested{Bytes(100)};
+    std::vector<std::uint64_t> slots;
+    const std::vector<Bytes> keys = colliding_keys(12, small_geometry);
+    const std::uint64_t step = engine::container_header_bytes + unit;
+    for (std::size_t index = 0; index < keys.size(); ++index) {
+      Bytes key = keys[index];
+      key.resize(unit);  // so that the value begins at a unit
+      Bytes bytes(engine::container_bytes(key.size(), nested.back().size()));
+      engine::write_container(key, nested.back(), bytes);
+      nested.push_back(bytes);
+    }
+    memory.write_bytes(0, nested.back());
+    for (std::size_t index = 0; index < keys.size(); ++index) {
+      Bytes key = keys[keys.size() - 1 - index];
+      key.resize(unit);
+      slots.push_back(memory.publish(key, index * step));
+    }
+    memory.collect();
+    EXPECT_LE(memory.copied_bytes(), small_geometry.region_bytes);
+  });
+}
+
+TEST_P(CollectedRegionTest, CopiesNoMoreThanItFreesWhenEntriesShareAContainer) {
+  on_memory([](LaidOutMemory& memory) {
+    memory.write(0, bytes_of("key"), Bytes(500));
+    for (std::uint64_t slot = 0; slot < small_geometry.table_entries; ++slot) {
+      memory.publish(bytes_of("key"), 0);
+    }
+    memory.collect();
+    EXPECT_LE(memory.copied_bytes(), small_geometry.region_bytes);
+  });
+}
+
+TEST_P(CollectedRegionTest, DoesNotReadBeyondTheRegion) {
+  on_memory([](LaidOutMemory& memory) {
+    const std::uint64_t at = small_geometry.region_bytes - 64;
+    memory.write(at, bytes_of("key"), Bytes(small_geometry.region_bytes));
+    memory.publish(bytes_of("key"), at);
+    memory.collect();
+    EXPECT_EQ(memory.copied_bytes(), 0U);
+  });
+}
+
+// Headers of long keys, one behind the other: to compare all their checksums would take for ever.
+TEST_P(CollectedRegionTest, GivesUpAScanThatTakesLongerThanAWalk) {
+  Geometry layout = small_geometry;
+  layout.region_bytes = 128 * 1'024;
+  layout.mature_bytes = 4 * layout.region_bytes;
+  on_memory(
+      [&](LaidOutMemory& memory) {
+        Bytes header(engine::container_bytes(60'000, 0));
+        engine::write_container(Bytes(60'000), {}, header);
+        header.resize(engine::container_header_bytes);
+        const std::uint64_t live = 64 * 1'024;
+        for (std::uint64_t at = 0; at < live; at += header.size()) memory.write_bytes(at, header);
+        memory.write(live + 64, bytes_of("key"), bytes_of("value"));
+        const std::uint64_t slot = memory.publish(bytes_of("key"), live + 64);
+        memory.collect();
+        EXPECT_EQ(memory.value_at(slot), bytes_of("value"));
+        EXPECT_FALSE(memory.is_in_region(memory.entry(slot)));
+        EXPECT_EQ(memory.statistics().scans_given_up,
+                  GetParam() == Collection::scan_memory ? 1U : 0U);
+      },
+      layout);
+}
+
+// Random regions: live, overwritten and deleted containers, and holes that hold what was there before.
+TEST_P(CollectedRegionTest, LosesNothing) {
+  std::mt19937 random(7);
+  const auto below = [&](std::uint32_t bound) { return random() % bound; };
+  for (int round = 0; round < 300; ++round) {
+    Geometry layout = small_geometry;
+    layout.unit_bytes = round % 2 == 0 ? 8 : 64;
+    on_memory(
+        [&](LaidOutMemory& memory) {
+          std::map<Bytes, std::uint64_t> places;
+          for (int generation = 0; generation < 2; ++generation) {
+            places.clear();
+            for (std::uint64_t at = 0; at + 200 < layout.region_bytes;) {
+              const Bytes key = bytes_of(fmt::format("key {}", below(8)));
+              const std::uint64_t begin = at;
+              if (below(4) == 0) {  // a hole
+                at += layout.unit_bytes * (1 + below(3));
+                continue;
+              }
+              at = memory.write(at, key, Bytes(below(100), std::byte{7}));
+              places[key] = begin;
+            }
+          }
+          std::map<Bytes, std::pair<std::uint64_t, std::optional<Bytes>>> expected;
+          for (const auto& [key, at] : places) {
+            const std::uint64_t slot = memory.publish(key, at);
+            const bool deleted = below(4) == 0;
+            expected[key] = {slot, deleted ? Bytes() : memory.value_at(slot)};
+            if (deleted) memory.set_entry(slot, memory.entry(slot).with_deleted());
+          }
+          memory.collect();
+          for (const auto& [key, place] : expected) {
+            ASSERT_FALSE(memory.is_in_region(memory.entry(place.first))) << round;
+            ASSERT_EQ(memory.value_at(place.first), place.second) << round;
+          }
+        },
+        layout);
+  }
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
