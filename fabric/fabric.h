@@ -212,6 +212,9 @@ struct DeviceAttributes {
   std::uint32_t max_outstanding_reads_and_atomics = 0;
   bool supports_unreliable_connection = false;
   bool supports_unreliable_datagram = false;
+  // Whether destruction drains too: when a queue pair and the memory regions of its peer have been
+  // destroyed, nothing of the peer is landing there any more, although no flush was polled.
+  bool destruction_drains = false;
 };
 
 // Where a service listens: the name of a host (as the backend names them) and a service number.

@@ -28,7 +28,8 @@ HostCore::HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::
                  .max_completions = 1U << 20U,
                  .max_outstanding_reads_and_atomics = 128,
                  .supports_unreliable_connection = false,
-                 .supports_unreliable_datagram = false};
+                 .supports_unreliable_datagram = false,
+                 .destruction_drains = false};  // nobody can end a copy of another process
   for (std::size_t count = 0; count < device_count; ++count) {
     devices_.push_back(std::make_unique<DeviceCore>(*this));
   }

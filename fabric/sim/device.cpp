@@ -33,6 +33,7 @@ DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host
       static_cast<std::uint32_t>(options.max_outstanding_reads_and_atomics);
   attributes_.supports_unreliable_connection = true;
   attributes_.supports_unreliable_datagram = true;
+  attributes_.destruction_drains = host.destruction_drains();
 }
 
 void DeviceCore::release(const std::byte* word) {

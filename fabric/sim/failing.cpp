@@ -134,9 +134,22 @@ void QueuePairCore::close() {
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number_});
   if (peer_ != nullptr) {
     peer_->end_stall();
+    if (device_.attributes().destruction_drains) peer_->land();
     peer_->refresh();
   }
   refresh();
+}
+
+// Everything that has been admitted, now.
+void QueuePairCore::land() {
+  for (std::uint64_t index = released_; index < posted_; ++index) {
+    SendEntry& request = entry(index);
+    if (request.phase == Phase::in_gap) finish_atomic(request);
+    if (request.request.opcode != Opcode::write || request.phase == Phase::posted) continue;
+    while (request.placement.has_unplaced()) place_words(request);
+    settle(request);
+  }
+  release_finished();
 }
 
 }  // namespace falafel::sim

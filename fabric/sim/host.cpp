@@ -37,12 +37,14 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
       name_(options.name),
       role_(options.role),
       max_registrations_(options.max_registrations),
+      destruction_drains_(options.destruction_drains),
       boot_(std::move(boot)),
       devices_(&world.arena),
       listeners_(&world.arena),
       fibers_(&world.arena),
       pause_timer_([this] { resume_fibers(); }),
-      restart_timer_([this] { start(); }) {
+      restart_timer_([this] { start(); }),
+      landing_timer_([this] { release_landing(); }) {
   devices_.reserve(options.device_count);
   for (std::size_t count = 0; count < options.device_count; ++count) {
     devices_.push_back(world.make<DeviceCore>(world, *this));
@@ -189,7 +191,19 @@ void HostCore::break_connections() {
   }
 }
 
+void HostCore::hold_landing(std::uint64_t duration_ns) {
+  holds_landing_ = true;
+  world_.timers.set(landing_timer_, world_.trace.time_ns() + duration_ns);
+}
+
+void HostCore::release_landing() {
+  holds_landing_ = false;
+  world_.timers.cancel(landing_timer_);
+  for (const auto& queue_pair : world_.queue_pairs) queue_pair->refresh();
+}
+
 void HostCore::stay_as_it_is() {
+  if (holds_landing_) release_landing();
   world_.timers.cancel(pause_timer_);
   world_.timers.cancel(restart_timer_);
 }

@@ -49,12 +49,15 @@ class HostCore final : public fabric::Host {
   bool alive() const { return alive_; }
   bool paused() const { return paused_; }
   bool stopped() const { return stopped_; }  // paused without end
+  bool holds_landing() const { return holds_landing_; }
+  bool destruction_drains() const { return destruction_drains_; }
 
   void start();  // the first time, or again after a crash
   void crash();
   void restart_after(std::uint64_t duration_ns);
   void pause(std::uint64_t duration_ns);  // never_ns: without end
   void break_connections();
+  void hold_landing(std::uint64_t duration_ns);
   void stay_as_it_is();  // neither a pause ends nor a restart comes
   void unwind_fibers();
 
@@ -66,6 +69,7 @@ class HostCore final : public fabric::Host {
  private:
   void stop();
   void resume_fibers();
+  void release_landing();
   void report_pause(bool begins) const;
   Fiber& own_fiber(fabric::FiberId fiber) const;
 
@@ -74,6 +78,7 @@ class HostCore final : public fabric::Host {
   std::string name_;
   Role role_;
   std::size_t max_registrations_;
+  bool destruction_drains_;
   std::function<void(fabric::Host&)> boot_;
   std::pmr::vector<Owned<DeviceCore>> devices_;
   std::pmr::vector<ListenerCore*> listeners_;
@@ -82,8 +87,10 @@ class HostCore final : public fabric::Host {
   bool alive_ = false;
   bool paused_ = false;
   bool stopped_ = false;
+  bool holds_landing_ = false;
   CallbackTimer pause_timer_;
   CallbackTimer restart_timer_;
+  CallbackTimer landing_timer_;
 };
 
 }  // namespace falafel::sim

@@ -25,6 +25,7 @@ bool QueuePairCore::responder_is_lost() const { return peer_ != nullptr && peer_
 
 // Data of this queue pair that was admitted and is not in place yet.
 bool QueuePairCore::is_landing() const {
+  if (host_.holds_landing()) return true;
   for (std::uint64_t index = released_; index < posted_; ++index) {
     const SendEntry& request = entry(index);
     if (request.phase == Phase::in_gap) return true;

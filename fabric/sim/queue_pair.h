@@ -122,6 +122,7 @@ class QueuePairCore final : public Actor {
   [[gnu::cold]] void flush_one();
   [[gnu::cold]] void drop(SendEntry& entry);
   [[gnu::cold]] void cut_short(SendEntry& entry);
+  [[gnu::cold]] void land();
 
   // ordering.cpp
   [[gnu::noinline]] void find_movable();

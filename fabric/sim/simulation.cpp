@@ -235,4 +235,8 @@ void Simulation::break_connection(std::string_view host) {
   named_host(*world_, host).break_connections();
 }
 
+void Simulation::hold_landing(std::string_view host, std::uint64_t duration_ns) {
+  named_host(*world_, host).hold_landing(duration_ns);
+}
+
 }  // namespace falafel::sim

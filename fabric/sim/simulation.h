@@ -78,6 +78,7 @@ struct HostOptions {
   std::size_t device_count = 1;
   // At the same time; more are out_of_memory, as where the system limits locked memory.
   std::size_t max_registrations = without_limit;
+  bool destruction_drains = false;  // DeviceAttributes
 
   static constexpr std::size_t without_limit = std::numeric_limits<std::size_t>::max();
 };
@@ -114,6 +115,9 @@ class Simulation {
   void restart(std::string_view host);                           // of a crashed host
   void pause(std::string_view host, std::uint64_t duration_ns);  // never_ns: without end
   void break_connection(std::string_view host);  // every queue pair of the host goes to error
+  // For so long, what the host has sent counts as landing, and the flushes of its peers wait: a device that does
+  // not get done, or (shared memory) a process that stands still in the middle of a copy.
+  void hold_landing(std::string_view host, std::uint64_t duration_ns);
 
  private:
   std::unique_ptr<World> world_;

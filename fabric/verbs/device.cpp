@@ -104,6 +104,9 @@ Result<void> VerbsDevice::query_attributes() {
       limited(limits.max_qp_init_rd_atom, most_outstanding);
   max_reads_as_responder_ = limited(limits.max_qp_rd_atom, most_outstanding);
   attributes_.supports_unreliable_connection = true;
+  // The kernel gives the pages of a region back to the system when it is deregistered, so the driver has to
+  // see to it that the device is done with them (docs/fabric.md, fencing).
+  attributes_.destruction_drains = true;
   // On InfiniBand, the other host's LID would have to be asked for.
   attributes_.supports_unreliable_datagram = port_.is_ethernet;
   attributes_.max_inline_bytes = find_inline_limit();
