@@ -38,27 +38,26 @@ namespace {
 // A listener's answer that is yet to come: shared by the fiber that waits and the thread that receives.
 class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
  public:
-  PendingAnswer(boost::asio::io_context& context, const FileDescriptor& socket,
+  PendingAnswer(boost::asio::io_context& context, FileDescriptor socket,
                 std::shared_ptr<HostSignal> signal)
-      : socket_(::dup(socket.get())),
-        watched_(context, ::dup(socket.get())),
-        signal_(std::move(signal)) {}
+      : socket_(context, socket.release()), signal_(std::move(signal)) {}
 
   void watch() {
-    watched_.async_wait(stream_descriptor::wait_read,
-                        [self = shared_from_this()](const boost::system::error_code& error) {
-                          if (!error) self->on_readable();
-                        });
+    socket_.async_wait(stream_descriptor::wait_read,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error) self->on_readable();
+                       });
   }
   void abandon() {
-    boost::asio::post(watched_.get_executor(),
-                      [self = shared_from_this()] { self->watched_.close(); });
+    boost::asio::post(socket_.get_executor(),
+                      [self = shared_from_this()] { self->socket_.close(); });
   }
 
   struct Answer {
     std::optional<Hello> hello;  // empty if it makes no sense
     FileDescriptor arena;
-    bool is_gone = false;  // it has closed the connection instead
+    bool is_gone = false;   // it has closed the connection instead
+    FileDescriptor socket;  // over which it came
   };
   std::optional<Answer> take() {
     const std::lock_guard lock(mutex_);
@@ -68,20 +67,19 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
  private:
   void on_readable() {
     std::array<std::byte, sizeof(Hello)> buffer{};
-    ReceivedMessage received = receive_message(socket_, buffer);
+    ReceivedMessage received = receive_message(socket_.native_handle(), buffer);
     if (received.kind == ReceivedMessage::Kind::nothing_yet) return watch();
-    watched_.close();
     {
       const std::lock_guard lock(mutex_);
       answer_ = Answer{.hello = parse_hello(std::span(buffer).first(received.length_bytes)),
                        .arena = std::move(received.attached),
-                       .is_gone = received.kind == ReceivedMessage::Kind::end};
+                       .is_gone = received.kind == ReceivedMessage::Kind::end,
+                       .socket = FileDescriptor(socket_.release())};
     }
     signal_->raise();
   }
 
-  FileDescriptor socket_;
-  stream_descriptor watched_;
+  stream_descriptor socket_;
   std::shared_ptr<HostSignal> signal_;
   std::mutex mutex_;
   std::optional<Answer> answer_;
@@ -111,11 +109,11 @@ Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Add
   return {};
 }
 
-Result<PendingAnswer::Answer> await_answer(HostCore& host, const FileDescriptor& socket,
+Result<PendingAnswer::Answer> await_answer(HostCore& host, FileDescriptor socket,
                                            const fabric::Address& address,
                                            std::uint64_t deadline_ns) {
   const auto pending =
-      std::make_shared<PendingAnswer>(host.process().context(), socket, host.signal());
+      std::make_shared<PendingAnswer>(host.process().context(), std::move(socket), host.signal());
   struct Abandon {
     PendingAnswer& answer;
     ~Abandon() { answer.abandon(); }
@@ -152,8 +150,8 @@ Result<fabric::Connection> connect_to_listener(HostCore& host, const fabric::Add
   hello.arena = process.arena().mapping()->header().id;
   hello.endpoint = prepared.endpoint->offset();
   hello.set_private_data(private_data);
-  send_message(*socket, std::as_bytes(std::span(&hello, 1)), &process.arena().file());
-  const auto answer = await_answer(host, *socket, address, deadline_ns);
+  send_message(socket->get(), std::as_bytes(std::span(&hello, 1)), &process.arena().file());
+  auto answer = await_answer(host, std::move(*socket), address, deadline_ns);
   if (!answer) return tl::unexpected(answer.error());
   if (auto checked = check_answer(*answer, address); !checked) {
     return tl::unexpected(checked.error());
@@ -162,10 +160,11 @@ Result<fabric::Connection> connect_to_listener(HostCore& host, const fabric::Add
   if (!peer_arena) return tl::unexpected(peer_arena.error());
 
   auto link =
-      std::make_shared<Link>(process.context(), std::move(*socket), std::move(prepared.endpoint),
-                             std::move(*peer_arena), answer->hello->endpoint, host.signal());
-  link->watch();
-  prepared.queue_pair->attach(std::move(link));
+      Link::create(process.context(), std::move(answer->socket), std::move(prepared.endpoint),
+                   std::move(*peer_arena), answer->hello->endpoint, host.signal());
+  if (!link) return tl::unexpected(link.error());
+  (*link)->watch();
+  prepared.queue_pair->attach(std::move(*link));
   const auto reply = answer->hello->private_span();
   return fabric::Connection{std::move(prepared.queue_pair),
                             fabric::PrivateData(reply.begin(), reply.end())};

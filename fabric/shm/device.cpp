@@ -64,12 +64,12 @@ Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) 
 
 Result<DeviceCore::Prepared> DeviceCore::prepare(const fabric::QueuePairOptions& options) {
   if (auto checked = check_options(options); !checked) return tl::unexpected(checked.error());
-  const std::uint64_t domain = static_cast<Domain&>(*options.protection_domain).number();
+  const auto& domain = static_cast<Domain&>(*options.protection_domain).number();
   ProcessCore& process = host_.process();
   auto endpoint = process.make_endpoint(options.max_receive_requests, domain, host_.wake_word());
   if (!endpoint) return tl::unexpected(endpoint.error());
-  return Prepared{.queue_pair = std::make_unique<QueuePairCore>(host_, options,
-                                                                process.next_queue_pair(), domain),
+  return Prepared{.queue_pair = std::make_unique<QueuePairCore>(
+                      host_, options, process.next_queue_pair(), domain->value),
                   .endpoint = std::move(*endpoint)};
 }
 

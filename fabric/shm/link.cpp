@@ -1,8 +1,7 @@
 #include "fabric/shm/link.h"
 
-#include <unistd.h>
-
 #include <array>
+#include <boost/asio/post.hpp>
 
 #include "fabric/shm/hello.h"
 #include "fabric/shm/process_core.h"
@@ -18,57 +17,98 @@ Endpoint& OwnEndpoint::get() const {
   return process_.arena().mapping()->object_at<Endpoint>(offset_);
 }
 
-Link::Link(boost::asio::io_context& context, FileDescriptor socket,
+namespace {
+
+bool is_within(const MappedArena& arena, std::uint64_t endpoint) {
+  if (endpoint % cache_line_bytes != 0 || !arena.contains(endpoint, sizeof(Endpoint))) return false;
+  const std::uint64_t wake_word = arena.object_at<Endpoint>(endpoint).wake_word;
+  return wake_word % cache_line_bytes == 0 && arena.contains(wake_word, sizeof(WakeWord));
+}
+
+}  // namespace
+
+fabric::Result<std::shared_ptr<Link>> Link::create(boost::asio::io_context& context,
+                                                   FileDescriptor socket,
+                                                   std::unique_ptr<OwnEndpoint> own,
+                                                   std::shared_ptr<MappedArena> peer_arena,
+                                                   std::uint64_t peer_endpoint,
+                                                   std::shared_ptr<HostSignal> signal) {
+  if (!is_within(*peer_arena, peer_endpoint)) {
+    return fabric::make_error(
+        fabric::ErrorCode::invalid_argument,
+        fmt::format("the peer's endpoint at {} is not within its memory", peer_endpoint));
+  }
+  auto process = process_of(socket);
+  if (!process) return tl::unexpected(process.error());
+  return std::shared_ptr<Link>(new Link(context, std::move(socket), std::move(*process),
+                                        std::move(own), std::move(peer_arena), peer_endpoint,
+                                        std::move(signal)));
+}
+
+Link::Link(boost::asio::io_context& context, FileDescriptor socket, FileDescriptor process,
            std::unique_ptr<OwnEndpoint> own, std::shared_ptr<MappedArena> peer_arena,
            std::uint64_t peer_endpoint, std::shared_ptr<HostSignal> signal)
-    : socket_(std::move(socket)),
-      own_(std::move(own)),
+    : own_(std::move(own)),
       own_endpoint_(&own_->get()),
       peer_arena_(std::move(peer_arena)),
       peer_(&peer_arena_->object_at<Endpoint>(peer_endpoint)),
+      peer_wake_word_(&peer_arena_->object_at<WakeWord>(peer_->wake_word)),
       signal_(std::move(signal)),
-      watched_(context, ::dup(socket_.get())) {}
+      socket_(context, socket.release()),
+      process_(context) {
+  if (process.is_open()) process_.assign(process.release());
+}
 
 void Link::send_hello(const Hello& hello, const FileDescriptor& arena) {
-  send_message(socket_, std::as_bytes(std::span(&hello, 1)), &arena);
+  send_message(socket_.native_handle(), std::as_bytes(std::span(&hello, 1)), &arena);
 }
 
 void Link::watch() {
-  watched_.async_wait(stream_descriptor::wait_read,
-                      [self = shared_from_this()](const boost::system::error_code& error) {
-                        if (!error) self->on_readable();
-                      });
+  boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    self->await_message();
+    self->await_end_of_process();
+  });
+}
+
+void Link::await_message() {
+  socket_.async_wait(stream_descriptor::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& error) {
+                       if (!error) self->on_readable();
+                     });
 }
 
 void Link::on_readable() {
   std::array<std::byte, 1> said{};
-  const ReceivedMessage received = receive_message(socket_, said);
-  if (received.kind == ReceivedMessage::Kind::nothing_yet) return watch();
-  if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) return;
+  const ReceivedMessage received = receive_message(socket_.native_handle(), said);
+  if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_message();
+  if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) {
+    return process_.close();  // nothing more is to be known of it
+  }
+  // The socket of a process that is killed is closed before its last thread has ended for certain.
+  if (!process_.is_open()) peer_has_ended_.store(true);
   lost_.store(true);
   signal_->raise();
-  await_end_of_process();
 }
 
-// The socket of a process that is killed is closed before its last thread has ended for certain.
+// Its children may have the socket, and keep it open.
 void Link::await_end_of_process() {
-  FileDescriptor process = process_of(socket_);
-  if (!process.is_open()) {  // it has been waited for already
-    peer_has_ended_.store(true);
-    return signal_->raise();
-  }
-  watched_ = stream_descriptor(watched_.get_executor(), process.release());
-  watched_.async_wait(stream_descriptor::wait_read,
+  if (!process_.is_open()) return;
+  process_.async_wait(stream_descriptor::wait_read,
                       [self = shared_from_this()](const boost::system::error_code& error) {
-                        if (error) return;
-                        self->peer_has_ended_.store(true);
-                        self->signal_->raise();
+                        if (!error) self->on_end_of_process();
                       });
+}
+
+void Link::on_end_of_process() {
+  peer_has_ended_.store(true);
+  lost_.store(true);
+  socket_.cancel();
+  signal_->raise();
 }
 
 void Link::close() {
   own().state.store(EndpointState::closed);
-  send_message(socket_, std::span(&goodbye, 1));
+  send_message(socket_.native_handle(), std::span(&goodbye, 1));
 }
 
 }  // namespace falafel::shm

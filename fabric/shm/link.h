@@ -32,20 +32,29 @@ class HostSignal {
   std::atomic<bool> raised_ = false;
 };
 
+// What the regions and the queue pairs of a protection domain have in common. While somebody has it, memory
+// of the domain may be within a peer's reach.
+struct DomainNumber {
+  std::uint64_t value;
+};
+
 // The own endpoint: memory that a peer may touch until its end of the socket is closed.
 class OwnEndpoint {
  public:
-  OwnEndpoint(ProcessCore& process, std::uint64_t offset, std::uint64_t size_bytes)
-      : process_(process), offset_(offset), size_bytes_(size_bytes) {}
+  OwnEndpoint(ProcessCore& process, std::shared_ptr<const DomainNumber> domain,
+              std::uint64_t offset, std::uint64_t size_bytes)
+      : process_(process), domain_(std::move(domain)), offset_(offset), size_bytes_(size_bytes) {}
   ~OwnEndpoint();
   OwnEndpoint(const OwnEndpoint&) = delete;
   OwnEndpoint& operator=(const OwnEndpoint&) = delete;
 
   Endpoint& get() const;
   std::uint64_t offset() const { return offset_; }
+  const std::shared_ptr<const DomainNumber>& domain() const { return domain_; }
 
  private:
   ProcessCore& process_;
+  std::shared_ptr<const DomainNumber> domain_;
   std::uint64_t offset_;
   std::uint64_t size_bytes_;
 };
@@ -53,12 +62,16 @@ class OwnEndpoint {
 // Lives until both sides have closed, or the other process has ended.
 class Link : public std::enable_shared_from_this<Link> {
  public:
-  Link(boost::asio::io_context& context, FileDescriptor socket, std::unique_ptr<OwnEndpoint> own,
-       std::shared_ptr<MappedArena> peer_arena, std::uint64_t peer_endpoint,
-       std::shared_ptr<HostSignal> signal);
+  // Errors: invalid_argument (the peer's endpoint is not within its memory), out_of_memory.
+  static fabric::Result<std::shared_ptr<Link>> create(boost::asio::io_context& context,
+                                                      FileDescriptor socket,
+                                                      std::unique_ptr<OwnEndpoint> own,
+                                                      std::shared_ptr<MappedArena> peer_arena,
+                                                      std::uint64_t peer_endpoint,
+                                                      std::shared_ptr<HostSignal> signal);
 
   void send_hello(const Hello& hello, const FileDescriptor& arena);
-  // Begins to listen for the end of the other side.
+  // Begins to wait for the end of the other side.
   void watch();
   // The own queue pair is gone. No request of the peer begins any more.
   void close();
@@ -66,24 +79,33 @@ class Link : public std::enable_shared_from_this<Link> {
   Endpoint& own() const { return *own_endpoint_; }
   Endpoint& peer() const { return *peer_; }
   const MappedArena& peer_arena() const { return *peer_arena_; }
-  WakeWord& peer_wake_word() const { return peer_arena_->object_at<WakeWord>(peer_->wake_word); }
+  WakeWord& peer_wake_word() const { return *peer_wake_word_; }
+  const std::shared_ptr<const DomainNumber>& domain() const { return own_->domain(); }
 
-  // The other end of the socket was closed without a goodbye.
+  // The other end of the socket was closed without a goodbye, or its process has ended.
   bool is_lost() const { return lost_.load(); }
   // The own endpoint has left `ready`, and no request of the peer is under way.
   bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
 
  private:
-  void on_readable();
+  Link(boost::asio::io_context& context, FileDescriptor socket, FileDescriptor process,
+       std::unique_ptr<OwnEndpoint> own, std::shared_ptr<MappedArena> peer_arena,
+       std::uint64_t peer_endpoint, std::shared_ptr<HostSignal> signal);
+  void await_message();
   void await_end_of_process();
+  void on_readable();
+  void on_end_of_process();
 
-  FileDescriptor socket_;
   std::unique_ptr<OwnEndpoint> own_;
   Endpoint* own_endpoint_;
   std::shared_ptr<MappedArena> peer_arena_;
   Endpoint* peer_;
+  WakeWord* peer_wake_word_;
   std::shared_ptr<HostSignal> signal_;
-  boost::asio::posix::stream_descriptor watched_;  // the socket, by another descriptor
+  boost::asio::posix::stream_descriptor socket_;
+  // Of the peer (pidfd), taken while it lived: later its number may be another one's. Used by the thread that
+  // makes connections only.
+  boost::asio::posix::stream_descriptor process_;
   std::atomic<bool> lost_ = false;
   std::atomic<bool> peer_has_ended_ = false;
 };

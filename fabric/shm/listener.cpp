@@ -6,7 +6,9 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -37,7 +39,7 @@ struct Caller {
 };
 
 void answer(const Caller& caller, const Hello& hello, const FileDescriptor* arena) {
-  send_message(caller.socket, std::as_bytes(std::span(&hello, 1)), arena);
+  send_message(caller.socket.get(), std::as_bytes(std::span(&hello, 1)), arena);
 }
 
 void answer_no(const Caller& caller, std::span<const std::byte> reason) {
@@ -51,30 +53,37 @@ std::span<const std::byte> as_bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
+// How many callers there may be that have not said what they want, and how many more that wait for an answer.
+// Beyond that, the oldest silent one is dropped, and who has spoken is refused: who stops in the middle of
+// connecting, or connects for fun, costs the server so many descriptors and nobody a connection.
+constexpr std::size_t max_silent_callers = 64;
+constexpr std::size_t max_waiting_callers = 128;
+// As many as a caller takes until it is connected.
+constexpr int descriptors_of_a_connection = 3;
+// When the process has no more descriptors, how long to leave callers in the system's queue.
+constexpr std::chrono::milliseconds pause_without_descriptors{10};
+
 // Waits, on the thread that makes connections, for callers, and for what each has to say.
 class Reception : public std::enable_shared_from_this<Reception> {
  public:
   Reception(boost::asio::io_context& context, FileDescriptor socket,
             std::shared_ptr<HostSignal> signal)
       : context_(context),
-        socket_(std::move(socket)),
-        watched_(context, ::dup(socket_.get())),
+        socket_(context, socket.release()),
+        pause_(context),
         signal_(std::move(signal)) {}
 
   void watch() {
-    watched_.async_wait(stream_descriptor::wait_read,
-                        [self = shared_from_this()](const boost::system::error_code& error) {
-                          if (error) return;
-                          while (auto caller = accept_from(self->socket_)) {
-                            self->hear(std::move(*caller));
-                          }
-                          self->watch();
-                        });
+    socket_.async_wait(stream_descriptor::wait_read,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error) self->accept_callers();
+                       });
   }
   void close() {
     boost::asio::post(context_, [self = shared_from_this()] {
-      self->watched_.close();
-      self->socket_.reset();
+      self->socket_.close();
+      self->pause_.cancel();
+      while (!self->silent_.empty()) self->drop_oldest();
     });
   }
   std::optional<Caller> take() {
@@ -86,40 +95,76 @@ class Reception : public std::enable_shared_from_this<Reception> {
   }
 
  private:
-  void hear(FileDescriptor socket) {
-    auto watched = std::make_shared<stream_descriptor>(context_, ::dup(socket.get()));
-    auto caller = std::make_shared<Caller>();
-    caller->socket = std::move(socket);
-    watched->async_wait(stream_descriptor::wait_read, [self = shared_from_this(), watched, caller](
-                                                          const boost::system::error_code& error) {
-      if (!error) self->on_spoken(std::move(*caller));
+  using SilentCaller = std::shared_ptr<stream_descriptor>;  // closed when it is dropped
+
+  void accept_callers() {
+    for (;;) {
+      Accepted accepted = accept_from(socket_.native_handle());
+      if (accepted.kind == Accepted::Kind::nobody) return watch();
+      if (accepted.kind == Accepted::Kind::no_descriptors) {
+        if (silent_.empty()) return pause();
+        for (int count = 0; count < descriptors_of_a_connection; ++count) drop_oldest();
+        continue;
+      }
+      if (silent_.size() == max_silent_callers) drop_oldest();
+      silent_.push_back(std::make_shared<stream_descriptor>(context_, accepted.socket.release()));
+      hear(SilentCaller(silent_.back()));
+    }
+  }
+  void pause() {
+    pause_.expires_after(pause_without_descriptors);
+    pause_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error) self->watch();
     });
+  }
+  void drop_oldest() {
+    if (silent_.empty()) return;
+    silent_.front()->close();
+    silent_.pop_front();
+  }
+
+  // Most have spoken by the time that they are accepted.
+  void hear(const SilentCaller& caller) {
+    std::array<std::byte, sizeof(Hello)> buffer{};
+    ReceivedMessage received = receive_message(caller->native_handle(), buffer);
+    if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_words_of(caller);
+    FileDescriptor socket(caller->release());
+    std::erase(silent_, caller);
+    const auto hello = parse_hello(std::span(buffer).first(received.length_bytes));
+    if (!hello || !received.attached.is_open()) return;  // no peer of ours
+    on_spoken(
+        {.socket = std::move(socket), .hello = *hello, .arena = std::move(received.attached)});
+  }
+  // A caller may be dropped when its words are there, but were not heard yet.
+  void await_words_of(const SilentCaller& caller) {
+    caller->async_wait(stream_descriptor::wait_read,
+                       [self = shared_from_this(), caller](const boost::system::error_code& error) {
+                         if (!error && caller->is_open()) self->hear(caller);
+                       });
   }
 
   void on_spoken(Caller caller) {
-    std::array<std::byte, sizeof(Hello)> buffer{};
-    ReceivedMessage received = receive_message(caller.socket, buffer);
-    const auto hello = parse_hello(std::span(buffer).first(received.length_bytes));
-    if (!hello || !received.attached.is_open()) return;  // no peer of ours
-    caller.hello = *hello;
-    caller.arena = std::move(received.attached);
-    if (hello->version != layout_version) {
+    if (caller.hello.version != layout_version) {
       return answer_no(caller, as_bytes_of(fmt::format("it speaks version {}, not {}",
-                                                       layout_version, hello->version)));
+                                                       layout_version, caller.hello.version)));
     }
     {
       const std::lock_guard lock(mutex_);
+      if (callers_.size() == max_waiting_callers) {
+        return answer_no(caller, as_bytes_of("too many wait to be connected"));
+      }
       callers_.push_back(std::move(caller));
     }
     signal_->raise();
   }
 
   boost::asio::io_context& context_;
-  FileDescriptor socket_;
-  stream_descriptor watched_;
+  stream_descriptor socket_;
+  boost::asio::steady_timer pause_;
+  std::deque<SilentCaller> silent_;  // from the oldest on
   std::shared_ptr<HostSignal> signal_;
   std::mutex mutex_;
-  std::deque<Caller> callers_;
+  std::deque<Caller> callers_;  // who have spoken, and wait for an answer
 };
 
 class Request final : public fabric::ConnectionRequest {
@@ -150,18 +195,20 @@ class Request final : public fabric::ConnectionRequest {
     ProcessCore& process = host_.process();
     auto peer_arena = process.map_peer(caller_.hello.arena, caller_.arena);
     if (!peer_arena) return tl::unexpected(peer_arena.error());
-    answered_ = true;
+    const std::uint64_t endpoint = prepared->endpoint->offset();
+    auto link =
+        Link::create(process.context(), std::move(caller_.socket), std::move(prepared->endpoint),
+                     std::move(*peer_arena), caller_.hello.endpoint, host_.signal());
+    answered_ = true;  // or its socket is closed
+    if (!link) return tl::unexpected(link.error());
 
     Hello hello;
     hello.arena = process.arena().mapping()->header().id;
-    hello.endpoint = prepared->endpoint->offset();
+    hello.endpoint = endpoint;
     hello.set_private_data(private_data);
-    auto link = std::make_shared<Link>(process.context(), std::move(caller_.socket),
-                                       std::move(prepared->endpoint), std::move(*peer_arena),
-                                       caller_.hello.endpoint, host_.signal());
-    link->send_hello(hello, process.arena().file());
-    link->watch();
-    prepared->queue_pair->attach(std::move(link));
+    (*link)->send_hello(hello, process.arena().file());
+    (*link)->watch();
+    prepared->queue_pair->attach(std::move(*link));
     return std::move(prepared->queue_pair);
   }
 

@@ -1,5 +1,7 @@
 #include "fabric/shm/memory.h"
 
+#include <algorithm>
+
 #include "fabric/request_rules.h"
 #include "fabric/shm/copy.h"
 
@@ -58,7 +60,17 @@ Block::Block(std::shared_ptr<ProcessCore> process, fabric::FiberScheduler& sched
       size_bytes_(size_bytes),
       base_(process_->arena().mapping()->at(arena_offset)) {}
 
-Block::~Block() { process_->release_memory(arena_offset_, size_bytes_); }
+Block::~Block() { process_->release_memory(arena_offset_, size_bytes_, std::move(domains_)); }
+
+// There are no more than twice as many as live, however often memory is registered.
+void Block::add_domain(const std::shared_ptr<const DomainNumber>& domain) {
+  if (domains_.size() == domains_.capacity()) {
+    std::erase_if(domains_, [](const auto& known) { return known.expired(); });
+  }
+  const bool is_known =
+      std::ranges::any_of(domains_, [&](const auto& known) { return known.lock() == domain; });
+  if (!is_known) domains_.push_back(domain);
+}
 
 std::byte* Block::range(std::uint64_t offset, std::uint64_t length_bytes) const {
   FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
@@ -128,13 +140,14 @@ Result<std::unique_ptr<fabric::MemoryRegion>> Domain::register_memory(
                       fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
                                   length_bytes, own->size_bytes()));
   }
-  const KeyTable::Region region{.domain = number_,
+  const KeyTable::Region region{.domain = number_->value,
                                 .block = own->arena_offset(),
                                 .offset = offset,
                                 .length_bytes = length_bytes,
                                 .access = access};
   const auto key = process_->keys().add(region);
   if (!key) return tl::unexpected(key.error());
+  own->add_domain(number_);
   return std::make_unique<Region>(process_, std::move(own), *key, region);
 }
 

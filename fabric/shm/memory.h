@@ -28,6 +28,7 @@ class Block final : public fabric::MemoryBlock {
   const ProcessCore& process() const { return *process_; }
   std::uint64_t arena_offset() const { return arena_offset_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
+  void add_domain(const std::shared_ptr<const DomainNumber>& domain);
 
  private:
   std::byte* range(std::uint64_t offset, std::uint64_t length_bytes) const;
@@ -40,6 +41,7 @@ class Block final : public fabric::MemoryBlock {
   std::uint64_t size_bytes_;
   std::byte* base_;
   std::uint32_t accesses_ = 0;
+  std::vector<std::weak_ptr<const DomainNumber>> domains_;  // in which it is or was registered
 };
 
 class Domain final : public fabric::ProtectionDomain {
@@ -50,12 +52,12 @@ class Domain final : public fabric::ProtectionDomain {
       std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
       fabric::Access access) override;
 
-  std::uint64_t number() const { return number_; }
+  const std::shared_ptr<const DomainNumber>& number() const { return number_; }
   const ProcessCore& process() const { return *process_; }
 
  private:
   std::shared_ptr<ProcessCore> process_;
-  std::uint64_t number_;
+  std::shared_ptr<const DomainNumber> number_;
 };
 
 }  // namespace falafel::shm

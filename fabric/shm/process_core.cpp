@@ -1,5 +1,6 @@
 #include "fabric/shm/process_core.h"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -26,19 +27,19 @@ std::uint64_t ProcessCore::next_wake_word() {
   return wake_word_table_offset + wake_words_++ % max_wake_words * sizeof(WakeWord);
 }
 
-Result<std::unique_ptr<OwnEndpoint>> ProcessCore::make_endpoint(std::uint32_t receive_requests,
-                                                                std::uint64_t domain,
-                                                                std::uint64_t wake_word) {
+Result<std::unique_ptr<OwnEndpoint>> ProcessCore::make_endpoint(
+    std::uint32_t receive_requests, std::shared_ptr<const DomainNumber> domain,
+    std::uint64_t wake_word) {
   const std::uint32_t slots = std::bit_ceil(receive_requests);
   const std::uint64_t size_bytes = sizeof(Endpoint) + slots * sizeof(ReceiveSlot);
   const auto offset = arena_->allocate(size_bytes);
   if (!offset) return tl::unexpected(offset.error());
   auto* endpoint = new (arena_->mapping()->at(*offset)) Endpoint{};
-  endpoint->domain = domain;
+  endpoint->domain = domain->value;
   endpoint->wake_word = wake_word;
   endpoint->slot_mask = slots - 1;
   endpoint->state.store(EndpointState::ready);
-  return std::make_unique<OwnEndpoint>(*this, *offset, size_bytes);
+  return std::make_unique<OwnEndpoint>(*this, std::move(domain), *offset, size_bytes);
 }
 
 Result<std::shared_ptr<MappedArena>> ProcessCore::map_peer(const ArenaId& id,
@@ -68,14 +69,26 @@ void ProcessCore::retire(std::shared_ptr<Link> link) {
 
 void ProcessCore::release_what_is_drained() {
   std::erase_if(undrained_, [](const std::shared_ptr<Link>& link) { return link->is_drained(); });
-  if (!undrained_.empty()) return;
-  for (const Range& range : quarantine_) arena_->release(range.offset, range.size_bytes);
-  quarantine_.clear();
+  std::erase_if(quarantine_, [this](const Range& range) {
+    if (is_within_reach(range)) return false;
+    arena_->release(range.offset, range.size_bytes);
+    return true;
+  });
 }
 
-void ProcessCore::release_memory(std::uint64_t offset, std::uint64_t size_bytes) {
+bool ProcessCore::is_within_reach(const Range& range) const {
+  return std::ranges::any_of(range.domains, [this](const auto& domain) {
+    const auto alive = domain.lock();
+    return alive != nullptr &&
+           std::ranges::find(undrained_, alive, &Link::domain) != undrained_.end();
+  });
+}
+
+void ProcessCore::release_memory(std::uint64_t offset, std::uint64_t size_bytes,
+                                 std::vector<std::weak_ptr<const DomainNumber>> domains) {
   const std::lock_guard lock(mutex_);
-  quarantine_.push_back({.offset = offset, .size_bytes = size_bytes});
+  quarantine_.push_back(
+      {.offset = offset, .size_bytes = size_bytes, .domains = std::move(domains)});
   release_what_is_drained();
 }
 

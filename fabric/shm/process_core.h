@@ -29,24 +29,28 @@ class ProcessCore {
   Arena& arena() { return *arena_; }
   KeyTable& keys() { return keys_; }
   boost::asio::io_context& context() { return context_; }
-  std::uint64_t next_domain() { return ++domains_; }
+  std::shared_ptr<const DomainNumber> next_domain() {
+    return std::make_shared<const DomainNumber>(DomainNumber{++domains_});
+  }
   std::uint32_t next_queue_pair() { return ++queue_pairs_; }
 
   // A word for a host to be woken by; its offset. Words of hosts that are gone are shared, which at worst
   // wakes one in vain.
   std::uint64_t next_wake_word();
   // An endpoint with room for so many receive requests. Errors: out_of_memory.
-  fabric::Result<std::unique_ptr<OwnEndpoint>> make_endpoint(std::uint32_t receive_requests,
-                                                             std::uint64_t domain,
-                                                             std::uint64_t wake_word);
+  fabric::Result<std::unique_ptr<OwnEndpoint>> make_endpoint(
+      std::uint32_t receive_requests, std::shared_ptr<const DomainNumber> domain,
+      std::uint64_t wake_word);
   // The memory of a peer, which may be this process itself. Errors: as MappedArena::map; and
   // invalid_argument if it is not that of the peer.
   fabric::Result<std::shared_ptr<MappedArena>> map_peer(const ArenaId& id,
                                                         const FileDescriptor& file);
 
-  // The link's queue pair is closed. While its peer is still busy, no memory is used again.
+  // The link's queue pair is closed. While its peer is still busy, no memory of its domain is used again.
   void retire(std::shared_ptr<Link> link);
-  void release_memory(std::uint64_t offset, std::uint64_t size_bytes);
+  // `domains`: in which it was registered; those that nobody has any more say nothing.
+  void release_memory(std::uint64_t offset, std::uint64_t size_bytes,
+                      std::vector<std::weak_ptr<const DomainNumber>> domains);
   // Errors: out_of_memory.
   fabric::Result<std::uint64_t> allocate_memory(std::uint64_t size_bytes);
 
@@ -54,8 +58,10 @@ class ProcessCore {
   struct Range {
     std::uint64_t offset;
     std::uint64_t size_bytes;
+    std::vector<std::weak_ptr<const DomainNumber>> domains;
   };
   void release_what_is_drained();
+  bool is_within_reach(const Range& range) const;
 
   ProcessOptions options_;
   std::unique_ptr<Arena> arena_;

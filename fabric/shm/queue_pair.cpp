@@ -18,8 +18,11 @@ namespace {
 // How long a SEND waits for a receive request before it counts as tried once more.
 constexpr std::uint64_t receiver_not_ready_interval_ns = 1'000'000;
 constexpr std::uint32_t retries_without_end = 7;
-// How often to look whether the peer has got out of the memory.
-constexpr std::uint64_t drain_interval_ns = 50'000;
+// How often to look whether the peer has got out of the memory: soon after the fence, then ever more rarely, for
+// a peer that is stopped in there may stay so for ever. So a flush is late by a sixteenth of its wait at most.
+constexpr std::uint64_t shortest_drain_interval_ns = 50'000;
+constexpr std::uint64_t longest_drain_interval_ns = 10'000'000;
+constexpr std::uint64_t drain_intervals_per_wait = 16;
 
 }  // namespace
 
@@ -167,7 +170,9 @@ void QueuePairCore::progress() {
     EndpointState expected = EndpointState::ready;
     link_->own().state.compare_exchange_strong(expected, EndpointState::error);
   }
-  if (!is_in_error() || !link_->is_drained()) return;
+  if (!is_in_error()) return;
+  if (undrained_since_ns_ == 0) undrained_since_ns_ = fabric::monotonic_ns();
+  if (!link_->is_drained()) return;
   collect_received();  // what came before the peer was out
   drained_ = true;
   flush();
@@ -189,12 +194,17 @@ bool QueuePairCore::has_news() const {
 std::uint64_t QueuePairCore::next_deadline_ns() const {
   if (link_ == nullptr) return fabric::never_ns;
   const bool awaits_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
-  if (is_in_error()) {
-    return awaits_flush ? fabric::monotonic_ns() + drain_interval_ns : fabric::never_ns;
-  }
+  if (is_in_error()) return awaits_flush ? next_drain_check_ns() : fabric::never_ns;
   if (waiting_.empty()) return fabric::never_ns;
   const std::uint64_t patience = patience_ns(waiting_.front().request.opcode);
   return patience == fabric::never_ns ? fabric::never_ns : waiting_.front().since_ns + patience;
+}
+
+std::uint64_t QueuePairCore::next_drain_check_ns() const {
+  const std::uint64_t now_ns = fabric::monotonic_ns();
+  const std::uint64_t waited_ns = undrained_since_ns_ == 0 ? 0 : now_ns - undrained_since_ns_;
+  return now_ns + std::clamp(waited_ns / drain_intervals_per_wait, shortest_drain_interval_ns,
+                             longest_drain_interval_ns);
 }
 
 // ---------------------------------------------------------------------------------------------------

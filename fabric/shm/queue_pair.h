@@ -82,6 +82,7 @@ class QueuePairCore final : public fabric::QueuePair {
   std::uint64_t patience_ns(fabric::Opcode opcode) const;
   bool is_over(const Waiting& waiting) const;
   void flush();
+  std::uint64_t next_drain_check_ns() const;
   void collect_received();
   void receive_completed(std::uint32_t index, fabric::CompletionStatus status,
                          std::uint32_t length_bytes);
@@ -97,6 +98,7 @@ class QueuePairCore final : public fabric::QueuePair {
   KeyCache remote_keys_;
   std::shared_ptr<Link> link_;  // null until connected, and once closed
   bool closed_ = false;
+  std::uint64_t undrained_since_ns_ = 0;  // in error since then; 0: not known yet
   bool drained_ = false;  // in error, and what the peer had brought by then has been collected
 
   std::vector<std::byte*> locals_;  // of the chain that is being posted

@@ -37,6 +37,10 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+bool is_out_of_descriptors(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
 // Room for one descriptor beside a message.
 union Attachment {
   cmsghdr header;
@@ -99,14 +103,18 @@ Result<FileDescriptor> connect_to(const std::filesystem::path& path) {
   }
 }
 
-std::optional<FileDescriptor> accept_from(const FileDescriptor& listener) {
-  FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.is_open()) return std::nullopt;
-  return socket;
+Accepted accept_from(int listener) {
+  using Kind = Accepted::Kind;
+  for (;;) {
+    FileDescriptor socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket.is_open()) return {.kind = Kind::caller, .socket = std::move(socket)};
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    return {.kind = is_out_of_descriptors(errno) ? Kind::no_descriptors : Kind::nobody,
+            .socket = {}};
+  }
 }
 
-bool send_message(const FileDescriptor& socket, std::span<const std::byte> message,
-                  const FileDescriptor* attached) {
+bool send_message(int socket, std::span<const std::byte> message, const FileDescriptor* attached) {
   iovec data{const_cast<std::byte*>(message.data()), message.size()};
   msghdr header{};
   header.msg_iov = &data;
@@ -122,10 +130,10 @@ bool send_message(const FileDescriptor& socket, std::span<const std::byte> messa
     const int descriptor = attached->get();
     std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
   }
-  return ::sendmsg(socket.get(), &header, MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
+  return ::sendmsg(socket, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
 }
 
-ReceivedMessage receive_message(const FileDescriptor& socket, std::span<std::byte> buffer) {
+ReceivedMessage receive_message(int socket, std::span<std::byte> buffer) {
   iovec data{buffer.data(), buffer.size()};
   Attachment attachment{};
   msghdr header{};
@@ -133,7 +141,7 @@ ReceivedMessage receive_message(const FileDescriptor& socket, std::span<std::byt
   header.msg_iovlen = 1;
   header.msg_control = attachment.bytes;
   header.msg_controllen = sizeof attachment.bytes;
-  const ssize_t length = ::recvmsg(socket.get(), &header, MSG_CMSG_CLOEXEC);
+  const ssize_t length = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
     return {.kind = ReceivedMessage::Kind::nothing_yet, .length_bytes = 0, .attached = {}};
   }
@@ -143,11 +151,20 @@ ReceivedMessage receive_message(const FileDescriptor& socket, std::span<std::byt
           .attached = attached_to(header)};
 }
 
-FileDescriptor process_of(const FileDescriptor& socket) {
+Result<FileDescriptor> process_of(const FileDescriptor& socket) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return {};
-  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0U)));
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return FileDescriptor{};
+  }
+  FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0U)));
+  if (!process.is_open() && is_out_of_descriptors(errno)) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("no descriptor for the process of a peer: {}; raise the limit of "
+                                  "open files (ulimit -n)",
+                                  std::strerror(errno)));
+  }
+  return process;
 }
 
 }  // namespace falafel::shm

@@ -1,0 +1,320 @@
+// What a process that is stopped, killed or silent costs those that it is connected to, or was about to be.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "engine/layout/control_message.h"
+#include "engine/local_memory.h"
+#include "fabric/shm/connector.h"
+#include "fabric/shm/hello.h"
+#include "fabric/shm/process.h"
+#include "fabric/shm/socket.h"
+
+namespace falafel::shm_test {
+namespace {
+
+using namespace std::chrono_literals;
+using fabric::Access;
+
+constexpr std::uint16_t service = 7;
+constexpr std::uint64_t mebibyte = 1 << 20;
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t memory_limit_bytes = 64 * mebibyte;
+constexpr std::uint64_t target_bytes = 4 * mebibyte;  // that peers write to
+
+// Seen by the processes of a test.
+class Signals {
+ public:
+  Signals()
+      : memory_(::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  ~Signals() { ::munmap(memory_, sizeof(std::atomic<int>)); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  std::atomic<int>& count() { return *static_cast<std::atomic<int>*>(memory_); }
+  void await(int count_wanted) {
+    while (count() < count_wanted) std::this_thread::sleep_for(1ms);
+  }
+
+ private:
+  void* memory_;
+};
+
+// A queue pair on a host, with what it needs.
+struct Party {
+  explicit Party(fabric::Host& owner) : host(owner), device(owner.device(0)) {
+    domain = device.create_protection_domain();
+    completions = device.create_completion_queue(64).value();
+    local = engine::allocate_local_memory(host, *domain, target_bytes).value();
+  }
+  fabric::QueuePairOptions options() const {
+    return {.protection_domain = domain.get(),
+            .send_completions = completions.get(),
+            .receive_completions = completions.get()};
+  }
+  void post_receive() {
+    const fabric::ReceiveRequest request{.id = 1, .local = local.at(0), .length_bytes = 8};
+    EXPECT_TRUE(queue_pair->post_receive({&request, 1}).has_value());
+  }
+  std::optional<fabric::WorkCompletion> next_completion(std::uint64_t patience_ns) {
+    fabric::WorkCompletion completion;
+    if (!completions->wait(host.now_ns() + patience_ns)) return std::nullopt;
+    return completions->poll({&completion, 1}) == 1 ? std::optional(completion) : std::nullopt;
+  }
+
+  fabric::Host& host;
+  fabric::Device& device;
+  std::unique_ptr<fabric::ProtectionDomain> domain;
+  std::unique_ptr<fabric::CompletionQueue> completions;
+  engine::LocalMemory local;
+  std::unique_ptr<fabric::QueuePair> queue_pair;
+};
+
+// One that others connect to, and whose target they may write to.
+struct Responder : Party {
+  explicit Responder(fabric::Host& owner) : Party(owner) {
+    target = host.allocate_memory(target_bytes).value();
+    region =
+        domain
+            ->register_memory(target, 0, target_bytes, {.local_write = true, .remote_write = true})
+            .value();
+    listener = device.listen(service).value();
+  }
+  void accept() {
+    const auto request = listener->accept(host.now_ns() + 20 * second_ns);
+    ASSERT_NE(request, nullptr);
+    auto accepted = request->accept(options(), engine::to_bytes(region->remote_key()));
+    ASSERT_TRUE(accepted.has_value()) << accepted.error().detail;
+    queue_pair = std::move(*accepted);
+    post_receive();
+  }
+
+  std::shared_ptr<fabric::MemoryBlock> target;
+  std::unique_ptr<fabric::MemoryRegion> region;
+  std::unique_ptr<fabric::Listener> listener;
+};
+
+fabric::Result<fabric::Connection> connect(Party& party) {
+  return party.device.connect({.host = "responder", .service = service}, party.options(), {},
+                              party.host.now_ns() + 20 * second_ns);
+}
+
+class StoppedPeerTest : public testing::Test {
+ protected:
+  StoppedPeerTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "falafel.XXXXXX").native();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~StoppedPeerTest() override {
+    for (const pid_t process : processes_) {
+      ::kill(process, SIGKILL);
+      ::waitpid(process, nullptr, 0);
+    }
+    std::filesystem::remove_all(directory_);
+  }
+
+  std::unique_ptr<shm::Process> make_process() const {
+    return shm::Process::create({.directory = directory_, .memory_limit_bytes = memory_limit_bytes})
+        .value();
+  }
+  // A process of its own, while this one has no threads.
+  pid_t start(const std::function<void()>& task) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      task();
+      ::_exit(EXIT_SUCCESS);
+    }
+    processes_.push_back(child);
+    return child;
+  }
+  void end(pid_t process) {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    std::erase(processes_, process);
+  }
+  // Connects as soon as this is so and somebody listens, and does that.
+  pid_t start_requester(
+      const std::function<void(Party&, std::uint32_t)>& body,
+      const std::function<void()>& wait = [] {}) {
+    return start([this, body, wait] {
+      wait();
+      const auto process = make_process();
+      const auto host = process->create_host("requester").value();
+      host->run_program([&] {
+        Party party(*host);
+        for (;;) {
+          auto connection = connect(party);
+          if (!connection) continue;
+          party.queue_pair = std::move(connection->queue_pair);
+          return body(party, *engine::from_bytes<std::uint32_t>(connection->private_data));
+        }
+      });
+    });
+  }
+  // Runs this on a host that others connect to.
+  void respond(const std::function<void(Responder&)>& body) const {
+    const auto process = make_process();
+    const auto host = process->create_host("responder").value();
+    host->run_program([&] {
+      Responder responder(*host);
+      body(responder);
+    });
+  }
+
+  std::filesystem::path directory_;
+  std::vector<pid_t> processes_;
+};
+
+// Most of its time it is in the middle of a copy.
+[[noreturn]] void write_for_ever(Party& party, std::uint32_t remote_key, Signals& begun) {
+  for (;;) {
+    fabric::WorkRequest request;
+    request.opcode = fabric::Opcode::write;
+    request.length_bytes = target_bytes;
+    request.local = party.local.at(0);
+    request.remote = {remote_key, 0};
+    if (!party.queue_pair->post_send({&request, 1})) std::abort();
+    while (!party.next_completion(fabric::never_ns)) {
+    }
+    begun.count().store(1);
+  }
+}
+
+// Fences a peer that is stopped in the middle of a copy; false if it was stopped between two.
+bool is_stopped_in_a_copy(Responder& responder, pid_t peer, Signals& begun) {
+  begun.await(1);
+  ::kill(peer, SIGSTOP);
+  ::waitpid(peer, nullptr, WUNTRACED);
+  responder.queue_pair->move_to_error();
+  return !responder.next_completion(second_ns / 10).has_value();
+}
+
+TEST_F(StoppedPeerTest, InACopyKeepsThatMemoryAndNoOther) {
+  bool was_in_a_copy = false;
+  for (int attempt = 0; attempt < 20 && !was_in_a_copy; ++attempt) {
+    Signals begun;
+    const pid_t peer = start_requester(
+        [&](Party& party, std::uint32_t remote_key) { write_for_ever(party, remote_key, begun); });
+    respond([&](Responder& responder) {
+      responder.accept();
+      was_in_a_copy = is_stopped_in_a_copy(responder, peer, begun);
+      responder.queue_pair.reset();
+      const std::byte* const in_reach = responder.target->bytes().data();
+      responder.region.reset();
+      responder.target.reset();
+      for (int round = 0; was_in_a_copy && round < 8; ++round) {
+        const auto other = responder.host.allocate_memory(memory_limit_bytes / 2);
+        ASSERT_TRUE(other.has_value()) << "round " << round << ": " << other.error().detail;
+        const std::byte* const begin = (*other)->bytes().data();
+        EXPECT_FALSE(begin <= in_reach && in_reach < begin + memory_limit_bytes / 2);
+      }
+    });
+    end(peer);
+  }
+  EXPECT_TRUE(was_in_a_copy);
+}
+
+TEST_F(StoppedPeerTest, ThatIsKilledIsMissedAlthoughAChildHasItsSocket) {
+  Signals ready;
+  const pid_t peer = start_requester([&](Party&, std::uint32_t) {
+    const pid_t child = ::fork();
+    if (child > 0) ready.count().store(child);
+    for (;;) ::pause();
+  });
+  respond([&](Responder& responder) {
+    responder.accept();
+    ready.await(1);
+    end(peer);
+    const auto completion = responder.next_completion(20 * second_ns);
+    ASSERT_TRUE(completion.has_value()) << "its end is not noticed";
+    EXPECT_EQ(completion->status, fabric::CompletionStatus::flushed);
+  });
+  ::kill(ready.count(), SIGKILL);
+}
+
+// They connect and say nothing.
+std::vector<shm::FileDescriptor> connect_silently(const std::filesystem::path& path, int count) {
+  std::vector<shm::FileDescriptor> sockets;
+  while (static_cast<int>(sockets.size()) < count) {
+    auto socket = shm::connect_to(path);
+    if (!socket) {  // the queue of the system is full
+      std::this_thread::sleep_for(1ms);
+      continue;
+    }
+    sockets.push_back(std::move(*socket));
+  }
+  return sockets;
+}
+
+TEST_F(StoppedPeerTest, InTheMiddleOfConnectingKeepsNobodyOut) {
+  constexpr int silent_callers = 300;
+  Signals silent;
+  const auto path = shm::socket_path(directory_, "responder", service);
+  start([&] {
+    while (!std::filesystem::exists(path)) std::this_thread::sleep_for(1ms);
+    const auto sockets = connect_silently(path, silent_callers);
+    silent.count().store(1);
+    for (;;) ::pause();
+  });
+  start_requester(
+      [&](Party&, std::uint32_t) {
+        silent.count().store(2);
+        for (;;) ::pause();
+      },
+      [&] { silent.await(1); });
+  const pid_t responder = start([&] {
+    const rlimit few{.rlim_cur = 100, .rlim_max = 100};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    respond([&](Responder& party) {
+      party.accept();
+      for (;;) party.host.sleep_until(fabric::never_ns);
+    });
+  });
+  for (int count = 0; count < 200 && silent.count() < 2; ++count)
+    std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(silent.count(), 2);
+  EXPECT_EQ(::waitpid(responder, nullptr, WNOHANG), 0) << "it has ended";
+}
+
+// A caller that says something of its own about its endpoint.
+void say_hello(const std::filesystem::path& path, const shm::Arena& arena, std::uint64_t endpoint) {
+  const auto socket = shm::connect_to(path).value();
+  shm::Hello hello;
+  hello.arena = arena.mapping()->header().id;
+  hello.endpoint = endpoint;
+  shm::send_message(socket.get(), std::as_bytes(std::span(&hello, 1)), &arena.file());
+  std::this_thread::sleep_for(100ms);
+}
+
+TEST_F(StoppedPeerTest, WhoseEndpointIsNowhereIsRefused) {
+  const auto path = shm::socket_path(directory_, "responder", service);
+  const auto arena = shm::Arena::create(mebibyte, false, {1, 2}).value();
+  auto& endpoint = arena->mapping()->object_at<shm::Endpoint>(arena->allocate(4'096).value());
+  endpoint.wake_word = std::uint64_t{1} << 50;
+  const auto own =
+      static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&endpoint) - arena->mapping()->at(0));
+  respond([&](Responder& responder) {
+    for (const std::uint64_t place :
+         {std::uint64_t{1} << 50, std::uint64_t{8}, ~std::uint64_t{63}, own}) {
+      const std::jthread caller([&] { say_hello(path, *arena, place); });
+      const auto request = responder.listener->accept(responder.host.now_ns() + 20 * second_ns);
+      ASSERT_NE(request, nullptr);
+      const auto accepted = request->accept(responder.options(), {});
+      ASSERT_FALSE(accepted.has_value()) << place;
+      EXPECT_EQ(accepted.error().code, fabric::ErrorCode::invalid_argument);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace falafel::shm_test
