@@ -213,7 +213,9 @@ void Session::receive_messages() {
 
 // False if the message makes no sense.
 bool Session::handle(const ControlMessage& message) {
+  if (!note_received(message.received)) return false;
   switch (message.kind) {
+    case MessageKind::acknowledge: return true;
     case MessageKind::grant_region: return regions->on_granted(message);
     case MessageKind::deny_region: return regions->on_denied();
     case MessageKind::ask_for_quiescence:
@@ -229,6 +231,13 @@ bool Session::handle(const ControlMessage& message) {
   return false;
 }
 
+bool Session::note_received(std::uint64_t received) {
+  if (received < received_ || received > sent_) return false;
+  if (received > received_) outbox_->notify_all();
+  received_ = received;
+  return true;
+}
+
 void Session::send_messages() {
   while (!requester->is_broken()) {
     if (const auto message = next_message()) {
@@ -237,10 +246,31 @@ void Session::send_messages() {
         goodbye_ = false;
         goodbye_sent_->notify_all();
       }
+    } else if (host.now_ns() >= next_check_ns_ && !has_credit(credits_for_heartbeats)) {
+      check_connection();
     } else {
-      outbox_->wait(quiescent_since_ ? fabric::never_ns : next_heartbeat_ns_);
+      outbox_->wait(next_duty_ns());
     }
   }
+}
+
+// A server that does not receive may have been stopped, or be gone. Only the second breaks the connection, and
+// only a request finds that out: a READ does not need the server's processor. The longer it has lasted, the
+// less it matters when.
+void Session::check_connection() {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = fabric::word_bytes;
+  request.local = messages_.at(superblock_at);
+  request.remote = {chunk_key, 0};
+  requester->execute({&request, 1});
+  check_interval_ns_ *= 2;
+  next_check_ns_ = host.now_ns() + check_interval_ns_;
+}
+
+std::uint64_t Session::next_duty_ns() const {
+  if (!has_credit(credits_for_heartbeats)) return next_check_ns_;
+  return quiescent_since_ ? fabric::never_ns : next_heartbeat_ns_;
 }
 
 bool Session::send(const ControlMessage& message) {
@@ -250,12 +280,17 @@ bool Session::send(const ControlMessage& message) {
   request.opcode = fabric::Opcode::send;
   request.length_bytes = control_message_bytes;
   request.local = messages_.at(offset);
+  ++sent_;
+  check_interval_ns_ = heartbeat_interval_ns_;
+  next_check_ns_ = host.now_ns() + check_interval_ns_;
   return requester->execute({&request, 1});
 }
 
 std::optional<ControlMessage> Session::next_message() {
   if (goodbye_) return ControlMessage{.kind = MessageKind::goodbye};
-  if (auto message = regions->take_message()) return message;
+  if (has_credit(credits_for_messages)) {
+    if (auto message = regions->take_message()) return message;
+  }
   return heartbeat();
 }
 
@@ -266,6 +301,7 @@ std::optional<ControlMessage> Session::heartbeat() {
     quiescent_since_ = quiescence.now();
   }
   if (!quiescent_since_ || !quiescence.is_quiescent_since(*quiescent_since_)) return std::nullopt;
+  if (!has_credit(credits_for_heartbeats)) return std::nullopt;
   quiescent_since_.reset();
   next_heartbeat_ns_ = host.now_ns() + heartbeat_interval_ns_;
   return ControlMessage{.kind = MessageKind::heartbeat, .epoch = asked_epoch_};

@@ -81,7 +81,11 @@ class Session : public std::enable_shared_from_this<Session> {
   bool handle(const ControlMessage& message);
 
   void send_messages();
+  bool note_received(std::uint64_t received);
+  bool has_credit(std::uint64_t credits) const { return sent_ - received_ < credits; }
   bool send(const ControlMessage& message);
+  void check_connection();
+  std::uint64_t next_duty_ns() const;
   std::optional<ControlMessage> next_message();
   std::optional<ControlMessage> heartbeat();
   void on_broken();
@@ -91,8 +95,13 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<fabric::Event> slot_free_;
   std::uint64_t heartbeat_interval_ns_ = 0;
   std::uint64_t next_heartbeat_ns_ = 0;
+  // Of the connection, while no message may be sent.
+  std::uint64_t next_check_ns_ = 0;
+  std::uint64_t check_interval_ns_ = 0;
   std::uint64_t asked_epoch_ = 0;                 // the server's last question
   std::optional<std::uint64_t> quiescent_since_;  // a heartbeat is due when this holds
+  std::uint64_t sent_ = 0;                        // messages
+  std::uint64_t received_ = 0;                    // of these, by the server, as far as it has said
   bool goodbye_ = false;
   std::unique_ptr<fabric::Event> goodbye_sent_;
   // Last, so that it goes first: it refers to the queues and the memory.

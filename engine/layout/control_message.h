@@ -41,12 +41,22 @@ enum class MessageKind : std::uint32_t {
   request_region = 1,  // answered by grant or deny
   release_region = 2,  // region, incarnation: all work that refers to it has completed
   heartbeat = 3,       // epoch: no operation is older than the server's question of that epoch
-  goodbye = 4,
+  goodbye = 4,         // what is under way may be given up
   // From the server:
   grant_region = 16,        // region, incarnation, remote_key
   deny_region = 17,         // the memory is full
   ask_for_quiescence = 18,  // epoch: answer by a heartbeat as soon as older operations are over
+  acknowledge = 19,  // says how many messages have come, as every message does, and nothing else
 };
+
+// How many messages a client may have sent beyond those that the server has said it received: as many as
+// the server has receive requests for. One of them is kept back for the goodbye, so that nobody waits to say
+// that; heartbeats, which nobody waits for, leave more to the others.
+inline constexpr std::uint64_t message_credits = 8;
+inline constexpr std::uint64_t credits_for_messages = message_credits - 1;
+inline constexpr std::uint64_t credits_for_heartbeats = 5;
+static_assert(credits_for_heartbeats > message_credits / 2,
+              "the server acknowledges when half are used up, so a heartbeat has a credit then");
 
 struct ControlMessage {
   MessageKind kind = MessageKind::heartbeat;
@@ -54,9 +64,10 @@ struct ControlMessage {
   std::uint64_t incarnation = 0;
   std::uint64_t epoch = 0;
   std::uint32_t remote_key = 0;
-  std::uint32_t eager = 0;  // request_region: 1 if the client has room left, and can wait
+  std::uint32_t eager = 0;     // request_region: 1 if the client has room left, and can wait
+  std::uint64_t received = 0;  // from the server: messages of this client that it has received
 };
-inline constexpr std::uint32_t control_message_bytes = 32;
+inline constexpr std::uint32_t control_message_bytes = 40;
 static_assert(sizeof(ControlMessage) == control_message_bytes);
 
 // The bytes of `value` itself.

@@ -6,20 +6,14 @@
 #include <array>
 #include <string_view>
 
-#include "engine/copy_bytes.h"
 #include "engine/probes.h"
+#include "engine/server/client_channel.h"
 
 namespace falafel::engine {
 namespace {
 
-constexpr std::uint64_t receive_count = 8;
-constexpr std::uint64_t send_count = 4;
-constexpr std::uint64_t buffer_count = receive_count + send_count;
-
-// Identifies a completion: the client's number and the buffer, receive buffers first.
-constexpr std::uint64_t request_id(std::uint32_t client, std::uint64_t buffer) {
-  return std::uint64_t{client} << 32 | buffer;
-}
+// A server that wakes so much later than it wanted, as a part of the heartbeat time-out, stood still itself.
+constexpr std::uint64_t lateness_divisor = 5;
 
 fabric::PrivateData to_reason(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
@@ -32,16 +26,17 @@ fabric::PrivateData to_reason(std::string_view text) {
 struct Membership::Client {
   std::uint32_t number = 0;
   std::unique_ptr<fabric::ProtectionDomain> domain;
-  LocalMemory messages;
+  std::optional<ClientChannel> channel;
   std::unique_ptr<fabric::MemoryRegion> chunk;
   std::unique_ptr<fabric::MemoryRegion> table;
   std::map<std::uint32_t, std::unique_ptr<fabric::MemoryRegion>> regions;
-  std::deque<ControlMessage> outbox;
-  std::array<bool, send_count> sending{};
   std::uint64_t last_heard_ns = 0;
   std::array<std::uint64_t, question_count> answer_due_ns{};  // never_ns: no question is open
-  bool given_up = false;
-  bool drained = false;
+  bool given_up = false;                                      // to be fenced, or
+  bool fenced = false;                                        // ... waiting for the flush
+  std::uint64_t flush_due_ns = 0;
+  bool quarantined = false;  // the flush is overdue
+  bool drained = false;      // the flush has come
   std::unique_ptr<fabric::QueuePair> queue_pair;
 };
 
@@ -56,7 +51,7 @@ Membership::Membership(fabric::Host& host, const Chunk& chunk, const ServerOptio
 
 Membership::~Membership() = default;
 
-std::uint32_t Membership::completions_per_client() { return buffer_count; }
+std::uint32_t Membership::completions_per_client() { return ClientChannel::buffer_count; }
 
 // ---------------------------------------------------------------------------------------------------
 // Joining
@@ -64,10 +59,10 @@ std::uint32_t Membership::completions_per_client() { return buffer_count; }
 fabric::Result<std::unique_ptr<Membership::Client>> Membership::make_client() {
   auto client = std::make_unique<Client>();
   client->domain = host_.device(0).create_protection_domain();
-  auto messages =
-      allocate_local_memory(host_, *client->domain, buffer_count * control_message_bytes);
-  if (!messages) return tl::unexpected(messages.error());
-  client->messages = std::move(*messages);
+  auto buffers = allocate_local_memory(host_, *client->domain, ClientChannel::buffers_bytes);
+  if (!buffers) return tl::unexpected(buffers.error());
+  client->number = next_number_++;
+  client->channel.emplace(client->number, std::move(*buffers));
   const Geometry& geometry = chunk_.geometry;
   auto chunk = client->domain->register_memory(chunk_.block, 0, geometry.chunk_bytes(),
                                                {.remote_read = true});
@@ -93,7 +88,6 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   auto made = make_client();
   if (!made) return request.reject(to_reason("the server is out of memory"));
   Client& client = **made;
-  client.number = next_number_++;
   client.last_heard_ns = host_.now_ns();
   client.answer_due_ns.fill(fabric::never_ns);
   const ServerHello answer{.chunk_key = client.chunk->remote_key(),
@@ -103,8 +97,8 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   auto accepted = request.accept({.protection_domain = client.domain.get(),
                                   .send_completions = &completions_,
                                   .receive_completions = &completions_,
-                                  .max_send_requests = send_count,
-                                  .max_receive_requests = receive_count,
+                                  .max_send_requests = ClientChannel::send_count,
+                                  .max_receive_requests = ClientChannel::receive_count,
                                   .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                   .retry_count = options_.retry_count},
                                  to_bytes(answer));
@@ -112,13 +106,31 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   client.queue_pair = std::move(*accepted);
   clients_[client.number] = std::move(*made);
   events_.joined(client.number);
-  post_receives(client, 0, receive_count);
+  client.channel->open(*client.queue_pair);
   changed_->notify_all();
 }
 
-bool Membership::is_connected(std::uint32_t number) const {
+Membership::Client* Membership::find(std::uint32_t number) const {
   const auto found = clients_.find(number);
-  return found != clients_.end() && !found->second->given_up;
+  return found == clients_.end() ? nullptr : found->second.get();
+}
+
+bool Membership::is_connected(std::uint32_t number) const {
+  const Client* const client = find(number);
+  return client != nullptr && !client->given_up;
+}
+
+bool Membership::is_retiring() const {
+  return std::ranges::any_of(clients_, [](const auto& numbered) {
+    return numbered.second->given_up && !numbered.second->quarantined;
+  });
+}
+
+void Membership::count_into(ServerStatistics& statistics) const {
+  statistics.clients_connected = clients_.size();
+  statistics.clients_fenced = fenced_;
+  statistics.clients_expelled = expelled_;
+  statistics.flushes_overdue = flushes_overdue_;
 }
 
 std::vector<ClientInspection> Membership::clients() const {
@@ -129,7 +141,8 @@ std::vector<ClientInspection> Membership::clients() const {
     inspections.push_back({.number = number,
                            .silence_ns = now_ns - client->last_heard_ns,
                            .awaited = false,
-                           .leaving = client->given_up});
+                           .leaving = client->given_up,
+                           .quarantined = client->quarantined});
   }
   return inspections;
 }
@@ -152,56 +165,24 @@ void Membership::revoke_region(std::uint32_t number, std::uint32_t region) {
 // ---------------------------------------------------------------------------------------------------
 // Messages
 
-void Membership::post_receives(Client& client, std::uint64_t first, std::uint64_t count) {
-  std::array<fabric::ReceiveRequest, receive_count> chain;
-  for (std::uint64_t buffer = first; buffer < first + count; ++buffer) {
-    chain[buffer - first] = {.id = request_id(client.number, buffer),
-                             .local = client.messages.at(buffer * control_message_bytes),
-                             .length_bytes = control_message_bytes};
-  }
-  const auto posted = client.queue_pair->post_receive(std::span(chain).first(count));
-  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
-}
-
 void Membership::send(std::uint32_t number, const ControlMessage& message) {
-  const auto found = clients_.find(number);
-  if (found == clients_.end() || found->second->given_up) return;
-  found->second->outbox.push_back(message);
-  pump(*found->second);
+  Client* const client = find(number);
+  if (client != nullptr && !client->given_up) client->channel->send(message);
 }
 
 void Membership::ask(std::uint32_t number, Question question, const ControlMessage& message) {
-  const auto found = clients_.find(number);
-  if (found == clients_.end()) return;
-  found->second->answer_due_ns[static_cast<std::size_t>(question)] =
+  Client* const client = find(number);
+  if (client == nullptr) return;
+  client->answer_due_ns[static_cast<std::size_t>(question)] =
       host_.now_ns() + options_.heartbeat_timeout_ns;
   changed_->notify_all();
   send(number, message);
 }
 
 void Membership::answered(std::uint32_t number, Question question) {
-  const auto found = clients_.find(number);
-  if (found == clients_.end()) return;
-  found->second->answer_due_ns[static_cast<std::size_t>(question)] = fabric::never_ns;
-}
-
-void Membership::pump(Client& client) {
-  for (std::uint64_t index = 0; index < send_count && !client.outbox.empty(); ++index) {
-    if (client.sending[index]) continue;
-    client.sending[index] = true;
-    const std::uint64_t buffer = receive_count + index;
-    const std::uint64_t offset = buffer * control_message_bytes;
-    copy_bytes(bytes_of(client.outbox.front()),
-               client.messages.bytes(offset, control_message_bytes).data());
-    client.outbox.pop_front();
-    fabric::WorkRequest request;
-    request.id = request_id(client.number, buffer);
-    request.opcode = fabric::Opcode::send;
-    request.length_bytes = control_message_bytes;
-    request.local = client.messages.at(offset);
-    const auto posted = client.queue_pair->post_send({&request, 1});
-    FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
-  }
+  Client* const client = find(number);
+  if (client == nullptr) return;
+  client->answer_due_ns[static_cast<std::size_t>(question)] = fabric::never_ns;
 }
 
 void Membership::wait_for_completions() {
@@ -210,43 +191,53 @@ void Membership::wait_for_completions() {
 }
 
 void Membership::receive_messages() {
-  std::array<fabric::WorkCompletion, 16> batch;
   for (;;) {
     wait_for_completions();
     if (host_.is_cancelled()) return;
-    const std::size_t count = completions_.poll(batch);
-    for (const fabric::WorkCompletion& completion : std::span(batch).first(count)) {
-      handle(completion);
-    }
+    handle_batch();
+  }
+}
+
+// False if there was nothing.
+bool Membership::handle_batch() {
+  std::array<fabric::WorkCompletion, 16> batch;
+  const std::size_t count = completions_.poll(batch);
+  for (const fabric::WorkCompletion& completion : std::span(batch).first(count)) {
+    handle(completion);
+  }
+  return count > 0;
+}
+
+// All that has come so far. Who goes on talking meanwhile does not keep the server from acting.
+void Membership::hear_what_has_come() {
+  const std::size_t most_batches = clients_.size() + 1;
+  for (std::size_t batch = 0; batch < most_batches && handle_batch(); ++batch) {
   }
 }
 
 void Membership::handle(const fabric::WorkCompletion& completion) {
-  const auto found = clients_.find(static_cast<std::uint32_t>(completion.id >> 32));
-  if (found == clients_.end()) return;  // of a client that is gone
-  Client& client = *found->second;
+  Client* const client = find(static_cast<std::uint32_t>(completion.id >> 32));
+  if (client == nullptr) return;  // gone
   if (completion.status != fabric::CompletionStatus::success) {
-    client.drained = client.drained || completion.status == fabric::CompletionStatus::flushed;
-    give_up(client);
-    return;
+    client->drained = client->drained || completion.status == fabric::CompletionStatus::flushed;
+    return give_up(*client);
   }
   const std::uint64_t buffer = completion.id & 0xffff'ffff;
-  if (buffer < receive_count) return handle_received(client, buffer, completion.length_bytes);
-  client.sending[buffer - receive_count] = false;
-  pump(client);
+  if (buffer < ClientChannel::receive_count) {
+    handle_received(*client, buffer, completion.length_bytes);
+  } else if (!client->given_up) {
+    client->channel->on_sent(buffer);
+  }
 }
 
 void Membership::handle_received(Client& client, std::uint64_t buffer, std::uint32_t length_bytes) {
-  const auto message = from_bytes<ControlMessage>(
-      client.messages.bytes(buffer * control_message_bytes, control_message_bytes));
-  post_receives(client, buffer, 1);
+  const auto message = client.channel->on_received(buffer, length_bytes);
   if (client.given_up) return;
   client.last_heard_ns = host_.now_ns();
-  if (length_bytes != control_message_bytes) {
-    return expel(client.number, Breach::malformed_message);
-  }
+  if (!message) return expel(client.number, message.error());
   if (message->kind == MessageKind::goodbye) return give_up(client);
   events_.message(client.number, *message);
+  if (!client.given_up) client.channel->acknowledge_if_due();
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -258,19 +249,22 @@ void Membership::give_up(Client& client) {
 }
 
 void Membership::expel(std::uint32_t number, Breach breach) {
-  const auto found = clients_.find(number);
-  if (found == clients_.end() || found->second->given_up) return;
+  Client* const client = find(number);
+  if (client == nullptr || client->given_up) return;
   ++expelled_;
   last_breach_ = breach;
   host_.count(probes::client_expelled);
-  give_up(*found->second);
+  give_up(*client);
 }
 
 std::uint64_t Membership::deadline_ns(const Client& client) const {
-  if (client.given_up) return 0;
+  if (client.given_up && !client.fenced) return 0;
+  if (client.fenced && client.drained) return 0;
+  if (client.fenced) return client.quarantined ? fabric::never_ns : client.flush_due_ns;
   if (!options_.safeguards.heartbeats) return fabric::never_ns;
-  return std::min(client.last_heard_ns + options_.heartbeat_timeout_ns,
-                  *std::ranges::min_element(client.answer_due_ns));
+  const std::uint64_t silent_ns = client.last_heard_ns + options_.heartbeat_timeout_ns;
+  const std::uint64_t answer_due_ns = *std::ranges::min_element(client.answer_due_ns);
+  return std::max(std::min(silent_ns, answer_due_ns), excused_until_ns_);
 }
 
 std::uint64_t Membership::next_deadline_ns() const {
@@ -281,39 +275,64 @@ std::uint64_t Membership::next_deadline_ns() const {
   return earliest_ns;
 }
 
+// A server that stood still cannot say who was silent: what was said may be on its way to it, and others may
+// have stood still for as long, with the machine. So everybody has another time-out, counted from now.
+void Membership::wait_until(std::uint64_t deadline_ns) {
+  const fabric::EndHere end_here(host_);
+  changed_->wait(deadline_ns);
+  const std::uint64_t now_ns = host_.now_ns();
+  if (now_ns <= deadline_ns) return;
+  if (now_ns - deadline_ns <= options_.heartbeat_timeout_ns / lateness_divisor) return;
+  host_.count(probes::server_was_late);
+  excused_until_ns_ = now_ns + options_.heartbeat_timeout_ns;
+}
+
 void Membership::watch() {
   while (!host_.is_cancelled()) {
-    const std::uint64_t earliest_ns = next_deadline_ns();
-    if (earliest_ns > host_.now_ns()) {
-      const fabric::EndHere end_here(host_);
-      changed_->wait(earliest_ns);
+    const std::uint64_t deadline_ns = next_deadline_ns();
+    if (deadline_ns > host_.now_ns()) {
+      wait_until(deadline_ns);
       continue;
     }
-    const auto due = std::ranges::find_if(clients_, [&](const auto& numbered) {
-      return deadline_ns(*numbered.second) <= earliest_ns;
-    });
-    retire(due->first);
+    hear_what_has_come();  // before anybody is called silent
+    std::vector<std::uint32_t> due;
+    for (const auto& [number, client] : clients_) {
+      if (this->deadline_ns(*client) <= host_.now_ns()) due.push_back(number);
+    }
+    for (const std::uint32_t number : due) act_on(*clients_.at(number));
   }
 }
 
-// Fencing: when the flush has come, nothing of this client can reach the memory any more, and with its
-// registrations its rights are gone too. Only then is it gone for the others.
-void Membership::retire(std::uint32_t number) {
+void Membership::act_on(Client& client) {
+  if (!client.fenced) return fence(client);
+  if (client.drained) return forget(client.number);
+  ++flushes_overdue_;
+  host_.count(probes::flush_overdue);
+  if (host_.device(0).attributes().destruction_drains) return forget(client.number);
+  client.quarantined = true;
+  events_.quarantined(client.number);
+}
+
+void Membership::fence(Client& client) {
   host_.count(probes::client_fenced);
   ++fenced_;
-  Client& client = *clients_.at(number);
   client.given_up = true;
+  client.fenced = true;
   if (options_.safeguards.fence_before_reclaim) {
-    retiring_ = true;
     client.queue_pair->move_to_error();
-    while (!client.drained) changed_->wait(fabric::never_ns);
-    clients_.erase(number);
-    retiring_ = false;
-    events_.gone(number);
+    client.flush_due_ns = host_.now_ns() + options_.flush_timeout_ns;
+    events_.left(client.number);
   } else {
-    events_.gone(number);
-    clients_.erase(number);
+    events_.left(client.number);
+    events_.gone(client.number);
+    clients_.erase(client.number);
   }
+}
+
+// Its registrations go with it, and so do its rights.
+void Membership::forget(std::uint32_t number) {
+  clients_.erase(number);
+  events_.gone(number);
 }
 
 }  // namespace falafel::engine

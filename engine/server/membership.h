@@ -1,6 +1,11 @@
 // The server's clients: connections with their rights, messages, time-outs (Behringer 4.2.3), and the
 // fencing of those that are gone.
 //
+// Fencing is a state of each client, and nobody waits in it: the queue pair goes to error, which ends all that
+// the client can read or say; when the flush has come, nothing of it is landing any more, and its regions come
+// back. All clients go through it side by side. A flush that does not come within flush_timeout_ns is done
+// without where the device drains what is destroyed; elsewhere the client's regions stay in quarantine.
+//
 // Rights follow roles, and the network card enforces them: READ of the chunk, READ and atomics on the
 // table, WRITE in the client's own regions.
 #pragma once
@@ -25,7 +30,11 @@ namespace falafel::engine {
 struct MembershipEvents {
   std::function<void(std::uint32_t client)> joined;
   std::function<void(std::uint32_t client, const ControlMessage&)> message;
-  // Its memory may be taken back, and it does not count for reclamation any more.
+  // It is fenced: it reads nothing any more and is heard no more. What it wrote may still be landing.
+  std::function<void(std::uint32_t client)> left;
+  // Its flush is overdue, so its regions stay out for nobody knows how long.
+  std::function<void(std::uint32_t client)> quarantined;
+  // Nothing of it is landing any more: its regions may be taken back.
   std::function<void(std::uint32_t client)> gone;
 };
 
@@ -64,25 +73,30 @@ class Membership {
   std::uint64_t count() const { return clients_.size(); }
   // Without what others know of them (ClientInspection::awaited).
   std::vector<ClientInspection> clients() const;
-  std::uint64_t fenced_count() const { return fenced_; }
-  std::uint64_t expelled_count() const { return expelled_; }
+  // Into the fields that are about clients.
+  void count_into(ServerStatistics& statistics) const;
   std::optional<Breach> last_breach() const { return last_breach_; }
-  bool is_retiring() const { return retiring_; }
+  // Some client is on its way out, and its regions come back in a bounded time.
+  bool is_retiring() const;
 
  private:
   struct Client;
 
   fabric::Result<std::unique_ptr<Client>> make_client();
+  Client* find(std::uint32_t number) const;
   void wait_for_completions();
-  void post_receives(Client& client, std::uint64_t first, std::uint64_t count);
-  void pump(Client& client);
+  bool handle_batch();
+  void hear_what_has_come();
   void handle(const fabric::WorkCompletion& completion);
   void handle_received(Client& client, std::uint64_t buffer, std::uint32_t length_bytes);
   void give_up(Client& client);
-  void retire(std::uint32_t number);
-  // When a client that says nothing is given up.
+  void wait_until(std::uint64_t deadline_ns);
+  // When something is to be done about a client unless something else happens before.
   std::uint64_t deadline_ns(const Client& client) const;
   std::uint64_t next_deadline_ns() const;
+  void act_on(Client& client);
+  void fence(Client& client);
+  void forget(std::uint32_t number);
 
   fabric::Host& host_;
   const Chunk& chunk_;
@@ -94,8 +108,9 @@ class Membership {
   std::uint32_t next_number_ = 1;
   std::uint64_t fenced_ = 0;
   std::uint64_t expelled_ = 0;
+  std::uint64_t flushes_overdue_ = 0;
   std::optional<Breach> last_breach_;
-  bool retiring_ = false;
+  std::uint64_t excused_until_ns_ = 0;  // silence before that is nobody's fault
 };
 
 }  // namespace falafel::engine

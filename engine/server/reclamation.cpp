@@ -24,6 +24,11 @@ bool Reclamation::is_answer(std::uint32_t client, std::uint64_t epoch) const {
          found->second.quiescent < found->second.asked;
 }
 
+bool Reclamation::is_unheard_of(std::uint32_t client, std::uint64_t epoch) const {
+  const auto found = clients_.find(client);
+  return found != clients_.end() && epoch > found->second.asked;
+}
+
 void Reclamation::on_quiescent(std::uint32_t client, std::uint64_t epoch) {
   const auto found = clients_.find(client);
   if (found == clients_.end() || epoch > found->second.asked) return;  // an answer to nothing

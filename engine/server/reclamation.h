@@ -29,6 +29,8 @@ class Reclamation {
   void remove_client(std::uint32_t client);  // it is fenced
   // Whether the client was asked about that epoch, and has not answered yet.
   bool is_answer(std::uint32_t client, std::uint64_t epoch) const;
+  // Whether the client speaks of a question that was not put to it.
+  bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const;
   void on_quiescent(std::uint32_t client, std::uint64_t epoch);
 
   // The collection of `memory` has ended.

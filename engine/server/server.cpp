@@ -15,6 +15,7 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options) {
       find_invalid_geometry(options.geometry),
       find_out_of_range("max_clients", options.max_clients, 1, 65'535),
       find_out_of_range("heartbeat_timeout_ns", options.heartbeat_timeout_ns, 1'000, longest_ns),
+      find_out_of_range("flush_timeout_ns", options.flush_timeout_ns, 1, longest_ns),
       find_out_of_range("cleanup_percent", options.cleanup_percent, 0, 100),
       find_out_of_range("cleanup_interval_ns", options.cleanup_interval_ns, 1, longest_ns),
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1, longest_ns),
@@ -35,8 +36,7 @@ std::string_view to_string(Collection collection) {
 std::string_view to_string(Breach breach) {
   switch (breach) {
     case Breach::malformed_message: return "malformed message";
-    case Breach::too_many_requests: return "too many requests";
-    case Breach::unread_messages: return "unread messages";
+    case Breach::too_many_messages: return "too many messages";
   }
   return "?";
 }

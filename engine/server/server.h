@@ -35,6 +35,9 @@ struct ServerOptions {
   // A client that is silent for so long is given up. Clients send heartbeats five times as often. Tags
   // must not wrap within it: at 2.0 million SETs per second 2^30 tags last 536 s (Behringer 4.2.3).
   std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
+  // How long the flush of a fenced client may take. Afterwards its regions stay in quarantine until it comes,
+  // unless the device drains what is destroyed (DeviceAttributes::destruction_drains).
+  std::uint64_t flush_timeout_ns = 5'000'000'000;
   // A cleanup starts when so many of the table's entries are deleted, in percent, 0 to 100 (and one at
   // least), and is due this often.
   std::uint32_t cleanup_percent = 10;
@@ -54,6 +57,7 @@ struct ServerStatistics {
   std::uint64_t clients_connected = 0;  // now
   std::uint64_t clients_fenced = 0;
   std::uint64_t clients_expelled = 0;  // of those fenced, for what no client does
+  std::uint64_t flushes_overdue = 0;   // of those fenced, that were not flushed in time
   std::uint64_t regions_granted = 0;
   std::uint64_t regions_denied = 0;
   std::uint64_t regions_collected = 0;
@@ -71,14 +75,14 @@ struct ClientInspection {
   std::uint32_t number = 0;      // as RegionInspection has it
   std::uint64_t silence_ns = 0;  // since its last message
   bool awaited = false;          // collected memory waits until it is quiescent, or fenced
-  bool leaving = false;          // it is being fenced
+  bool leaving = false;          // it is fenced, or about to be
+  bool quarantined = false;      // its flush is overdue: its regions stay out until that comes
 };
 
 // What a client was expelled for. No client of this engine does any of it.
 enum class Breach : std::uint8_t {
   malformed_message,  // of the wrong length, of no known kind, or about what it does not have
-  too_many_requests,  // more messages, or requests, than it may have under way
-  unread_messages,    // it takes none of what the server sends
+  too_many_messages,  // more than it may have under way, or a request before it was answered
 };
 std::string_view to_string(Breach breach);
 

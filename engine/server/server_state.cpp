@@ -100,6 +100,8 @@ fabric::Result<void> ServerState::prepare_network() {
           .joined = [this](std::uint32_t client) { reclamation_->add_client(client); },
           .message = [this](std::uint32_t client,
                             const ControlMessage& message) { on_message(client, message); },
+          .left = [this](std::uint32_t client) { on_left(client); },
+          .quarantined = [this](std::uint32_t) { on_memory_changed(); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
   grants_.emplace(
       host_, *book_, *membership_, statistics_,
@@ -146,7 +148,9 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::request_region:
       return grants_->add({.client = client, .eager = message.eager != 0});
     case MessageKind::release_region:
-      if (!book_->release(message.region, client, message.incarnation)) return;
+      if (!book_->release(message.region, client, message.incarnation)) {
+        return membership_->expel(client, Breach::malformed_message);
+      }
       if (options_.safeguards.fence_before_reclaim) {
         membership_->revoke_region(client, message.region);
       }
@@ -154,20 +158,29 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::heartbeat:
       if (reclamation_->is_answer(client, message.epoch)) {
         membership_->answered(client, Question::quiescence);
+      } else if (reclamation_->is_unheard_of(client, message.epoch)) {
+        membership_->expel(client, Breach::malformed_message);
       }
       return reclamation_->on_quiescent(client, message.epoch);
     case MessageKind::goodbye:
     case MessageKind::grant_region:
     case MessageKind::deny_region:
-    case MessageKind::ask_for_quiescence: return;
+    case MessageKind::ask_for_quiescence:
+    case MessageKind::acknowledge: return;
   }
+  on_memory_changed();
+}
+
+// READs of a fenced client bring nothing any more, so what it has read delays nobody. (A compare-and-swap of
+// it that is still landing succeeds only if the word has not changed since, and tags make words new.)
+void ServerState::on_left(std::uint32_t client) {
+  grants_->remove_client(client);
+  reclamation_->remove_client(client);
   on_memory_changed();
 }
 
 void ServerState::on_gone(std::uint32_t client) {
   book_->release_all(client);
-  grants_->remove_client(client);
-  reclamation_->remove_client(client);
   on_memory_changed();
 }
 
@@ -290,9 +303,7 @@ ServerInspection ServerState::inspect() const {
   for (ClientInspection& client : inspection.clients) {
     client.awaited = reclamation_->is_awaited(client.number);
   }
-  inspection.statistics.clients_connected = membership_->count();
-  inspection.statistics.clients_fenced = membership_->fenced_count();
-  inspection.statistics.clients_expelled = membership_->expelled_count();
+  membership_->count_into(inspection.statistics);
   inspection.idle = !collector_work_.is_raised() && grants_->is_idle() &&
                     !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&

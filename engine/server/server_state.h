@@ -51,6 +51,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void clean();
 
   void on_message(std::uint32_t client, const ControlMessage& message);
+  void on_left(std::uint32_t client);
   void on_gone(std::uint32_t client);
   void on_reclaimed(const CollectedMemory& memory);
   void on_memory_changed();

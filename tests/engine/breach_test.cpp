@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "tests/engine/raw_client.h"
 #include "tests/engine/store.h"
@@ -63,21 +64,123 @@ TEST(ClientThatIsSilentAboutQuiescence, IsGivenUpWithinTheHeartbeatTimeout) {
   }
 }
 
-TEST(ClientWhoseMessageHasTheWrongLength, IsExpelled) {
+using Offence = std::function<void(fabric::Host&, RawClient&)>;
+
+// Commits it after connecting, and expects to be expelled for it at once.
+void expect_expelled(const Offence& offence, engine::Breach breach,
+                     std::uint32_t receive_requests = 16) {
   fabric::FiberStackPool stacks;
   Store store(short_timeouts(1), stacks);
-  store.add_host("babbler", [&](fabric::Host& host) {
-    const auto babbler = RawClient::connect(host, store.address());
-    ASSERT_NE(babbler, nullptr);
-    const ControlMessage message;
-    babbler->send_bytes(engine::bytes_of(message).first(8));
+  store.add_host("offender", [&](fabric::Host& host) {
+    const auto offender = RawClient::connect(host, store.address(), receive_requests);
+    ASSERT_NE(offender, nullptr);
+    EXPECT_TRUE(offender->send({.kind = MessageKind::heartbeat}));
     host.sleep_until(host.now_ns() + millisecond_ns);
-    EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 1U);
-    EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::malformed_message);
-    EXPECT_EQ(store.server()->inspect().statistics.clients_connected, 0U);
+    EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 0U);
+    offence(host, *offender);
+    host.sleep_until(host.now_ns() + millisecond_ns);
+    const engine::ServerInspection inspection = store.server()->inspect();
+    EXPECT_EQ(inspection.statistics.clients_expelled, 1U);
+    EXPECT_EQ(inspection.statistics.clients_connected, 0U);
+    ASSERT_TRUE(inspection.last_breach.has_value());
+    EXPECT_EQ(*inspection.last_breach, breach) << to_string(*inspection.last_breach);
   });
   const StoreRun run = store.run();
   EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+void expect_expelled_for(const ControlMessage& message) {
+  expect_expelled([&](fabric::Host&, RawClient& client) { client.send(message); },
+                  engine::Breach::malformed_message);
+}
+
+TEST(ClientThatTalksNonsense, IsExpelled) {
+  expect_expelled(
+      [](fabric::Host&, RawClient& client) {
+        client.send_bytes(engine::bytes_of(ControlMessage{}).first(8));
+      },
+      engine::Breach::malformed_message);
+  expect_expelled_for({.kind = static_cast<MessageKind>(0)});
+  expect_expelled_for({.kind = static_cast<MessageKind>(0xdead'beef)});
+  expect_expelled_for({.kind = MessageKind::grant_region});  // what only servers say
+  expect_expelled_for({.kind = MessageKind::release_region});
+  expect_expelled_for({.kind = MessageKind::release_region, .region = 0xffff'ffff});
+  expect_expelled_for({.kind = MessageKind::heartbeat, .epoch = 1});
+}
+
+TEST(ClientThatReleasesARegionTwice, IsExpelled) {
+  expect_expelled(
+      [](fabric::Host& host, RawClient& client) {
+        client.send({.kind = MessageKind::request_region});
+        const auto grant = client.receive(host.now_ns() + millisecond_ns);
+        ASSERT_TRUE(grant && grant->kind == MessageKind::grant_region);
+        const ControlMessage release{.kind = MessageKind::release_region,
+                                     .region = grant->region,
+                                     .incarnation = grant->incarnation};
+        client.send(release);
+        client.send(release);
+      },
+      engine::Breach::malformed_message);
+}
+
+// The memory is full, so the first request waits.
+TEST(ClientThatAsksAgainBeforeItWasAnswered, IsExpelled) {
+  fabric::FiberStackPool stacks;
+  Store store(short_timeouts(1), stacks);
+  store.add_host("greedy", [&](fabric::Host& host) {
+    const auto greedy = RawClient::connect(host, store.address());
+    ASSERT_NE(greedy, nullptr);
+    ControlMessage request{.kind = MessageKind::request_region};
+    store.simulation().pause("server", 100 * microsecond_ns);  // both come before an answer goes
+    EXPECT_TRUE(greedy->send(request));
+    EXPECT_TRUE(greedy->send(request));
+    host.sleep_until(host.now_ns() + millisecond_ns);
+    EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::too_many_messages);
+    EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 1U);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+TEST(ClientThatSendsAndDoesNotReceive, IsExpelled) {
+  expect_expelled(
+      [](fabric::Host&, RawClient& client) {
+        for (int count = 0; count < 40; ++count) client.send({.kind = MessageKind::heartbeat});
+      },
+      engine::Breach::too_many_messages, 0);
+}
+
+// As fast as the network takes it. Who reads its messages is within its rights, but the others do not wait
+// longer than for the messages that it may have under way.
+TEST(ClientThatFloods, DelaysNobody) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(short_timeouts(seed), stacks);
+    bool is_over = false;
+    std::uint64_t messages = 0;
+    store.add_host("flooder", [&](fabric::Host& host) {
+      const auto flooder = RawClient::connect(host, store.address());
+      ASSERT_NE(flooder, nullptr);
+      std::uint64_t epoch = 0;
+      while (!is_over) {
+        EXPECT_TRUE(flooder->send({.kind = MessageKind::heartbeat, .epoch = epoch}));
+        ++messages;
+        while (const auto message = flooder->receive(host.now_ns())) {
+          if (message->kind == MessageKind::ask_for_quiescence) epoch = message->epoch;
+        }
+      }
+    });
+    store.add_client([&](fabric::Host& host, Client& client) {
+      host.sleep_until(host.now_ns() + millisecond_ns);
+      EXPECT_LE(overwrite(host, client, 40), millisecond_ns);
+      is_over = true;
+      EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    EXPECT_GT(messages, 100U);
+  }
 }
 
 }  // namespace

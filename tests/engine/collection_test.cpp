@@ -33,10 +33,11 @@ TEST(Collection, DoesNotKeepAGrantWaiting) {
   fabric::FiberStackPool stacks;
   Store store(options, stacks);
   bool was_collecting = false;
-  store.add_client([&](fabric::Host&, Client& client) {
+  store.add_client([&](fabric::Host& host, Client& client) {
     for (int number = 0; number <= containers_per_region; ++number) {
       ASSERT_EQ(client.set(padded_key(number), bytes_of("1")).answer, Answer::stored);
     }
+    host.sleep_until(host.now_ns() + millisecond_ns);  // until the release has been sent
   });
   store.add_client([&](fabric::Host& host, Client& client) {
     while (count_regions(*store.server(), RegionState::collecting) == 0) {

@@ -67,7 +67,8 @@ std::vector<Structure> structures() {
        sizeof(ControlMessage),
        {FALAFEL_FIELD(ControlMessage, kind), FALAFEL_FIELD(ControlMessage, region),
         FALAFEL_FIELD(ControlMessage, incarnation), FALAFEL_FIELD(ControlMessage, epoch),
-        FALAFEL_FIELD(ControlMessage, remote_key), FALAFEL_FIELD(ControlMessage, eager)}}};
+        FALAFEL_FIELD(ControlMessage, remote_key), FALAFEL_FIELD(ControlMessage, eager),
+        FALAFEL_FIELD(ControlMessage, received)}}};
 }
 
 #undef FALAFEL_FIELD
@@ -124,7 +125,8 @@ TEST(LayoutDocument, TellsTheKindsOfMessages) {
       {MessageKind::goodbye, "goodbye"},
       {MessageKind::grant_region, "grant_region"},
       {MessageKind::deny_region, "deny_region"},
-      {MessageKind::ask_for_quiescence, "ask_for_quiescence"}};
+      {MessageKind::ask_for_quiescence, "ask_for_quiescence"},
+      {MessageKind::acknowledge, "acknowledge"}};
   for (const auto& [kind, name] : kinds) {
     const std::string row = fmt::format("| `{}` | {} |", name, static_cast<std::uint32_t>(kind));
     EXPECT_NE(text.find(row), std::string::npos) << row;

@@ -13,7 +13,8 @@ constexpr std::uint64_t buffer_bytes = 4'096;
 constexpr std::uint64_t patience_ns = 1'000'000'000;
 }  // namespace
 
-std::unique_ptr<RawClient> RawClient::connect(fabric::Host& host, const fabric::Address& server) {
+std::unique_ptr<RawClient> RawClient::connect(fabric::Host& host, const fabric::Address& server,
+                                              std::uint32_t receive_requests) {
   std::unique_ptr<RawClient> client(new RawClient(host));
   fabric::Device& device = host.device(0);
   client->domain_ = device.create_protection_domain();
@@ -34,7 +35,7 @@ std::unique_ptr<RawClient> RawClient::connect(fabric::Host& host, const fabric::
   if (!connection) return nullptr;
   client->queue_pair_ = std::move(connection->queue_pair);
   client->hello_ = *engine::from_bytes<engine::ServerHello>(connection->private_data);
-  for (std::uint64_t index = 0; index < receive_count; ++index) client->post_receive(index);
+  for (std::uint64_t index = 0; index < receive_requests; ++index) client->post_receive(index);
   return client;
 }
 

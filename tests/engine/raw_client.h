@@ -15,8 +15,9 @@ namespace falafel::engine_test {
 
 class RawClient {
  public:
-  // Waits. Null if the server refuses.
-  static std::unique_ptr<RawClient> connect(fabric::Host& host, const fabric::Address& server);
+  // Waits. Null if the server refuses. Takes no message without receive requests.
+  static std::unique_ptr<RawClient> connect(fabric::Host& host, const fabric::Address& server,
+                                            std::uint32_t receive_requests = 16);
 
   const engine::ServerHello& hello() const { return hello_; }
 

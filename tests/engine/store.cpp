@@ -25,7 +25,8 @@ Store::Store(const StoreOptions& options, fabric::FiberStackPool& stacks)
   simulation_ = std::make_unique<sim::Simulation>(options.simulation, *strategy_, stacks);
   simulation_->add_host({.name = "server",
                          .role = sim::Role::server,
-                         .max_registrations = options.server_max_registrations},
+                         .max_registrations = options.server_max_registrations,
+                         .destruction_drains = options.server_destruction_drains},
                         [this](fabric::Host& host) { serve(host); });
 }
 

@@ -44,6 +44,7 @@ struct StoreOptions {
   sim::SimulationOptions simulation{};
   std::size_t server_max_registrations = sim::HostOptions::without_limit;
   std::size_t client_max_registrations = sim::HostOptions::without_limit;  // of each other host
+  bool server_destruction_drains = false;
   std::uint64_t seed = 1;
 
   void set_safeguards(const engine::Safeguards& safeguards) {

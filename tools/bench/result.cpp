@@ -11,6 +11,7 @@ engine::ServerStatistics difference(const engine::ServerStatistics& after,
   engine::ServerStatistics statistics = after;
   statistics.clients_fenced -= before.clients_fenced;
   statistics.clients_expelled -= before.clients_expelled;
+  statistics.flushes_overdue -= before.flushes_overdue;
   statistics.regions_granted -= before.regions_granted;
   statistics.regions_denied -= before.regions_denied;
   statistics.regions_collected -= before.regions_collected;

@@ -62,6 +62,8 @@ const std::vector<Counter>& counters() {
       {"clients_fenced", "clients that left or were given up", &ServerStatistics::clients_fenced},
       {"clients_expelled", "clients fenced for a breach of the protocol",
        &ServerStatistics::clients_expelled},
+      {"flushes_overdue", "fenced clients whose requests were not flushed in time",
+       &ServerStatistics::flushes_overdue},
       {"regions_granted", "regions given to clients", &ServerStatistics::regions_granted},
       {"regions_denied", "requests refused because memory was full",
        &ServerStatistics::regions_denied},

@@ -1,0 +1,140 @@
+// A server whose process is stopped, for longer than any time-out: one-sided operations go on, nobody waits for it
+// for ever, and when it goes on it calls nobody silent.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/probes.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+constexpr std::uint64_t give_up_ns = 10 * millisecond_ns;
+constexpr std::uint64_t stop_ns = 20 * give_up_ns;
+
+StoreOptions stoppable(std::uint64_t seed) {
+  StoreOptions options;
+  options.seed = seed;
+  options.server.heartbeat_timeout_ns = give_up_ns;
+  return options;
+}
+
+TEST(StoppedServer, DoesNotStopGets) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(stoppable(seed), stacks);
+    for (int number = 0; number < 2; ++number) {
+      store.add_client([&, number](fabric::Host& host, Client& client) {
+        const Bytes key = bytes_of(fmt::format("key {}", number));
+        ASSERT_EQ(client.set(key, key).answer, Answer::stored);
+        const std::uint64_t start_ns = millisecond_ns;
+        host.sleep_until(start_ns);
+        store.simulation().pause("server", stop_ns);
+        std::uint64_t longest_ns = 0;
+        while (host.now_ns() < start_ns + stop_ns - millisecond_ns) {
+          const std::uint64_t get_ns = host.now_ns();
+          ASSERT_EQ(client.get(key).answer, Answer::found);
+          longest_ns = std::max(longest_ns, host.now_ns() - get_ns);
+          host.sleep_until(host.now_ns() + millisecond_ns);
+        }
+        EXPECT_LE(longest_ns, millisecond_ns);
+        host.sleep_until(start_ns + stop_ns + 3 * give_up_ns);
+        EXPECT_EQ(client.set(key, bytes_of("afterwards")).answer, Answer::stored);
+        EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
+        host.sleep_until(host.now_ns() + give_up_ns);
+      });
+    }
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+  }
+}
+
+TEST(StoppedServer, DoesNotDelayDisconnecting) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(stoppable(seed), stacks);
+    store.add_client([&](fabric::Host& host, Client& client) {
+      ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
+      store.simulation().pause("server", stop_ns);
+      host.sleep_until(host.now_ns() + stop_ns / 2);  // its heartbeats have used up what they may
+      const std::uint64_t start_ns = host.now_ns();
+      client.disconnect();
+      EXPECT_LE(host.now_ns(), start_ns + millisecond_ns);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    EXPECT_EQ(run.inspection.statistics.clients_fenced, 1U);
+  }
+}
+
+// It says nothing any more, and must find out all the same.
+TEST(ServerThatDiesWhileItIsStopped, IsNoticedByAnIdleClient) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options = stoppable(1);
+  options.client.acknowledge_timeout_ns = millisecond_ns;
+  options.client.retry_count = 1;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) {
+    const std::uint64_t start_ns = host.now_ns();
+    store.simulation().pause("server", stop_ns);
+    host.sleep_until(start_ns + 3 * give_up_ns);
+    EXPECT_TRUE(client.is_connected());
+    store.simulation().crash("server");
+    host.sleep_until(start_ns + 7 * give_up_ns);
+    EXPECT_FALSE(client.is_connected());
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+// The whole machine stood still: nobody was silent.
+TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(stoppable(seed), stacks);
+    store.add_client([&](fabric::Host& host, Client& client) {
+      ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
+      host.sleep_until(host.now_ns() + 2 * give_up_ns);
+      store.simulation().pause("server", stop_ns);
+      store.simulation().pause("client 0", stop_ns + 100 * microsecond_ns);
+      host.sleep_until(host.now_ns() + microsecond_ns);
+      EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
+      EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    EXPECT_GT(run.probe(engine::probes::server_was_late), 0U);
+  }
+}
+
+// Another time-out, and no more.
+TEST(ServerThatStoodStill, GivesUpWhoIsSilentAfterwards) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(stoppable(seed), stacks);
+    store.add_host("victim", [&](fabric::Host& host) {
+      const auto client = store.connect(host);
+      ASSERT_TRUE(client) << client.error().detail;
+      store.simulation().pause("server", stop_ns);
+      store.simulation().crash("victim");
+      host.yield();
+    });
+    store.add_client([&](fabric::Host& host, Client&) {
+      host.sleep_until(host.now_ns() + stop_ns + 2 * give_up_ns + millisecond_ns);
+      EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 1U);
+      EXPECT_EQ(store.server()->inspect().statistics.clients_connected, 1U);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+  }
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
