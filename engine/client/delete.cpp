@@ -4,41 +4,74 @@
 
 #include "engine/client/find.h"
 #include "engine/client/operation.h"
-#include "engine/probes.h"
+#include "engine/client/repair.h"
 
 namespace falafel::engine {
 namespace {
 
-// Without an answer, it has to start over.
-std::optional<Answer> mark(Operation& operation, const FindResult& position) {
-  Entry expected = position.entry;
+class Deletion {
+ public:
+  Deletion(Operation& operation, std::span<const std::byte> key)
+      : operation_(operation), key_(key) {}
+
+  Answer run();
+
+ private:
+  // These have no answer if it has to start over.
+  std::optional<Answer> mark(const FindResult& position);
+  std::optional<Answer> repair(const FindResult& damaged);
+  Answer not_found() const { return repaired_ ? Answer::deleted : Answer::not_found; }
+  Answer disconnected() const { return repaired_ ? Answer::unknown_outcome : Answer::disconnected; }
+
+  Operation& operation_;
+  std::span<const std::byte> key_;
+  bool repaired_ = false;  // a damaged container that may have been the key's is gone
+};
+
+Answer Deletion::run() {
   for (;;) {
-    auto request = operation.swap_entry(position.slot, expected, expected.with_deleted());
-    bool posted = false;
-    if (!operation.execute({&request, 1}, &posted)) {
-      if (posted) operation.count(probes::outcome_unknown);
-      return posted ? Answer::unknown_outcome : Answer::disconnected;
+    const FindResult position = find(operation_, key_);
+    std::optional<Answer> answer;
+    switch (position.outcome) {
+      case FindOutcome::occupied: answer = mark(position); break;
+      case FindOutcome::corrupted: answer = repair(position); break;
+      case FindOutcome::empty:
+      case FindOutcome::table_walked: return not_found();
+      case FindOutcome::out_of_memory: return Answer::out_of_memory;
+      case FindOutcome::disconnected: return disconnected();
     }
-    if (operation.swapped_entry() == expected) return Answer::deleted;
-    ++operation.statistics().lost_compare_and_swaps;
-    operation.count(probes::compare_and_swap_lost);
-    expected = operation.swapped_entry();
-    const bool may_try_again = !expected.is_empty() && !expected.is_locked();
-    if (operation.safeguards().restart_after_lost_compare_and_swap || !may_try_again) {
-      operation.restart();
-      return std::nullopt;
-    }
-    if (expected.is_deleted()) return Answer::not_found;
+    if (answer) return *answer;
+    operation_.restart();
   }
 }
 
-Answer look_up_and_mark(Operation& operation, std::span<const std::byte> key) {
-  for (;;) {
-    const FindResult position = find(operation, key);
-    if (const auto answer = answer_without_entry(position.outcome)) return *answer;
-    if (position.entry.is_deleted()) return Answer::not_found;
-    if (const auto answer = mark(operation, position)) return *answer;
+std::optional<Answer> Deletion::mark(const FindResult& position) {
+  Entry expected = position.entry;
+  while (!expected.is_deleted()) {
+    auto request = operation_.swap_entry(position.slot, expected, expected.with_deleted());
+    switch (operation_.execute_swap({&request, 1}, expected)) {
+      case Swap::won: return Answer::deleted;
+      case Swap::in_doubt: return Answer::unknown_outcome;
+      case Swap::not_tried: return disconnected();
+      case Swap::lost: break;
+    }
+    expected = operation_.swapped_entry();
+    const bool may_try_again = !expected.is_empty() && !expected.is_locked();
+    if (operation_.safeguards().restart_after_lost_compare_and_swap || !may_try_again) {
+      return std::nullopt;
+    }
   }
+  return not_found();
+}
+
+std::optional<Answer> Deletion::repair(const FindResult& damaged) {
+  switch (remove_damaged(operation_, damaged)) {
+    case Swap::won: repaired_ = true; break;
+    case Swap::lost: break;
+    case Swap::in_doubt: return Answer::unknown_outcome;
+    case Swap::not_tried: return disconnected();
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -51,7 +84,7 @@ DeleteResult remove(const std::shared_ptr<Session>& session, std::span<const std
   }
   Operation operation(session);
   operation.begin();
-  result.answer = look_up_and_mark(operation, key);
+  result.answer = Deletion(operation, key).run();
   result.statistics = operation.statistics();
   return result;
 }

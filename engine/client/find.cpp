@@ -34,8 +34,9 @@ class Search {
   bool may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const;
   Result end_at_empty(std::uint64_t index);
   Result end_of_table();
+  Result end_at(std::uint64_t index, const FindResult& result);
   Result start_over();
-  Result bad_checksum(std::uint64_t index);
+  Result unreadable(std::uint64_t index);
   std::uint32_t containers_ahead() const;
 
   Operation& operation_;
@@ -43,6 +44,7 @@ class Search {
   Walk walk_;
   bool restart_ = false;
   bool met_lock_ = false;
+  Result damaged_;  // the first live entry whose container is
 };
 
 Search::Result Search::run() {
@@ -79,10 +81,11 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
     const std::uint64_t batch = std::min<std::uint64_t>(containers_ahead(), occupied - first);
     std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
     for (std::uint32_t buffer = 0; buffer < batch; ++buffer) {
-      const std::uint64_t index = first + buffer;
-      const std::uint64_t offset = geometry.to_offset(walk_.entry(index).offset_units());
-      if (!geometry.may_hold_container(offset)) return bad_checksum(index);
-      chain.push_back(operation_.read_container(offset, buffer));
+      const Entry entry = walk_.entry(first + buffer);
+      const std::uint64_t offset = geometry.to_offset(entry.offset_units());
+      if (geometry.may_hold_container(offset)) {
+        chain.push_back(operation_.read_container(offset, buffer));
+      }
     }
     std::optional<fabric::WorkRequest> again;
     if (first == 0 && chain_ends_here && operation_.safeguards().double_collect &&
@@ -90,7 +93,7 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
       again = walk_.second_reading(occupied);
     }
     if (again) chain.push_back(*again);
-    if (!operation_.execute(chain)) {
+    if (!chain.empty() && !operation_.execute(chain)) {
       return FindResult{.outcome = FindOutcome::disconnected};
     }
     if (again) walk_.compare_second_reading(occupied);
@@ -113,9 +116,10 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
   const Geometry& geometry = operation_.session().geometry;
   const Entry entry = walk_.entry(index);
   const std::uint64_t offset = geometry.to_offset(entry.offset_units());
+  if (!geometry.may_hold_container(offset)) return unreadable(index);
   LoadedContainer container = operation_.container(offset, buffer);
   const auto header = read_container_header(container.bytes(), operation_.verification());
-  if (!header || !may_be_that_long(offset, header->container_bytes())) return bad_checksum(index);
+  if (!header || !may_be_that_long(offset, header->container_bytes())) return unreadable(index);
   ++operation_.statistics().lookups;
   if (header->key_bytes != key_.size()) return std::nullopt;
   switch (operation_.load_through(container, header->key_end())) {
@@ -124,7 +128,7 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
     case Operation::Load::disconnected: return FindResult{.outcome = FindOutcome::disconnected};
   }
   const auto key = read_container_key(container.bytes(), *header, operation_.verification());
-  if (!key) return bad_checksum(index);
+  if (!key) return unreadable(index);
   if (std::memcmp(key->data(), key_.data(), key_.size()) != 0) return std::nullopt;
   return FindResult{.outcome = FindOutcome::occupied,
                     .slot = walk_.slot(index),
@@ -136,22 +140,19 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
 Search::Result Search::end_at_empty(std::uint64_t index) {
   const FindResult result{
       .outcome = FindOutcome::empty, .slot = walk_.slot(index), .entry = walk_.entry(index)};
-  if (walk_.is_home(index) || !operation_.safeguards().double_collect) return result;
-  switch (walk_.validate(index)) {
-    case Walk::Validation::unchanged: return result;
-    case Walk::Validation::disconnected: return FindResult{};
-    case Walk::Validation::changed: break;
-  }
-  operation_.count(probes::restart_at_changed_walk);
-  return start_over();
+  return walk_.is_home(index) ? result : end_at(index, result);
 }
 
 Search::Result Search::end_of_table() {
   operation_.count(probes::walk_covered_table);
-  const FindResult result{.outcome = FindOutcome::table_walked};
-  if (!operation_.safeguards().double_collect) return result;
-  switch (walk_.validate(walk_.chunk_entries() - 1)) {
-    case Walk::Validation::unchanged: return result;
+  return end_at(walk_.chunk_entries() - 1, {.outcome = FindOutcome::table_walked});
+}
+
+// No container up to this entry that verifies has the key.
+Search::Result Search::end_at(std::uint64_t index, const FindResult& result) {
+  const bool validates = operation_.safeguards().double_collect;
+  switch (validates ? walk_.validate(index) : Walk::Validation::unchanged) {
+    case Walk::Validation::unchanged: return damaged_.value_or(result);
     case Walk::Validation::disconnected: return FindResult{};
     case Walk::Validation::changed: break;
   }
@@ -164,11 +165,15 @@ Search::Result Search::start_over() {
   return std::nullopt;
 }
 
-Search::Result Search::bad_checksum(std::uint64_t index) {
-  if (operation_.note_bad_checksum(walk_.slot(index), walk_.entry(index))) {
-    return FindResult{.outcome = FindOutcome::corrupted};
+// A deleted entry has no value that could be lost, whatever key it had.
+Search::Result Search::unreadable(std::uint64_t index) {
+  const std::uint64_t slot = walk_.slot(index);
+  const Entry entry = walk_.entry(index);
+  if (!operation_.note_bad_checksum(slot, entry)) return start_over();
+  if (!damaged_ && !entry.is_deleted()) {
+    damaged_ = FindResult{.outcome = FindOutcome::corrupted, .slot = slot, .entry = entry};
   }
-  return start_over();
+  return std::nullopt;
 }
 
 // A cleanup holds its locks for some round trips. To ask again at once would only keep the device busy.
@@ -181,18 +186,6 @@ void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
 }
 
 }  // namespace
-
-std::optional<Answer> answer_without_entry(FindOutcome outcome) {
-  switch (outcome) {
-    case FindOutcome::occupied: return std::nullopt;
-    case FindOutcome::empty:
-    case FindOutcome::table_walked: return Answer::not_found;
-    case FindOutcome::corrupted: return Answer::corrupted;
-    case FindOutcome::out_of_memory: return Answer::out_of_memory;
-    case FindOutcome::disconnected: break;
-  }
-  return Answer::disconnected;
-}
 
 FindResult find(Operation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();

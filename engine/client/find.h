@@ -3,8 +3,9 @@
 // The search starts at the key's home slot and goes on, slot by slot and round the table's end, until an
 // entry's container has the key or an entry is empty (linear probing, Knuth). Entries come in chunks,
 // and containers of several entries at once (4.3.3). Deleted entries are passed or found like others. A
-// locked entry, or a container that fails its checksum, means that the server is moving things: the
-// search starts over.
+// locked entry, or a container that does not verify, means that the server is moving things: the search
+// starts over. If the container does not verify under the same entry again, it is damaged. The search then
+// goes on behind it, as behind a foreign key, so that what is further on stays in reach.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +22,18 @@ enum class FindOutcome : std::uint8_t {
   occupied,       // the entry has the key; it may be deleted
   empty,          // the key is not in the table and would go here
   table_walked,   // nor is there an empty slot
-  corrupted,      // a container does not verify under an entry that does not change
+  corrupted,      // nor is it elsewhere in its chain, but it may be in a container that is damaged
   out_of_memory,  // of this host, for what had to be read
   disconnected,
 };
 
 struct FindResult {
   FindOutcome outcome = FindOutcome::disconnected;
-  std::uint64_t slot = 0;       // occupied, empty
-  Entry entry{};                // occupied, empty: as it was read
+  std::uint64_t slot = 0;       // occupied, empty; corrupted: of the first such container
+  Entry entry{};                // the same: as it was read
   ContainerHeader header{};     // occupied
   LoadedContainer container{};  // occupied: the key at least; until the operation's next request
 };
-
-// What GET and DELETE answer when there is no entry to look at; none if there is one.
-std::optional<Answer> answer_without_entry(FindOutcome outcome);
 
 // Waits.
 FindResult find(Operation& operation, std::span<const std::byte> key);

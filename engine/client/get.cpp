@@ -40,7 +40,14 @@ Answer look_up(Operation& operation, std::span<const std::byte> key,
                std::vector<std::byte>& value) {
   for (;;) {
     FindResult position = find(operation, key);
-    if (const auto answer = answer_without_entry(position.outcome)) return *answer;
+    switch (position.outcome) {
+      case FindOutcome::occupied: break;
+      case FindOutcome::empty:
+      case FindOutcome::table_walked: return Answer::not_found;
+      case FindOutcome::corrupted: return Answer::corrupted;
+      case FindOutcome::out_of_memory: return Answer::out_of_memory;
+      case FindOutcome::disconnected: return Answer::disconnected;
+    }
     if (position.entry.is_deleted()) return Answer::not_found;
     if (const auto answer = read_value(operation, position, value)) return *answer;
   }

@@ -42,6 +42,19 @@ bool Operation::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
   return succeeded;
 }
 
+Swap Operation::execute_swap(std::span<fabric::WorkRequest> chain, Entry expected) {
+  bool posted = false;
+  if (!execute(chain, &posted)) {
+    if (!posted) return Swap::not_tried;
+    count(probes::outcome_unknown);
+    return Swap::in_doubt;
+  }
+  if (swapped_entry() == expected) return Swap::won;
+  ++statistics_.lost_compare_and_swaps;
+  count(probes::compare_and_swap_lost);
+  return Swap::lost;
+}
+
 std::uint64_t Operation::entries_per_buffer() const {
   return std::min<std::uint64_t>(session_->options.readahead.chunk_entries,
                                  session_->geometry.table_entries);
@@ -181,11 +194,14 @@ std::span<std::byte> Operation::outgoing(std::uint64_t length_bytes) {
 }
 
 bool Operation::note_bad_checksum(std::uint64_t slot, Entry entry) {
+  const Doubt doubt{slot, entry};
+  if (doubts_.size() == most_doubts || std::ranges::find(doubts_, doubt) != doubts_.end()) {
+    count(probes::container_corrupted);
+    return true;
+  }
   count(probes::restart_at_bad_checksum);
-  const bool again = bad_checksum_ && bad_checksum_->slot == slot && bad_checksum_->entry == entry;
-  bad_checksum_ = BadChecksum{slot, entry};
-  if (again) count(probes::container_corrupted);
-  return again;
+  doubts_.push_back(doubt);
+  return false;
 }
 
 }  // namespace falafel::engine

@@ -30,6 +30,9 @@ struct LoadedContainer {
   std::span<const std::byte> bytes() const { return memory->bytes(memory_offset, loaded_bytes); }
 };
 
+// How a compare-and-swap of an entry ended. In doubt: the connection broke while it was under way.
+enum class Swap : std::uint8_t { won, lost, not_tried, in_doubt };
+
 class Operation {
  public:
   explicit Operation(std::shared_ptr<Session> session);  // waits for a slot
@@ -50,6 +53,9 @@ class Operation {
 
   // Posts and waits: one round trip. False if the connection is broken.
   bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);
+
+  // A chain that ends with a compare-and-swap of an entry, of which `expected` is expected.
+  Swap execute_swap(std::span<fabric::WorkRequest> chain, Entry expected);
 
   // Requests into this operation's buffers.
   fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
@@ -82,8 +88,10 @@ class Operation {
   // Room for the words of a walk, which keeps what it has grown to from operation to operation.
   std::vector<Entry>& walk_words() { return buffers().walk_words; }
 
-  // A container failed its checksum under this entry. True if that happened before: since the entry
-  // has not changed in between, nobody is writing there, and the container is corrupted.
+  // A container does not verify under this entry. True if it is damaged: that happened before, and since
+  // the entry has not changed in between, nobody is moving things there. An operation that has started
+  // over for `most_doubts` different words starts over for no further one: who changes words for ever
+  // does not hold it up.
   bool note_bad_checksum(std::uint64_t slot, Entry entry);
 
  private:
@@ -97,11 +105,14 @@ class Operation {
   std::size_t slot_;
   bool in_flight_ = false;
   OperationStatistics statistics_;
-  struct BadChecksum {
+  struct Doubt {
     std::uint64_t slot;
     Entry entry;
+
+    friend bool operator==(const Doubt&, const Doubt&) = default;
   };
-  std::optional<BadChecksum> bad_checksum_;
+  static constexpr std::size_t most_doubts = 16;
+  std::vector<Doubt> doubts_;
 };
 
 }  // namespace falafel::engine

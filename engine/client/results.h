@@ -19,7 +19,8 @@ enum class Answer : std::uint8_t {
   table_full,       // SET: no slot left for a new key. Delete keys, and wait for a cleanup
   out_of_memory,    // SET: no memory for the container; delete or overwrite keys. GET, SET, DELETE:
                     // this host has no memory for what had to be read. Nothing was done
-  corrupted,  // the container of an entry fails its checksum although the entry did not change
+  corrupted,  // GET: a container that may be the key's does not verify, although its entry did not
+              // change. SET and DELETE of the key repair that
   unknown_outcome,  // SET, DELETE: the connection broke while the change was under way; it has
                     // happened, or will within the server's heartbeat time-out, or never does
   disconnected,     // the connection is broken; this operation has changed nothing

@@ -10,7 +10,7 @@
 
 #include "engine/client/find.h"
 #include "engine/client/operation.h"
-#include "engine/probes.h"
+#include "engine/client/repair.h"
 
 namespace falafel::engine {
 namespace {
@@ -37,8 +37,6 @@ class Place {
   Allocation allocation_;
 };
 
-enum class Swap : std::uint8_t { won, lost, not_tried, in_doubt };
-
 class Store {
  public:
   Store(Operation& operation, std::span<const std::byte> key, const Allocation& allocation,
@@ -51,29 +49,35 @@ class Store {
   Swap swap(const FindResult& position);
   Swap execute(std::uint64_t slot, Entry expected, Entry desired);
   Entry successor(Entry expected) const;
+  Answer disconnected() const { return repaired_ ? Answer::unknown_outcome : Answer::disconnected; }
 
   Operation& operation_;
   std::span<const std::byte> key_;
   const Allocation& allocation_;
   std::uint64_t length_bytes_;
   bool written_ = false;
+  bool repaired_ = false;  // a damaged container that may have been the key's is gone
 };
 
 Answer Store::run() {
   for (;;) {
     const FindResult position = find(operation_, key_);
+    const bool is_damaged = position.outcome == FindOutcome::corrupted;
     switch (position.outcome) {
       case FindOutcome::table_walked: return Answer::table_full;
-      case FindOutcome::corrupted: return Answer::corrupted;
       case FindOutcome::out_of_memory: return Answer::out_of_memory;
-      case FindOutcome::disconnected: return Answer::disconnected;
+      case FindOutcome::disconnected: return disconnected();
+      case FindOutcome::corrupted:
       case FindOutcome::occupied:
       case FindOutcome::empty: break;
     }
-    switch (swap(position)) {
-      case Swap::won: return Answer::stored;
+    switch (is_damaged ? remove_damaged(operation_, position) : swap(position)) {
+      case Swap::won:
+        if (!is_damaged) return Answer::stored;
+        repaired_ = true;
+        break;
       case Swap::in_doubt: return Answer::unknown_outcome;
-      case Swap::not_tried: return Answer::disconnected;
+      case Swap::not_tried: return disconnected();
       case Swap::lost: break;
     }
     operation_.restart();
@@ -106,17 +110,9 @@ Swap Store::execute(std::uint64_t slot, Entry expected, Entry desired) {
         operation_.write_container(allocation_.offset, allocation_.remote_key, length_bytes_);
   }
   chain[requests++] = operation_.swap_entry(slot, expected, desired);
-  bool posted = false;
-  if (!operation_.execute(std::span(chain).first(requests), &posted)) {
-    if (!posted) return Swap::not_tried;
-    operation_.count(probes::outcome_unknown);
-    return Swap::in_doubt;
-  }
-  written_ = true;
-  if (operation_.swapped_entry() == expected) return Swap::won;
-  ++operation_.statistics().lost_compare_and_swaps;
-  operation_.count(probes::compare_and_swap_lost);
-  return Swap::lost;
+  const Swap result = operation_.execute_swap(std::span(chain).first(requests), expected);
+  written_ = result == Swap::won || result == Swap::lost;
+  return result;
 }
 
 Answer store(Operation& operation, std::span<const std::byte> key,

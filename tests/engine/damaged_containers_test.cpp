@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "engine/layout/container.h"
 #include "tests/engine/planted.h"
@@ -63,6 +65,210 @@ TEST(ForeignContainers, LongerThanARegionAreNotRead) {
     EXPECT_EQ(result.answer, Answer::corrupted);
     EXPECT_EQ(client.set(bytes_of("other key"), bytes_of("value")).answer, Answer::stored);
   });
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Damage: three keys of one chain, and what becomes of the second one's container
+
+constexpr std::uint64_t chain_table_entries = 64;
+constexpr std::uint64_t chain_home = 20;
+constexpr int chain_length = 3;
+
+Bytes key_of_chain(int number) {
+  return engine_test::key_at(chain_home, number, chain_table_entries);
+}
+Bytes value_of(int number) { return bytes_of(fmt::format("value {}", number)); }
+
+StoreOptions options_of_chain() {
+  StoreOptions options;
+  options.server.geometry.table_entries = chain_table_entries;
+  options.server.cleanup_percent = 100;  // by Server::clean_up alone
+  return options;
+}
+
+void store_chain(Client& client) {
+  for (int number = 0; number < chain_length; ++number) {
+    ASSERT_EQ(client.set(key_of_chain(number), value_of(number)).answer, Answer::stored);
+  }
+}
+
+enum class Part : std::uint8_t { header, key, value, offset };
+
+void damage(Server& server, const Bytes& key, Part part) {
+  const auto place = find_planted(server, key);
+  ASSERT_TRUE(place);
+  const auto flip = [&](std::uint64_t offset) {
+    const std::uint64_t word = offset / fabric::word_bytes * fabric::word_bytes;
+    server.memory().store(word, server.memory().load(word) ^ 0x0101'0101'0101'0101);
+  };
+  switch (part) {
+    case Part::header: flip(place->container_offset + 8); break;
+    case Part::key: flip(place->container_offset + engine::container_header_bytes); break;
+    case Part::value:
+      flip(place->container_offset + engine::container_header_bytes + key.size() + 1);
+      break;
+    case Part::offset:
+      store_entry(server, place->slot, engine::Entry(place->entry.word() | 0xffff'ffff'0000'0000));
+      break;
+  }
+}
+
+class DamageTest : public testing::TestWithParam<Part> {};
+
+std::string name_of(const testing::TestParamInfo<Part>& parameter) {
+  constexpr std::array names{"header", "key", "value", "offset"};
+  return names.at(static_cast<std::size_t>(parameter.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Engine, DamageTest,
+                         testing::Values(Part::header, Part::key, Part::value, Part::offset),
+                         name_of);
+
+void expect_neighbours(Client& client) {
+  EXPECT_EQ(client.get(key_of_chain(0)).value, value_of(0));
+  EXPECT_EQ(client.get(key_of_chain(2)).value, value_of(2));
+  EXPECT_EQ(client.set(key_of_chain(2), value_of(2)).answer, Answer::stored);
+}
+
+TEST_P(DamageTest, HidesNothingElse) {
+  run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+    store_chain(client);
+    damage(*store.server(), key_of_chain(1), GetParam());
+    EXPECT_EQ(client.get(key_of_chain(1)).answer, Answer::corrupted);
+    expect_neighbours(client);
+    EXPECT_EQ(client.get(key_of_chain(1)).answer, Answer::corrupted);
+    EXPECT_EQ(client.remove(key_of_chain(1)).answer, Answer::deleted);
+  });
+}
+
+TEST_P(DamageTest, IsRepairedBySet) {
+  const StoreRun run =
+      run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+        store_chain(client);
+        damage(*store.server(), key_of_chain(1), GetParam());
+        EXPECT_EQ(client.set(key_of_chain(1), bytes_of("new")).answer, Answer::stored);
+        EXPECT_EQ(client.get(key_of_chain(1)).value, bytes_of("new"));
+        expect_neighbours(client);
+        store.server()->clean_up();
+        EXPECT_EQ(client.get(key_of_chain(1)).value, bytes_of("new"));
+        expect_neighbours(client);
+      });
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(chain_length));
+}
+
+TEST_P(DamageTest, IsRepairedByDelete) {
+  const StoreRun run =
+      run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+        store_chain(client);
+        damage(*store.server(), key_of_chain(1), GetParam());
+        EXPECT_EQ(client.remove(key_of_chain(1)).answer, Answer::deleted);
+        EXPECT_EQ(client.get(key_of_chain(1)).answer, Answer::not_found);
+        EXPECT_EQ(client.remove(key_of_chain(1)).answer, Answer::not_found);
+        expect_neighbours(client);
+        store.server()->clean_up();
+        EXPECT_EQ(client.get(key_of_chain(1)).answer, Answer::not_found);
+        expect_neighbours(client);
+      });
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(chain_length - 1));
+}
+
+// A key that is in no container that verifies may be in any of those that do not.
+TEST(Damage, OfSeveralContainersOfAChainIsRepairedAtOnce) {
+  const StoreRun run =
+      run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+        store_chain(client);
+        damage(*store.server(), key_of_chain(0), Part::header);
+        damage(*store.server(), key_of_chain(2), Part::header);
+        EXPECT_EQ(client.get(key_of_chain(1)).value, value_of(1));
+        EXPECT_EQ(client.set(key_of_chain(1), value_of(1)).answer, Answer::stored);
+        EXPECT_EQ(client.get(key_of_chain(2)).answer, Answer::corrupted)
+            << "a key that was there repairs nothing";
+        EXPECT_EQ(client.set(key_of_chain(2), bytes_of("new")).answer, Answer::stored);
+        EXPECT_EQ(client.get(key_of_chain(2)).value, bytes_of("new"));
+        EXPECT_EQ(client.get(key_of_chain(0)).answer, Answer::not_found);
+      });
+  EXPECT_EQ(run.state.contents.size(), 2U);
+}
+
+// In a table without an empty slot, too, the search ends.
+TEST(Damage, InAFullTableHidesNothingElse) {
+  StoreOptions options = options_of_chain();
+  constexpr int entries = 4;
+  options.server.geometry.table_entries = entries;
+  run_store(options, [](Store& store, fabric::Host&, Client& client) {
+    for (int number = 0; number < entries; ++number) {
+      ASSERT_EQ(client.set(bytes_of(fmt::format("key {}", number)), value_of(number)).answer,
+                Answer::stored);
+    }
+    damage(*store.server(), bytes_of("key 1"), Part::header);
+    EXPECT_EQ(client.get(bytes_of("key 1")).answer, Answer::corrupted);
+    for (const int number : {0, 2, 3}) {
+      EXPECT_EQ(client.get(bytes_of(fmt::format("key {}", number))).value, value_of(number))
+          << number;
+    }
+    EXPECT_EQ(client.remove(bytes_of("key 1")).answer, Answer::deleted);
+  });
+}
+
+// Several clients repair the same key at once; it is in the table once afterwards, and the last SET counts.
+TEST(Damage, IsRepairedByManyAtOnce) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    StoreOptions options = options_of_chain();
+    options.seed = seed;
+    Store store(options, stacks);
+    bool is_damaged = false;
+    int done = 0;
+    constexpr int client_count = 3;
+    for (int number = 0; number < client_count; ++number) {
+      store.add_client([&, number](fabric::Host& host, Client& client) {
+        if (number == 0) {
+          store_chain(client);
+          damage(*store.server(), key_of_chain(1), Part::header);
+          is_damaged = true;
+        }
+        while (!is_damaged) host.sleep_until(host.now_ns() + microsecond_ns);
+        store.require(client.set(key_of_chain(1), value_of(number)).answer == Answer::stored,
+                      "SET is refused");
+        ++done;
+        while (done < client_count) host.sleep_until(host.now_ns() + microsecond_ns);
+        store.require(client.get(key_of_chain(1)).answer == Answer::found, "the key is not found");
+      });
+    }
+    const StoreRun run = store.run();
+    ASSERT_TRUE(run.problems.empty()) << "seed " << seed << ": " << describe(run);
+    ASSERT_EQ(run.state.contents.size(), static_cast<std::size_t>(chain_length)) << "seed " << seed;
+  }
+}
+
+// A hostile client gives one slot of the chain another word again and again, none of which points anywhere.
+TEST(Damage, ThatChangesForEverDoesNotHideWhatIsBehind) {
+  fabric::FiberStackPool stacks;
+  Store store(options_of_chain(), stacks);
+  bool is_over = false;
+  bool is_attacked = false;
+  store.add_client([&](fabric::Host& host, Client& client) {
+    store_chain(client);
+    is_attacked = true;
+    host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    for (int round = 0; round < 10; ++round) {
+      EXPECT_EQ(client.get(key_of_chain(2)).value, value_of(2)) << round;
+      EXPECT_EQ(client.set(key_of_chain(2), value_of(2)).answer, Answer::stored) << round;
+    }
+    is_over = true;
+    host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    EXPECT_EQ(client.remove(key_of_chain(1)).answer, Answer::deleted);
+  });
+  store.add_host("attacker", [&](fabric::Host& host) {
+    while (!is_attacked) host.sleep_until(host.now_ns() + microsecond_ns);
+    const std::uint64_t slot = find_planted(*store.server(), key_of_chain(1))->slot;
+    for (std::uint64_t tag = 0; !is_over; ++tag) {
+      store_entry(*store.server(), slot, engine::Entry(0xffff'ffff'0000'0000 + 4 * tag));
+      host.sleep_until(host.now_ns() + 200);
+    }
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
 }  // namespace

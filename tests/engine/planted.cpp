@@ -1,8 +1,12 @@
 #include "tests/engine/planted.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/layout/container.h"
+#include "engine/layout/key_hash.h"
+#include "tests/engine/store.h"
 
 namespace falafel::engine_test {
 
@@ -30,6 +34,15 @@ std::optional<Planted> find_planted(engine::Server& server, std::span<const std:
     if (found && std::ranges::equal(*found, key)) return Planted{slot, entry, offset};
   }
   return std::nullopt;
+}
+
+Bytes key_at(std::uint64_t slot, int number, std::uint64_t table_entries) {
+  for (std::uint64_t candidate = 0;; ++candidate) {
+    Bytes key = bytes_of(fmt::format("key {}", candidate));
+    if (engine::home_slot(key, engine::HashKey{}, table_entries) == slot && number-- == 0) {
+      return key;
+    }
+  }
 }
 
 Bytes container_of(std::span<const std::byte> key, std::span<const std::byte> value) {

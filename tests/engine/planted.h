@@ -24,6 +24,9 @@ std::optional<Planted> find_planted(engine::Server& server, std::span<const std:
 engine::Entry load_entry(engine::Server& server, std::uint64_t slot);
 void store_entry(engine::Server& server, std::uint64_t slot, engine::Entry entry);
 
+// The `number`-th key whose search starts at `slot`, under the hash of StoreOptions.
+Bytes key_at(std::uint64_t slot, int number, std::uint64_t table_entries);
+
 // A container as write_container makes it.
 Bytes container_of(std::span<const std::byte> key, std::span<const std::byte> value);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/layout/container.h"
+#include "tests/engine/planted.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -17,14 +18,8 @@ using engine::Safeguards;
 
 constexpr std::uint64_t table_entries = 1'024;
 
-// The `number`-th key whose search starts at `slot`.
 Bytes key_at(std::uint64_t slot, int number) {
-  for (std::uint64_t candidate = 0;; ++candidate) {
-    Bytes key = bytes_of(fmt::format("key {}", candidate));
-    if (engine::home_slot(key, engine::HashKey{}, table_entries) == slot && number-- == 0) {
-      return key;
-    }
-  }
+  return engine_test::key_at(slot, number, table_entries);
 }
 
 // Runs `body` in a store whose client has a region already.

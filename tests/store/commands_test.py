@@ -4,8 +4,10 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import sys
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -15,6 +17,8 @@ from harness import Falafel
 PROGRAM = sys.argv.pop(1)
 SMALL = ("--memory", "16MiB")
 NOBODY = 65534
+CONTAINER_MAGIC = b"\x1a\xfa"
+CORRUPTED = 14
 
 OK, NOT_FOUND, WRONG_USAGE, NO_SERVER, NO_PERMISSION = range(5)
 NAME_TAKEN, NO_MEMORY, TABLE_FULL, STORE_FULL, WRONG_SIZE, REFUSED = range(6, 12)
@@ -117,6 +121,45 @@ class Errors(CommandTest):
             self.assertIn("--memory", error)
             self.assertGreater(key, 2)
             self.expect(OK, "get", "0", output=value)
+
+    def await_collection(self):
+        """Until what clients that are gone have stored lies in its last place."""
+        for _ in range(3000):
+            regions = json.loads(self.expect(OK, "stat", "--json"))["regions"]
+            if regions["free"] == sum(regions.values()):
+                return
+            time.sleep(0.01)
+        self.fail("the regions are not collected")
+
+    def damage(self, server, key):
+        """Changes the header of each container that has the key, in the memory that clients share."""
+        self.await_collection()
+        files = pathlib.Path(f"/proc/{server.process.pid}/fd")
+        shared = next(file for file in files.iterdir() if "memfd:falafel" in os.readlink(file))
+        header = CONTAINER_MAGIC + b"\0\0" + len(key).to_bytes(4, "little")
+        with shared.open("r+b", buffering=0) as file:
+            memory = os.pread(file.fileno(), 64 << 20, 0)  # behind it is nothing but holes
+            places = [match.start() for match in re.finditer(re.escape(header), memory)
+                      if memory[match.start() + 24:match.start() + 24 + len(key)] == key]
+            self.assertTrue(places, "no container has the key")
+            for place in places:
+                os.pwrite(file.fileno(), bytes([memory[place + 12] ^ 1]), place + 12)
+
+    def test_a_damaged_value_is_repaired_as_the_message_says(self):
+        with self.falafel.serve(*SMALL) as server:
+            self.expect(OK, "set", "other", "untouched")
+            for value in "first", "second":
+                self.expect(OK, "set", "greeting", value)
+                self.damage(server, b"greeting")
+                self.expect(CORRUPTED, "get", "greeting", message="set or delete the key")
+                self.expect(OK, "get", "other", output=b"untouched")
+                self.expect(OK, "set", "greeting", "new")
+                self.expect(OK, "get", "greeting", output=b"new")
+                self.expect(OK, "del", "greeting")
+            self.expect(OK, "set", "greeting", "third")
+            self.damage(server, b"greeting")
+            self.expect(OK, "del", "greeting")
+            self.expect(NOT_FOUND, "get", "greeting")
 
     def test_sizes_of_keys_and_values(self):
         with self.falafel.serve(*SMALL, "--region-size", "64KiB"):

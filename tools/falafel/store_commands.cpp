@@ -49,7 +49,7 @@ std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
              "device";
     case engine::Answer::table_full: return "; delete keys, or serve with more --entries";
     case engine::Answer::out_of_memory: return "; delete keys, or serve with more --memory";
-    case engine::Answer::corrupted: return "; store the key anew";
+    case engine::Answer::corrupted: return "; set or delete the key, which repairs it";
     case engine::Answer::unknown_outcome: return "; the connection broke meanwhile: look with get";
     case engine::Answer::disconnected: return "; nothing was changed: try again";
     default: return "";

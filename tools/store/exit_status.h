@@ -21,7 +21,7 @@ enum ExitStatus : int {
   server_refused = 11,   // it takes no further client, or does not answer
   connection_lost = 12,  // nothing was changed
   unknown_outcome = 13,  // set, del: done, or not
-  corrupted = 14,        // what is stored fails its checksum
+  corrupted = 14,        // get: what is stored fails its checksum
   no_input_output = 15,  // a file or stream could not be read or written
 };
 

@@ -41,7 +41,8 @@ typedef enum falafel_status {
   FALAFEL_STORE_FULL = 10,   /* set: no memory for the value; delete or overwrite keys */
   FALAFEL_VALUE_TOO_LARGE = 11, /* set: key and value do not fit into a region of the server, or
                                    one request of this machine's network device */
-  FALAFEL_CORRUPTED = 12,       /* what is stored fails its checksum */
+  FALAFEL_CORRUPTED =
+      12, /* get: what is stored fails its checksum; setting or deleting the key repairs it */
   FALAFEL_UNKNOWN_OUTCOME =
       13,                   /* set, delete: the connection broke meanwhile; done, or not, or soon */
   FALAFEL_DISCONNECTED = 14 /* the server is away; nothing was changed */
