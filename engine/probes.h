@@ -33,6 +33,7 @@ inline constexpr Probe update_in_doubt{19, "update_in_doubt"};
 inline constexpr Probe client_expelled{20, "client_expelled"};
 inline constexpr Probe flush_overdue{21, "flush_overdue"};
 inline constexpr Probe server_was_late{22, "server_was_late"};
+inline constexpr Probe entry_repaired{23, "entry_repaired"};
 
 inline constexpr std::array all{
     compare_and_swap_lost,  restart_at_lock,      restart_at_bad_checksum, restart_at_changed_walk,
@@ -40,7 +41,7 @@ inline constexpr std::array all{
     region_renewed_eagerly, container_corrupted,  collector_met_deleted,   collector_lost,
     collector_retried,      mature_space_flipped, reclamation_waited,      cleanup_moved_entry,
     cleanup_lock_lost,      cleanup_wrapped,      client_fenced,           update_in_doubt,
-    client_expelled,        flush_overdue,        server_was_late};
+    client_expelled,        flush_overdue,        server_was_late,         entry_repaired};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

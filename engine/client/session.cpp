@@ -226,7 +226,9 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::request_region:
     case MessageKind::release_region:
     case MessageKind::heartbeat:
-    case MessageKind::goodbye: break;
+    case MessageKind::goodbye:
+    case MessageKind::request_cleanup:
+    case MessageKind::cleanup_done: break;
   }
   return false;
 }

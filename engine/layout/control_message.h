@@ -38,15 +38,17 @@ static_assert(sizeof(ServerHello) == 32 && sizeof(ServerHello) <= fabric::max_pr
 
 enum class MessageKind : std::uint32_t {
   // From the client:
-  request_region = 1,  // answered by grant or deny
-  release_region = 2,  // region, incarnation: all work that refers to it has completed
-  heartbeat = 3,       // epoch: no operation is older than the server's question of that epoch
-  goodbye = 4,         // what is under way may be given up
+  request_region = 1,   // answered by grant or deny
+  release_region = 2,   // region, incarnation: all work that refers to it has completed
+  heartbeat = 3,        // epoch: no operation is older than the server's question of that epoch
+  goodbye = 4,          // what is under way may be given up
+  request_cleanup = 5,  // answered by cleanup_done
   // From the server:
   grant_region = 16,        // region, incarnation, remote_key
   deny_region = 17,         // the memory is full
   ask_for_quiescence = 18,  // epoch: answer by a heartbeat as soon as older operations are over
-  acknowledge = 19,  // says how many messages have come, as every message does, and nothing else
+  acknowledge = 19,   // says how many messages have come, as every message does, and nothing else
+  cleanup_done = 20,  // the table was cleaned since the client asked
 };
 
 // How many messages a client may have sent beyond those that the server has said it received: as many as

@@ -3,15 +3,15 @@
 #include <array>
 
 namespace falafel::engine {
+namespace {
 
-Entry Chunk::load_entry(std::uint64_t slot) const {
-  return Entry(block->load(geometry.entry_offset(slot)));
-}
-
-std::optional<ContainerHeader> Chunk::read_header(std::uint64_t offset) const {
+// What the parts of a container are read by: read(offset, destination) brings bytes of the chunk.
+template <typename Read>
+std::optional<ContainerHeader> find_header(const Geometry& geometry, std::uint64_t offset,
+                                           const Read& read) {
   if (!geometry.may_hold_container(offset)) return std::nullopt;
   std::array<std::byte, container_header_bytes> bytes;
-  block->read(offset, bytes);
+  read(offset, bytes);
   const auto header = read_container_header(bytes, Verification::on);
   if (!header || header->container_bytes() > geometry.region_bytes ||
       header->container_bytes() > geometry.chunk_bytes() - offset) {
@@ -20,27 +20,64 @@ std::optional<ContainerHeader> Chunk::read_header(std::uint64_t offset) const {
   return header;
 }
 
-std::optional<std::vector<std::byte>> Chunk::read_key(std::uint64_t offset,
-                                                      const ContainerHeader& header) const {
+template <typename Read>
+std::optional<std::vector<std::byte>> find_key(std::uint64_t offset, const ContainerHeader& header,
+                                               const Read& read) {
   std::vector<std::byte> key(header.key_bytes);
-  block->read(offset + container_header_bytes, key);
+  read(offset + container_header_bytes, key);
   if (!verify_container_key(key, header)) return std::nullopt;
   return key;
 }
 
-std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part) const {
+template <typename Read>
+std::optional<ContainerCopy> find_container(const Geometry& geometry, Entry entry, Chunk::Part part,
+                                            const Read& read) {
   const std::uint64_t offset = geometry.to_offset(entry.offset_units());
-  const auto header = read_header(offset);
+  const auto header = find_header(geometry, offset, read);
   if (!header) return std::nullopt;
-  auto key = read_key(offset, *header);
+  auto key = find_key(offset, *header, read);
   if (!key) return std::nullopt;
   ContainerCopy copy{.header = *header, .key = std::move(*key), .value = {}};
-  if (part == Part::key_and_value) {
+  if (part == Chunk::Part::key_and_value) {
     copy.value.resize(header->value_bytes);
-    block->read(offset + header->key_end(), copy.value);
+    read(offset + header->key_end(), copy.value);
     if (!verify_container_value(copy.value, *header)) return std::nullopt;
   }
   return copy;
+}
+
+auto by_processor(const Chunk& chunk) {
+  return [&chunk](std::uint64_t offset, std::span<std::byte> destination) {
+    chunk.block->read(offset, destination);
+  };
+}
+
+}  // namespace
+
+Entry Chunk::load_entry(std::uint64_t slot) const {
+  return Entry(block->load(geometry.entry_offset(slot)));
+}
+
+std::optional<ContainerHeader> Chunk::read_header(std::uint64_t offset) const {
+  return find_header(geometry, offset, by_processor(*this));
+}
+
+std::optional<std::vector<std::byte>> Chunk::read_key(std::uint64_t offset,
+                                                      const ContainerHeader& header) const {
+  return find_key(offset, header, by_processor(*this));
+}
+
+std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part) const {
+  return find_container(geometry, entry, part, by_processor(*this));
+}
+
+std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part,
+                                                   const ReadBytes& read) const {
+  return find_container(geometry, entry, part, read);
+}
+
+Entry Chunk::stand_in_for(Entry entry) const {
+  return entry.pointing_to(geometry.to_units(Geometry::stand_in_offset())).with_deleted();
 }
 
 void Chunk::write(std::uint64_t offset, std::span<const std::byte> bytes) const {

@@ -1,61 +1,19 @@
-// The cleanup: it removes deleted entries from the table (Behringer 3.6.2).
+// A cleanup removes deleted entries from the table (Behringer 3.6.2). A deleted entry cannot just be
+// emptied, because searches end at empty entries: what is behind it in its collision chain has to move up.
 //
-// A deleted entry cannot just be emptied, for searches end at empty entries. So from the first deleted
-// entry on, the rest of its collision chain and the empty entry behind it are locked; the live ones among
-// them are hashed anew into the locked slots; and the slots get their new entries and lose their locks,
-// asked for in the reverse order. Several updates are under way at once and may overtake each other: a search
-// that meets one of the locks starts over, and one that read a slot before reads it again at its end.
-//
-// A chain goes on round the table's end. If there is no empty entry, the cleanup stops when it comes
-// round, and the whole table is locked.
+// There are two: CleanupByRehash is the thesis', which locks the rest of a chain. CleanupByShift locks two
+// entries at a time; stores whose walks are bounded (Safeguards::bounded_walks) use it.
 #pragma once
-
-#include <cstdint>
-#include <vector>
-
-#include "engine/server/chunk.h"
-#include "engine/server/entry_updater.h"
-#include "engine/server/rebinding_counter.h"
-#include "engine/server/server.h"
-#include "fabric/fabric.h"
 
 namespace falafel::engine {
 
 class Cleanup {
  public:
-  Cleanup(fabric::Host& host, const Chunk& chunk, const Safeguards& safeguards,
-          EntryUpdater& updater, RebindingCounter& rebindings, ServerStatistics& statistics);
-
-  std::uint64_t count_deleted() const;
-  // Cleans the whole table. Waits.
-  void run();
-
- private:
-  // A locked part of the table: from `first` on, round the table's end.
-  struct Run {
-    std::uint64_t first = 0;
-    std::vector<Entry> entries;  // without their locks
-  };
-
-  void clean_run(std::uint64_t first);
-  Run read_run(std::uint64_t first) const;
-  void lock(Run& run);
-  // The entries of the run behind `locked` ones that are locked already.
-  void lock_from(Run& run, std::size_t locked);
-  void extend(Run& run) const;
-  std::vector<Entry> rehash(const Run& run);
-  std::size_t home_in(const Run& run, const ContainerCopy& container) const;
-  void unlock(const Run& run, const std::vector<Entry>& rehashed);
-  void settle_unlock(const UpdateOutcome& outcome);
-  std::uint64_t slot(const Run& run, std::size_t index) const;
-  bool is_complete(const Run& run) const;
-
-  fabric::Host& host_;
-  const Chunk& chunk_;
-  const Safeguards& safeguards_;
-  EntryUpdater& updater_;
-  RebindingCounter& rebindings_;
-  ServerStatistics& statistics_;
+  virtual ~Cleanup() = default;
+  // Goes on with what a fiber that was cancelled has left in the middle. Before anybody else looks for locks.
+  virtual void finish() = 0;
+  // One piece of a pass over the table. Waits. True if the pass is over.
+  virtual bool clean_piece() = 0;
 };
 
 }  // namespace falafel::engine

@@ -12,11 +12,13 @@ bool comes_from_clients(MessageKind kind) {
     case MessageKind::request_region:
     case MessageKind::release_region:
     case MessageKind::heartbeat:
-    case MessageKind::goodbye: return true;
+    case MessageKind::goodbye:
+    case MessageKind::request_cleanup: return true;
     case MessageKind::grant_region:
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:
-    case MessageKind::acknowledge: break;
+    case MessageKind::acknowledge:
+    case MessageKind::cleanup_done: break;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "fabric/fabric.h"
 
@@ -25,5 +26,10 @@ class FiberMutex {
   std::unique_ptr<fabric::Event> unlocked_;
   bool locked_ = false;
 };
+
+// Locks a mutex if that is asked for.
+inline std::unique_lock<FiberMutex> lock_if(bool condition, FiberMutex& mutex) {
+  return condition ? std::unique_lock(mutex) : std::unique_lock(mutex, std::defer_lock);
+}
 
 }  // namespace falafel::engine

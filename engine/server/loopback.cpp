@@ -37,6 +37,13 @@ fabric::QueuePairOptions LoopbackConnector::queue_pair_options(const LoopbackEnd
 LoopbackPair LoopbackConnector::connect() {
   while (connecting_) accepted_event_->wait(fabric::never_ns);
   connecting_ = true;
+  struct AtEnd {
+    LoopbackConnector& connector;
+    ~AtEnd() {
+      connector.connecting_ = false;
+      connector.accepted_event_->notify_all();
+    }
+  } const at_end{*this};
   LoopbackPair pair;
   while (pair.near.queue_pair == nullptr) {
     accepted_.clear();
@@ -52,8 +59,6 @@ LoopbackPair LoopbackConnector::connect() {
     near.queue_pair = std::move(connection->queue_pair);
     pair = {.near = std::move(near), .far = std::move(accepted_.back())};
   }
-  connecting_ = false;
-  accepted_event_->notify_all();
   return pair;
 }
 

@@ -41,6 +41,7 @@ class LoopbackUpdater : public EntryUpdater {
   std::deque<EntryUpdate> outstanding_;
   std::deque<UpdateOutcome> resolved_;  // of updates that were in doubt
   LoopbackPair pair_;
+  bool is_in_doubt_ = false;  // the connection broke
 };
 
 }  // namespace falafel::engine

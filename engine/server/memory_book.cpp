@@ -53,6 +53,26 @@ void MemoryBook::release_all(std::uint32_t client) {
   }
 }
 
+std::optional<std::uint32_t> MemoryBook::region_at(std::uint64_t offset) const {
+  const std::uint64_t begin = geometry_.region_offset(0);
+  if (offset < begin || offset >= geometry_.region_offset(geometry_.region_count)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>((offset - begin) / geometry_.region_bytes);
+}
+
+bool MemoryBook::is_in_use(std::uint64_t offset) const {
+  if (const auto region = region_at(offset)) {
+    const RegionState state = regions_[*region].state;
+    return state != RegionState::free && state != RegionState::waiting;
+  }
+  for (std::uint32_t space = 0; space < mature_space_count; ++space) {
+    const std::uint64_t begin = geometry_.mature_offset(space);
+    if (offset >= begin && offset < begin + spaces_[space].used_bytes) return true;
+  }
+  return false;
+}
+
 std::uint64_t MemoryBook::allocate(std::uint32_t space, std::uint64_t size_bytes) {
   MatureSpaceInspection& mature = spaces_[space];
   const std::uint64_t rounded_bytes = geometry_.round_up_to_unit(size_bytes);

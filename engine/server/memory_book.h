@@ -37,6 +37,10 @@ class MemoryBook {
   std::uint32_t other_space() const { return 1 - active_; }
   std::uint64_t used_bytes() const { return spaces_[active_].used_bytes; }
   bool is_waiting(std::uint32_t space) const { return spaces_[space].waiting; }
+  // The region there, if it is one.
+  std::optional<std::uint32_t> region_at(std::uint64_t offset) const;
+  // Whether a container may be there.
+  bool is_in_use(std::uint64_t offset) const;
   // Consecutive memory of a space, a whole number of units. There is room for what a collection copies.
   std::uint64_t allocate(std::uint32_t space, std::uint64_t size_bytes);
   // The other space becomes active, and the active one empty; it waits if `waits`.

@@ -68,6 +68,7 @@ struct ServerStatistics {
   std::uint64_t scans_given_up = 0;         // for a walk over the table
   std::uint64_t cleanups = 0;               // walks over the table
   std::uint64_t entries_cleaned = 0;        // deleted entries that a cleanup removed
+  std::uint64_t entries_repaired = 0;       // that no honest party writes
   std::uint64_t updates_lost = 0;  // compare-and-swaps of the server that a client forestalled
 };
 

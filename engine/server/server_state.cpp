@@ -13,11 +13,7 @@
 namespace falafel::engine {
 
 ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
-    : host_(owner),
-      options_(server_options),
-      cleaning_(owner),
-      moving_(owner),
-      collector_work_(owner) {}
+    : host_(owner), options_(server_options), moving_(owner), collector_work_(owner) {}
 
 // ---------------------------------------------------------------------------------------------------
 // Start and end
@@ -33,14 +29,16 @@ fabric::Result<void> ServerState::start() {
   if (!for_cleanup) return tl::unexpected(for_cleanup.error());
   cleanup_updater_ = std::move(*for_cleanup);
   collector_.emplace(host_, chunk_, options_, *collector_updater_, *book_, statistics_);
-  rebindings_.emplace(chunk_);
-  cleanup_.emplace(host_, chunk_, options_.safeguards, *cleanup_updater_, *rebindings_,
-                   statistics_);
+  if (auto prepared = prepare_reader(); !prepared) return prepared;
+  maintenance_.emplace(host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_,
+                       statistics_, [this](std::uint32_t client) {
+                         membership_->send(client, {.kind = MessageKind::cleanup_done});
+                       });
   spawn("messages", &ServerState::receive_messages);
   spawn("membership", &ServerState::watch_clients);
   spawn("grants", &ServerState::grant_regions);
   spawn("collector", &ServerState::collect);
-  spawn("cleanup", &ServerState::clean);
+  spawn("cleanup", &ServerState::maintain_table);
   return {};
 }
 
@@ -122,6 +120,19 @@ fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
                                            std::move(*results));
 }
 
+fabric::Result<void> ServerState::prepare_reader() {
+  constexpr std::uint64_t read_bytes = 4'096;
+  auto chunk = domain_->register_memory(chunk_.block, 0, chunk_.geometry.chunk_bytes(),
+                                        {.remote_read = true});
+  if (!chunk) return tl::unexpected(chunk.error());
+  whole_chunk_ = std::move(*chunk);
+  auto buffer = allocate_local_memory(host_, *domain_, read_bytes);
+  if (!buffer) return tl::unexpected(buffer.error());
+  reader_.emplace(host_, chunk_, *book_, *loopback_, whole_chunk_->remote_key(),
+                  std::move(*buffer));
+  return {};
+}
+
 std::unique_ptr<fabric::ConnectionRequest> ServerState::next_request() {
   const fabric::EndHere end_here(host_);
   return listener_->accept(fabric::never_ns);
@@ -162,11 +173,17 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
         membership_->expel(client, Breach::malformed_message);
       }
       return reclamation_->on_quiescent(client, message.epoch);
+    case MessageKind::request_cleanup:
+      if (!maintenance_->request_cleanup(client)) {
+        membership_->expel(client, Breach::too_many_messages);
+      }
+      return;
     case MessageKind::goodbye:
     case MessageKind::grant_region:
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:
-    case MessageKind::acknowledge: return;
+    case MessageKind::acknowledge:
+    case MessageKind::cleanup_done: return;
   }
   on_memory_changed();
 }
@@ -176,6 +193,7 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
 void ServerState::on_left(std::uint32_t client) {
   grants_->remove_client(client);
   reclamation_->remove_client(client);
+  maintenance_->remove_client(client);
   on_memory_changed();
 }
 
@@ -207,15 +225,6 @@ void ServerState::collect() {
     if (flip_asked_) flip_mature_space();
   }
 }
-
-namespace {
-
-// Locks a mutex if that is asked for.
-std::unique_lock<FiberMutex> lock_if(bool condition, FiberMutex& mutex) {
-  return condition ? std::unique_lock(mutex) : std::unique_lock(mutex, std::defer_lock);
-}
-
-}  // namespace
 
 void ServerState::collect_released_regions() {
   const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
@@ -268,29 +277,7 @@ void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
 }
 
 // ---------------------------------------------------------------------------------------------------
-// The cleanup's fiber
-
-void ServerState::sleep_between_cleanups() {
-  const fabric::EndHere end_here(host_);
-  host_.sleep_until(host_.now_ns() + options_.cleanup_interval_ns);
-}
-
-void ServerState::clean() {
-  for (;;) {
-    sleep_between_cleanups();
-    if (host_.is_cancelled()) return;
-    const std::uint64_t deleted = cleanup_->count_deleted();
-    if (deleted > 0 && deleted * 100 >= options_.cleanup_percent * chunk_.geometry.table_entries) {
-      clean_up();
-    }
-  }
-}
-
-void ServerState::clean_up() {
-  const std::lock_guard one_at_a_time(cleaning_);
-  const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
-  cleanup_->run();
-}
+// Inspection
 
 ServerInspection ServerState::inspect() const {
   ServerInspection inspection{.regions = book_->regions(),
@@ -307,7 +294,7 @@ ServerInspection ServerState::inspect() const {
   inspection.idle = !collector_work_.is_raised() && grants_->is_idle() &&
                     !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
-                    !cleaning_.is_locked() && !moving_.is_locked();
+                    !maintenance_->is_busy() && !moving_.is_locked();
   return inspection;
 }
 

@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "engine/server/chunk.h"
-#include "engine/server/cleanup.h"
 #include "engine/server/collector.h"
+#include "engine/server/container_reader.h"
 #include "engine/server/entry_updater.h"
 #include "engine/server/fiber_mutex.h"
 #include "engine/server/loopback.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
-#include "engine/server/rebinding_counter.h"
 #include "engine/server/reclamation.h"
 #include "engine/server/region_grants.h"
 #include "engine/server/server.h"
+#include "engine/server/table_maintenance.h"
 #include "engine/server/work_signal.h"
 #include "fabric/fabric.h"
 
@@ -30,7 +30,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
 
   fabric::Result<void> start();  // waits
   void stop();
-  void clean_up();  // waits
+  void clean_up() { maintenance_->clean_up(); }  // waits
   ServerInspection inspect() const;
   const Chunk& chunk() const { return chunk_; }
 
@@ -38,6 +38,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   fabric::Result<void> prepare_memory();
   fabric::Result<void> prepare_network();
   fabric::Result<std::unique_ptr<EntryUpdater>> make_updater();
+  fabric::Result<void> prepare_reader();
   void spawn(std::string_view name, void (ServerState::*body)());
 
   // Fibers.
@@ -47,8 +48,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void watch_clients() { membership_->watch(); }
   void grant_regions() { grants_->run(); }
   void collect();
-  void sleep_between_cleanups();
-  void clean();
+  void maintain_table() { maintenance_->run(); }
 
   void on_message(std::uint32_t client, const ControlMessage& message);
   void on_left(std::uint32_t client);
@@ -67,6 +67,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   ServerStatistics statistics_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::MemoryRegion> table_;
+  std::unique_ptr<fabric::MemoryRegion> whole_chunk_;  // for READs of the server's own
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<MemoryBook> book_;
@@ -77,10 +78,9 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::unique_ptr<EntryUpdater> collector_updater_;
   std::unique_ptr<EntryUpdater> cleanup_updater_;
   std::optional<Collector> collector_;
-  std::optional<RebindingCounter> rebindings_;
-  std::optional<Cleanup> cleanup_;
-  FiberMutex cleaning_;  // one cleanup at a time
-  FiberMutex moving_;    // Safeguards::exclusion: collection or cleanup
+  std::optional<ContainerReader> reader_;
+  std::optional<TableMaintenance> maintenance_;
+  FiberMutex moving_;  // Safeguards::exclusion: collection or cleanup
   std::optional<RegionGrants> grants_;
   WorkSignal collector_work_;
   bool flip_asked_ = false;  // the active mature space is to be collected

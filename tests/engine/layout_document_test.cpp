@@ -125,8 +125,10 @@ TEST(LayoutDocument, TellsTheKindsOfMessages) {
       {MessageKind::goodbye, "goodbye"},
       {MessageKind::grant_region, "grant_region"},
       {MessageKind::deny_region, "deny_region"},
+      {MessageKind::request_cleanup, "request_cleanup"},
       {MessageKind::ask_for_quiescence, "ask_for_quiescence"},
-      {MessageKind::acknowledge, "acknowledge"}};
+      {MessageKind::acknowledge, "acknowledge"},
+      {MessageKind::cleanup_done, "cleanup_done"}};
   for (const auto& [kind, name] : kinds) {
     const std::string row = fmt::format("| `{}` | {} |", name, static_cast<std::uint32_t>(kind));
     EXPECT_NE(text.find(row), std::string::npos) << row;

@@ -22,6 +22,7 @@ engine::ServerStatistics difference(const engine::ServerStatistics& after,
   statistics.scans_given_up -= before.scans_given_up;
   statistics.cleanups -= before.cleanups;
   statistics.entries_cleaned -= before.entries_cleaned;
+  statistics.entries_repaired -= before.entries_repaired;
   statistics.updates_lost -= before.updates_lost;
   return statistics;
 }

@@ -80,6 +80,8 @@ const std::vector<Counter>& counters() {
        &ServerStatistics::scans_given_up},
       {"cleanups", "walks over the table to remove deleted entries", &ServerStatistics::cleanups},
       {"entries_cleaned", "deleted entries removed", &ServerStatistics::entries_cleaned},
+      {"entries_repaired", "entries that no client writes, made harmless",
+       &ServerStatistics::entries_repaired},
       {"updates_lost", "changes of entries in which a client was faster",
        &ServerStatistics::updates_lost}};
   return all;

@@ -1,4 +1,4 @@
-#include "engine/server/cleanup.h"
+#include "engine/server/cleanup_by_rehash.h"
 
 #include <algorithm>
 
@@ -6,8 +6,9 @@
 
 namespace falafel::engine {
 
-Cleanup::Cleanup(fabric::Host& host, const Chunk& chunk, const Safeguards& safeguards,
-                 EntryUpdater& updater, RebindingCounter& rebindings, ServerStatistics& statistics)
+CleanupByRehash::CleanupByRehash(fabric::Host& host, const Chunk& chunk,
+                                 const Safeguards& safeguards, EntryUpdater& updater,
+                                 RebindingCounter& rebindings, ServerStatistics& statistics)
     : host_(host),
       chunk_(chunk),
       safeguards_(safeguards),
@@ -15,22 +16,15 @@ Cleanup::Cleanup(fabric::Host& host, const Chunk& chunk, const Safeguards& safeg
       rebindings_(rebindings),
       statistics_(statistics) {}
 
-std::uint64_t Cleanup::count_deleted() const {
-  std::uint64_t count = 0;
-  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
-    if (chunk_.load_entry(slot).is_deleted()) ++count;
-  }
-  return count;
-}
-
-void Cleanup::run() {
+bool CleanupByRehash::clean_piece() {
   ++statistics_.cleanups;
   for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
     if (chunk_.load_entry(slot).is_deleted()) clean_run(slot);
   }
+  return true;
 }
 
-void Cleanup::clean_run(std::uint64_t first) {
+void CleanupByRehash::clean_run(std::uint64_t first) {
   Run run = read_run(first);
   rebindings_.begin();
   lock(run);
@@ -38,30 +32,30 @@ void Cleanup::clean_run(std::uint64_t first) {
   rebindings_.end();
 }
 
-std::uint64_t Cleanup::slot(const Run& run, std::size_t index) const {
+std::uint64_t CleanupByRehash::slot(const Run& run, std::size_t index) const {
   return (run.first + index) % chunk_.geometry.table_entries;
 }
 
 // The chain's end is the first empty entry; what the terminator lock is about is that it is locked too.
-bool Cleanup::is_complete(const Run& run) const {
+bool CleanupByRehash::is_complete(const Run& run) const {
   return run.entries.size() == chunk_.geometry.table_entries ||
          (!run.entries.empty() && run.entries.back().is_empty());
 }
 
-void Cleanup::extend(Run& run) const {
+void CleanupByRehash::extend(Run& run) const {
   while (!is_complete(run)) {
     run.entries.push_back(chunk_.load_entry(slot(run, run.entries.size())));
   }
 }
 
-Cleanup::Run Cleanup::read_run(std::uint64_t first) const {
+CleanupByRehash::Run CleanupByRehash::read_run(std::uint64_t first) const {
   Run run{.first = first, .entries = {}};
   extend(run);
   if (slot(run, run.entries.size() - 1) < first) host_.count(probes::cleanup_wrapped);
   return run;
 }
 
-void Cleanup::lock(Run& run) {
+void CleanupByRehash::lock(Run& run) {
   std::size_t locked = 0;
   while (locked < run.entries.size()) {
     const std::size_t end = run.entries.size();
@@ -72,7 +66,7 @@ void Cleanup::lock(Run& run) {
   }
 }
 
-void Cleanup::lock_from(Run& run, std::size_t locked) {
+void CleanupByRehash::lock_from(Run& run, std::size_t locked) {
   const auto settle = [&](const UpdateOutcome& outcome) {
     if (outcome.succeeded) return;
     host_.count(probes::cleanup_lock_lost);
@@ -95,14 +89,14 @@ void Cleanup::lock_from(Run& run, std::size_t locked) {
 
 // The place in the run where a search for the container's key enters it. A key whose home slot is before
 // the run comes in at its start: the slots in between are occupied.
-std::size_t Cleanup::home_in(const Run& run, const ContainerCopy& container) const {
+std::size_t CleanupByRehash::home_in(const Run& run, const ContainerCopy& container) const {
   const std::uint64_t table_entries = chunk_.geometry.table_entries;
   const std::uint64_t home = home_slot(container.key, chunk_.hash_key, table_entries);
   const std::uint64_t distance = (home + table_entries - run.first) % table_entries;
   return distance < run.entries.size() ? distance : 0;
 }
 
-std::vector<Entry> Cleanup::rehash(const Run& run) {
+std::vector<Entry> CleanupByRehash::rehash(const Run& run) {
   std::vector<Entry> rehashed(run.entries.size());
   for (std::size_t index = 0; index < run.entries.size(); ++index) {
     const Entry entry = run.entries[index];
@@ -120,7 +114,7 @@ std::vector<Entry> Cleanup::rehash(const Run& run) {
 }
 
 // Every slot counts on with its own tag, so that no word comes back.
-void Cleanup::unlock(const Run& run, const std::vector<Entry>& rehashed) {
+void CleanupByRehash::unlock(const Run& run, const std::vector<Entry>& rehashed) {
   for (std::size_t index = run.entries.size(); index-- > 0;) {
     const Entry old = run.entries[index];
     if (old.is_empty() && !safeguards_.terminator_lock) continue;
@@ -137,7 +131,7 @@ void Cleanup::unlock(const Run& run, const std::vector<Entry>& rehashed) {
 
 // Nobody but the cleanup changes a locked entry: if it is still as it was, the update did not happen (the
 // connection broke); if it has changed, it was unlocked, and a client came after.
-void Cleanup::settle_unlock(const UpdateOutcome& outcome) {
+void CleanupByRehash::settle_unlock(const UpdateOutcome& outcome) {
   if (outcome.succeeded || outcome.current != outcome.update.expected) return;
   updater_.submit(outcome.update);
 }

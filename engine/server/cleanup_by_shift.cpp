@@ -1,0 +1,68 @@
+#include "engine/server/cleanup_by_shift.h"
+
+namespace falafel::engine {
+namespace {
+
+constexpr std::uint64_t slots_of_piece = 4'096;
+constexpr std::uint64_t removals_of_piece = 4;
+
+}  // namespace
+
+CleanupByShift::CleanupByShift(fabric::Host& host, const Chunk& chunk, const Safeguards& safeguards,
+                               EntryUpdater& updater, ContainerReader& reader,
+                               RebindingCounter& rebindings, ServerStatistics& statistics)
+    : chunk_(chunk),
+      statistics_(statistics),
+      removal_(host, chunk, safeguards, updater, reader, rebindings, statistics) {}
+
+bool CleanupByShift::clean_piece() {
+  if (slots_left_ == 0) begin_pass();
+  std::uint64_t removals = 0;
+  for (std::uint64_t slots = 0; slots < slots_of_piece && removals < removals_of_piece; ++slots) {
+    if (slots_left_ == 0 || removals_left_ == 0) {
+      slots_left_ = 0;
+      return true;
+    }
+    // What moves into the slot of an entry that was removed may be a deleted one again.
+    if (remove_at(next_slot_)) {
+      ++removals;
+      --removals_left_;
+    } else {
+      next_slot_ = before(next_slot_);
+      --slots_left_;
+    }
+  }
+  return false;
+}
+
+// If there is no empty slot, the removal of any deleted entry makes one.
+void CleanupByShift::begin_pass() {
+  ++statistics_.cleanups;
+  slots_left_ = chunk_.geometry.table_entries;
+  removals_left_ = chunk_.geometry.table_entries;
+  next_slot_ = chunk_.geometry.table_entries - 1;
+  const auto find_empty = [this] {
+    for (std::uint64_t slot = chunk_.geometry.table_entries; slot-- > 0;) {
+      if (!chunk_.load_entry(slot).is_empty()) continue;
+      next_slot_ = slot;
+      return true;
+    }
+    return false;
+  };
+  if (find_empty()) return;
+  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+    if (!remove_at(slot)) continue;
+    find_empty();
+    return;
+  }
+}
+
+bool CleanupByShift::remove_at(std::uint64_t slot) {
+  return chunk_.load_entry(slot).is_deleted() && removal_.remove(slot);
+}
+
+std::uint64_t CleanupByShift::before(std::uint64_t slot) const {
+  return slot == 0 ? chunk_.geometry.table_entries - 1 : slot - 1;
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,168 @@
+// The cleanup by backward shift: afterwards no deleted entry is left, and all the time every live key is found,
+// or its search meets a lock. Tables of all fillings, chains round the table's end, a connection that breaks,
+// a fiber that is cancelled in the middle at every step and another one that goes on.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/probes.h"
+#include "tests/engine/table_bench.h"
+
+namespace falafel::engine_test {
+namespace {
+
+namespace probes = engine::probes;
+
+struct Planting {
+  enum class Kind : std::uint8_t { insert, remove, stand_in, unreadable } kind = Kind::insert;
+  std::uint8_t key = 0;
+};
+
+Bytes key_of(std::uint8_t number) { return {std::byte{0x6b}, std::byte{number}}; }
+
+void plant(TableBench& bench, const std::vector<Planting>& plantings) {
+  for (const Planting& planting : plantings) {
+    switch (planting.kind) {
+      case Planting::Kind::insert: bench.insert(key_of(planting.key)); break;
+      case Planting::Kind::remove: bench.remove(key_of(planting.key)); break;
+      case Planting::Kind::stand_in: bench.plant_stand_in(); break;
+      case Planting::Kind::unreadable: bench.plant_unreadable(); break;
+    }
+  }
+}
+
+TableBenchOptions draw_options() {
+  TableBenchOptions options;
+  options.geometry = {.table_entries = *rc::gen::element<std::uint64_t>(1, 2, 3, 4, 7, 8, 16, 40),
+                      .region_bytes = 1'024,
+                      .region_count = 1,
+                      .mature_bytes = 16'384};
+  options.seed = *rc::gen::arbitrary<std::uint64_t>();
+  options.simulation.processor_preemption = *rc::gen::arbitrary<bool>();
+  options.simulation.atomic_capability =
+      *rc::gen::element(fabric::AtomicCapability::device, fabric::AtomicCapability::global);
+  return options;
+}
+
+// Keys are of 48, so that tables fill up; about as many deletes as are needed for long chains of both kinds.
+std::vector<Planting> draw_plantings(bool with_rubbish) {
+  using Kind = Planting::Kind;
+  return *rc::gen::scale(
+      2.0, rc::gen::container<std::vector<Planting>>(rc::gen::exec([with_rubbish] {
+        const Kind kind = *rc::gen::weightedElement<Kind>(
+            {{6, Kind::insert}, {4, Kind::remove}, {1, Kind::stand_in}, {1, Kind::unreadable}});
+        const bool is_rubbish = kind == Kind::stand_in || kind == Kind::unreadable;
+        return Planting{.kind = is_rubbish && !with_rubbish ? Kind::insert : kind,
+                        .key = *rc::gen::inRange<std::uint8_t>(0, 48)};
+      })));
+}
+
+std::string describe(const std::vector<std::string>& problems) {
+  std::string text;
+  for (const std::string& problem : problems) text += problem + "\n";
+  return text;
+}
+
+// What all random tables together met.
+struct CleanupTotals {
+  std::uint64_t moved = 0;
+  std::uint64_t wrapped = 0;
+  std::uint64_t most_locked = 0;
+  std::uint64_t full_tables = 0;
+};
+
+TEST(CleanupByShift, LeavesNoDeletedEntryAndEveryKeyFound) {
+  CleanupTotals totals;
+  fabric::FiberStackPool stacks;
+  const bool holds = rc::check("a cleaned table", [&] {
+    const TableBenchOptions options = draw_options();
+    const std::vector<Planting> plantings = draw_plantings(false);
+    TableBench bench(options, stacks);
+    const auto problems = bench.run([&](TableBench& table) {
+      plant(table, plantings);
+      const std::uint64_t deleted = table.deleted_entries();
+      totals.full_tables += table.is_full() && deleted > 0 ? 1 : 0;
+      table.clean();
+      table.require(table.deleted_entries() == 0, "a deleted entry is left");
+      table.require(table.locked_entries() == 0, "a lock is left");
+      table.require(table.statistics().entries_cleaned == deleted, "removed more or less");
+    });
+    totals.moved += bench.probe(probes::cleanup_moved_entry);
+    totals.wrapped += bench.probe(probes::cleanup_wrapped);
+    totals.most_locked = std::max(totals.most_locked, bench.most_locked());
+    RC_LOG() << describe(problems);
+    RC_ASSERT(problems.empty());
+  });
+  EXPECT_TRUE(holds);
+  EXPECT_GT(totals.moved, 0U);
+  EXPECT_GT(totals.wrapped, 0U);
+  EXPECT_GT(totals.full_tables, 0U);
+  EXPECT_EQ(totals.most_locked, 2U);
+}
+
+// Rubbish makes way in a second pass at the latest: the first one makes deleted entries of what it cannot read.
+TEST(CleanupByShift, RemovesWhatHasNoKeyToo) {
+  fabric::FiberStackPool stacks;
+  EXPECT_TRUE(rc::check("a table with rubbish", [&] {
+    const TableBenchOptions options = draw_options();
+    const std::vector<Planting> plantings = draw_plantings(true);
+    TableBench bench(options, stacks);
+    const auto problems = bench.run([&](TableBench& table) {
+      plant(table, plantings);
+      table.clean();
+      table.clean();
+      table.require(table.deleted_entries() == 0, "a deleted entry is left");
+      table.require(table.locked_entries() == 0, "a lock is left");
+    });
+    RC_LOG() << describe(problems);
+    RC_ASSERT(problems.empty());
+  }));
+}
+
+// Keys 0, 1, ... until the table is full, and every second one deleted.
+void fill(TableBench& table) {
+  std::uint8_t keys = 0;
+  while (table.insert(key_of(keys))) ++keys;
+  for (std::uint8_t key = 0; key < keys; key += 2) table.remove(key_of(key));
+}
+
+void clean_with_a_cancelled_fiber(fabric::AtomicCapability capability, std::uint64_t seed,
+                                  std::uint64_t steps_to_break) {
+  fabric::FiberStackPool stacks;
+  bool was_cancelled = true;
+  std::uint64_t runs = 0;
+  for (std::uint64_t steps = 0; was_cancelled; ++steps, ++runs) {
+    TableBenchOptions options{
+        .geometry = {.table_entries = 6, .region_bytes = 1'024, .region_count = 1}, .seed = seed};
+    options.simulation.atomic_capability = capability;
+    options.simulation.processor_preemption = true;
+    TableBench bench(options, stacks);
+    const auto problems = bench.run([&](TableBench& table) {
+      fill(table);
+      was_cancelled = table.clean_for(steps, steps_to_break);
+      table.clean();
+      table.clean();
+      table.require(table.deleted_entries() == 0, "a deleted entry is left");
+      table.require(table.locked_entries() == 0, "a lock is left");
+    });
+    ASSERT_TRUE(problems.empty()) << steps << " steps: " << describe(problems);
+  }
+  EXPECT_GT(runs, 5U);
+}
+
+TEST(CleanupByShift, IsFinishedByTheNextFiberWhereverOneIsCancelled) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    constexpr std::uint64_t never = TableBench::never;
+    clean_with_a_cancelled_fiber(fabric::AtomicCapability::global, seed, never);
+    clean_with_a_cancelled_fiber(fabric::AtomicCapability::device, seed, never);
+    for (const std::uint64_t steps_to_break : {5U, 30U, 60U}) {
+      clean_with_a_cancelled_fiber(fabric::AtomicCapability::device, seed, steps_to_break);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
