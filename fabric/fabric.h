@@ -65,6 +65,9 @@ struct Access {
 // word whole; read and write move longer ranges word by word, in ascending order, and may be torn by
 // traffic in between. The processor's compare_and_swap is atomic against the processors of its host;
 // against a device only if that says AtomicCapability::global. Each call may suspend the fiber.
+// The processor may see the words that a peer's WRITE changed late, one by one. It is certain to see them
+// once it has polled the receive completion of a later SEND of that queue pair, or a `flushed` completion of
+// its own end, or once a later READ of that queue pair has completed. READs find them before.
 // bytes() is for ranges that no remote party and no work in flight may touch meanwhile.
 class MemoryBlock {
  public:
@@ -135,7 +138,7 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 //   WRITE, SEND (UC, UD)  the local buffer is free again, no more. Messages may be lost; of a lost
 //                  WRITE a part may have landed.
 //   receive        the message is in the buffer; on RC earlier WRITEs of the sender's queue pair are in
-//                  memory too.
+//                  memory too. The processor sees all of them.
 // Local buffers (inlined ones too) are registered, and belong to the fabric from posting to completion,
 // if inlined until posting returns; their rights are checked while posting. An
 // unsignalled request is complete when a later one of its queue pair is. Its place in the queue is
@@ -146,6 +149,7 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 // (WRITE) applied in part, at multiples of the MTU; it may yet be applied until the responder's queue
 // pair has left `ready`. If a request was applied, so were those that are ordered before it. READs and
 // atomics in doubt leave their local buffers undefined. UC and UD report no failure of the network.
+// When the first failure completes, data of the peer may still be landing; only a flush says that it is not.
 // A peer that dies is silent. A backend that learns of it (shared memory: the process has ended) moves
 // the queue pair to error by itself, and need not wait for an answer; requests that it carried out before
 // it knew may have succeeded in memory that is nobody's any more.

@@ -18,11 +18,13 @@ class CompletionQueueCore {
  public:
   CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity);
 
-  // `retires`: how many requests of its queue are done with once it has been polled.
+  // `retires`: how many requests of its queue are done with once it has been polled. `shows_before`: which
+  // WRITEs of the peer the processor sees then, those before this place in the peer's send queue.
   struct Entry {
     fabric::WorkCompletion completion;
     QueuePairCore* queue_pair = nullptr;
     std::uint32_t retires = 0;
+    std::uint64_t shows_before = 0;
   };
 
   bool can_reserve(std::uint32_t entries) const { return reserved_ + entries <= capacity_; }

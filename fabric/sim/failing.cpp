@@ -39,6 +39,9 @@ void QueuePairCore::enter_error() {
 void QueuePairCore::flush_one() {
   if (oldest_ != posted_) {
     SendEntry& request = entry(oldest_);
+    if (has_failed_oldest() && peer_ != nullptr && peer_->is_landing()) {
+      world_.count(SimulatorProbe::failure_before_landing);
+    }
     push_send_completion(request, request.status == CompletionStatus::success
                                       ? CompletionStatus::flushed
                                       : request.status);

@@ -67,7 +67,10 @@ BlockCore::BlockCore(World& world, HostCore& host, std::uint64_t size_bytes)
   if (data_ != nullptr) std::memset(data_, 0, size_bytes);
 }
 
-BlockCore::~BlockCore() { std::free(data_); }
+BlockCore::~BlockCore() {
+  if (data_ != nullptr) show_newest(0, size_bytes_);
+  std::free(data_);
+}
 
 void BlockCore::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
   FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
@@ -89,10 +92,18 @@ void BlockCore::maybe_preempt() {
   }
 }
 
+// What the processor changes, it sees.
+void BlockCore::show_newest(std::uint64_t offset, std::uint64_t length_bytes) {
+  if (!world_.late_words.empty()) world_.late_words.forget(data_ + offset, length_bytes);
+}
+
 std::uint64_t BlockCore::load(std::uint64_t offset) {
   std::byte* address = word(offset);
   maybe_preempt();
-  const std::uint64_t value = load_word(address);
+  std::uint64_t value = load_word(address);
+  if (!world_.late_words.empty()) {
+    world_.late_words.look(world_, address, std::as_writable_bytes(std::span(&value, 1)));
+  }
   world_.trace.show(
       {.kind = EventKind::processor_read, .offset = offset, .word = value, .block = this});
   return value;
@@ -104,6 +115,7 @@ void BlockCore::store(std::uint64_t offset, std::uint64_t value) {
   world_.trace.record(
       {.kind = EventKind::processor_access, .offset = offset, .word = value, .block = this});
   host_.note_processor_store(address, word_bytes);
+  show_newest(offset, word_bytes);
   store_word(address, value);
 }
 
@@ -111,6 +123,7 @@ std::uint64_t BlockCore::compare_and_swap(std::uint64_t offset, std::uint64_t ex
                                           std::uint64_t desired) {
   std::byte* address = word(offset);
   maybe_preempt();
+  show_newest(offset, word_bytes);
   const std::uint64_t found = load_word(address);
   if (found == expected) {
     world_.trace.record({.kind = EventKind::processor_access,
@@ -150,10 +163,14 @@ void BlockCore::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move
 
 void BlockCore::read(std::uint64_t offset, std::span<std::byte> destination) {
   move_torn(offset, destination.size(), [&](std::uint64_t position, std::uint64_t length) {
-    std::memcpy(destination.data() + position, data_ + offset + position, length);
+    const std::span<std::byte> seen = destination.subspan(position, length);
+    std::memcpy(seen.data(), data_ + offset + position, length);
+    if (!world_.late_words.empty()) {
+      world_.late_words.look(world_, data_ + offset + position, seen);
+    }
     world_.trace.show({.kind = EventKind::processor_read,
                        .offset = offset + position,
-                       .data = destination.subspan(position, length),
+                       .data = seen,
                        .block = this});
   });
 }
@@ -165,6 +182,7 @@ void BlockCore::write(std::uint64_t offset, std::span<const std::byte> source) {
                          .data = source.subspan(position, length),
                          .block = this});
     host_.note_processor_store(data_ + offset + position, length);
+    show_newest(offset + position, length);
     std::memcpy(data_ + offset + position, source.data() + position, length);
   });
 }

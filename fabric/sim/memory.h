@@ -38,6 +38,7 @@ class BlockCore final : public fabric::MemoryBlock {
   std::byte* word(std::uint64_t offset) const;
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
   void maybe_preempt();
+  void show_newest(std::uint64_t offset, std::uint64_t length_bytes);
   template <typename Move>
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);
 

@@ -186,6 +186,12 @@ void add_device(std::vector<OptionDescription>& table) {
   table.push_back(flag("processor_preemption",
                        "traffic may come between two accesses of the processor",
                        &SimulationOptions::processor_preemption));
+  table.push_back(
+      later(flag("late_visibility", "the responder's processor may see words of a WRITE late",
+                 &SimulationOptions::late_visibility)));
+  table.push_back(later(flag("failure_before_landing",
+                             "the first request to fail may complete while data of the peer lands",
+                             &SimulationOptions::failure_before_landing)));
   using fabric::AtomicCapability;
   table.push_back(selection<AtomicCapability>(
       "atomic_capability",
@@ -197,9 +203,9 @@ void add_device(std::vector<OptionDescription>& table) {
   table.push_back(selection<std::uint64_t>(
       "mtu_bytes", "the most data in a packet", &SimulationOptions::mtu_bytes,
       {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}));
-  table.push_back(number("max_message_bytes", "the most data in a request",
-                         {4096, std::numeric_limits<std::uint32_t>::max()},
-                         &SimulationOptions::max_message_bytes));
+  table.push_back(later(number("max_message_bytes", "the most data in a request",
+                               {4096, std::numeric_limits<std::uint32_t>::max()},
+                               &SimulationOptions::max_message_bytes)));
   table.push_back(number("max_inline_bytes", "the most data in an inline request", {0, 4096},
                          &SimulationOptions::max_inline_bytes));
   table.push_back(number("max_outstanding_reads_and_atomics",

@@ -57,6 +57,8 @@ struct SimulationOptions {
   bool address_order = false;            // transfers move in ascending order
   bool failing_cas_writes_back = false;  // a CAS that does not match writes the old word again
   bool processor_preemption = false;     // traffic may come between the processor's accesses
+  bool late_visibility = false;          // the processor may see words of a WRITE late
+  bool failure_before_landing = false;   // only flushes wait for the peer's data, no first failure
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;
   std::uint64_t max_message_bytes = std::uint64_t{1} << 31;

@@ -40,7 +40,13 @@ bool QueuePairCore::is_landing() const {
 bool QueuePairCore::may_flush() const {
   if (state_ != State::error) return false;
   if (oldest_ == posted_ && first_receive_ == posted_receives_) return false;
-  return peer_ == nullptr || !peer_->is_landing();
+  if (peer_ == nullptr || !peer_->is_landing()) return true;
+  return world_.options.failure_before_landing && has_failed_oldest();
+}
+
+// The request that broke the queue pair has not completed yet; those behind it will be flushed.
+bool QueuePairCore::has_failed_oldest() const {
+  return oldest_ != posted_ && entry(oldest_).status != fabric::CompletionStatus::success;
 }
 
 bool QueuePairCore::may_complete_oldest() const {

@@ -15,6 +15,11 @@ using fabric::Opcode;
 namespace {
 // About one in so many answers does not arrive in the step in which the request is answered.
 constexpr std::uint64_t late_answer_rate = 8;
+
+// What the completion shows of the peer's WRITEs by its status alone: with a flush everything has landed.
+std::uint64_t shown_by(CompletionStatus status) {
+  return status == CompletionStatus::flushed ? ~std::uint64_t{0} : 0;
+}
 }  // namespace
 
 QueuePairCore::QueuePairCore(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
@@ -108,16 +113,25 @@ void QueuePairCore::push_send_completion(SendEntry& request, CompletionStatus st
                                            .queue_pair_number = number_,
                                            .source = {}},
                             .queue_pair = this,
-                            .retires = unsignalled_});
+                            .retires = unsignalled_,
+                            .shows_before = shown_by(status)});
     unsignalled_ = 0;
   }
 }
 
-void QueuePairCore::push_receive_completion(const fabric::WorkCompletion& completion) {
+void QueuePairCore::push_receive_completion(const fabric::WorkCompletion& completion,
+                                            std::uint64_t shows_before) {
   fabric::WorkCompletion complete = completion;
   complete.opcode = Opcode::receive;
   complete.queue_pair_number = number_;
-  receive_completions_.push({.completion = complete, .queue_pair = this, .retires = 1});
+  receive_completions_.push({.completion = complete,
+                             .queue_pair = this,
+                             .retires = 1,
+                             .shows_before = std::max(shows_before, shown_by(completion.status))});
+}
+
+void QueuePairCore::show_writes_of_peer(std::uint64_t before_place) {
+  if (peer_ != nullptr) peer_->show_writes_before(before_place);
 }
 
 void QueuePairCore::complete_oldest() {

@@ -59,6 +59,8 @@ class QueuePairCore final : public Actor {
   void stall(std::uint64_t duration_ns);
   // Called when a completion has been polled: its requests have left their queue.
   void retire(fabric::Opcode opcode, std::uint32_t requests);
+  // The processor of this side sees what the peer's WRITEs before that place of its send queue changed.
+  void show_writes_of_peer(std::uint64_t before_place);
   // Looks again at which requests may move, after something changed that they waited for.
   void refresh();
 
@@ -107,7 +109,8 @@ class QueuePairCore final : public Actor {
   // queue_pair.cpp
   void complete_oldest();
   void push_send_completion(SendEntry& entry, fabric::CompletionStatus status);
-  void push_receive_completion(const fabric::WorkCompletion& completion);
+  void push_receive_completion(const fabric::WorkCompletion& completion,
+                               std::uint64_t shows_before = 0);
   void release_finished();
   void tell_fencing_peer();
   [[gnu::cold]] void end_stall();
@@ -133,6 +136,7 @@ class QueuePairCore final : public Actor {
   static void pass(const SendEntry& entry, OrderingState& state);
   bool may_complete_oldest() const;
   bool may_flush() const;
+  bool has_failed_oldest() const;
   std::uint64_t end_of_issued();
   bool responder_admits() const;
   bool responder_is_lost() const;
@@ -154,6 +158,7 @@ class QueuePairCore final : public Actor {
   void place_words(SendEntry& entry);
   void settle(SendEntry& entry);
   QueuePairCore* receiver_of(const SendEntry& entry) const;
+  void show_writes_before(std::uint64_t place);
   const std::byte* source_of(const SendEntry& entry) const;
   std::byte* local_buffer(const SendEntry& entry) const;
   void trace(EventKind kind, const SendEntry& entry, std::uint64_t offset, std::uint64_t word,

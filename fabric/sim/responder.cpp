@@ -19,6 +19,16 @@ constexpr std::uint64_t gap_rate = 8;
 // Stands for the routing data before a datagram, of which nothing is promised.
 constexpr int routing_byte = 0xa5;
 
+// Into memory, and seen by everybody.
+void put(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes) {
+  if (!world.late_words.empty()) world.late_words.forget(to, length_bytes);
+  std::memcpy(to, from, length_bytes);
+}
+
+void put_word(World& world, std::byte* to, std::uint64_t word) {
+  put(world, to, reinterpret_cast<const std::byte*>(&word), fabric::word_bytes);
+}
+
 bool permits(const Region& region, Opcode opcode) {
   switch (opcode) {
     case Opcode::read: return region.access.remote_read;
@@ -130,12 +140,17 @@ void QueuePairCore::place_words(SendEntry& request) {
   const std::uint64_t offset = request.request.remote.offset + range.offset;
   std::byte* remote = world_.regions.at(request.request.remote.key).base + offset;
   if (request.request.opcode == Opcode::read) {
-    std::memcpy(local_buffer(request) + range.offset, remote, range.length_bytes);
+    put(world_, local_buffer(request) + range.offset, remote, range.length_bytes);
     trace(EventKind::words_read, request, offset, 0, {remote, range.length_bytes});
   } else {
     const std::byte* source = source_of(request) + range.offset;
     trace(EventKind::words_written, request, offset, 0, {source, range.length_bytes});
-    std::memcpy(remote, source, range.length_bytes);
+    if (world_.options.late_visibility && world_.choose(ChoiceKind::visibility, 2) == 1) {
+      world_.late_words.retain(remote, range.length_bytes, {number_, request.place});
+      std::memcpy(remote, source, range.length_bytes);
+    } else {
+      put(world_, remote, source, range.length_bytes);
+    }
     if (is_dead()) world_.count(SimulatorProbe::orphan_applied);
   }
 }
@@ -146,6 +161,12 @@ void QueuePairCore::settle(SendEntry& request) {
   if (request.phase == Phase::posted || (request.phase == Phase::answered && !is_write)) return;
   request.placed = request.placement.finished();
   if (is_write ? request.placement.all_arrived() : request.placed) request.phase = Phase::answered;
+  if (!is_write && request.placed) show_writes_before(request.place);
+}
+
+// The responder's processor sees what the WRITEs before that place have changed.
+void QueuePairCore::show_writes_before(std::uint64_t place) {
+  if (!world_.late_words.empty()) world_.late_words.reveal(number_, place);
 }
 
 void QueuePairCore::progress_atomic(SendEntry& request) {
@@ -168,7 +189,7 @@ void QueuePairCore::progress_atomic(SendEntry& request) {
   const bool matches = wanted.opcode == Opcode::fetch_and_add || request.old_word == wanted.compare;
   if (!matches && !world_.options.failing_cas_writes_back) {
     trace(EventKind::atomic_read, request, wanted.remote.offset, request.old_word, {});
-    if (!is_dead()) store_word(local_buffer(request), request.old_word);
+    if (!is_dead()) put_word(world_, local_buffer(request), request.old_word);
     request.phase = Phase::answered;
     request.placed = true;
     return;
@@ -212,14 +233,14 @@ void QueuePairCore::finish_atomic(SendEntry& request) {
                        .previous_word = request.old_word,
                        .posted = &wanted,
                        .place = request.place});
-  store_word(request.target, word);
+  put_word(world_, request.target, word);
   if (request.phase == Phase::in_gap) peer_->device_.release(request.target);
   request.phase = Phase::answered;
   request.placed = true;
   if (is_dead()) {
     world_.count(SimulatorProbe::orphan_applied);
   } else {
-    store_word(local_buffer(request), request.old_word);
+    put_word(world_, local_buffer(request), request.old_word);
   }
 }
 
@@ -288,7 +309,7 @@ void QueuePairCore::deliver(SendEntry& request, QueuePairCore& receiver) {
     std::byte* header = world_.regions.at(receive.local.key).base + receive.local.offset;
     std::byte* buffer = header + header_bytes;
     std::memset(header, routing_byte, header_bytes);
-    std::memcpy(buffer, source_of(request), length_bytes);
+    put(world_, buffer, source_of(request), length_bytes);
     trace(EventKind::message_delivered, request, receive.local.offset, 0, {buffer, length_bytes});
   } else {
     trace(EventKind::message_delivered, request, 0, 0, {});
@@ -300,7 +321,7 @@ void QueuePairCore::deliver(SendEntry& request, QueuePairCore& receiver) {
   received.id = receive.id;
   received.length_bytes = length_bytes + header_bytes;
   received.source = {host_.index(), number_};
-  receiver.push_receive_completion(received);
+  receiver.push_receive_completion(received, request.place);
 }
 
 bool QueuePairCore::has_earlier_unanswered(const SendEntry& request) const {

@@ -42,6 +42,8 @@ std::string_view to_string(SimulatorProbe probe) {
     case SimulatorProbe::access_revoked_midway: return "access revoked midway";
     case SimulatorProbe::fence_waited_for_landing: return "fence waited for landing";
     case SimulatorProbe::datagram_dropped: return "datagram dropped";
+    case SimulatorProbe::processor_saw_old_word: return "processor saw old word";
+    case SimulatorProbe::failure_before_landing: return "failure before landing";
   }
   return "unknown probe";
 }

@@ -55,8 +55,10 @@ enum class SimulatorProbe : std::uint8_t {
   access_revoked_midway,     // a transfer of several packets lost its rights on the way
   fence_waited_for_landing,  // a flush waited for admitted data to land
   datagram_dropped,          // nobody there, or no receive request
+  processor_saw_old_word,    // the processor read what a WRITE had changed before
+  failure_before_landing,    // a first failure completed while data of the peer was landing
 };
-inline constexpr std::size_t simulator_probe_count = 13;
+inline constexpr std::size_t simulator_probe_count = 15;
 std::string_view to_string(SimulatorProbe probe);
 
 struct RunResult {

@@ -29,8 +29,9 @@ enum class ChoiceKind : std::uint8_t {
   head_start,        // whether a request moves before the fiber that waits for it gives way
   program,           // fabric::Host::random
   registration,      // whether a registration of memory is refused
+  visibility,        // whether the processor sees words of a WRITE late, and which
 };
-inline constexpr std::size_t choice_kind_count = 17;
+inline constexpr std::size_t choice_kind_count = 18;
 std::string_view to_string(ChoiceKind kind);
 
 // A question: a number below `bound` (bound 0: any 64 bits), at this step of the run, the trace so far

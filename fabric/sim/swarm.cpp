@@ -85,6 +85,11 @@ void draw_later_faults(SwarmDraw& draw, SimulationOptions& options) {
   strikes(FaultKind::registration_failure, draw.one_in(4), 2, 200);
 }
 
+void draw_later_features(SwarmDraw& draw, SimulationOptions& options) {
+  options.late_visibility = draw.one_in(4);
+  options.failure_before_landing = draw.one_in(2);
+}
+
 // Nothing weaker than the fabric's contract, which byte granularity would be.
 void draw_device(SwarmDraw& draw, SimulationOptions& options) {
   options.granularity = draw.one_in(4) ? Granularity::packet : Granularity::word;
@@ -108,6 +113,7 @@ SimulationOptions draw_swarm_options(std::uint64_t seed) {
   draw_device(draw, options);
   SwarmDraw later(seed, later_stream);
   draw_later_faults(later, options);
+  draw_later_features(later, options);
   return options;
 }
 

@@ -13,6 +13,7 @@
 #include "fabric/assert.h"
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
+#include "fabric/sim/late_words.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/options.h"
 #include "fabric/sim/random_strategy.h"
@@ -118,6 +119,7 @@ struct World {
 
   ReadySet ready{arena, usual_count};
   TimerQueue timers{arena, usual_count};
+  LateWords late_words;  // before the blocks, which leave them
   RegionTable regions{arena, usual_count};
   std::pmr::vector<Owned<HostCore>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId

@@ -37,11 +37,14 @@ TEST(Scenario, KeepsToWhatIsChosen) {
   choices.slots = 7;
   choices.keys = 1;
   choices.faults = {sim::FaultKind::client_pause};
+  choices.simulator_options = {{"late_visibility", "true"}, {"mtu_bytes", "512"}};
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Scenario scenario = draw_scenario(choices, seed);
     ASSERT_EQ(scenario.clients.size(), 5U);
     EXPECT_EQ(scenario.operation_count(), 15U);
     EXPECT_EQ(scenario.geometry.table_entries, 7U);
+    EXPECT_TRUE(scenario.simulation.late_visibility);
+    EXPECT_EQ(scenario.simulation.mtu_bytes, 512U);
     for (const ClientPlan& client : scenario.clients) {
       EXPECT_EQ(client.fibers, 2U);
       for (const PlannedOperation& operation : client.operations) EXPECT_EQ(operation.key, 0U);

@@ -177,6 +177,41 @@ TEST(Litmus, Rule21_reuse_before_the_flush_is_not) {
   verify(litmus);
 }
 
+namespace {
+
+// The connection breaks, as the server finds out by a request of its own; then it reuses the memory.
+Litmus reuse_after_failure(bool wait_for_flush) {
+  Litmus litmus;
+  litmus.options.failure_before_landing = true;
+  litmus.server = [wait_for_flush](Party& server) {
+    server.post({server.send({1})});  // the client has no receive request for it
+    server.post_receive(z);
+    server.yield_at_random(most_yields);
+    server.trial().simulation().break_connection(server_name);
+    server.finish();
+    if (wait_for_flush) server.await_message();
+    server.store(x, 5);
+  };
+  litmus.clients = {[](Party& client) { client.post({client.write(x, {1})}); }};
+  litmus.outcome = [](Trial& trial) { return digits(trial.final_word(x)); };
+  litmus.allowed = {{5, "reused"}};
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule21_first_failure_is_no_flush) {
+  Litmus litmus = reuse_after_failure(false);
+  litmus.allowed.push_back({1, "what had been admitted landed in reused memory"});
+  verify(litmus);
+}
+
+TEST(Litmus, Rule21_flush_behind_a_failure_waits) {
+  Litmus litmus = reuse_after_failure(true);
+  litmus.forbidden = "reused memory overwritten by what had been admitted";
+  verify(litmus);
+}
+
 // A READ that a fence cuts off brings nothing of what the memory is reused for.
 TEST(Litmus, Rule21_reads_end_with_the_flush) {
   Litmus litmus;

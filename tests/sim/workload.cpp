@@ -57,13 +57,23 @@ void post_receives(const Side& side, fabric::QueuePair& queue_pair, std::uint32_
   }
 }
 
-// The server's own accesses: stores into words that atomics work on, and now and then a registration
+// A message that the client has no receive request for: it is under way until the connection breaks.
+void post_message(const Side& side, fabric::QueuePair& queue_pair) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::send;
+  request.length_bytes = 8;
+  request.local = {side.region->local_key(), 0};
+  static_cast<void>(queue_pair.post_send({&request, 1}));
+}
+
+// The server's own accesses: loads, stores into words that atomics work on, and now and then a registration
 // anew, which breaks the transfers under way.
 void disturb(fabric::Host& host, Side& side) {
   for (;;) {
     host.sleep_until(host.now_ns() + (std::uint64_t{1'000} << host.random(20)));
     const std::uint64_t value = host.random(0);  // first: compilers order arguments differently
     side.memory->store(8 * host.random(4), value);
+    side.memory->load(8 * host.random(4));
     if (host.random(16) != 0) continue;
     const fabric::Access access = side.region->access();
     auto region = side.domain->register_memory(side.memory, 0, memory_bytes, access);
@@ -94,7 +104,9 @@ void listen(fabric::Host& host) {
                                ? fabric::Transport::reliable_connection
                                : fabric::Transport::unreliable_connection;
     auto queue_pair = request->accept(side.options(transport), std::move(reply));
-    if (queue_pair) accepted.push_back(std::move(*queue_pair));
+    if (!queue_pair) continue;
+    post_message(side, **queue_pair);
+    accepted.push_back(std::move(*queue_pair));
   }
 }
 

@@ -58,6 +58,20 @@ tl::expected<std::vector<sim::FaultKind>, std::string> parse_faults(const std::s
   return kinds;
 }
 
+tl::expected<std::pair<std::string, std::string>, std::string> parse_simulator_option(
+    const std::string& text) {
+  const std::size_t border = text.find('=');
+  if (border == std::string::npos) {
+    return tl::unexpected(fmt::format("--simulator {}: give NAME=VALUE", text));
+  }
+  std::pair<std::string, std::string> option(text.substr(0, border), text.substr(border + 1));
+  sim::SimulationOptions scratch;
+  if (auto problem = sim::set_option(scratch, option.first, option.second)) {
+    return tl::unexpected(fmt::format("--simulator {}: {}", text, *problem));
+  }
+  return option;
+}
+
 }  // namespace
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
@@ -87,6 +101,8 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
       ->capture_default_str();
   command.add_option("--faults", texts.faults, "all, none, or kinds of faults with commas between")
       ->capture_default_str();
+  command.add_option("--simulator", texts.simulator_options,
+                     "an option of the simulator, as NAME=VALUE (may be repeated)");
 }
 
 tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts) {
@@ -111,6 +127,11 @@ tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTe
     auto kinds = parse_faults(texts.faults);
     if (!kinds) return tl::unexpected(kinds.error());
     choices.faults = std::move(*kinds);
+  }
+  for (const std::string& text : texts.simulator_options) {
+    auto option = parse_simulator_option(text);
+    if (!option) return tl::unexpected(option.error());
+    choices.simulator_options.push_back(std::move(*option));
   }
   return choices;
 }

@@ -24,6 +24,7 @@ struct CampaignTexts {
   std::string strategy;
   std::string faults = "all";
   std::string tag_worlds = "some";
+  std::vector<std::string> simulator_options;
 };
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);

@@ -59,6 +59,7 @@ class Draw {
   PlannedOperation draw_operation(const Scenario& scenario, const Workload& workload,
                                   std::uint32_t keys);
   void draw_simulation(Scenario& scenario);
+  void keep_to_choices(sim::SimulationOptions& options) const;
   void stretch_intervals(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
 
@@ -170,18 +171,26 @@ void Draw::draw_simulation(Scenario& scenario) {
                                     sim::FaultKind::registration_failure}) {
     options.set_fault_rate(kind, 0);
   }
+  options.late_visibility = false;
   options.step_limit = 300'000;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
   stretch_intervals(scenario);
   if (value_bytes_ > least_mtu_bytes) options.mtu_bytes = least_mtu_bytes;
+  keep_to_choices(options);
+}
+
+void Draw::keep_to_choices(sim::SimulationOptions& options) const {
   if (choices_.strategy) options.strategy = *choices_.strategy;
-  if (!choices_.faults) return;
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+  for (std::size_t index = 0; choices_.faults && index < sim::fault_kind_count; ++index) {
     const auto kind = static_cast<sim::FaultKind>(index);
     const bool allowed =
         std::find(choices_.faults->begin(), choices_.faults->end(), kind) != choices_.faults->end();
     if (!allowed) options.set_fault_rate(kind, 0);
+  }
+  for (const auto& [name, value] : choices_.simulator_options) {
+    const auto problem = sim::set_option(options, name, value);
+    FALAFEL_ASSERT(!problem, "{}", *problem);
   }
 }
 
@@ -189,7 +198,7 @@ void Draw::draw_tag_world(Scenario& scenario) const {
   constexpr std::uint64_t worlds_per_tag_world = 64;
   const bool is_fixed = choices_.clients || choices_.operations || choices_.in_flight ||
                         choices_.slots || choices_.keys || !choices_.workload.empty() ||
-                        choices_.strategy || choices_.faults;
+                        choices_.strategy || choices_.faults || !choices_.simulator_options.empty();
   if (is_fixed || choices_.tag_worlds == Share::none) return;
   sim::RandomGenerator random(seed_ ^ tag_world_stream);
   const bool is_one = random.below(worlds_per_tag_world) == 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "engine/client/client.h"
@@ -87,6 +88,8 @@ struct ScenarioChoices {
   // Worlds in which tags come round (tag_world.h). They suppose that who moves next is drawn at random, and
   // are left out where an option fixes what they need.
   Share tag_worlds = Share::some;
+  // Options of the simulator by name and value (sim::set_option), whatever the seed draws. Valid ones.
+  std::vector<std::pair<std::string, std::string>> simulator_options;
 };
 inline constexpr std::array workload_names{"uniform", "ycsb-a", "ycsb-b", "ycsb-c",
                                            "ycsb-d",  "ycsb-e", "ycsb-f", "thesis"};

@@ -17,7 +17,9 @@ namespace falafel::fuzz {
 // as possible.
 // `bound` is not 0.
 constexpr std::uint64_t neutral_answer(sim::ChoiceKind kind, std::uint64_t bound) {
-  return kind == sim::ChoiceKind::fault_step ? bound - 1 : 0;
+  const bool strikes_at_zero =
+      kind == sim::ChoiceKind::fault_step || kind == sim::ChoiceKind::registration;
+  return strikes_at_zero ? bound - 1 : 0;
 }
 
 class ScriptedStrategy final : public sim::Strategy {

@@ -180,6 +180,8 @@ bool Shrinking::simplify_features() {
       simplifications.end(),
       {[](Scenario& scenario) { scenario.geometry.tag_bits = engine::most_tag_bits; },
        [](Scenario& scenario) { scenario.simulation.processor_preemption = false; },
+       [](Scenario& scenario) { scenario.simulation.late_visibility = false; },
+       [](Scenario& scenario) { scenario.simulation.failure_before_landing = false; },
        [](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; },
        [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; },
        [](Scenario& scenario) { scenario.simulation.address_order = true; },

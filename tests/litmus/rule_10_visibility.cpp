@@ -1,0 +1,161 @@
+// Rules 8 and 10: when the processor of the responder sees a WRITE. Under the option late_visibility it may
+// see words late; these tests say until when.
+#include <gtest/gtest.h>
+
+#include "tests/litmus/litmus.h"
+
+namespace falafel::litmus {
+namespace {
+
+Litmus late_visibility(Program server, Program client) {
+  Litmus litmus;
+  litmus.options.late_visibility = true;
+  litmus.server = std::move(server);
+  litmus.clients = {std::move(client)};
+  return litmus;
+}
+
+void write_x(Party& client) { client.post({client.write(x, {1})}); }
+
+// A WRITE of two words to x, then an atomic on y.
+void write_x_then_swap_y(Party& client) {
+  const bool add = client.host().random(2) == 0;
+  const auto atomic = add ? client.fetch_and_add(y, 1) : client.compare_and_swap(y, 0, 1);
+  client.post({client.write(x, {1, 1}), atomic});
+  client.finish();
+}
+
+// The second client tells in seen[0] what it has found in x; the processor looks there first.
+void look_after_the_second_client(Party& server) {
+  server.host().yield();
+  const std::uint64_t found = server.trial().seen[0];
+  server.trial().seen[1] = server.load(x);
+  server.trial().seen[2] = found;
+}
+
+void read_x(Party& client) {
+  const auto read = client.read(x);
+  client.post({read});
+  client.finish();
+  client.trial().seen[0] = client.result(read);
+}
+
+}  // namespace
+
+TEST(Litmus, Rule10_processor_may_see_a_write_last_of_all) {
+  Litmus litmus = late_visibility(look_after_the_second_client, write_x);
+  litmus.stage.client_count = 2;
+  litmus.clients.emplace_back(read_x);
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[2], trial.seen[1]); };
+  litmus.allowed = {{0x00, "before the WRITE"},
+                    {0x01, "the processor sees it, the other client did not yet"},
+                    {0x11, "both see it"},
+                    {0x10, "the other client has read it, the processor does not see it"}};
+  verify(litmus);
+}
+
+TEST(Litmus, Rule10_receive_completion_shows_earlier_writes) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        server.await_message();
+        server.trial().seen[0] = server.load(x);
+        server.trial().seen[1] = server.load(x + 1);
+      },
+      [](Party& client) {
+        client.post({client.write(x, {1, 1}), client.send({1})});
+      });
+  litmus.stage.prepare_server = [](Party& server) { server.post_receive(z); };
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {{0x11, "the WRITE"}};
+  litmus.forbidden = "a message is received, and an earlier WRITE not seen";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule10_later_read_shows_earlier_writes) {
+  Litmus litmus = late_visibility(look_after_the_second_client, [](Party& client) {
+    client.post({client.write(x, {1}), client.read(y)});
+    client.finish();
+    client.trial().seen[0] = 1;
+  });
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[2], trial.seen[1]); };
+  litmus.allowed = {
+      {0x00, "before the WRITE"}, {0x01, "seen, not known yet"}, {0x11, "seen and known"}};
+  litmus.forbidden = "a READ completed, and an earlier WRITE not seen";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule10_flush_shows_what_has_landed) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        server.yield_at_random(8);
+        server.post_receive(z);
+        server.queue_pair().move_to_error();
+        server.await_message();
+        server.trial().seen[0] = server.load(x);
+      },
+      write_x);
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[0], trial.final_word(x)); };
+  litmus.allowed = {{0x00, "refused by the fence"}, {0x11, "admitted before, and seen"}};
+  litmus.forbidden = "a flush, and a WRITE that has landed is not seen";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule10_words_never_become_older) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        server.trial().seen[0] = server.load(x);
+        server.trial().seen[1] = server.load(x);
+      },
+      [](Party& client) {
+        client.post({client.write(x, {1}), client.write(x, {2})});
+      });
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {
+      {0x00, "neither"},   {0x01, "none, the first"},       {0x02, "none, the second"},
+      {0x11, "the first"}, {0x12, "the first, the second"}, {0x22, "the second"}};
+  litmus.forbidden = "an older word after a newer one";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule08_atomic_does_not_show_writes_to_the_processor) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        server.trial().seen[0] = server.load(y);
+        server.trial().seen[1] = server.load(x);
+        server.trial().seen[2] = server.load(x + 1);
+      },
+      write_x_then_swap_y);
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.seen[0], trial.seen[1] + trial.seen[2]);
+  };
+  litmus.allowed = {{0x00, "neither"},
+                    {0x01, "a part of the WRITE"},
+                    {0x02, "the WRITE"},
+                    {0x10, "the atomic alone"},
+                    {0x11, "the atomic and a part of the WRITE"},
+                    {0x12, "both"}};
+  verify(litmus);
+}
+
+// What a processor does that may not trust its own view: it asks the device.
+TEST(Litmus, Rule08_reads_find_the_writes_before_an_atomic_that_the_processor_sees) {
+  Litmus litmus = late_visibility([](Party& server) { server.trial().seen[0] = server.load(y); },
+                                  write_x_then_swap_y);
+  litmus.stage.client_count = 2;
+  litmus.clients.emplace_back([](Party& client) {
+    client.yield_at_random(8);
+    const std::uint64_t swapped = client.trial().seen[0];
+    const auto data = client.read(x, 2);
+    client.post({data});
+    client.finish();
+    client.trial().seen[1] = client.result(data, 0) + client.result(data, 1);
+    client.trial().seen[2] = swapped;
+  });
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[2], trial.seen[1]); };
+  litmus.allowed = {
+      {0x00, "neither"}, {0x01, "a part of the WRITE"}, {0x02, "the WRITE"}, {0x12, "both"}};
+  litmus.forbidden = "the processor has seen the atomic, and a READ misses an earlier WRITE";
+  verify(litmus);
+}
+
+}  // namespace falafel::litmus
