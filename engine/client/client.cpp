@@ -31,6 +31,7 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options,
       find_out_of_range("readahead.containers", readahead.containers, 1, max_containers_ahead),
       find_out_of_range("max_operations_in_flight", options.max_operations_in_flight, 1, 4'096),
       find_out_of_range("renewal_percent", options.renewal_percent, 1, 100),
+      find_out_of_range("server_timeout_ns", options.server_timeout_ns, 1, longest_ns),
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1, longest_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7)};
   for (const auto& problem : problems) {

@@ -51,6 +51,9 @@ struct ClientOptions {
   // A new region is asked for when the current one is filled to this percentage, 1 to 100.
   std::uint32_t renewal_percent = 75;
   std::uint64_t connect_timeout_ns = 5'000'000'000;
+  // How long an operation waits for the server's process: a SET for memory, any operation for an entry that
+  // the server has locked.
+  std::uint64_t server_timeout_ns = 20'000'000'000;
   // Of one attempt of the network to deliver, and how many there are; the connection breaks afterwards.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;

@@ -21,7 +21,10 @@ class Deletion {
   std::optional<Answer> mark(const FindResult& position);
   std::optional<Answer> repair(const FindResult& damaged);
   Answer not_found() const { return repaired_ ? Answer::deleted : Answer::not_found; }
-  Answer disconnected() const { return repaired_ ? Answer::unknown_outcome : Answer::disconnected; }
+  // An answer of something that changed nothing.
+  Answer without_effect(Answer answer) const {
+    return repaired_ ? Answer::unknown_outcome : answer;
+  }
 
   Operation& operation_;
   std::span<const std::byte> key_;
@@ -38,7 +41,8 @@ Answer Deletion::run() {
       case FindOutcome::empty:
       case FindOutcome::table_walked: return not_found();
       case FindOutcome::out_of_memory: return Answer::out_of_memory;
-      case FindOutcome::disconnected: return disconnected();
+      case FindOutcome::timed_out: return without_effect(Answer::timed_out);
+      case FindOutcome::disconnected: return without_effect(Answer::disconnected);
     }
     if (answer) return *answer;
     operation_.restart();
@@ -52,7 +56,7 @@ std::optional<Answer> Deletion::mark(const FindResult& position) {
     switch (operation_.execute_swap({&request, 1}, expected)) {
       case Swap::won: return Answer::deleted;
       case Swap::in_doubt: return Answer::unknown_outcome;
-      case Swap::not_tried: return disconnected();
+      case Swap::not_tried: return without_effect(Answer::disconnected);
       case Swap::lost: break;
     }
     expected = operation_.swapped_entry();
@@ -69,7 +73,7 @@ std::optional<Answer> Deletion::repair(const FindResult& damaged) {
     case Swap::won: repaired_ = true; break;
     case Swap::lost: break;
     case Swap::in_doubt: return Answer::unknown_outcome;
-    case Swap::not_tried: return disconnected();
+    case Swap::not_tried: return without_effect(Answer::disconnected);
   }
   return std::nullopt;
 }

@@ -190,6 +190,7 @@ void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
 FindResult find(Operation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
   const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
+  std::uint64_t deadline_ns = fabric::never_ns;  // of a lock that stays
   for (std::uint32_t locks_met = 0;;) {
     Search search(operation, key, home);
     try {
@@ -198,7 +199,14 @@ FindResult find(Operation& operation, std::span<const std::byte> key) {
       return {.outcome = FindOutcome::out_of_memory};
     }
     operation.restart();
-    if (search.met_lock()) wait_for_unlock(operation, locks_met++);
+    if (!search.met_lock()) {
+      deadline_ns = fabric::never_ns;
+      continue;
+    }
+    const std::uint64_t now_ns = session.host.now_ns();
+    if (deadline_ns == fabric::never_ns) deadline_ns = now_ns + session.options.server_timeout_ns;
+    if (now_ns >= deadline_ns) return {.outcome = FindOutcome::timed_out};
+    wait_for_unlock(operation, locks_met++);
   }
 }
 

@@ -46,6 +46,7 @@ Answer look_up(Operation& operation, std::span<const std::byte> key,
       case FindOutcome::table_walked: return Answer::not_found;
       case FindOutcome::corrupted: return Answer::corrupted;
       case FindOutcome::out_of_memory: return Answer::out_of_memory;
+      case FindOutcome::timed_out: return Answer::timed_out;
       case FindOutcome::disconnected: return Answer::disconnected;
     }
     if (position.entry.is_deleted()) return Answer::not_found;

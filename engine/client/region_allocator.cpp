@@ -19,6 +19,7 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_by
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,
                  "an allocation of {} bytes", size_bytes);
   const std::uint64_t denials_before = denials_;
+  std::uint64_t deadline_ns = fabric::never_ns;
   for (;;) {
     if (broken_) return tl::unexpected(Answer::disconnected);
     if (current_ != nullptr && current_->used_bytes + size_bytes <= geometry_.region_bytes) {
@@ -30,13 +31,15 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_by
       continue;
     }
     if (denials_ != denials_before) return tl::unexpected(Answer::out_of_memory);
+    if (deadline_ns == fabric::never_ns) deadline_ns = host_.now_ns() + options_.server_timeout_ns;
+    if (host_.now_ns() >= deadline_ns) return tl::unexpected(Answer::timed_out);
     if (!requested_) request(false);
     struct Waiting {
       std::uint32_t& count;
       explicit Waiting(std::uint32_t& fibers) : count(fibers) { ++count; }
       ~Waiting() { --count; }
     } const waiting(waiting_);
-    changed_->wait(fabric::never_ns);
+    changed_->wait(deadline_ns);
   }
 }
 

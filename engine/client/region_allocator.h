@@ -27,6 +27,7 @@ struct Allocation {
 
 struct RegionAllocatorOptions {
   std::uint32_t renewal_percent = 75;
+  std::uint64_t server_timeout_ns = 20'000'000'000;
   bool release_after_completion = true;  // Safeguards
 };
 
@@ -35,7 +36,8 @@ class RegionAllocator {
   RegionAllocator(fabric::Host& host, const Geometry& geometry,
                   const RegionAllocatorOptions& options, std::function<void()> on_message);
 
-  // `size_bytes`: a multiple of the unit, at most a region. Waits. Errors: out_of_memory, disconnected.
+  // `size_bytes`: a multiple of the unit, at most a region. Waits. Errors: out_of_memory, disconnected,
+  // timed_out.
   tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes);
   // Nothing refers to it any more but an entry, if it was published.
   void finish(const Allocation& allocation);

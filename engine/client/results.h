@@ -24,6 +24,7 @@ enum class Answer : std::uint8_t {
   unknown_outcome,  // SET, DELETE: the connection broke while the change was under way; it has
                     // happened, or will within the server's heartbeat time-out, or never does
   disconnected,     // the connection is broken; this operation has changed nothing
+  timed_out,  // the server did not answer within ClientOptions::server_timeout_ns; nothing was changed
 };
 std::string_view to_string(Answer answer);
 

@@ -46,6 +46,7 @@ fabric::Result<void> Session::open(const fabric::Address& server) {
   regions.emplace(host, geometry,
                   RegionAllocatorOptions{
                       .renewal_percent = options.renewal_percent,
+                      .server_timeout_ns = options.server_timeout_ns,
                       .release_after_completion = options.safeguards.release_after_completion},
                   [this] { outbox_->notify_all(); });
   if (auto prepared = prepare_slots(); !prepared) return prepared;

@@ -49,7 +49,10 @@ class Store {
   Swap swap(const FindResult& position);
   Swap execute(std::uint64_t slot, Entry expected, Entry desired);
   Entry successor(Entry expected) const;
-  Answer disconnected() const { return repaired_ ? Answer::unknown_outcome : Answer::disconnected; }
+  // An answer of something that changed nothing.
+  Answer without_effect(Answer answer) const {
+    return repaired_ ? Answer::unknown_outcome : answer;
+  }
 
   Operation& operation_;
   std::span<const std::byte> key_;
@@ -66,7 +69,8 @@ Answer Store::run() {
     switch (position.outcome) {
       case FindOutcome::table_walked: return Answer::table_full;
       case FindOutcome::out_of_memory: return Answer::out_of_memory;
-      case FindOutcome::disconnected: return disconnected();
+      case FindOutcome::timed_out: return without_effect(Answer::timed_out);
+      case FindOutcome::disconnected: return without_effect(Answer::disconnected);
       case FindOutcome::corrupted:
       case FindOutcome::occupied:
       case FindOutcome::empty: break;
@@ -77,7 +81,7 @@ Answer Store::run() {
         repaired_ = true;
         break;
       case Swap::in_doubt: return Answer::unknown_outcome;
-      case Swap::not_tried: return disconnected();
+      case Swap::not_tried: return without_effect(Answer::disconnected);
       case Swap::lost: break;
     }
     operation_.restart();

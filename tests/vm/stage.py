@@ -76,6 +76,7 @@ class Stage(unittest.TestCase):
 
 OUTCOMES = {"found": "found", "not_found": "not_found", "stored": "stored", "deleted": "deleted",
             "table_full": "refused", "out_of_memory": "refused", "disconnected": "refused",
+            "timed_out": "refused",
             "unknown_outcome": "indeterminate"}
 
 

@@ -37,7 +37,8 @@ constexpr const char* exit_statuses =
     "10 the key or the value is too large, 11 the server takes no client or does not answer, 12 "
     "the\n"
     "connection was lost, 13 the outcome is unknown, 14 corrupted, 15 a file cannot be read or "
-    "written.";
+    "written,\n"
+    "16 the server did not answer in time.";
 
 // What to do about an answer that is no success.
 std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
@@ -52,6 +53,8 @@ std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
     case engine::Answer::corrupted: return "; set or delete the key, which repairs it";
     case engine::Answer::unknown_outcome: return "; the connection broke meanwhile: look with get";
     case engine::Answer::disconnected: return "; nothing was changed: try again";
+    case engine::Answer::timed_out:
+      return "; nothing was changed: the server may be stopped, look with stat";
     default: return "";
   }
 }

@@ -21,6 +21,8 @@ constexpr std::uint16_t service = 7;
 constexpr std::uint64_t microsecond_ns = 1'000;
 constexpr std::uint64_t millisecond_ns = 1'000'000;
 constexpr std::uint64_t acknowledge_timeout_ns = 100 * microsecond_ns;
+// Longer than faults and fences last, so that only what never ends times out.
+constexpr std::uint64_t server_timeout_ns = 1'000 * millisecond_ns;
 
 std::span<const std::byte> to_bytes(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -174,6 +176,7 @@ engine::ClientOptions StoreWorld::client_options() const {
           .max_operations_in_flight = 4,
           .renewal_percent = scenario_.renewal_percent,
           .connect_timeout_ns = 2 * millisecond_ns,
+          .server_timeout_ns = server_timeout_ns,
           .acknowledge_timeout_ns = acknowledge_timeout_ns};
 }
 

@@ -23,6 +23,7 @@ enum ExitStatus : int {
   unknown_outcome = 13,  // set, del: done, or not
   corrupted = 14,        // get: what is stored fails its checksum
   no_input_output = 15,  // a file or stream could not be read or written
+  timed_out = 16,        // the server did not answer in time; nothing was changed
 };
 
 constexpr ExitStatus status_of(engine::Answer answer) {
@@ -38,6 +39,7 @@ constexpr ExitStatus status_of(engine::Answer answer) {
     case engine::Answer::corrupted: return corrupted;
     case engine::Answer::unknown_outcome: return unknown_outcome;
     case engine::Answer::disconnected: return connection_lost;
+    case engine::Answer::timed_out: return timed_out;
   }
   return wrong_usage;
 }

@@ -47,7 +47,8 @@ Json clients_json(const ServerReport& report) {
                        {"regions", std::move(regions)},
                        {"silence_ns", client.silence_ns},
                        {"awaited", client.awaited},
-                       {"leaving", client.leaving}});
+                       {"leaving", client.leaving},
+                       {"quarantined", client.quarantined}});
   }
   return clients;
 }
@@ -63,6 +64,7 @@ std::string to_json(const ServerReport& report) {
   for (const Counter& counter : counters()) {
     statistics[std::string(counter.name)] = report.inspection.statistics.*counter.value;
   }
+  const auto breach = report.inspection.last_breach;
   return Json{{"name", report.name},
               {"process_id", report.process_id},
               {"uptime_ns", report.uptime_ns},
@@ -74,6 +76,7 @@ std::string to_json(const ServerReport& report) {
               {"clients", clients_json(report)},
               {"requests_waiting", report.inspection.requests_waiting},
               {"statistics", std::move(statistics)},
+              {"last_breach", breach ? Json(std::string(to_string(*breach))) : Json()},
               {"idle", report.inspection.idle}}
              .dump(2) +
          "\n";

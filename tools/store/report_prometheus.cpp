@@ -33,6 +33,12 @@ std::uint64_t count_awaited(const ServerReport& report) {
   return count;
 }
 
+std::uint64_t count_quarantined(const ServerReport& report) {
+  std::uint64_t count = 0;
+  for (const auto& client : report.inspection.clients) count += client.quarantined ? 1U : 0U;
+  return count;
+}
+
 }  // namespace
 
 std::string to_prometheus(const ServerReport& report) {
@@ -42,6 +48,8 @@ std::string to_prometheus(const ServerReport& report) {
   text += gauge("clients", "connected now", static_cast<double>(inspection.clients.size()));
   text += gauge("clients_awaited", "clients that collected memory waits for",
                 static_cast<double>(count_awaited(report)));
+  text += gauge("clients_quarantined", "fenced clients whose requests are not flushed",
+                static_cast<double>(count_quarantined(report)));
   text += gauge("requests_waiting", "requests of clients for a region",
                 static_cast<double>(inspection.requests_waiting));
   text += gauge("table_entries", "slots of the table",

@@ -21,14 +21,19 @@ std::uint64_t count_regions_of(const ServerReport& report, std::uint32_t client)
   return count;
 }
 
+std::string_view describe_leaving(const engine::ClientInspection& client) {
+  if (client.quarantined) return ", fenced but not flushed: in quarantine";
+  return client.leaving ? ", leaving" : "";
+}
+
 std::string client_lines(const ServerReport& report) {
   std::string text =
       fmt::format("clients: {} of {}\n", report.inspection.clients.size(), report.max_clients);
   for (const engine::ClientInspection& client : report.inspection.clients) {
-    text += fmt::format(
-        "  client {}: {} regions, silent for {:.1f} s{}{}\n", client.number,
-        count_regions_of(report, client.number), static_cast<double>(client.silence_ns) / 1e9,
-        client.awaited ? ", memory waits for it" : "", client.leaving ? ", leaving" : "");
+    text += fmt::format("  client {}: {} regions, silent for {:.1f} s{}{}\n", client.number,
+                        count_regions_of(report, client.number),
+                        static_cast<double>(client.silence_ns) / 1e9,
+                        client.awaited ? ", memory waits for it" : "", describe_leaving(client));
   }
   return text;
 }
@@ -59,6 +64,10 @@ std::string to_text(const ServerReport& report) {
   for (const Counter& counter : counters()) {
     text +=
         fmt::format("  {:<22}{:>16}\n", counter.name, report.inspection.statistics.*counter.value);
+  }
+  if (report.inspection.last_breach) {
+    text +=
+        fmt::format("  last client expelled for: {}\n", to_string(*report.inspection.last_breach));
   }
   return text;
 }

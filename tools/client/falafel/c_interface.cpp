@@ -31,6 +31,7 @@ falafel_status status_of(Answer answer) {
     case Answer::corrupted: return FALAFEL_CORRUPTED;
     case Answer::unknown_outcome: return FALAFEL_UNKNOWN_OUTCOME;
     case Answer::disconnected: return FALAFEL_DISCONNECTED;
+    case Answer::timed_out: return FALAFEL_TIMED_OUT;
   }
   return FALAFEL_INVALID;
 }
@@ -102,6 +103,7 @@ const char* falafel_status_text(int status) {
     case FALAFEL_CORRUPTED: return "corrupted";
     case FALAFEL_UNKNOWN_OUTCOME: return "unknown outcome";
     case FALAFEL_DISCONNECTED: return "disconnected";
+    case FALAFEL_TIMED_OUT: return "the server did not answer in time";
   }
   return "no such status";
 }

@@ -44,8 +44,9 @@ typedef enum falafel_status {
   FALAFEL_CORRUPTED =
       12, /* get: what is stored fails its checksum; setting or deleting the key repairs it */
   FALAFEL_UNKNOWN_OUTCOME =
-      13,                   /* set, delete: the connection broke meanwhile; done, or not, or soon */
-  FALAFEL_DISCONNECTED = 14 /* the server is away; nothing was changed */
+      13, /* set, delete: the connection broke meanwhile; done, or not, or soon */
+  FALAFEL_DISCONNECTED = 14, /* the server is away; nothing was changed */
+  FALAFEL_TIMED_OUT = 15     /* the server did not answer in time; nothing was changed */
 } falafel_status;
 
 /* A description of a falafel_status, in English; of any other number, that it is none. Of the library;

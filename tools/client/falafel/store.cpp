@@ -80,7 +80,8 @@ fabric::Result<void> Store::Connection::connect() {
   const engine::ClientOptions client_options{
       .readahead = fabric_->readahead(),
       .max_operations_in_flight = options_.max_operations_in_flight,
-      .connect_timeout_ns = options_.connect_timeout_ns};
+      .connect_timeout_ns = options_.connect_timeout_ns,
+      .server_timeout_ns = options_.server_timeout_ns};
   auto client = engine::Client::connect(*host_, address_of(options_.server), client_options);
   if (!client) return tl::unexpected(client.error());
   client_ = std::move(*client);

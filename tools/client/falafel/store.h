@@ -38,6 +38,8 @@ struct StoreOptions {
   // Of fibers (run): operations at the same time; further ones wait. 1 to 4096.
   std::uint32_t max_operations_in_flight = 16;
   std::uint64_t connect_timeout_ns = 5'000'000'000;
+  // How long an operation waits for a server that does not answer; it is then `timed_out`.
+  std::uint64_t server_timeout_ns = 20'000'000'000;
   // While the server is away, how often at most an operation looks whether it is back.
   std::uint64_t reconnect_interval_ns = 100'000'000;
 };
