@@ -26,9 +26,9 @@ Judgement collector_violated(std::string property, std::string explanation,
 std::string find_problem_of_place(const MemoryView& view, std::uint64_t offset) {
   const engine::Geometry& geometry = view.geometry;
   if (offset == engine::Geometry::stand_in_offset()) return {};
-  for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
-    const std::uint64_t begin = geometry.region_offset(region);
-    if (offset < begin || offset >= begin + geometry.region_bytes) continue;
+  const std::uint64_t regions_begin = geometry.region_offset(0);
+  if (offset >= regions_begin && offset < geometry.region_offset(geometry.region_count)) {
+    const std::uint64_t region = (offset - regions_begin) / geometry.region_bytes;
     const RegionState state = view.regions[region].state;
     if (state != RegionState::free && state != RegionState::waiting) return {};
     return fmt::format("into region {}, which is {}", region, engine::to_string(state));
@@ -63,10 +63,7 @@ Judgement check_books(const MemoryView& view) {
   return holds();
 }
 
-}  // namespace
-
-Judgement check_entry(const MemoryView& view, std::uint64_t slot) {
-  const engine::Entry entry = view.entry(slot);
+Judgement check_entry(const MemoryView& view, std::uint64_t slot, engine::Entry entry) {
   if (entry.is_empty()) return holds();
   const std::string problem =
       find_problem_of_place(view, view.geometry.to_offset(entry.offset_units()));
@@ -76,13 +73,25 @@ Judgement check_entry(const MemoryView& view, std::uint64_t slot) {
       fmt::format("slot {} ({}) points {}", slot, describe(entry, view.geometry), problem), {slot});
 }
 
+}  // namespace
+
+Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entry next) {
+  for (std::uint64_t each = 0; each < view.geometry.table_entries; ++each) {
+    const engine::Entry entry = each == slot ? next : view.entry(each);
+    if (entry.is_empty()) continue;
+    const std::uint64_t offset = view.geometry.to_offset(entry.offset_units());
+    if (!find_problem_of_place(view, offset).empty()) return check_entry(view, each, entry);
+  }
+  return holds();
+}
+
 Judgement check_collector(const MemoryView& view) {
   std::map<std::uint64_t, std::uint64_t> ends;  // of containers, by offset
   for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
-    if (Judgement judgement = check_entry(view, slot); judgement.verdict != Verdict::holds) {
+    const engine::Entry entry = view.entry(slot);
+    if (Judgement judgement = check_entry(view, slot, entry); judgement.verdict != Verdict::holds) {
       return judgement;
     }
-    const engine::Entry entry = view.entry(slot);
     const auto stored = entry.is_empty() ? std::nullopt : read_stored(view, entry);
     if (!stored || stored->offset == engine::Geometry::stand_in_offset()) continue;
     if (!ends.emplace(stored->offset, stored->offset + stored->size_bytes).second) {

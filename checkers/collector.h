@@ -9,8 +9,8 @@
 
 namespace falafel::checkers {
 
-// One entry, at any moment.
-Judgement check_entry(const MemoryView& view, std::uint64_t slot);
+// All entries, at any moment: `slot` is about to have the entry `next`, the others are as the view has them.
+Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entry next);
 
 // All of it, when nothing is under way and no client is connected. The first violation.
 Judgement check_collector(const MemoryView& view);

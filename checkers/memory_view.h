@@ -20,8 +20,8 @@ struct MemoryView {
   const engine::Geometry& geometry;
   const engine::HashKey& hash_key;
   std::span<const std::byte> chunk;
-  const std::vector<engine::RegionInspection>& regions;
-  const std::vector<engine::MatureSpaceInspection>& mature_spaces;
+  std::span<const engine::RegionInspection> regions;
+  std::span<const engine::MatureSpaceInspection> mature_spaces;
 
   engine::Entry entry(std::uint64_t slot) const;
 };

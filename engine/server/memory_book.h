@@ -49,6 +49,7 @@ class MemoryBook {
 
   std::vector<RegionInspection> regions() const { return regions_; }
   std::vector<MatureSpaceInspection> mature_spaces() const;
+  ServerBooks books() const { return {.regions = regions_, .mature_spaces = spaces_}; }
 
  private:
   Geometry geometry_;

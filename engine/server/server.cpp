@@ -70,6 +70,8 @@ const HashKey& Server::hash_key() const { return state_->chunk().hash_key; }
 
 ServerInspection Server::inspect() const { return state_->inspect(); }
 
+ServerBooks Server::books() const { return state_->books(); }
+
 fabric::MemoryBlock& Server::memory() { return *state_->chunk().block; }
 
 }  // namespace falafel::engine

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -98,6 +99,12 @@ struct ServerInspection {
   bool idle = false;                    // nothing is left to be collected, reclaimed or granted
 };
 
+// The parts of the memory in these books, without a copy: valid until the server's next step.
+struct ServerBooks {
+  std::span<const RegionInspection> regions;
+  std::span<const MatureSpaceInspection> mature_spaces;
+};
+
 class ServerState;
 
 class Server {
@@ -117,6 +124,7 @@ class Server {
   const Geometry& geometry() const;
   const HashKey& hash_key() const;
   ServerInspection inspect() const;
+  ServerBooks books() const;
   // The chunk, for readers such as checkers.
   fabric::MemoryBlock& memory();
 

@@ -32,6 +32,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void stop();
   void clean_up() { maintenance_->clean_up(); }  // waits
   ServerInspection inspect() const;
+  ServerBooks books() const { return book_->books(); }
   const Chunk& chunk() const { return chunk_; }
 
  private:

@@ -1,10 +1,12 @@
-// The checkers that follow a run step by step: ABA and progress.
+// The checkers that follow a run step by step: ABA, progress of the store and of single operations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "checkers/aba.h"
+#include "checkers/operation_progress.h"
 #include "checkers/progress.h"
 
 namespace falafel::checkers {
@@ -89,6 +91,70 @@ TEST(ProgressChecker, FindsOperationsThatNeverEnd) {
   ProgressChecker checker(3);
   checker.on_end(2);
   EXPECT_EQ(checker.judgement().property, "progress.unfinished");
+}
+
+// Ten verbs for an attempt; attempts at locks are 100 ns apart.
+class OperationProgressTest : public testing::Test {
+ protected:
+  OperationProgress progress_{{.verbs_of_attempt = 10,
+                               .attempts = 1,
+                               .shortest_lock_wait_ns = 100,
+                               .longest_wait_ns = 5'000}};
+
+  void return_after(const OperationProgress::Call& call, std::uint64_t verbs,
+                    std::uint64_t time_ns) {
+    progress_.on_return(call, {.client = 2, .key = "a", .call_time = 1}, verbs, time_ns, 7);
+  }
+  void expect_no_violation() const {
+    EXPECT_EQ(progress_.judgement().verdict, Verdict::holds) << progress_.judgement().explanation;
+  }
+};
+
+TEST_F(OperationProgressTest, AcceptsAnAttemptForEachChange) {
+  const auto call = progress_.on_call(0);
+  progress_.on_change(false, 10);
+  progress_.on_change(false, 20);
+  return_after(call, 30, 1'000);
+  expect_no_violation();
+}
+
+TEST_F(OperationProgressTest, FindsMoreVerbsThanChangesExplain) {
+  progress_.on_change(false, 10);
+  const auto call = progress_.on_call(20);
+  progress_.on_change(false, 30);
+  return_after(call, 21, 1'000);
+  EXPECT_EQ(progress_.judgement().property, "progress.operation.verbs");
+  EXPECT_EQ(progress_.judgement().calls, std::vector<std::uint64_t>{1});
+  EXPECT_THAT(progress_.judgement().explanation,
+              testing::HasSubstr("the get of \"a\" by client 2 has posted 21 verbs"));
+}
+
+TEST_F(OperationProgressTest, AcceptsAttemptsAtALock) {
+  progress_.on_change(true, 10);
+  const auto call = progress_.on_call(100);
+  return_after(call, 60, 600);
+  expect_no_violation();
+  return_after(call, 61, 600);
+  EXPECT_EQ(progress_.judgement().property, "progress.operation.verbs");
+}
+
+TEST_F(OperationProgressTest, CountsTheTimeOfLocksOnlyWhileThereAreAny) {
+  const auto call = progress_.on_call(0);
+  progress_.on_change(true, 0);
+  progress_.on_change(false, 200);
+  return_after(call, 51, 100'000);
+  EXPECT_EQ(progress_.judgement().property, "progress.operation.verbs");
+}
+
+TEST_F(OperationProgressTest, FindsAnOperationThatWaitsTooLong) {
+  progress_.on_waited(1'000'000);
+  const auto call = progress_.on_call(0);
+  progress_.on_waited(5'000);
+  return_after(call, 1, 10'000);
+  expect_no_violation();
+  progress_.on_waited(1);
+  return_after(call, 1, 10'000);
+  EXPECT_EQ(progress_.judgement().property, "progress.operation.waiting");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ class Parties {
   // Numbers of queue pairs and of fibers never meet.
   static constexpr std::uint32_t of_fiber(fabric::FiberId fiber) { return fiber | fiber_bit; }
   std::uint32_t of_queue_pair(std::uint32_t queue_pair) const;
+  static constexpr bool is_client(std::uint32_t party) { return (party & fiber_bit) == 0; }
   static std::string name(std::uint32_t party);
 
  private:

@@ -1,5 +1,7 @@
 #include "tools/fuzz/run.h"
 
+#include "checkers/reclaimed_memory.h"
+#include "engine/probes.h"
 #include "tools/fuzz/run_observer.h"
 #include "tools/fuzz/store_world.h"
 
@@ -17,6 +19,7 @@ Runner::Runner() : linearizability_(checkers::Model::key_value_register) {}
 StoreRun Runner::run(const Scenario& scenario, sim::Strategy& strategy, const RunOptions& options) {
   StoreWorld world(scenario, options.listener);
   RunObserver observer(scenario, world, options);
+  world.watch_operations(observer);
   StoreRun run;
   {
     sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
@@ -35,6 +38,11 @@ StoreRun Runner::run(const Scenario& scenario, sim::Strategy& strategy, const Ru
       run.unknown.push_back(std::move(judgement));
   }
   observer.add_violations(run.violations);
+  if (scenario.safeguards.epoch_reclamation && scenario.safeguards.crc_verification) {
+    const std::uint64_t count = run.result.probes[engine::probes::restart_at_bad_checksum.index];
+    Judgement judgement = checkers::check_bad_checksums(count);
+    if (judgement.verdict == Verdict::violated) run.violations.push_back(std::move(judgement));
+  }
   return run;
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "checkers/collector.h"
 #include "checkers/memory_view.h"
 
 namespace falafel::fuzz {
@@ -18,6 +17,9 @@ namespace {
 // times what was seen in 80,000 schedules.
 constexpr std::uint64_t most_verbs_without_completion = 1'000;
 
+// To see who is connected costs more than an operation; so it is done once in so many of them.
+constexpr std::uint64_t look_at_books_one_in = 8;
+
 }  // namespace
 
 RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options)
@@ -25,18 +27,21 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       world_(world),
       options_(options),
       aba_(scenario.geometry.table_entries, Parties::name),
-      progress_(most_verbs_without_completion) {}
+      progress_(most_verbs_without_completion),
+      memory_(scenario, options.paranoid),
+      operations_(scenario) {}
 
 // ---------------------------------------------------------------------------------------------------
 // Events
 
 sim::EventKinds RunObserver::observed_kinds() const {
   if (options_.listener != nullptr) return sim::all_event_kinds;
-  return sim::event_kinds({sim::EventKind::words_read, sim::EventKind::atomic_read,
-                           sim::EventKind::atomic_written, sim::EventKind::processor_read,
-                           sim::EventKind::processor_access, sim::EventKind::request_posted,
-                           sim::EventKind::connection, sim::EventKind::host_started,
-                           sim::EventKind::host_died});
+  return sim::event_kinds({sim::EventKind::words_read, sim::EventKind::words_written,
+                           sim::EventKind::atomic_read, sim::EventKind::atomic_written,
+                           sim::EventKind::processor_read, sim::EventKind::processor_access,
+                           sim::EventKind::request_posted, sim::EventKind::connection,
+                           sim::EventKind::time_jump, sim::EventKind::fault,
+                           sim::EventKind::host_started, sim::EventKind::host_died});
 }
 
 void RunObserver::introduce(const sim::Subject& subject) {
@@ -54,12 +59,18 @@ void RunObserver::observe(const sim::TraceEvent& event) {
   lives_.observe(event);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
+    case sim::EventKind::words_written: on_words_written(event); break;
     case sim::EventKind::atomic_read: on_atomic_read(event); break;
     case sim::EventKind::atomic_written: on_atomic_written(event); break;
     case sim::EventKind::processor_read: on_processor_read(event); break;
     case sim::EventKind::processor_access: on_processor_access(event); break;
     case sim::EventKind::request_posted: on_request_posted(event); break;
-    case sim::EventKind::host_died: world_.on_host_died(event.subject); break;
+    case sim::EventKind::time_jump:
+    case sim::EventKind::fault: operations_.on_time_jump(event); break;
+    case sim::EventKind::host_died:
+      world_.on_host_died(event.subject);
+      if (event.subject == StoreWorld::server_host) memory_.on_restart();
+      break;
     default: break;
   }
   if (options_.listener != nullptr) options_.listener->observe(event);
@@ -68,7 +79,9 @@ void RunObserver::observe(const sim::TraceEvent& event) {
 // Operations are made of READs, WRITEs and atomics. The SENDs beside them are mostly heartbeats, which go on
 // while an operation has to wait for somebody who stands still.
 void RunObserver::on_request_posted(const sim::TraceEvent& event) {
-  parties_.on_posted(event.subject, *world_.running_fiber());
+  const fabric::FiberId fiber = *world_.running_fiber();
+  parties_.on_posted(event.subject, fiber);
+  if (options_.paranoid) memory_.on_read_posted(fiber, event);
   if (event.detail == static_cast<std::uint8_t>(fabric::Opcode::send)) return;
   if (world_.completed_operations() != completed_operations_) {
     completed_operations_ = world_.completed_operations();
@@ -112,6 +125,16 @@ void RunObserver::read_entries(std::uint32_t party, std::uint64_t offset,
 void RunObserver::on_words_read(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject)) return;
   read_entries(parties_.of_queue_pair(event.subject), event.offset, event.data);
+  if (!options_.paranoid) return;
+  with_memory([&](const checkers::MemoryView& view) { memory_.on_words_read(event, view); });
+}
+
+// A WRITE is a client's: the server has its own memory at hand.
+void RunObserver::on_words_written(const sim::TraceEvent& event) {
+  if (!lives_.is_in_use(event.subject)) return;
+  with_memory([&](const checkers::MemoryView& view) {
+    memory_.on_written(event.subject, event.offset, view, event.step);
+  });
 }
 
 // A compare-and-swap that fails tells what it found. One that succeeds knew that before.
@@ -147,38 +170,49 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   if (!slot) return;
   const engine::Entry previous(replaced_word);
   if (event.word == replaced_word) return aba_.on_read(party, *slot, previous);
-  aba_.on_swapped(party, *slot, previous, engine::Entry(event.word), event.step);
-  if (options_.paranoid) check_slot(*slot);
+  const engine::Entry next(event.word);
+  aba_.on_swapped(party, *slot, previous, next, event.step);
+  with_memory([&](const checkers::MemoryView& view) {
+    const auto client = Parties::is_client(party) ? std::optional(party) : std::nullopt;
+    memory_.on_entry_changed(*slot, next, client, view, event.step);
+  });
+  operations_.on_entry_changed(memory_.table().is_any_locked(), event.time_ns);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Operations
+
+void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Operation&,
+                                      std::uint64_t time_ns) {
+  memory_.on_operation_called(fiber);
+  operations_.on_called(fiber, time_ns);
+}
+
+void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
+                                        const OperationResult& result, std::uint64_t time_ns) {
+  memory_.on_operation_over(fiber);
+  operations_.on_returned(fiber, operation, result, time_ns, world_.steps());
+  const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
+  if (looks && world_.server() != nullptr) memory_.on_server(*world_.server(), world_.steps());
+}
+
+void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
+  memory_.on_operation_over(fiber);
+  operations_.on_abandoned(fiber);
 }
 
 // ---------------------------------------------------------------------------------------------------
 // The server's memory
 
-// The event comes before the word is stored, so the slot that changes still holds its old word. Its new one
-// is judged at the next change, and at rest.
-void RunObserver::check_slot(std::uint64_t changed) {
-  if (dangling_.verdict != Verdict::holds) return;
-  with_memory([&](const checkers::MemoryView& view) {
-    for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) {
-      if (slot == changed) continue;
-      Judgement judgement = checkers::check_entry(view, slot);
-      if (judgement.verdict == Verdict::violated) {
-        dangling_ = std::move(judgement);
-        return;
-      }
-    }
-  });
-}
-
 template <typename Look>
 void RunObserver::with_memory(Look look) {
   if (world_.server() == nullptr) return;
-  const engine::ServerInspection inspection = world_.server()->inspect();
+  const engine::ServerBooks books = world_.server()->books();
   look(checkers::MemoryView{.geometry = geometry_,
                             .hash_key = world_.server()->hash_key(),
                             .chunk = world_.server()->memory().bytes(),
-                            .regions = inspection.regions,
-                            .mature_spaces = inspection.mature_spaces});
+                            .regions = books.regions,
+                            .mature_spaces = books.mature_spaces});
 }
 
 void RunObserver::show_memory(std::uint64_t step) {
@@ -199,10 +233,12 @@ void RunObserver::on_end(const sim::RunResult& result) {
 void RunObserver::add_violations(std::vector<Judgement>& violations) const {
   Judgement progress = progress_.judgement();
   progress.explanation += how_it_ended_;
-  std::array judgements{std::move(progress), aba_.judgement(), dangling_};
+  std::array judgements{std::move(progress), aba_.judgement()};
   for (Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
   }
+  operations_.add_violations(violations);
+  memory_.add_violations(violations);
 }
 
 }  // namespace falafel::fuzz

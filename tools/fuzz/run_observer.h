@@ -12,6 +12,9 @@
 #include "checkers/progress.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/trace.h"
+#include "tools/fuzz/memory_watch.h"
+#include "tools/fuzz/operation_watch.h"
+#include "tools/fuzz/operation_watcher.h"
 #include "tools/fuzz/parties.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/scenario.h"
@@ -20,7 +23,7 @@
 
 namespace falafel::fuzz {
 
-class RunObserver : public sim::TraceObserver {
+class RunObserver : public sim::TraceObserver, public OperationWatcher {
  public:
   // All of them outlive it.
   RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options);
@@ -30,6 +33,12 @@ class RunObserver : public sim::TraceObserver {
   void introduce(const sim::Subject& subject) override;
   void observe_pause(const sim::Pause& pause) override;
 
+  void on_operation_called(fabric::FiberId fiber, const checkers::Operation& operation,
+                           std::uint64_t time_ns) override;
+  void on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
+                             const OperationResult& result, std::uint64_t time_ns) override;
+  void on_operation_abandoned(fabric::FiberId fiber) override;
+
   void show_memory(std::uint64_t step);  // to the listener, which there is
   void on_end(const sim::RunResult& result);
   void add_violations(std::vector<checkers::Judgement>& violations) const;
@@ -38,6 +47,7 @@ class RunObserver : public sim::TraceObserver {
   std::optional<std::uint64_t> slot_at(std::uint64_t offset) const;
   bool is_of_server(const sim::TraceEvent& event) const;
   void on_words_read(const sim::TraceEvent& event);
+  void on_words_written(const sim::TraceEvent& event);
   void on_atomic_read(const sim::TraceEvent& event);
   void on_atomic_written(const sim::TraceEvent& event);
   void on_processor_read(const sim::TraceEvent& event);
@@ -46,7 +56,6 @@ class RunObserver : public sim::TraceObserver {
   void read_entries(std::uint32_t party, std::uint64_t offset, std::span<const std::byte> data);
   void read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word);
   void swap_entry(std::uint32_t party, const sim::TraceEvent& event, std::uint64_t replaced_word);
-  void check_slot(std::uint64_t changed);
   // Calls look(view), if there is a server.
   template <typename Look>
   void with_memory(Look look);
@@ -56,12 +65,12 @@ class RunObserver : public sim::TraceObserver {
   const RunOptions& options_;
   checkers::AbaChecker aba_;
   checkers::ProgressChecker progress_;
+  MemoryWatch memory_;
+  OperationWatch operations_;
   Parties parties_;
   ServerLives lives_;
   std::uint64_t completed_operations_ = 0;
   std::uint64_t step_ = 0;
-  checkers::Judgement dangling_{
-      .verdict = checkers::Verdict::holds, .property = {}, .explanation = {}};
   std::string how_it_ended_;  // unless everybody came to an end
 };
 

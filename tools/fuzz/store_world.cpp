@@ -55,6 +55,23 @@ checkers::Answer answer_of(Answer answer) {
   }
 }
 
+OperationResult carry_out(engine::Client& connection, OperationKind kind, const std::string& key,
+                          const std::string& value) {
+  switch (kind) {
+    case OperationKind::get: {
+      engine::GetResult result = connection.get(to_bytes(key));
+      return {result.answer, result.statistics, std::move(result.value)};
+    }
+    case OperationKind::set: {
+      const engine::SetResult result = connection.set(to_bytes(key), to_bytes(value));
+      return {result.answer, result.statistics, {}};
+    }
+    case OperationKind::remove: break;
+  }
+  const engine::DeleteResult result = connection.remove(to_bytes(key));
+  return {result.answer, result.statistics, {}};
+}
+
 }  // namespace
 
 std::string key_name(std::uint32_t key) { return "key " + std::to_string(key); }
@@ -222,12 +239,12 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
   while (clients_[client].next < planned.size()) {
     const std::size_t index = clients_[client].next++;
     if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);
-    const Answer answer = execute(client, index, connection);
+    const Answer answer = execute(host, client, index, connection);
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
   }
 }
 
-engine::Answer StoreWorld::execute(std::uint32_t client, std::size_t index,
+engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std::size_t index,
                                    engine::Client& connection) {
   const PlannedOperation& planned = scenario_.clients[client].operations[index];
   const std::string key = key_name(planned.key);
@@ -239,23 +256,19 @@ engine::Answer StoreWorld::execute(std::uint32_t client, std::size_t index,
       history.call(next_time(), client, kind_of(planned.kind), key, value);
   ++called_;
   if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
+  const fabric::FiberId fiber = *simulation_->running_fiber();
+  watcher_->on_operation_called(fiber, history.operations()[operation], host.now_ns());
   bool completed = false;
-  const AtEnd count([&] { ++(completed ? completed_ : abandoned_); });
-  Answer answer = Answer::disconnected;
-  std::vector<std::byte> found;
-  switch (planned.kind) {
-    case OperationKind::get: {
-      engine::GetResult result = connection.get(to_bytes(key));
-      answer = result.answer;
-      found = std::move(result.value);
-      break;
-    }
-    case OperationKind::set: answer = connection.set(to_bytes(key), to_bytes(value)).answer; break;
-    case OperationKind::remove: answer = connection.remove(to_bytes(key)).answer; break;
-  }
+  const AtEnd count([&] {
+    ++(completed ? completed_ : abandoned_);
+    if (!completed) watcher_->on_operation_abandoned(fiber);
+  });
+  const OperationResult result = carry_out(connection, planned.kind, key, value);
+  const Answer answer = result.answer;
   completed = true;
+  watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());
   history.complete(next_time(), operation, answer_of(answer),
-                   {reinterpret_cast<const char*>(found.data()), found.size()});
+                   {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
   if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
   if (answer == Answer::corrupted) {
     violations_.push_back({.verdict = checkers::Verdict::violated,

@@ -13,6 +13,7 @@
 #include "engine/client/client.h"
 #include "engine/server/server.h"
 #include "fabric/sim/simulation.h"
+#include "tools/fuzz/operation_watcher.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/scenario.h"
 
@@ -24,6 +25,8 @@ class StoreWorld {
  public:
   // `listener` may be null.
   StoreWorld(const Scenario& scenario, RunListener* listener);
+  // Before the run, which the watcher outlives; there must be one.
+  void watch_operations(OperationWatcher& watcher) { watcher_ = &watcher; }
   // Before its run; it outlives the run.
   void add_hosts(sim::Simulation& simulation);
   static constexpr std::uint32_t server_host = 0;  // its number in the simulation; clients follow
@@ -35,6 +38,7 @@ class StoreWorld {
   engine::Server* server() { return server_; }
   std::uint64_t completed_operations() const { return completed_; }
   std::uint64_t unfinished_operations() const;
+  std::uint64_t steps() const { return simulation_->steps(); }
   void stop() { simulation_->stop(); }
   std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
 
@@ -61,12 +65,14 @@ class StoreWorld {
   std::unique_ptr<engine::Client> connect(fabric::Host& host);
   void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
-  engine::Answer execute(std::uint32_t client, std::size_t index, engine::Client& connection);
+  engine::Answer execute(fabric::Host& host, std::uint32_t client, std::size_t index,
+                         engine::Client& connection);
   engine::ServerOptions server_options() const;
   engine::ClientOptions client_options() const;
 
   const Scenario& scenario_;
   RunListener* listener_;
+  OperationWatcher* watcher_ = nullptr;
   sim::Simulation* simulation_ = nullptr;
   engine::Server* server_ = nullptr;
   std::vector<ClientProgress> clients_;

@@ -1,0 +1,124 @@
+#include "checkers/table_watch.h"
+
+#include <fmt/format.h>
+
+#include "checkers/history.h"
+#include "engine/layout/container.h"
+#include "engine/layout/key_hash.h"
+
+namespace falafel::checkers {
+
+using engine::Entry;
+
+void TableWatch::clear() {
+  slots_.assign(slots_.size(), {});
+  occupied_ = 0;
+  locked_ = 0;
+}
+
+void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& view,
+                            std::uint64_t step) {
+  const Slot previous = slots_[slot];
+  Slot& changed = slots_[slot];
+  changed.entry = next;
+  occupied_ += next.is_empty() ? 0 : 1;
+  occupied_ -= previous.entry.is_empty() ? 0 : 1;
+  locked_ += next.is_locked() ? 1 : 0;
+  locked_ -= previous.entry.is_locked() ? 1 : 0;
+  const bool is_same_container = next.offset_units() == previous.entry.offset_units();
+  const bool is_readable = is_same_container || read_key(changed, view);
+  if (judgement_.verdict != Verdict::holds) return;
+  if (is_readable) return judge(slot, previous, view, step);
+  violate("unreadable",
+          fmt::format("slot {} ({}) points to no container that verifies", slot,
+                      describe(next, view.geometry)),
+          {slot}, step);
+}
+
+// False if the entry points to nothing that verifies.
+bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
+  slot.key.clear();
+  if (slot.entry.is_empty()) return true;
+  const std::uint64_t offset = view.geometry.to_offset(slot.entry.offset_units());
+  if (!view.geometry.may_hold_container(offset)) return false;
+  const auto bytes = view.chunk.first(view.geometry.chunk_bytes()).subspan(offset);
+  const auto header = engine::read_container_header(bytes, engine::Verification::on);
+  if (!header) return false;
+  const auto key = engine::read_container_key(bytes, *header, engine::Verification::on);
+  if (!key || !engine::read_container_value(bytes, *header, engine::Verification::on)) return false;
+  slot.key.assign(reinterpret_cast<const char*>(key->data()), key->size());
+  if (!slot.key.empty()) slot.home = engine::home_slot(*key, view.hash_key, slots_.size());
+  return true;
+}
+
+void TableWatch::judge(std::uint64_t slot, const Slot& previous, const MemoryView& view,
+                       std::uint64_t step) {
+  const Slot& changed = slots_[slot];
+  if (changed.entry.is_locked()) return;
+  if (changed.entry.is_empty()) return judge_empty_slot(slot, view, step);
+  if (changed.key.empty()) return;
+  if (previous.has_key() && previous.key != changed.key) {
+    return violate("rebound-slot",
+                   fmt::format("slot {} goes from the key {} to {} without having been locked or "
+                               "empty in between",
+                               slot, quote(previous.key), quote(changed.key)),
+                   {slot}, step);
+  }
+  judge_bound_slot(slot, view, step);
+}
+
+// Whether a search that begins at `home` comes by `slot` before it comes to `end`.
+bool TableWatch::is_on_the_way(std::uint64_t slot, std::uint64_t home, std::uint64_t end) const {
+  const auto distance = [&](std::uint64_t to) {
+    return (to + slots_.size() - home) % slots_.size();
+  };
+  return distance(slot) < distance(end);
+}
+
+void TableWatch::judge_bound_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step) {
+  const Slot& changed = slots_[slot];
+  for (std::uint64_t other = 0; other < slots_.size(); ++other) {
+    const Slot& candidate = slots_[other];
+    if (other != slot && candidate.has_key() && candidate.home == changed.home &&
+        candidate.key == changed.key) {
+      return violate(
+          "duplicate-key",
+          fmt::format("slots {} and {} both have the key {}", other, slot, quote(changed.key)),
+          {other, slot}, step);
+    }
+    const bool ends_searches = candidate.entry.is_empty() && !candidate.entry.is_locked();
+    if (ends_searches && !changed.entry.is_deleted() && is_on_the_way(other, changed.home, slot)) {
+      return violate(
+          "unreachable-key",
+          fmt::format("slot {} ({}) has the key {}, but a search for it ends at slot "
+                      "{}, which is empty",
+                      slot, describe(changed.entry, view.geometry), quote(changed.key), other),
+          {slot, other}, step);
+    }
+  }
+}
+
+void TableWatch::judge_empty_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step) {
+  for (std::uint64_t other = 0; other < slots_.size(); ++other) {
+    const Slot& bound = slots_[other];
+    if (!bound.has_key() || bound.entry.is_deleted() || !is_on_the_way(slot, bound.home, other)) {
+      continue;
+    }
+    return violate("unreachable-key",
+                   fmt::format("slot {} becomes empty, but a search for the key {} of slot {} ({}) "
+                               "comes by there",
+                               slot, quote(bound.key), other, describe(bound.entry, view.geometry)),
+                   {other, slot}, step);
+  }
+}
+
+void TableWatch::violate(std::string property, std::string explanation,
+                         std::vector<std::uint64_t> slots, std::uint64_t step) {
+  judgement_ = {.verdict = Verdict::violated,
+                .property = "table." + std::move(property),
+                .explanation = fmt::format("step {}: {}", step, explanation),
+                .slots = std::move(slots),
+                .step = step};
+}
+
+}  // namespace falafel::checkers

@@ -1,0 +1,64 @@
+// The table while clients are at work: what must hold at every moment, judged whenever an entry changes.
+//
+// - An entry points to a container that verifies.
+// - An occupied entry keeps its key until it is locked or emptied.
+// - No key is in two entries that are not locked.
+// - A search from a key's home slot reaches the key: no entry on its way is empty, unless it is locked.
+//
+// A locked entry belongs to the cleanup, and a search that meets it starts over. So nothing is said of
+// locked entries. Properties: "table.unreadable", "table.rebound-slot", "table.duplicate-key",
+// "table.unreachable-key".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checkers/judgement.h"
+#include "checkers/memory_view.h"
+#include "engine/layout/entry.h"
+
+namespace falafel::checkers {
+
+class TableWatch {
+ public:
+  // All entries are empty at first.
+  explicit TableWatch(std::uint64_t table_entries) : slots_(table_entries) {}
+  void clear();
+
+  // In the order in which they take effect, and before the memory that `view` shows has the new word.
+  void on_changed(std::uint64_t slot, engine::Entry next, const MemoryView& view,
+                  std::uint64_t step);
+
+  engine::Entry entry(std::uint64_t slot) const { return slots_[slot].entry; }
+  // How many entries are empty, locked ones too.
+  std::uint64_t empty_entries() const { return slots_.size() - occupied_; }
+  bool is_any_locked() const { return locked_ > 0; }
+
+  // The first violation.
+  const Judgement& judgement() const { return judgement_; }
+
+ private:
+  struct Slot {
+    engine::Entry entry;
+    std::string key{};  // empty: the entry is, or what it points to has no key
+    std::uint64_t home = 0;
+
+    bool has_key() const { return !key.empty() && !entry.is_locked(); }
+  };
+
+  bool read_key(Slot& slot, const MemoryView& view) const;
+  void judge(std::uint64_t slot, const Slot& previous, const MemoryView& view, std::uint64_t step);
+  void judge_bound_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
+  void judge_empty_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
+  bool is_on_the_way(std::uint64_t slot, std::uint64_t home, std::uint64_t end) const;
+  void violate(std::string property, std::string explanation, std::vector<std::uint64_t> slots,
+               std::uint64_t step);
+
+  std::vector<Slot> slots_;
+  std::uint64_t occupied_ = 0;
+  std::uint64_t locked_ = 0;
+  Judgement judgement_{.verdict = Verdict::holds, .property = "table", .explanation = {}};
+};
+
+}  // namespace falafel::checkers

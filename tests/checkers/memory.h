@@ -1,0 +1,86 @@
+// A store's memory, built by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checkers/judgement.h"
+#include "checkers/memory_view.h"
+#include "engine/layout/container.h"
+
+namespace falafel::checkers {
+
+using engine::Entry;
+using engine::Geometry;
+
+inline std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+// A store at rest with four slots, two regions and two mature spaces.
+class Memory {
+ public:
+  Memory() : chunk_(geometry_.chunk_bytes()), regions_(2), mature_spaces_(2) {
+    mature_spaces_[0].active = true;
+  }
+
+  MemoryView view() const {
+    return {.geometry = geometry_,
+            .hash_key = hash_key_,
+            .chunk = chunk_,
+            .regions = regions_,
+            .mature_spaces = mature_spaces_};
+  }
+
+  std::uint64_t home(const std::string& key) const {
+    return engine::home_slot(bytes_of(key), hash_key_, geometry_.table_entries);
+  }
+  // A key whose home is that slot.
+  std::string key_at(std::uint64_t slot, int which = 0) const {
+    for (int number = 0;; ++number) {
+      const std::string key = "key " + std::to_string(number);
+      if (home(key) == slot && which-- == 0) return key;
+    }
+  }
+
+  // Appends a container to the active mature space.
+  std::uint64_t add_container(const std::string& key, const std::string& value = "value") {
+    const std::uint64_t offset = geometry_.mature_offset(0) + mature_spaces_[0].used_bytes;
+    write_container(offset, key, value);
+    mature_spaces_[0].used_bytes +=
+        geometry_.round_up_to_unit(engine::container_bytes(key.size(), value.size()));
+    return offset;
+  }
+  void write_container(std::uint64_t offset, const std::string& key, const std::string& value) {
+    engine::write_container(bytes_of(key), bytes_of(value), std::span(chunk_).subspan(offset));
+  }
+  Entry entry_to(std::uint64_t offset) const {
+    return Entry().pointing_to(geometry_.to_units(offset));
+  }
+  void set_entry(std::uint64_t slot, Entry entry) {
+    const std::uint64_t word = entry.word();
+    std::memcpy(chunk_.data() + geometry_.entry_offset(slot), &word, sizeof word);
+  }
+  void put(std::uint64_t slot, const std::string& key) {
+    set_entry(slot, entry_to(add_container(key)));
+  }
+
+  Geometry geometry_{
+      .table_entries = 4, .region_bytes = 64, .region_count = 2, .mature_bytes = 512};
+  engine::HashKey hash_key_{};
+  std::vector<std::byte> chunk_;
+  std::vector<engine::RegionInspection> regions_;
+  std::vector<engine::MatureSpaceInspection> mature_spaces_;
+};
+
+inline void expect_violation(const Judgement& judgement, const std::string& property) {
+  EXPECT_EQ(judgement.verdict, Verdict::violated);
+  EXPECT_EQ(judgement.property, property);
+  EXPECT_FALSE(judgement.explanation.empty());
+}
+
+}  // namespace falafel::checkers

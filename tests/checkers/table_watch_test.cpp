@@ -1,0 +1,146 @@
+// The table while it changes, on memories built by hand.
+#include "checkers/table_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/checkers/memory.h"
+
+namespace falafel::checkers {
+namespace {
+
+using testing::HasSubstr;
+
+// A memory whose entries are changed step by step.
+class WatchedTable {
+ public:
+  void change(std::uint64_t slot, Entry next) {
+    watch_.on_changed(slot, next, memory_.view(), ++step_);
+    memory_.set_entry(slot, next);
+  }
+  Entry put(std::uint64_t slot, const std::string& key) {
+    const Entry entry = memory_.entry_to(memory_.add_container(key));
+    change(slot, entry);
+    return entry;
+  }
+  void expect_no_violation() const {
+    EXPECT_EQ(watch_.judgement().verdict, Verdict::holds) << watch_.judgement().explanation;
+  }
+  void expect(const std::string& property) const {
+    expect_violation(watch_.judgement(), property);
+    EXPECT_EQ(watch_.judgement().step, step_);
+  }
+
+  Memory memory_;
+  TableWatch watch_{memory_.geometry_.table_entries};
+  std::uint64_t step_ = 0;
+};
+
+TEST(TableWatch, AcceptsInsertionOverwriteDeletionAndMove) {
+  WatchedTable table;
+  const std::string key = table.memory_.key_at(1);
+  table.put(1, key);
+  table.put(1, key);
+  table.put(2, table.memory_.key_at(1, 1));
+  const Entry deleted = table.memory_.view().entry(1).with_deleted();
+  table.change(1, deleted);
+  table.change(1, deleted.with_next_tag(30));
+  table.put(1, key);
+  table.expect_no_violation();
+  EXPECT_EQ(table.watch_.empty_entries(), 2U);
+  EXPECT_FALSE(table.watch_.is_any_locked());
+}
+
+// The second key of a chain moves into the first one's place, one locked entry at a time.
+TEST(TableWatch, AcceptsThatLockedEntriesAreRebound) {
+  WatchedTable table;
+  const Entry first = table.put(1, table.memory_.key_at(1)).with_deleted();
+  const Entry second = table.put(2, table.memory_.key_at(1, 1));
+  table.change(1, first);
+  table.change(1, first.with_locked());
+  EXPECT_TRUE(table.watch_.is_any_locked());
+  table.change(2, second.with_locked());
+  table.change(1, second.with_next_tag(30));
+  table.change(2, Entry());
+  table.expect_no_violation();
+}
+
+TEST(TableWatch, FindsAnEntryOfAContainerThatDoesNotVerify) {
+  WatchedTable table;
+  const std::uint64_t offset = table.memory_.add_container(table.memory_.key_at(1));
+  table.memory_.chunk_[offset + engine::container_header_bytes] ^= std::byte{1};
+  table.change(1, table.memory_.entry_to(offset));
+  table.expect("table.unreadable");
+}
+
+TEST(TableWatch, FindsASlotThatChangesItsKeyWithoutALock) {
+  WatchedTable table;
+  table.put(1, table.memory_.key_at(1));
+  table.put(1, table.memory_.key_at(1, 1));
+  table.expect("table.rebound-slot");
+}
+
+TEST(TableWatch, FindsAKeyInTwoSlots) {
+  WatchedTable table;
+  table.put(1, table.memory_.key_at(1));
+  table.put(2, table.memory_.key_at(1));
+  table.expect("table.duplicate-key");
+  EXPECT_THAT(table.watch_.judgement().explanation, HasSubstr("slots 1 and 2"));
+}
+
+TEST(TableWatch, FindsAKeyThatIsUnlockedBeforeTheOtherEntryOfItIsLocked) {
+  WatchedTable table;
+  const Entry first = table.put(1, table.memory_.key_at(1)).with_deleted();
+  const Entry second = table.put(2, table.memory_.key_at(1, 1));
+  table.change(1, first);
+  table.change(1, first.with_locked());
+  table.change(1, second.with_next_tag(30));
+  table.expect("table.duplicate-key");
+}
+
+TEST(TableWatch, FindsAKeyThatIsStoredBehindAnEmptySlot) {
+  WatchedTable table;
+  table.put(2, table.memory_.key_at(1));
+  table.expect("table.unreachable-key");
+}
+
+TEST(TableWatch, AcceptsALockedEmptySlotOnTheWay) {
+  WatchedTable table;
+  table.change(1, Entry().with_locked());
+  table.put(2, table.memory_.key_at(1));
+  table.expect_no_violation();
+  table.change(1, Entry().with_next_tag(30));
+  table.expect("table.unreachable-key");
+}
+
+TEST(TableWatch, FindsASlotThatIsEmptiedInTheMiddleOfAChain) {
+  WatchedTable table;
+  table.put(3, table.memory_.key_at(3));
+  table.put(0, table.memory_.key_at(3, 1));  // round the table's end
+  table.expect_no_violation();
+  table.change(3, Entry().with_next_tag(30));
+  table.expect("table.unreachable-key");
+}
+
+TEST(TableWatch, SaysNothingOfDeletedKeysThatNoSearchReaches) {
+  WatchedTable table;
+  table.put(1, table.memory_.key_at(1));
+  const Entry second = table.put(2, table.memory_.key_at(1, 1));
+  table.change(2, second.with_deleted());
+  table.change(1, Entry().with_next_tag(30));
+  table.expect_no_violation();
+}
+
+TEST(TableWatch, BeginsAnew) {
+  WatchedTable table;
+  table.put(1, table.memory_.key_at(1));
+  table.watch_.clear();
+  EXPECT_EQ(table.watch_.empty_entries(), 4U);
+  table.put(1, table.memory_.key_at(1, 1));
+  table.expect_no_violation();
+}
+
+}  // namespace
+}  // namespace falafel::checkers
