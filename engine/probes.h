@@ -34,14 +34,35 @@ inline constexpr Probe client_expelled{20, "client_expelled"};
 inline constexpr Probe flush_overdue{21, "flush_overdue"};
 inline constexpr Probe server_was_late{22, "server_was_late"};
 inline constexpr Probe entry_repaired{23, "entry_repaired"};
+inline constexpr Probe regions_asked_back{24, "regions_asked_back"};
+inline constexpr Probe region_granted_for_overwrite{25, "region_granted_for_overwrite"};
 
-inline constexpr std::array all{
-    compare_and_swap_lost,  restart_at_lock,      restart_at_bad_checksum, restart_at_changed_walk,
-    walk_wrapped,           walk_covered_table,   outcome_unknown,         region_denied,
-    region_renewed_eagerly, container_corrupted,  collector_met_deleted,   collector_lost,
-    collector_retried,      mature_space_flipped, reclamation_waited,      cleanup_moved_entry,
-    cleanup_lock_lost,      cleanup_wrapped,      client_fenced,           update_in_doubt,
-    client_expelled,        flush_overdue,        server_was_late,         entry_repaired};
+inline constexpr std::array all{compare_and_swap_lost,
+                                restart_at_lock,
+                                restart_at_bad_checksum,
+                                restart_at_changed_walk,
+                                walk_wrapped,
+                                walk_covered_table,
+                                outcome_unknown,
+                                region_denied,
+                                region_renewed_eagerly,
+                                container_corrupted,
+                                collector_met_deleted,
+                                collector_lost,
+                                collector_retried,
+                                mature_space_flipped,
+                                reclamation_waited,
+                                cleanup_moved_entry,
+                                cleanup_lock_lost,
+                                cleanup_wrapped,
+                                client_fenced,
+                                update_in_doubt,
+                                client_expelled,
+                                flush_overdue,
+                                server_was_late,
+                                entry_repaired,
+                                regions_asked_back,
+                                region_granted_for_overwrite};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -28,6 +28,8 @@ Verification Operation::verification() const {
 
 void Operation::begin() { session_->quiescence.begin(slot_); }
 
+void Operation::forget() { session_->quiescence.end(slot_); }
+
 void Operation::restart() {
   ++statistics_.restarts;
   begin();

@@ -50,6 +50,8 @@ class Operation {
   // From here on it remembers what it read; starting over, it forgets.
   void begin();
   void restart();
+  // It remembers nothing, and may wait for the server until it begins again.
+  void forget();
 
   // Posts and waits: one round trip. False if the connection is broken.
   bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);

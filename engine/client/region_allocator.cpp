@@ -15,65 +15,105 @@ RegionAllocator::RegionAllocator(fabric::Host& host, const Geometry& geometry,
       on_message_(std::move(on_message)),
       changed_(host.create_event()) {}
 
+// A fiber in allocate(). When the last one leaves, in whatever way, what nobody needs goes back.
+class RegionAllocator::Taker {
+ public:
+  Taker(RegionAllocator& regions, Supply& supply) : regions_(regions), supply_(supply) {
+    ++supply_.takers;
+  }
+  ~Taker() {
+    --supply_.takers;
+    regions_.give_back_what_is_not_needed(supply_);
+  }
+  Taker(const Taker&) = delete;
+  Taker& operator=(const Taker&) = delete;
+
+ private:
+  RegionAllocator& regions_;
+  Supply& supply_;
+};
+
 tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes) {
+  return allocate(size_bytes, general_);
+}
+
+tl::expected<Allocation, Answer> RegionAllocator::allocate_for_overwrite(std::uint64_t size_bytes) {
+  return allocate(size_bytes, reserve_);
+}
+
+tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes,
+                                                           Supply& supply) {
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,
                  "an allocation of {} bytes", size_bytes);
-  const std::uint64_t denials_before = denials_;
+  const Taker taker(*this, supply);
+  const std::uint64_t denials_before = supply.denials;
   std::uint64_t deadline_ns = fabric::never_ns;
   for (;;) {
     if (broken_) return tl::unexpected(Answer::disconnected);
-    if (current_ != nullptr && current_->used_bytes + size_bytes <= geometry_.region_bytes) {
-      return take(size_bytes);
+    if (supply.current != nullptr &&
+        supply.current->used_bytes + size_bytes <= geometry_.region_bytes) {
+      return take(size_bytes, supply);
     }
-    retire_current();
-    if (next_ != nullptr) {
-      current_ = std::move(next_);
+    retire(supply.current);
+    if (supply.next != nullptr) {
+      supply.current = std::move(supply.next);
       continue;
     }
-    if (denials_ != denials_before) return tl::unexpected(Answer::out_of_memory);
+    if (supply.denials != denials_before) return tl::unexpected(Answer::out_of_memory);
     if (deadline_ns == fabric::never_ns) deadline_ns = host_.now_ns() + options_.server_timeout_ns;
     if (host_.now_ns() >= deadline_ns) return tl::unexpected(Answer::timed_out);
-    if (!requested_) request(false);
-    struct Waiting {
-      std::uint32_t& count;
-      explicit Waiting(std::uint32_t& fibers) : count(fibers) { ++count; }
-      ~Waiting() { --count; }
-    } const waiting(waiting_);
+    if (!requested_) request(supply.need);
     changed_->wait(deadline_ns);
   }
 }
 
-Allocation RegionAllocator::take(std::uint64_t size_bytes) {
-  const Allocation allocation{.offset = current_->offset + current_->used_bytes,
+Allocation RegionAllocator::take(std::uint64_t size_bytes, Supply& supply) {
+  Region& region = *supply.current;
+  const Allocation allocation{.offset = region.offset + region.used_bytes,
                               .size_bytes = size_bytes,
-                              .remote_key = current_->remote_key,
-                              .incarnation = current_->incarnation};
-  current_->used_bytes += size_bytes;
-  ++current_->unfinished;
-  renew_eagerly();
+                              .remote_key = region.remote_key,
+                              .incarnation = region.incarnation};
+  region.used_bytes += size_bytes;
+  ++region.unfinished;
+  if (&supply == &general_) renew_eagerly();
   return allocation;
 }
 
 void RegionAllocator::renew_eagerly() {
-  const bool is_due =
-      current_->used_bytes * 100 >= geometry_.region_bytes * options_.renewal_percent;
-  if (!is_due || current_->renewed || requested_ || next_ != nullptr) return;
-  current_->renewed = true;
-  request(true);
+  Region& region = *general_.current;
+  const bool is_due = region.used_bytes * 100 >= geometry_.region_bytes * options_.renewal_percent;
+  if (!is_due || region.renewed || requested_ || general_.next != nullptr ||
+      region.incarnation <= wanted_back_) {
+    return;
+  }
+  region.renewed = true;
+  request(RegionNeed::ahead);
 }
 
-void RegionAllocator::request(bool eager) {
-  requested_ = true;
-  requested_eagerly_ = eager;
-  messages_.push_back({.kind = MessageKind::request_region, .eager = eager ? 1U : 0U});
+void RegionAllocator::request(RegionNeed need) {
+  requested_ = need;
+  messages_.push_back({.kind = MessageKind::request_region, .need = need});
   on_message_();
 }
 
-void RegionAllocator::retire_current() {
-  if (current_ == nullptr) return;
-  if (current_->unfinished == 0 || !options_.release_after_completion) release(*current_);
-  if (current_->unfinished > 0) retired_.push_back(std::move(current_));
-  current_ = nullptr;
+// Who is about to take memory comes first.
+void RegionAllocator::give_back_what_is_not_needed(Supply& supply) {
+  if (supply.takers > 0) return;
+  for (RegionPointer* region : {&supply.current, &supply.next}) {
+    if (*region != nullptr && is_to_go_back(supply, **region)) retire(*region);
+  }
+}
+
+bool RegionAllocator::is_to_go_back(const Supply& supply, const Region& region) const {
+  const bool is_unused_reserve = &supply == &reserve_ && region.unfinished == 0;
+  return is_unused_reserve || region.incarnation <= wanted_back_;
+}
+
+void RegionAllocator::retire(RegionPointer& region) {
+  if (region == nullptr) return;
+  if (region->unfinished == 0 || !options_.release_after_completion) release(*region);
+  if (region->unfinished > 0) retired_.push_back(std::move(region));
+  region = nullptr;
 }
 
 void RegionAllocator::release(const Region& region) {
@@ -87,7 +127,9 @@ void RegionAllocator::finish(const Allocation& allocation) {
   Region& region = find(allocation.incarnation);
   FALAFEL_ASSERT(region.unfinished > 0, "region {}", region.index);
   --region.unfinished;
-  if (&region == current_.get() || region.unfinished > 0) return;
+  if (&region == general_.current.get()) return;
+  if (&region == reserve_.current.get()) return give_back_what_is_not_needed(reserve_);
+  if (region.unfinished > 0) return;
   if (options_.release_after_completion) release(region);
   std::erase_if(retired_, [&](const RegionPointer& retired) { return retired.get() == &region; });
 }
@@ -95,14 +137,15 @@ void RegionAllocator::finish(const Allocation& allocation) {
 void RegionAllocator::give_back(const Allocation& allocation) {
   Region& region = find(allocation.incarnation);
   const std::uint64_t end = allocation.offset + allocation.size_bytes;
-  if (&region == current_.get() && end == region.offset + region.used_bytes) {
-    region.used_bytes -= allocation.size_bytes;
-  }
+  if (end == region.offset + region.used_bytes) region.used_bytes -= allocation.size_bytes;
   finish(allocation);
 }
 
 RegionAllocator::Region& RegionAllocator::find(std::uint64_t incarnation) {
-  if (current_ != nullptr && current_->incarnation == incarnation) return *current_;
+  for (const Supply* supply : {&general_, &reserve_}) {
+    const RegionPointer& current = supply->current;
+    if (current != nullptr && current->incarnation == incarnation) return *current;
+  }
   const auto found = std::ranges::find_if(
       retired_, [&](const RegionPointer& region) { return region->incarnation == incarnation; });
   FALAFEL_ASSERT(found != retired_.end(), "incarnation {}", incarnation);
@@ -113,20 +156,25 @@ bool RegionAllocator::holds(std::uint64_t incarnation) const {
   const auto is_it = [&](const RegionPointer& region) {
     return region != nullptr && region->incarnation == incarnation;
   };
-  return is_it(current_) || std::ranges::any_of(retired_, is_it);
+  return is_it(general_.current) || is_it(general_.next) || is_it(reserve_.current) ||
+         is_it(reserve_.next) || std::ranges::any_of(retired_, is_it);
 }
 
 bool RegionAllocator::on_granted(const ControlMessage& grant) {
   if (!requested_ || grant.region >= geometry_.region_count || holds(grant.incarnation)) {
     return false;
   }
-  FALAFEL_ASSERT(next_ == nullptr, "two regions ahead");
-  requested_ = false;
-  next_ = std::make_unique<Region>(Region{.offset = geometry_.region_offset(grant.region),
-                                          .index = grant.region,
-                                          .remote_key = grant.remote_key,
-                                          .incarnation = grant.incarnation});
-  if (waiting_ == 0 && current_ != nullptr) host_.count(probes::region_renewed_eagerly);
+  Supply& supply = *requested_ == RegionNeed::overwrite ? reserve_ : general_;
+  FALAFEL_ASSERT(supply.next == nullptr, "two regions ahead");
+  requested_.reset();
+  supply.next = std::make_unique<Region>(Region{.offset = geometry_.region_offset(grant.region),
+                                                .index = grant.region,
+                                                .remote_key = grant.remote_key,
+                                                .incarnation = grant.incarnation});
+  if (supply.takers == 0 && supply.current != nullptr) {
+    host_.count(probes::region_renewed_eagerly);
+  }
+  give_back_what_is_not_needed(supply);
   changed_->notify_all();
   return true;
 }
@@ -134,10 +182,17 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
 // An eager request may be denied while there is room left, so who waits asks again in earnest.
 bool RegionAllocator::on_denied() {
   if (!requested_) return false;
-  requested_ = false;
-  if (!requested_eagerly_) ++denials_;
+  if (*requested_ == RegionNeed::waiting) ++general_.denials;
+  if (*requested_ == RegionNeed::overwrite) ++reserve_.denials;
+  requested_.reset();
   changed_->notify_all();
   return true;
+}
+
+void RegionAllocator::on_wanted_back(const ControlMessage& question) {
+  wanted_back_ = std::max(wanted_back_, question.incarnation);
+  give_back_what_is_not_needed(general_);
+  give_back_what_is_not_needed(reserve_);
 }
 
 void RegionAllocator::on_broken() {

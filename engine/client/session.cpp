@@ -219,6 +219,7 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::acknowledge: return true;
     case MessageKind::grant_region: return regions->on_granted(message);
     case MessageKind::deny_region: return regions->on_denied();
+    case MessageKind::return_regions: regions->on_wanted_back(message); return true;
     case MessageKind::ask_for_quiescence:
       asked_epoch_ = message.epoch;
       quiescent_since_ = quiescence.now();

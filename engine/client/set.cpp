@@ -4,9 +4,16 @@
 //
 // Memory is taken before FIND, although it is needed after: taking it may have to wait for the server,
 // which may have to wait until no operation remembers what it read.
+//
+// When there is none, a key that has a value may still get another one that is not longer: SET looks for
+// the key, forgets what it read, and takes memory from the server's reserve for overwriting.
+//
+// A SET that has lost its swap gives memory back that the server wants back, and starts with other memory: so
+// it keeps others waiting for one attempt only.
 #include "engine/client/set.h"
 
 #include <array>
+#include <optional>
 
 #include "engine/client/find.h"
 #include "engine/client/operation.h"
@@ -23,11 +30,11 @@ class Place {
       : regions_(regions), allocation_(allocation) {}
 
   const Allocation& allocation() const { return allocation_; }
-  Answer publish(Answer answer) {
+  std::optional<Answer> publish(std::optional<Answer> answer) {
     regions_.finish(allocation_);
     return answer;
   }
-  Answer give_back(Answer answer) {
+  std::optional<Answer> give_back(std::optional<Answer> answer) {
     regions_.give_back(allocation_);
     return answer;
   }
@@ -37,13 +44,28 @@ class Place {
   Allocation allocation_;
 };
 
+// What a SET may do to the table.
+enum class Change : std::uint8_t { any, overwrite_only };
+
+// Whether a container of that length may take the place of the one that was found.
+bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
+                        const Geometry& geometry) {
+  return position.outcome == FindOutcome::occupied && !position.entry.is_deleted() &&
+         size_bytes <= geometry.round_up_to_unit(position.header.container_bytes());
+}
+
 class Store {
  public:
   Store(Operation& operation, std::span<const std::byte> key, const Allocation& allocation,
-        std::uint64_t length_bytes)
-      : operation_(operation), key_(key), allocation_(allocation), length_bytes_(length_bytes) {}
+        std::uint64_t length_bytes, Change change)
+      : operation_(operation),
+        key_(key),
+        allocation_(allocation),
+        length_bytes_(length_bytes),
+        change_(change) {}
 
-  Answer run();
+  // Without an answer, nothing has happened, and the server wants the memory back.
+  std::optional<Answer> run();
 
  private:
   Swap swap(const FindResult& position);
@@ -58,11 +80,12 @@ class Store {
   std::span<const std::byte> key_;
   const Allocation& allocation_;
   std::uint64_t length_bytes_;
+  Change change_;
   bool written_ = false;
   bool repaired_ = false;  // a damaged container that may have been the key's is gone
 };
 
-Answer Store::run() {
+std::optional<Answer> Store::run() {
   for (;;) {
     const FindResult position = find(operation_, key_);
     const bool is_damaged = position.outcome == FindOutcome::corrupted;
@@ -75,6 +98,10 @@ Answer Store::run() {
       case FindOutcome::occupied:
       case FindOutcome::empty: break;
     }
+    if (change_ == Change::overwrite_only &&
+        !can_be_overwritten(position, allocation_.size_bytes, operation_.session().geometry)) {
+      return Answer::out_of_memory;
+    }
     switch (is_damaged ? remove_damaged(operation_, position) : swap(position)) {
       case Swap::won:
         if (!is_damaged) return Answer::stored;
@@ -85,6 +112,8 @@ Answer Store::run() {
       case Swap::lost: break;
     }
     operation_.restart();
+    if (!repaired_ && operation_.session().regions->is_wanted_back(allocation_))
+      return std::nullopt;
   }
 }
 
@@ -119,20 +148,49 @@ Swap Store::execute(std::uint64_t slot, Entry expected, Entry desired) {
   return result;
 }
 
+// The container's length in memory.
+std::uint64_t outgoing_size_bytes(const Operation& operation, std::uint64_t length_bytes) {
+  return operation.session().geometry.round_up_to_unit(length_bytes);
+}
+
+// Whether the reserve may be used. FIND's other outcomes refuse the SET as well as the lack of memory does.
+bool has_value_of_that_length(Operation& operation, std::span<const std::byte> key,
+                              std::uint64_t size_bytes) {
+  operation.begin();
+  const FindResult position = find(operation, key);
+  operation.forget();
+  return can_be_overwritten(position, size_bytes, operation.session().geometry);
+}
+
+// One container's place, from its allocation to its end. Without an answer, the server wanted it back.
+std::optional<Answer> store_once(Operation& operation, std::span<const std::byte> key,
+                                 std::uint64_t length_bytes) {
+  RegionAllocator& regions = *operation.session().regions;
+  const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
+  Change change = Change::any;
+  auto allocation = regions.allocate(size_bytes);
+  if (!allocation && allocation.error() == Answer::out_of_memory &&
+      has_value_of_that_length(operation, key, size_bytes)) {
+    change = Change::overwrite_only;
+    allocation = regions.allocate_for_overwrite(size_bytes);
+  }
+  if (!allocation) return allocation.error();
+  Place place(regions, *allocation);
+  operation.begin();
+  const auto answer = Store(operation, key, *allocation, length_bytes, change).run();
+  const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
+  operation.forget();
+  return may_be_published ? place.publish(answer) : place.give_back(answer);
+}
+
 Answer store(Operation& operation, std::span<const std::byte> key,
              std::span<const std::byte> value) {
-  Session& session = operation.session();
   const std::uint64_t length_bytes = container_bytes(key.size(), value.size());
   if (!operation.prepare_outgoing(length_bytes)) return Answer::out_of_memory;
-  const auto allocation =
-      session.regions->allocate(session.geometry.round_up_to_unit(length_bytes));
-  if (!allocation) return allocation.error();
-  Place place(*session.regions, *allocation);
-  operation.begin();
   write_container(key, value, operation.outgoing(length_bytes));
-  const Answer answer = Store(operation, key, *allocation, length_bytes).run();
-  const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
-  return may_be_published ? place.publish(answer) : place.give_back(answer);
+  for (;;) {
+    if (const auto answer = store_once(operation, key, length_bytes)) return *answer;
+  }
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ static_assert(sizeof(ServerHello) == 32 && sizeof(ServerHello) <= fabric::max_pr
 
 enum class MessageKind : std::uint32_t {
   // From the client:
-  request_region = 1,   // answered by grant or deny
+  request_region = 1,   // need; answered by grant or deny
   release_region = 2,   // region, incarnation: all work that refers to it has completed
   heartbeat = 3,        // epoch: no operation is older than the server's question of that epoch
   goodbye = 4,          // what is under way may be given up
@@ -47,8 +47,16 @@ enum class MessageKind : std::uint32_t {
   grant_region = 16,        // region, incarnation, remote_key
   deny_region = 17,         // the memory is full
   ask_for_quiescence = 18,  // epoch: answer by a heartbeat as soon as older operations are over
-  acknowledge = 19,   // says how many messages have come, as every message does, and nothing else
-  cleanup_done = 20,  // the table was cleaned since the client asked
+  acknowledge = 19,     // says how many messages have come, as every message does, and nothing else
+  cleanup_done = 20,    // the table was cleaned since the client asked
+  return_regions = 21,  // incarnation: release all regions granted up to that one
+};
+
+// What a region is wanted for.
+enum class RegionNeed : std::uint32_t {
+  waiting = 0,    // a SET waits for it
+  ahead = 1,      // the client has room left, and can wait
+  overwrite = 2,  // a SET waits that replaces a container by one that is not longer
 };
 
 // How many messages a client may have sent beyond those that the server has said it received: as many as
@@ -66,7 +74,7 @@ struct ControlMessage {
   std::uint64_t incarnation = 0;
   std::uint64_t epoch = 0;
   std::uint32_t remote_key = 0;
-  std::uint32_t eager = 0;     // request_region: 1 if the client has room left, and can wait
+  RegionNeed need = RegionNeed::waiting;
   std::uint64_t received = 0;  // from the server: messages of this client that it has received
 };
 inline constexpr std::uint32_t control_message_bytes = 40;

@@ -18,7 +18,8 @@ bool comes_from_clients(MessageKind kind) {
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:
     case MessageKind::acknowledge:
-    case MessageKind::cleanup_done: break;
+    case MessageKind::cleanup_done:
+    case MessageKind::return_regions: break;
   }
   return false;
 }

@@ -40,8 +40,8 @@ struct MembershipEvents {
 
 // What the server asks a client, which has to answer within the heartbeat time-out. One question of each
 // kind is open at a time.
-enum class Question : std::uint8_t { quiescence };
-inline constexpr std::size_t question_count = 1;
+enum class Question : std::uint8_t { quiescence, regions };
+inline constexpr std::size_t question_count = 2;
 
 class Membership {
  public:

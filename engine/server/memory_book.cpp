@@ -6,8 +6,12 @@
 
 namespace falafel::engine {
 
-MemoryBook::MemoryBook(const Geometry& geometry)
-    : geometry_(geometry), regions_(geometry.region_count) {
+MemoryBook::MemoryBook(const Geometry& geometry, bool keeps_reserve)
+    : geometry_(geometry),
+      reserve_bytes_(keeps_reserve && geometry.mature_bytes >= 2 * geometry.region_bytes
+                         ? geometry.region_bytes
+                         : 0),
+      regions_(geometry.region_count) {
   spaces_[active_].active = true;
 }
 
@@ -21,10 +25,12 @@ std::optional<std::uint32_t> MemoryBook::find(RegionState state) const {
   return static_cast<std::uint32_t>(found - regions_.begin());
 }
 
-bool MemoryBook::has_room_for_grant(std::uint64_t mature_bytes_in_use) const {
+bool MemoryBook::has_room_for_grant(std::uint64_t mature_bytes_in_use, bool from_reserve) const {
   const std::uint64_t outstanding =
       count(RegionState::granted) + count(RegionState::released) + count(RegionState::collecting);
-  return mature_bytes_in_use + (outstanding + 1) * geometry_.region_bytes <= geometry_.mature_bytes;
+  const std::uint64_t kept_bytes = from_reserve ? 0 : reserve_bytes_;
+  return mature_bytes_in_use + (outstanding + 1) * geometry_.region_bytes + kept_bytes <=
+         geometry_.mature_bytes;
 }
 
 std::uint64_t MemoryBook::grant(std::uint32_t index, std::uint32_t client) {
@@ -71,6 +77,13 @@ bool MemoryBook::is_in_use(std::uint64_t offset) const {
     if (offset >= begin && offset < begin + spaces_[space].used_bytes) return true;
   }
   return false;
+}
+
+bool MemoryBook::holds(std::uint32_t client, std::uint64_t incarnation) const {
+  return std::ranges::any_of(regions_, [&](const RegionInspection& region) {
+    return region.state == RegionState::granted && region.client == client &&
+           region.incarnation <= incarnation;
+  });
 }
 
 std::uint64_t MemoryBook::allocate(std::uint32_t space, std::uint64_t size_bytes) {

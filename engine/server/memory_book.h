@@ -3,6 +3,7 @@
 //
 // A region is granted only while the active mature space could take all that is outstanding: every
 // region that is granted, or waits for its collection, full of live data. So a collection always finishes.
+// The room for one more region is kept for SETs that overwrite: they make nothing live longer.
 #pragma once
 
 #include <array>
@@ -17,19 +18,24 @@ namespace falafel::engine {
 
 class MemoryBook {
  public:
-  explicit MemoryBook(const Geometry& geometry);
+  // `keeps_reserve`: ServerOptions::keeps_overwrite_reserve.
+  explicit MemoryBook(const Geometry& geometry, bool keeps_reserve = true);
 
   // Regions.
   const RegionInspection& region(std::uint32_t index) const { return regions_[index]; }
   std::uint32_t region_count() const { return static_cast<std::uint32_t>(regions_.size()); }
   std::uint64_t count(RegionState state) const;
   std::optional<std::uint32_t> find(RegionState state) const;
-  bool has_room_for_grant(std::uint64_t mature_bytes_in_use) const;
+  // `from_reserve`: a grant for SETs after which no more bytes live than before.
+  bool has_room_for_grant(std::uint64_t mature_bytes_in_use, bool from_reserve) const;
   // Of a region that is free; returns its new incarnation.
   std::uint64_t grant(std::uint32_t index, std::uint32_t client);
   // False if the client does not hold that incarnation of the region.
   bool release(std::uint32_t index, std::uint32_t client, std::uint64_t incarnation);
   void release_all(std::uint32_t client);
+  // Whether the client holds a region that was granted up to that incarnation.
+  bool holds(std::uint32_t client, std::uint64_t incarnation) const;
+  std::uint64_t last_incarnation() const { return next_incarnation_ - 1; }
   void set_state(std::uint32_t index, RegionState state) { regions_[index].state = state; }
 
   // Mature spaces: one is active, and takes what is collected.
@@ -53,6 +59,7 @@ class MemoryBook {
 
  private:
   Geometry geometry_;
+  std::uint64_t reserve_bytes_;
   std::vector<RegionInspection> regions_;
   std::array<MatureSpaceInspection, mature_space_count> spaces_{};
   std::uint32_t active_ = 0;

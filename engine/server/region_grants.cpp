@@ -1,15 +1,17 @@
 #include "engine/server/region_grants.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "engine/layout/control_message.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
 
-RegionGrants::RegionGrants(fabric::Host& host, MemoryBook& book, Membership& membership,
-                           ServerStatistics& statistics, MatureSpaceControl mature_space)
+RegionGrants::RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
+                           Membership& membership, ServerStatistics& statistics,
+                           MatureSpaceControl mature_space)
     : host_(host),
+      options_(options),
       book_(book),
       membership_(membership),
       statistics_(statistics),
@@ -17,22 +19,37 @@ RegionGrants::RegionGrants(fabric::Host& host, MemoryBook& book, Membership& mem
       work_(host) {}
 
 void RegionGrants::add(const RegionRequest& request) {
+  if (request.need > RegionNeed::overwrite) {
+    return membership_.expel(request.client, Breach::malformed_message);
+  }
   requests_.push_back(request);
   work_.raise();
 }
 
 void RegionGrants::remove_client(std::uint32_t client) {
   std::erase_if(requests_, [&](const RegionRequest& request) { return request.client == client; });
+  asked_back_.erase(client);
   work_.raise();
+}
+
+void RegionGrants::on_released(std::uint32_t client) {
+  const auto asked = asked_back_.find(client);
+  if (asked == asked_back_.end() || book_.holds(client, asked->second)) return;
+  membership_.answered(client, Question::regions);
+  asked_back_.erase(asked);
 }
 
 void RegionGrants::on_flipped() {
   flip_asked_ = false;
+  measurement_.reset();
   work_.raise();
 }
 
 void RegionGrants::run() {
-  while (work_.take()) serve();
+  while (work_.take(look_again_ns_)) {
+    look_again_ns_ = fabric::never_ns;
+    serve();
+  }
 }
 
 void RegionGrants::serve() {
@@ -47,6 +64,10 @@ void RegionGrants::serve() {
         flip_asked_ = true;
         mature_space_.ask_for_flip();
         return;
+      case Decision::ask_for_regions:
+        if (ask_for_regions(requests_.front())) return;
+        deny(request);
+        break;
       case Decision::grant: grant(request); break;
       case Decision::deny: deny(request); break;
     }
@@ -55,23 +76,87 @@ void RegionGrants::serve() {
 }
 
 // A client that still has room does not take the last region from one that has none.
-RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) const {
+RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
+  const bool is_ahead = request.need == RegionNeed::ahead;
   const std::uint64_t free_regions = book_.count(RegionState::free);
-  const std::uint64_t wanted = request.eager && membership_.count() > 1 ? 2 : 1;
-  if (free_regions >= wanted && book_.has_room_for_grant(book_.used_bytes())) {
+  const std::uint64_t wanted = is_ahead && membership_.count() > 1 ? 2 : 1;
+  if (free_regions >= wanted &&
+      book_.has_room_for_grant(book_.used_bytes(), request.need == RegionNeed::overwrite)) {
     return Decision::grant;
   }
-  if (request.eager) return Decision::deny;
-  const bool is_collecting =
-      book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
+  if (is_ahead) return Decision::deny;
   if (free_regions == 0) {
     const bool will_be_free =
-        is_collecting || book_.count(RegionState::waiting) > 0 || membership_.is_retiring();
-    return will_be_free ? Decision::wait : Decision::deny;
+        is_collecting() || book_.count(RegionState::waiting) > 0 || membership_.is_retiring();
+    return will_be_free ? Decision::wait : Decision::ask_for_regions;
   }
   // What is being collected counts as full; how much of it lives is known when that is over.
-  if (is_collecting || flip_asked_ || book_.is_waiting(book_.other_space())) return Decision::wait;
-  return book_.has_room_for_grant(mature_space_.live_bytes()) ? Decision::flip : Decision::deny;
+  if (is_collecting() || flip_asked_ || book_.is_waiting(book_.other_space()))
+    return Decision::wait;
+  return decide_by_measurement(request);
+}
+
+bool RegionGrants::is_collecting() const {
+  return book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
+}
+
+// There is a free region, and no room in the active mature space for what may be written there.
+RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& request) {
+  const auto has_room_after_flip = [&] {
+    return measurement_ &&
+           book_.has_room_for_grant(book_.used_bytes() - measurement_->garbage_bytes,
+                                    request.need == RegionNeed::overwrite);
+  };
+  if (has_room_after_flip()) return Decision::flip;
+  if (!measurement_ || host_.now_ns() >= measurement_->due_ns) {
+    measure();
+    if (is_collecting()) return Decision::wait;
+    if (has_room_after_flip()) return Decision::flip;
+  }
+  // How much lives of what was collected since is not known before the next measurement.
+  if (book_.used_bytes() != measurement_->used_bytes) {
+    look_again_ns_ = measurement_->due_ns;
+    return Decision::wait;
+  }
+  return Decision::ask_for_regions;
+}
+
+void RegionGrants::measure() {
+  constexpr std::uint64_t share = 10;
+  ++statistics_.mature_measurements;
+  const std::uint64_t began_ns = host_.now_ns();
+  const std::uint64_t used_bytes = book_.used_bytes();
+  const std::uint64_t live_bytes = std::min(mature_space_.live_bytes(), used_bytes);
+  const std::uint64_t took_ns = host_.now_ns() - began_ns;
+  measurement_ =
+      Measurement{.garbage_bytes = used_bytes - live_bytes,
+                  .used_bytes = used_bytes,
+                  .due_ns = began_ns + std::max(options_.measurement_interval_ns, share * took_ns)};
+}
+
+// False if no client holds a region that it has not been asked for in the name of this request.
+bool RegionGrants::ask_for_regions(RegionRequest& request) {
+  if (!options_.asks_for_regions_back) return false;
+  if (!request.asked_back_up_to) request.asked_back_up_to = book_.last_incarnation();
+  bool is_held = false;
+  for (const RegionInspection& region : book_.regions()) {
+    if (region.state != RegionState::granted || region.incarnation > *request.asked_back_up_to) {
+      continue;
+    }
+    if (!membership_.is_connected(region.client)) {
+      is_held = is_held || membership_.is_retiring();
+      continue;
+    }
+    is_held = true;
+    // One question at a time: the deadline is that of the first.
+    if (!asked_back_.emplace(region.client, *request.asked_back_up_to).second) continue;
+    ++statistics_.regions_asked_back;
+    host_.count(probes::regions_asked_back);
+    membership_.ask(
+        region.client, Question::regions,
+        {.kind = MessageKind::return_regions, .incarnation = *request.asked_back_up_to});
+  }
+  return is_held;
 }
 
 void RegionGrants::grant(const RegionRequest& request) {
@@ -81,6 +166,7 @@ void RegionGrants::grant(const RegionRequest& request) {
   if (!remote_key) return deny(request);
   const std::uint64_t incarnation = book_.grant(region, request.client);
   ++statistics_.regions_granted;
+  if (request.need == RegionNeed::overwrite) host_.count(probes::region_granted_for_overwrite);
   membership_.send(request.client, {.kind = MessageKind::grant_region,
                                     .region = region,
                                     .incarnation = incarnation,

@@ -4,12 +4,24 @@
 // runs in parallel to answering requests). Granting while the collector is at work is safe because the
 // book counts a region that is being collected as outstanding until nothing of it is left to be copied:
 // the room in the mature space that the collector still needs is never promised to a grant.
+//
+// Requests are served in the order in which they came. The first one waits as long as there is hope: memory
+// that is being collected, that waits for clients, or that clients hold. Those are asked to give it back, for
+// regions with much room left in them count as full. Only when all of it has come back, and what lives
+// has been measured, is the request denied. So a request never starves while memory is free, and a client
+// that sits on regions costs the others its heartbeat time-out at most: then it is given up.
+//
+// Clients that take regions from each other all get on: a client gives nothing back before each of its
+// fibers that wait for memory has had some, so every grant serves one SET at least.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
 
+#include "engine/layout/control_message.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/server.h"
@@ -20,7 +32,9 @@ namespace falafel::engine {
 
 struct RegionRequest {
   std::uint32_t client = 0;
-  bool eager = false;  // the client has room left, and can wait
+  RegionNeed need = RegionNeed::waiting;
+  // Regions granted up to this incarnation were asked back for it.
+  std::optional<std::uint64_t> asked_back_up_to{};
 };
 
 // What grants need of the collector.
@@ -33,12 +47,14 @@ struct MatureSpaceControl {
 
 class RegionGrants {
  public:
-  RegionGrants(fabric::Host& host, MemoryBook& book, Membership& membership,
-               ServerStatistics& statistics, MatureSpaceControl mature_space);
+  RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
+               Membership& membership, ServerStatistics& statistics,
+               MatureSpaceControl mature_space);
 
   void add(const RegionRequest& request);
   void remove_client(std::uint32_t client);
-  // Memory was released or given free, or a client is gone.
+  void on_released(std::uint32_t client);
+  // Memory was collected or given free.
   void on_change() { work_.raise(); }
   void on_flipped();
 
@@ -50,20 +66,35 @@ class RegionGrants {
   bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
 
  private:
-  enum class Decision : std::uint8_t { grant, deny, wait, flip };
+  enum class Decision : std::uint8_t { grant, deny, wait, flip, ask_for_regions };
+  // What lived in the active mature space, and what was in use, when that was last looked at. What is in use
+  // and does not live never lives again, so there is at least as much garbage now.
+  struct Measurement {
+    std::uint64_t garbage_bytes = 0;
+    std::uint64_t used_bytes = 0;
+    std::uint64_t due_ns = 0;  // when the next one may be
+  };
 
   void serve();
-  Decision decide(const RegionRequest& request) const;
+  Decision decide(const RegionRequest& request);
+  bool is_collecting() const;
+  Decision decide_by_measurement(const RegionRequest& request);
+  void measure();
+  bool ask_for_regions(RegionRequest& request);
   void grant(const RegionRequest& request);
   void deny(const RegionRequest& request);
 
   fabric::Host& host_;
+  const ServerOptions& options_;
   MemoryBook& book_;
   Membership& membership_;
   ServerStatistics& statistics_;
   MatureSpaceControl mature_space_;
   WorkSignal work_;
+  std::uint64_t look_again_ns_ = fabric::never_ns;
   std::deque<RegionRequest> requests_;
+  std::map<std::uint32_t, std::uint64_t> asked_back_;  // by client: up to which incarnation
+  std::optional<Measurement> measurement_;
   bool flip_asked_ = false;
 };
 

@@ -20,7 +20,8 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options) {
       find_out_of_range("cleanup_interval_ns", options.cleanup_interval_ns, 1, longest_ns),
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1, longest_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7),
-      find_out_of_range("pipelined_updates", options.pipelined_updates, 1, 64)};
+      find_out_of_range("pipelined_updates", options.pipelined_updates, 1, 64),
+      find_out_of_range("measurement_interval_ns", options.measurement_interval_ns, 0, longest_ns)};
   for (const auto& problem : problems) {
     if (problem) return problem;
   }

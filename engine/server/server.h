@@ -50,6 +50,14 @@ struct ServerOptions {
   // Compare-and-swaps of the server under way at once (Behringer 4.2.4), 1 to 64.
   std::uint32_t pipelined_updates = 16;
   Collection collection = Collection::scan_memory;
+  // Whether a client that holds regions has to give them back when others wait for one.
+  bool asks_for_regions_back = true;
+  // Whether one region's worth of memory is kept for SETs that overwrite a key and take no more memory than
+  // before; none is if a mature space has less than two regions.
+  bool keeps_overwrite_reserve = true;
+  // Before a request is refused for lack of memory, the server measures what lives in the mature space: not
+  // more often than this, and in no more than about a tenth of its time.
+  std::uint64_t measurement_interval_ns = 10'000'000;
   // The secret of the hash; drawn at random if absent.
   std::optional<HashKey> hash_key{};
 };
@@ -63,6 +71,8 @@ struct ServerStatistics {
   std::uint64_t regions_denied = 0;
   std::uint64_t regions_collected = 0;
   std::uint64_t mature_collections = 0;
+  std::uint64_t mature_measurements = 0;
+  std::uint64_t regions_asked_back = 0;  // questions to clients
   std::uint64_t containers_copied = 0;
   std::uint64_t containers_unreadable = 0;  // replaced by a stand-in, or dropped by a cleanup
   std::uint64_t entries_given_up = 0;       // that changed each time the collector was to move them

@@ -67,7 +67,7 @@ fabric::Result<void> ServerState::prepare_memory() {
   std::array<std::byte, container_header_bytes> stand_in{};
   write_unreadable_container(stand_in);
   chunk_.write(Geometry::stand_in_offset(), stand_in);
-  book_.emplace(options_.geometry);
+  book_.emplace(options_.geometry, options_.keeps_overwrite_reserve);
   return {};
 }
 
@@ -102,7 +102,7 @@ fabric::Result<void> ServerState::prepare_network() {
           .quarantined = [this](std::uint32_t) { on_memory_changed(); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
   grants_.emplace(
-      host_, *book_, *membership_, statistics_,
+      host_, options_, *book_, *membership_, statistics_,
       MatureSpaceControl{.live_bytes = [this] { return collector_->live_mature_bytes(); },
                          .ask_for_flip = [this] { ask_for_flip(); }});
   loopback_.emplace(host_, *domain_, options_);
@@ -156,8 +156,7 @@ void ServerState::accept_connections() {
 
 void ServerState::on_message(std::uint32_t client, const ControlMessage& message) {
   switch (message.kind) {
-    case MessageKind::request_region:
-      return grants_->add({.client = client, .eager = message.eager != 0});
+    case MessageKind::request_region: return grants_->add({.client = client, .need = message.need});
     case MessageKind::release_region:
       if (!book_->release(message.region, client, message.incarnation)) {
         return membership_->expel(client, Breach::malformed_message);
@@ -165,6 +164,7 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
       if (options_.safeguards.fence_before_reclaim) {
         membership_->revoke_region(client, message.region);
       }
+      grants_->on_released(client);
       break;
     case MessageKind::heartbeat:
       if (reclamation_->is_answer(client, message.epoch)) {
@@ -183,7 +183,8 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:
     case MessageKind::acknowledge:
-    case MessageKind::cleanup_done: return;
+    case MessageKind::cleanup_done:
+    case MessageKind::return_regions: return;
   }
   on_memory_changed();
 }

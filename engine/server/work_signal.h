@@ -1,6 +1,7 @@
 // What a daemon fiber of the server waits for: that there is something to do.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "fabric/fabric.h"
@@ -17,10 +18,13 @@ class WorkSignal {
   }
   bool is_raised() const { return raised_; }
 
-  // Waits until it is raised, and lowers it. False if the fiber is cancelled. The fiber may end here.
-  bool take() {
+  // Waits until it is raised, and lowers it, or until the deadline. False if the fiber is cancelled. The fiber
+  // may end here.
+  bool take(std::uint64_t deadline_ns = fabric::never_ns) {
     const fabric::EndHere end_here(host_);
-    while (!raised_ && !host_.is_cancelled()) raised_event_->wait(fabric::never_ns);
+    while (!raised_ && !host_.is_cancelled() && host_.now_ns() < deadline_ns) {
+      raised_event_->wait(deadline_ns);
+    }
     if (host_.is_cancelled()) return false;
     raised_ = false;
     return true;

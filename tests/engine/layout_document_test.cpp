@@ -67,7 +67,7 @@ std::vector<Structure> structures() {
        sizeof(ControlMessage),
        {FALAFEL_FIELD(ControlMessage, kind), FALAFEL_FIELD(ControlMessage, region),
         FALAFEL_FIELD(ControlMessage, incarnation), FALAFEL_FIELD(ControlMessage, epoch),
-        FALAFEL_FIELD(ControlMessage, remote_key), FALAFEL_FIELD(ControlMessage, eager),
+        FALAFEL_FIELD(ControlMessage, remote_key), FALAFEL_FIELD(ControlMessage, need),
         FALAFEL_FIELD(ControlMessage, received)}}};
 }
 

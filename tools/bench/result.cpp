@@ -16,6 +16,8 @@ engine::ServerStatistics difference(const engine::ServerStatistics& after,
   statistics.regions_denied -= before.regions_denied;
   statistics.regions_collected -= before.regions_collected;
   statistics.mature_collections -= before.mature_collections;
+  statistics.mature_measurements -= before.mature_measurements;
+  statistics.regions_asked_back -= before.regions_asked_back;
   statistics.containers_copied -= before.containers_copied;
   statistics.containers_unreadable -= before.containers_unreadable;
   statistics.entries_given_up -= before.entries_given_up;

@@ -22,10 +22,12 @@ void append_store(std::string& text, const Scenario& scenario) {
   if (scenario.safeguards == engine::Safeguards::hardened()) text += " none";
   fmt::format_to(std::back_inserter(text),
                  "\n  server: heartbeat_timeout_ns {}, cleanup_percent {}, cleanup_interval_ns {}, "
-                 "pipelined_updates {}, collection {}\n",
+                 "pipelined_updates {}, collection {}, "
+                 "asks_for_regions_back {}, keeps_overwrite_reserve {}\n",
                  scenario.heartbeat_timeout_ns, scenario.cleanup_percent,
                  scenario.cleanup_interval_ns, scenario.pipelined_updates,
-                 to_string(scenario.collection));
+                 to_string(scenario.collection), scenario.asks_for_regions_back,
+                 scenario.keeps_overwrite_reserve);
 }
 
 void append_client(std::string& text, std::size_t index, const ClientPlan& client) {

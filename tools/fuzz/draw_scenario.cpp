@@ -93,8 +93,11 @@ void Draw::draw_server(Scenario& scenario) {
   scenario.cleanup_percent = static_cast<std::uint32_t>(one_of({0, 20, 50}));
   scenario.cleanup_interval_ns = one_of({50'000, 200'000, 1'000'000});
   scenario.pipelined_updates = static_cast<std::uint32_t>(one_of({1, 2, 8}));
-  const bool walks = choices_.safeguards == engine::Safeguards::published() || one_in(4);
-  scenario.collection = walks ? engine::Collection::walk_table : engine::Collection::scan_memory;
+  const bool published = choices_.safeguards == engine::Safeguards::published();
+  scenario.collection =
+      published || one_in(4) ? engine::Collection::walk_table : engine::Collection::scan_memory;
+  scenario.asks_for_regions_back = !published && !one_in(4);
+  scenario.keeps_overwrite_reserve = !published && !one_in(4);
   scenario.readahead.chunk_entries = static_cast<std::uint32_t>(one_of({1, 2, 4, 32}));
   scenario.readahead.container_bytes = static_cast<std::uint32_t>(one_of({24, 32, 64}));
   scenario.readahead.containers = static_cast<std::uint32_t>(1 + below(4));

@@ -136,6 +136,12 @@ engine::Collection read_collection(Reader& reader) {
   return engine::Collection::walk_table;
 }
 
+// The same for what there was not then.
+void read_newer_boolean(Reader& reader, const char* name, bool& value) {
+  value = false;
+  if (reader.has(name)) reader.boolean(name, value);
+}
+
 }  // namespace
 
 std::string_view to_string(OperationKind kind) {
@@ -175,6 +181,8 @@ nlohmann::json to_json(const Scenario& scenario) {
           {"cleanup_interval_ns", scenario.cleanup_interval_ns},
           {"pipelined_updates", scenario.pipelined_updates},
           {"collection", to_string(scenario.collection)},
+          {"asks_for_regions_back", scenario.asks_for_regions_back},
+          {"keeps_overwrite_reserve", scenario.keeps_overwrite_reserve},
           {"readahead",
            {{"chunk_entries", scenario.readahead.chunk_entries},
             {"container_bytes", scenario.readahead.container_bytes},
@@ -208,6 +216,8 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   reader.number("cleanup_interval_ns", scenario.cleanup_interval_ns, 1, longest_ns);
   reader.number("pipelined_updates", scenario.pipelined_updates, 1, 64);
   scenario.collection = read_collection(reader);
+  read_newer_boolean(reader, "asks_for_regions_back", scenario.asks_for_regions_back);
+  read_newer_boolean(reader, "keeps_overwrite_reserve", scenario.keeps_overwrite_reserve);
   if (const auto* member = reader.member("readahead")) {
     Reader inner(*member, "scenario_options.readahead.");
     inner.number("chunk_entries", scenario.readahead.chunk_entries, 1, 65'536);

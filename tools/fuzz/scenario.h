@@ -53,6 +53,8 @@ struct Scenario {
   std::uint64_t cleanup_interval_ns = 100'000;
   std::uint32_t pipelined_updates = 4;
   engine::Collection collection = engine::Collection::scan_memory;
+  bool asks_for_regions_back = true;
+  bool keeps_overwrite_reserve = true;
   engine::ReadaheadOptions readahead{};
   std::uint32_t renewal_percent = 75;
   std::vector<ClientPlan> clients;

@@ -187,6 +187,8 @@ bool Shrinking::simplify_features() {
        [](Scenario& scenario) { scenario.simulation.address_order = true; },
        [](Scenario& scenario) { scenario.pipelined_updates = 1; },
        [](Scenario& scenario) { scenario.collection = engine::Collection::walk_table; },
+       [](Scenario& scenario) { scenario.asks_for_regions_back = false; },
+       [](Scenario& scenario) { scenario.keeps_overwrite_reserve = false; },
        [](Scenario& scenario) { scenario.readahead.containers = 1; },
        [](Scenario& scenario) { scenario.readahead.adaptive = false; },
        [](Scenario& scenario) { scenario.readahead.container_bytes = 64; },

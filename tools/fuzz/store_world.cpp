@@ -111,6 +111,9 @@ engine::ServerOptions StoreWorld::server_options() const {
           .acknowledge_timeout_ns = acknowledge_timeout_ns,
           .pipelined_updates = scenario_.pipelined_updates,
           .collection = scenario_.collection,
+          .asks_for_regions_back = scenario_.asks_for_regions_back,
+          .keeps_overwrite_reserve = scenario_.keeps_overwrite_reserve,
+          .measurement_interval_ns = 0,  // so that a refusal is right at the moment it is made
           .hash_key = engine::HashKey{}};
 }
 

@@ -1,0 +1,248 @@
+// Memory that others hold, and memory that is full: nobody starves while there is some, and what is there can
+// always be overwritten.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/layout/container.h"
+#include "tests/engine/raw_client.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+using engine::ControlMessage;
+using engine::MessageKind;
+using engine::RegionNeed;
+
+constexpr std::uint64_t sharing_timeout_ns = 10 * millisecond_ns;
+
+Bytes shared_key(int number) { return bytes_of(fmt::format("key {}", number)); }
+
+StoreOptions options_of_few_regions(std::uint64_t regions, std::uint64_t seed = 1) {
+  StoreOptions options;
+  options.seed = seed;
+  options.server.heartbeat_timeout_ns = sharing_timeout_ns;
+  options.server.geometry = {.table_entries = 64,
+                             .region_bytes = 1'024,
+                             .region_count = regions,
+                             .mature_bytes = (regions + 2) * 1'024};
+  return options;
+}
+
+StoreRun run_to_its_end(Store& store) {
+  StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  return run;
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Regions that others hold
+
+TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(options_of_few_regions(2, seed), stacks);
+    int idle = 0;
+    bool is_over = false;
+    for (int number = 0; number < 2; ++number) {
+      store.add_client([&, number](fabric::Host& host, Client& client) {
+        ASSERT_EQ(client.set(shared_key(number), bytes_of("1")).answer, Answer::stored);
+        ++idle;
+        while (!is_over) host.sleep_until(host.now_ns() + millisecond_ns);
+        EXPECT_EQ(client.get(shared_key(number)).value, bytes_of("1"));
+        EXPECT_EQ(client.set(shared_key(number), bytes_of("3")).answer, Answer::stored);
+      });
+    }
+    store.add_client([&](fabric::Host& host, Client& client) {
+      while (idle < 2) host.sleep_until(host.now_ns() + millisecond_ns);
+      const std::uint64_t start_ns = host.now_ns();
+      EXPECT_EQ(client.set(shared_key(2), bytes_of("2")).answer, Answer::stored);
+      EXPECT_LE(host.now_ns() - start_ns, sharing_timeout_ns) << "the idle ones were given up";
+      is_over = true;
+    });
+    const StoreRun run = run_to_its_end(store);
+    EXPECT_EQ(run.state.contents.size(), 3U);
+  }
+}
+
+// The room in the mature space that their regions would need counts as taken until they come back.
+TEST(IdleClients, GiveTheRoomForTheirRegionsBack) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options = options_of_few_regions(4);
+  options.server.geometry.mature_bytes = 3 * 1'024;
+  Store store(options, stacks);
+  int idle = 0;
+  bool is_over = false;
+  for (int number = 0; number < 2; ++number) {
+    store.add_client([&, number](fabric::Host& host, Client& client) {
+      ASSERT_EQ(client.set(shared_key(number), bytes_of("1")).answer, Answer::stored);
+      ++idle;
+      while (!is_over) host.sleep_until(host.now_ns() + millisecond_ns);
+    });
+  }
+  store.add_client([&](fabric::Host& host, Client& client) {
+    while (idle < 2) host.sleep_until(host.now_ns() + millisecond_ns);
+    EXPECT_EQ(client.set(shared_key(2), bytes_of("2")).answer, Answer::stored);
+    is_over = true;
+  });
+  run_to_its_end(store);
+}
+
+TEST(ActiveClients, ShareASingleRegion) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(options_of_few_regions(1, seed), stacks);
+    for (int number = 0; number < 3; ++number) {
+      store.add_client([number](fabric::Host&, Client& client) {
+        for (int round = 0; round < 20; ++round) {
+          EXPECT_EQ(client.set(shared_key(number), Bytes(100)).answer, Answer::stored) << round;
+        }
+      });
+    }
+    const StoreRun run = run_to_its_end(store);
+    EXPECT_EQ(run.inspection.statistics.clients_fenced, 3U) << "they said goodbye, no one else did";
+  }
+}
+
+// It holds a region, says that it is quiescent whenever it is asked, and gives nothing back.
+TEST(ClientThatKeepsItsRegion, IsGivenUpWithinTheHeartbeatTimeout) {
+  fabric::FiberStackPool stacks;
+  Store store(options_of_few_regions(1), stacks);
+  bool holds = false;
+  bool is_over = false;
+  store.add_host("keeper", [&](fabric::Host& host) {
+    const auto keeper = RawClient::connect(host, store.address());
+    ASSERT_NE(keeper, nullptr);
+    keeper->send({.kind = MessageKind::request_region});
+    std::uint64_t epoch = 0;
+    while (keeper->send({.kind = MessageKind::heartbeat, .epoch = epoch}) && !is_over) {
+      const auto message = keeper->receive(host.now_ns() + sharing_timeout_ns / 5);
+      if (!message) continue;
+      holds = holds || message->kind == MessageKind::grant_region;
+      if (message->kind == MessageKind::ask_for_quiescence) epoch = message->epoch;
+    }
+  });
+  store.add_client([&](fabric::Host& host, Client& client) {
+    while (!holds) host.sleep_until(host.now_ns() + millisecond_ns);
+    const std::uint64_t start_ns = host.now_ns();
+    EXPECT_EQ(client.set(shared_key(0), bytes_of("1")).answer, Answer::stored);
+    EXPECT_LE(host.now_ns() - start_ns, 2 * sharing_timeout_ns);
+    is_over = true;
+  });
+  run_to_its_end(store);
+}
+
+TEST(ClientWhoseRequestHasNoSuchNeed, IsExpelled) {
+  fabric::FiberStackPool stacks;
+  Store store(options_of_few_regions(2), stacks);
+  store.add_host("babbler", [&](fabric::Host& host) {
+    const auto babbler = RawClient::connect(host, store.address());
+    ASSERT_NE(babbler, nullptr);
+    babbler->send({.kind = MessageKind::request_region, .need = static_cast<RegionNeed>(3)});
+    host.sleep_until(host.now_ns() + millisecond_ns);
+    EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::malformed_message);
+  });
+  run_to_its_end(store);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Memory that is full
+
+// How many keys fitted.
+int fill(Client& client, const Bytes& value) {
+  for (int number = 0;; ++number) {
+    const Answer answer = client.set(shared_key(number), value).answer;
+    if (answer == Answer::stored && number < 64) continue;
+    EXPECT_EQ(answer, Answer::out_of_memory);
+    return number;
+  }
+}
+
+TEST(FullMemory, CanBeOverwrittenForEver) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(options_of_few_regions(3, seed), stacks);
+    int fitted = 0;
+    store.add_client([&](fabric::Host&, Client& client) {
+      fitted = fill(client, Bytes(100, std::byte{1}));
+      ASSERT_GT(fitted, 10);
+      for (int round = 2; round < 8; ++round) {
+        for (int number = 0; number < fitted; ++number) {
+          const Bytes value(100, static_cast<std::byte>(round));
+          ASSERT_EQ(client.set(shared_key(number), value).answer, Answer::stored) << number;
+          ASSERT_EQ(client.get(shared_key(number)).value, value) << number;
+        }
+        EXPECT_EQ(client.set(bytes_of("new"), Bytes(100)).answer, Answer::out_of_memory);
+      }
+    });
+    const StoreRun run = run_to_its_end(store);
+    EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(fitted));
+  }
+}
+
+TEST(FullMemory, IsNotForLongerValuesOrKeysThatWereDeleted) {
+  fabric::FiberStackPool stacks;
+  Store store(options_of_few_regions(3), stacks);
+  store.add_client([&](fabric::Host&, Client& client) {
+    const int fitted = fill(client, Bytes(100));
+    EXPECT_EQ(client.set(shared_key(0), Bytes(200)).answer, Answer::out_of_memory);
+    EXPECT_EQ(client.get(shared_key(0)).value, Bytes(100));
+    EXPECT_EQ(client.set(shared_key(fitted), Bytes(100)).answer, Answer::out_of_memory);
+    EXPECT_EQ(client.set(shared_key(1), Bytes(50)).answer, Answer::stored);
+    EXPECT_EQ(client.get(shared_key(1)).value, Bytes(50));
+  });
+  run_to_its_end(store);
+}
+
+TEST(FullMemory, CanBeOverwrittenBySeveralAtOnce) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(options_of_few_regions(3, seed), stacks);
+    int fitted = 0;
+    for (int party = 0; party < 3; ++party) {
+      store.add_client([&, party](fabric::Host& host, Client& client) {
+        if (party == 0) fitted = fill(client, Bytes(100));
+        while (fitted == 0) host.sleep_until(host.now_ns() + millisecond_ns);
+        for (int number = 0; number < fitted; ++number) {
+          const Bytes value(100, static_cast<std::byte>(party));
+          EXPECT_EQ(client.set(shared_key(number), value).answer, Answer::stored) << number;
+        }
+      });
+    }
+    run_to_its_end(store);
+  }
+}
+
+// To measure what lives takes a look at all of it.
+TEST(FullMemory, IsNotMeasuredForEachRefusal) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options = options_of_few_regions(3);
+  options.server.measurement_interval_ns = 5 * millisecond_ns;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) {
+    fill(client, Bytes(100));
+    const auto measurements = [&] {
+      return store.server()->inspect().statistics.mature_measurements;
+    };
+    const std::uint64_t before = measurements();
+    const std::uint64_t start_ns = host.now_ns();
+    int refusals = 0;
+    while (host.now_ns() < start_ns + 20 * millisecond_ns) {
+      EXPECT_EQ(client.set(bytes_of("new"), Bytes(100)).answer, Answer::out_of_memory);
+      ++refusals;
+    }
+    EXPECT_GT(refusals, 50);
+    EXPECT_LE(measurements() - before, 5U);
+  });
+  run_to_its_end(store);
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
