@@ -7,16 +7,16 @@
 
 static int failures = 0;
 
-#define EXPECT(condition)                                                   \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                           \
-    }                                                                       \
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                      \
+      ++failures;                                                                                  \
+    }                                                                                              \
   } while (0)
 
-static void test_values(falafel_store *store) {
-  void *value = NULL;
+static void test_values(falafel_store* store) {
+  void* value = NULL;
   size_t value_bytes = 0;
   EXPECT(falafel_get(store, "key", 3, &value, &value_bytes) == FALAFEL_NOT_FOUND);
   EXPECT(value == NULL);
@@ -33,9 +33,9 @@ static void test_values(falafel_store *store) {
   EXPECT(falafel_delete(store, "key", 3) == FALAFEL_NOT_FOUND);
 }
 
-static void test_refusals(falafel_store *store) {
+static void test_refusals(falafel_store* store) {
   static char large[2 << 20];
-  void *value;
+  void* value;
   size_t value_bytes;
   EXPECT(falafel_set(store, "key", 3, large, sizeof large) == FALAFEL_VALUE_TOO_LARGE);
   EXPECT(falafel_set(store, "", 0, "value", 5) == FALAFEL_INVALID);
@@ -48,7 +48,7 @@ static void test_refusals(falafel_store *store) {
 }
 
 static void test_opening(void) {
-  falafel_store *store = (falafel_store *)&failures;
+  falafel_store* store = (falafel_store*)&failures;
   char message[200];
   EXPECT(falafel_open("nobody", NULL, &store, message, sizeof message) == FALAFEL_NO_SERVER);
   EXPECT(store == NULL);
@@ -71,7 +71,7 @@ static void test_texts(void) {
 }
 
 int main(void) {
-  falafel_store *store;
+  falafel_store* store;
   char message[256] = "";
   if (falafel_open("falafel", getenv("FALAFEL_DIRECTORY"), &store, message, sizeof message) !=
       FALAFEL_OK) {

@@ -110,6 +110,30 @@ class Errors(CommandTest):
             self.expect(OK, "set", "a", "another")
             self.expect(OK, "get", "a", output=b"another")
 
+    def test_a_full_table_with_a_deleted_key(self):
+        # One slot of twenty is less than a cleanup usually begins for.
+        with self.falafel.serve(*SMALL, "--entries", "20"):
+            for key in range(20):
+                self.expect(OK, "set", str(key), "value")
+            self.expect(TABLE_FULL, "set", "new", "value")
+            self.expect(OK, "del", "7")
+            self.expect(OK, "set", "new", "value")
+            self.expect(OK, "get", "new", output=b"value")
+            self.expect(TABLE_FULL, "set", "another", "value")
+
+    def test_a_full_memory_takes_other_values_of_its_keys(self):
+        with self.falafel.serve("--memory", "8MiB", "--region-size", "256KiB"):
+            for key in range(100):
+                status, _, error = self.falafel.run("set", str(key), input=bytes(50_000))
+                if status != OK:
+                    break
+            self.assertEqual(status, STORE_FULL, error)
+            for number in range(20):
+                value = bytes([number]) * 50_000
+                self.expect(OK, "set", str(number % 4), input=value)
+                self.expect(OK, "get", str(number % 4), output=value)
+            self.expect(STORE_FULL, "set", "new", input=bytes(50_000))
+
     def test_a_full_memory(self):
         with self.falafel.serve("--memory", "2MiB", "--region-size", "256KiB"):
             value = bytes(200_000)

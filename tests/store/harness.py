@@ -1,10 +1,13 @@
-"""Starts a server of the store in a temporary directory, as the tests need it."""
+"""Starts servers and clients of the store in a temporary directory, as the tests need them."""
 
+import json
 import os
 import pathlib
 import signal
 import subprocess
 import tempfile
+import time
+from typing import NamedTuple
 
 
 class Server:
@@ -34,6 +37,83 @@ class Server:
         self.end(signal.SIGKILL)
 
 
+class Client:
+    """A program that stays connected and says when it has done its work: the line that it prints first."""
+
+    def __init__(self, falafel, words, ready_line):
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "FALAFEL_DIRECTORY": falafel.directory},
+        )
+        line = self.process.stdout.readline()
+        if line != f"{ready_line}\n":
+            self.end()
+            raise AssertionError(f"{words} said {line!r}")
+
+    def send_signal(self, number):
+        self.process.send_signal(number)
+
+    def leave(self):
+        self.process.communicate("\n", timeout=60)
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Tick(NamedTuple):
+    """What a worker had done by then."""
+
+    time_ns: int
+    gets: int
+    sets: int
+    refused: int
+    longest_set_ns: int
+
+
+class Worker:
+    """The worker program (worker.c), its lines in a file, so that nobody has to read them meanwhile."""
+
+    def __init__(self, falafel, program, kind, number, keys=8, value_bytes=64):
+        self.path = pathlib.Path(falafel.folder.name) / f"worker-{number}"
+        with self.path.open("w") as output:
+            self.process = subprocess.Popen(
+                [program, kind, str(number), str(keys), str(value_bytes)], stdout=output,
+                env={**os.environ, "FALAFEL_DIRECTORY": falafel.directory},
+            )
+
+    def lines(self):
+        # The last line of one that was killed may be cut.
+        return self.path.read_text().split("\n")[:-1]
+
+    def ticks(self):
+        return [Tick(*map(int, line.split()[1:])) for line in self.lines() if line.startswith("tick ")]
+
+    def errors(self):
+        return [line for line in self.lines() if line.startswith("error ")]
+
+    def await_start(self):
+        """Returns when it has stored its keys."""
+        wait_until(lambda: self.ticks() or self.process.poll() is not None)
+        if not self.ticks():
+            raise AssertionError(f"a worker ended: {self.lines()}")
+
+    def end(self, number=signal.SIGTERM):
+        """Its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout=60)
+
+
+def wait_until(condition, seconds=60, interval=0.05):
+    deadline = time.monotonic() + seconds
+    while not (result := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s")
+        time.sleep(interval)
+    return result
+
+
 class Falafel:
     """The program, on servers in a directory of its own."""
 
@@ -52,6 +132,28 @@ class Falafel:
             env={**os.environ, "FALAFEL_DIRECTORY": self.directory}, **options,
         )
         return completed.returncode, completed.stdout, completed.stderr.decode()
+
+    def report(self):
+        """The server's books, whose parts add up."""
+        status, output, error = self.run("stat", "--json")
+        if status != 0:
+            raise AssertionError(f"stat: {error}")
+        report = json.loads(output)
+        parts = report["chunk"]["parts"]
+        if sum(part["bytes"] for part in parts) != report["chunk"]["bytes"]:
+            raise AssertionError(f"the parts do not add up: {parts}")
+        if sum(report["regions"].values()) != report["geometry"]["region_count"]:
+            raise AssertionError(f"the regions do not add up: {report['regions']}")
+        return report
+
+    def await_report(self, condition, seconds=60):
+        """The first report of which the condition is true."""
+        deadline = time.monotonic() + seconds
+        while not condition(report := self.report()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not so within {seconds} s: {json.dumps(report, indent=2)}")
+            time.sleep(0.1)
+        return report
 
     def close(self):
         self.folder.cleanup()

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""A hundred clients are killed, or stopped for ever, at random moments while others work: the others go on,
+and afterwards every byte is accounted for. Arguments: the program, a client that works, one that breaks the
+protocol."""
+
+import os
+import random
+import signal
+import sys
+import time
+import unittest
+
+from harness import Client, Falafel, Worker, wait_until
+
+PROGRAM, WORKER, HOSTILE = sys.argv[1:4]
+del sys.argv[1:4]
+
+SEED = int(os.environ.get("FALAFEL_SEED", "1"))
+CASUALTIES = 100
+CROWD, COPIERS = 6, 2  # of those that will be killed or stopped, at the same time
+SURVIVORS = 3
+LONGEST_LIFE_SECONDS = 0.12
+CLIENT_TIMEOUT_SECONDS = 1
+VALUE_BYTES, KEYS = 120_000, 2
+# docs/protocol.md, Bounds: how long a SET may wait for a region.
+BOUND_SECONDS = 2 * CLIENT_TIMEOUT_SECONDS
+
+
+class Casualties(unittest.TestCase):
+    def setUp(self):
+        self.random = random.Random(SEED)
+        self.falafel = Falafel(PROGRAM)
+        self.addCleanup(self.falafel.close)
+        self.server = self.falafel.serve(
+            "--memory", "256MiB", "--region-size", "256KiB", "--entries", "4000", "--clients", "200",
+            "--client-timeout", str(CLIENT_TIMEOUT_SECONDS))
+        self.addCleanup(self.server.end, signal.SIGKILL)
+        self.workers = 0
+
+    def start(self, keys, value_bytes):
+        self.workers += 1
+        worker = Worker(self.falafel, WORKER, "mixed", self.workers, keys, value_bytes)
+        self.addCleanup(worker.end, signal.SIGKILL)
+        return worker
+
+    def start_copier(self):
+        """One that is in the middle of a copy most of its time."""
+        copier = Client(self.falafel, [HOSTILE, self.falafel.directory, "copy"], "done")
+        self.addCleanup(copier.end)
+        return copier
+
+    def start_casualty(self, index):
+        return self.start_copier() if index < COPIERS else self.start(KEYS, VALUE_BYTES)
+
+    def lose_clients(self):
+        """All casualties, and how many of them are stopped."""
+        crowd = [self.start_casualty(index) for index in range(CROWD)]
+        lost = []
+        stopped = 0
+        while len(lost) < CASUALTIES:
+            time.sleep(self.random.uniform(0, LONGEST_LIFE_SECONDS))
+            index = self.random.randrange(CROWD)
+            number = self.random.choice((signal.SIGKILL, signal.SIGSTOP))
+            crowd[index].process.send_signal(number)
+            stopped += number == signal.SIGSTOP
+            lost.append(crowd[index])
+            crowd[index] = self.start_casualty(index)
+        for worker in crowd[:COPIERS]:
+            worker.end()
+        for worker in crowd[COPIERS:]:
+            self.assertEqual(worker.end(), 0)
+        for worker in (*crowd, *lost):
+            if isinstance(worker, Worker):
+                self.assertEqual(worker.errors(), [])
+        return lost, stopped
+
+    def await_progress(self, survivors):
+        """Each of them has stored something from now on."""
+        for survivor in survivors:
+            sets = survivor.ticks()[-1].sets
+            wait_until(lambda survivor=survivor, sets=sets: survivor.ticks()[-1].sets > sets
+                       or survivor.process.poll() is not None)
+
+    def test_the_others_go_on_and_nothing_is_lost(self):
+        survivors = [self.start(8, 2_000) for _ in range(SURVIVORS)]
+        for survivor in survivors:
+            survivor.await_start()
+        lost, stopped = self.lose_clients()
+
+        # Who is stopped in the middle of a copy keeps its regions, and nothing else.
+        report = self.falafel.await_report(
+            lambda report: sum(not client["leaving"] for client in report["clients"]) == SURVIVORS)
+        self.await_progress(survivors)
+        print(f"{CASUALTIES} clients lost, {stopped} of them stopped; until they are killed, regions: "
+              f"{report['regions']}")
+        for worker in lost:
+            worker.process.kill()
+        self.falafel.await_report(lambda report: len(report["clients"]) == SURVIVORS)
+        self.await_progress(survivors)
+
+        for survivor in survivors:
+            self.assertEqual(survivor.end(), 0)
+            self.assertEqual(survivor.errors(), [])
+            self.assertEqual(survivor.ticks()[-1].refused, 0)
+        longest = max(survivor.ticks()[-1].longest_set_ns for survivor in survivors) / 1e9
+        print(f"longest wait of a SET: {longest:.3f} s; bound: {BOUND_SECONDS:g} s")
+        self.falafel.await_report(lambda report: report["clients"] == [] and report["idle"]
+                                  and set(report["regions"]) == {"free"})
+        self.look_at_what_is_stored()
+        self.assertEqual(self.server.end(), 0)
+
+    def look_at_what_is_stored(self):
+        reader = Worker(self.falafel, WORKER, "look", self.workers, KEYS, VALUE_BYTES)
+        self.assertEqual(reader.process.wait(timeout=60), 0)
+        self.assertEqual(reader.errors(), [])
+        self.assertEqual(reader.ticks()[-1].gets, self.workers * KEYS)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""A server whose process is stopped costs nobody a GET. Arguments: the program, a client that works."""
+
+import os
+import signal
+import sys
+import time
+import unittest
+
+from harness import Falafel, Worker, wait_until
+
+PROGRAM, WORKER = sys.argv[1:3]
+del sys.argv[1:3]
+
+# How long the server is stopped, and how long clients may be silent. Clients have a handful of messages to
+# say meanwhile and one each fifth of the time-out, so seven time-outs are many times what they can say.
+STOP_SECONDS = float(os.environ.get("FALAFEL_STOP_SECONDS", "7"))
+CLIENT_TIMEOUT_SECONDS = float(os.environ.get("FALAFEL_CLIENT_TIMEOUT_SECONDS", "1"))
+READERS = 2
+# The machine is shared: the rate is compared to tell going on from standing still.
+LEAST_SHARE = 0.1
+
+
+def gets_between(ticks, begin_ns, end_ns):
+    within = [tick.gets for tick in ticks if begin_ns <= tick.time_ns <= end_ns]
+    return within[-1] - within[0] if within else 0
+
+
+class StoppedServer(unittest.TestCase):
+    def setUp(self):
+        self.falafel = Falafel(PROGRAM)
+        self.addCleanup(self.falafel.close)
+        self.server = self.falafel.serve("--memory", "16MiB", "--client-timeout", str(CLIENT_TIMEOUT_SECONDS))
+        self.addCleanup(self.server.end, signal.SIGKILL)
+
+    def start_readers(self):
+        readers = [Worker(self.falafel, WORKER, "read", number) for number in range(1, READERS + 1)]
+        for reader in readers:
+            self.addCleanup(reader.end, signal.SIGKILL)
+            reader.await_start()
+        return readers
+
+    def clients(self):
+        return [client["number"] for client in self.falafel.report()["clients"]]
+
+    def test_gets_go_on_and_nobody_is_given_up(self):
+        readers = self.start_readers()
+        numbers = self.clients()
+        self.assertEqual(len(numbers), READERS)
+        started = time.monotonic_ns()
+        time.sleep(2)
+        stopped = time.monotonic_ns()
+        self.server.process.send_signal(signal.SIGSTOP)
+        time.sleep(STOP_SECONDS)
+        resumed = time.monotonic_ns()
+        self.server.process.send_signal(signal.SIGCONT)
+        time.sleep(2 * CLIENT_TIMEOUT_SECONDS)
+
+        self.assertEqual(self.falafel.run("set", "new", "value")[0], 0)
+        self.assertEqual(self.falafel.run("get", "new")[:2], (0, b"value"))
+        wait_until(lambda: len(self.clients()) == READERS)
+        self.assertEqual(self.clients(), numbers, "the same connections")
+        half = stopped + (resumed - stopped) // 2
+        for reader in readers:
+            self.assertEqual(reader.end(), 0)
+            self.assertEqual(reader.errors(), [])
+            ticks = reader.ticks()
+            before = gets_between(ticks, started, stopped) / (stopped - started) * 1e9
+            meanwhile = gets_between(ticks, half, resumed) / (resumed - half) * 1e9
+            print(f"GETs per second: {before:,.0f} before, {meanwhile:,.0f} in the second half of "
+                  f"{STOP_SECONDS:g} s without the server")
+            self.assertGreater(before, 0)
+            self.assertGreaterEqual(meanwhile, LEAST_SHARE * before)
+        self.assertEqual(self.server.end(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
