@@ -183,7 +183,9 @@ class Intruder {
     for (;;) {
       const std::uint64_t slot = slot_of(key);
       const Entry entry = load(slot);
-      if (swap(slot, entry, entry.pointing_to(geometry_.to_units(offset)).with_next_tag())) return;
+      if (swap(slot, entry,
+               entry.pointing_to(geometry_.to_units(offset)).with_next_tag(geometry_.tag_bits)))
+        return;
     }
   }
 
