@@ -17,7 +17,8 @@ struct Safeguards {
 
   // A client finds the first slots of a chain occupied by others; cleanup moves the client's key into
   // one of them; the client goes on to the slot where the key was and finds it empty. On: before it
-  // answers "not found" or inserts, it reads every walked word again, and restarts on any change.
+  // answers "not found" or inserts, it reads every walked word again, and restarts if a slot may have got
+  // another key.
   bool double_collect = true;
 
   // A DELETE comes between the collector's copy and its compare-and-swap; the entry goes on pointing

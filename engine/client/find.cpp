@@ -19,11 +19,12 @@ class Search {
  public:
   using Result = std::optional<FindResult>;
 
-  Search(Operation& operation, std::span<const std::byte> key, std::uint64_t home)
-      : operation_(operation), key_(key), walk_(operation, home) {}
+  Search(Operation& operation, std::span<const std::byte> key, std::uint64_t home, Walk::By by)
+      : operation_(operation), key_(key), walk_(operation, home, by) {}
 
   Result run();
   bool met_lock() const { return met_lock_; }
+  bool met_change() const { return met_change_; }
 
  private:
   Result search_chunk();
@@ -43,8 +44,9 @@ class Search {
   std::span<const std::byte> key_;
   Walk walk_;
   bool restart_ = false;
-  bool met_lock_ = false;
-  Result damaged_;  // the first live entry whose container is
+  bool met_lock_ = false;    // or what else ends when a cleanup does
+  bool met_change_ = false;  // between the two readings
+  Result damaged_;           // the first live entry whose container is
 };
 
 Search::Result Search::run() {
@@ -154,8 +156,10 @@ Search::Result Search::end_at(std::uint64_t index, const FindResult& result) {
   switch (validates ? walk_.validate(index) : Walk::Validation::unchanged) {
     case Walk::Validation::unchanged: return damaged_.value_or(result);
     case Walk::Validation::disconnected: return FindResult{};
+    case Walk::Validation::cleaning: met_lock_ = true; break;
     case Walk::Validation::changed: break;
   }
+  met_change_ = true;
   operation_.count(probes::restart_at_changed_walk);
   return start_over();
 }
@@ -191,14 +195,16 @@ FindResult find(Operation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
   const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
   std::uint64_t deadline_ns = fabric::never_ns;  // of a lock that stays
+  Walk::By by = Walk::By::words;  // costs nothing; but only the other one ends behind a hot key
   for (std::uint32_t locks_met = 0;;) {
-    Search search(operation, key, home);
+    Search search(operation, key, home, by);
     try {
       if (const auto result = search.run()) return *result;
     } catch (const std::bad_alloc&) {  // the words of a chain may be as many as the table's
       return {.outcome = FindOutcome::out_of_memory};
     }
     operation.restart();
+    if (search.met_change()) by = Walk::By::keys;
     if (!search.met_lock()) {
       deadline_ns = fabric::never_ns;
       continue;

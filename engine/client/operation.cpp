@@ -7,11 +7,12 @@
 
 #include "engine/copy_bytes.h"
 #include "engine/layout/container.h"
+#include "engine/layout/status_line.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
 
-// The fixed buffer: one word for atomics, two readings of a chunk of the table, the containers.
+// The fixed buffer: one word for atomics and single words that are read, two readings of a chunk of the table, the containers.
 Operation::Operation(std::shared_ptr<Session> session)
     : session_(std::move(session)), slot_(session_->take_slot()) {}
 
@@ -92,6 +93,13 @@ bool Operation::equal_entries(std::uint64_t buffer, std::span<const Entry> expec
   return std::memcmp(expected.data(), entry_bytes_of(buffer, length).data(), length) == 0;
 }
 
+Entry Operation::entry(std::uint64_t buffer, std::uint64_t index) const {
+  Entry entry;
+  const auto bytes = entry_bytes_of(buffer, (index + 1) * entry_bytes);
+  std::memcpy(&entry, bytes.last(entry_bytes).data(), entry_bytes);
+  return entry;
+}
+
 std::uint64_t Operation::container_buffer(std::uint32_t index) const {
   return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes +
          std::uint64_t{index} * session_->options.readahead.container_bytes;
@@ -135,10 +143,22 @@ fabric::WorkRequest Operation::swap_entry(std::uint64_t slot, Entry expected, En
   return request;
 }
 
-Entry Operation::swapped_entry() const {
+std::uint64_t Operation::fetched_word() const {
   std::uint64_t word = 0;
   std::memcpy(&word, buffers().fixed.bytes(0, fabric::word_bytes).data(), fabric::word_bytes);
-  return Entry(word);
+  return word;
+}
+
+Entry Operation::swapped_entry() const { return Entry(fetched_word()); }
+
+std::optional<std::uint64_t> Operation::read_rebindings() {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = fabric::word_bytes;
+  request.local = buffers().fixed.at(0);
+  request.remote = {session_->chunk_key, rebindings_offset};
+  if (!execute({&request, 1})) return std::nullopt;
+  return fetched_word();
 }
 
 namespace {

@@ -72,9 +72,13 @@ class Operation {
   std::uint64_t entries_per_buffer() const;
   void copy_entries(std::uint64_t buffer, std::span<Entry> destination) const;
   bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
+  Entry entry(std::uint64_t buffer, std::uint64_t index) const;
   LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
   Entry swapped_entry() const;
 
+  // The server's counter of rebindings (engine/layout/status_line.h). Waits: one round trip. None if the
+  // connection is broken.
+  std::optional<std::uint64_t> read_rebindings();
   // Reads on until that much is there; waits if it is not.
   enum class Load : std::uint8_t { done, out_of_memory, disconnected };
   Load load_through(LoadedContainer& container, std::uint64_t length_bytes);
@@ -101,6 +105,7 @@ class Operation {
   const OperationSlot& buffers() const { return session_->slots[slot_]; }
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer(std::uint32_t index) const;
+  std::uint64_t fetched_word() const;
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
 
   std::shared_ptr<Session> session_;

@@ -6,11 +6,12 @@
 
 namespace falafel::engine {
 
-Walk::Walk(Operation& operation, std::uint64_t home)
+Walk::Walk(Operation& operation, std::uint64_t home, By by)
     : operation_(operation),
       home_(home),
       table_entries_(operation.session().geometry.table_entries),
-      words_(operation.walk_words()) {
+      words_(operation.walk_words()),
+      by_(by) {
   words_.clear();
 }
 
@@ -25,6 +26,11 @@ bool Walk::covers_table() const {
 }
 
 bool Walk::read_chunk() {
+  if (words_.empty() && by_ == By::keys) {
+    const auto rebindings = operation_.read_rebindings();
+    if (!rebindings) return false;
+    rebindings_ = *rebindings;
+  }
   // An unbounded walk forgets the round before, which it does not validate either.
   if (words_.size() == table_entries_) words_.clear();
   chunk_begin_ = words_.size();
@@ -54,26 +60,51 @@ std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
   return operation_.read_entries(home_, index + 1, Operation::second_reading);
 }
 
-void Walk::compare_second_reading(std::uint64_t index) {
-  unchanged_ =
-      operation_.equal_entries(Operation::second_reading, std::span(words_).first(index + 1));
+namespace {
+
+// The slot had the same key at both readings, if no cleanup bound it to another one. The word of an empty
+// slot has to be the same: an insertion is no cleanup.
+bool may_have_the_same_key(Entry first, Entry second) {
+  if (first == second) return true;
+  return !first.is_empty() && !second.is_empty() && !second.is_locked();
+}
+
+}  // namespace
+
+void Walk::compare(std::uint64_t position, std::uint64_t count) {
+  if (!second_) second_ = Second::same_words;
+  const std::span<const Entry> first = std::span(words_).subspan(position, count);
+  if (operation_.equal_entries(Operation::second_reading, first)) return;
+  for (std::uint64_t index = 0; index < count; ++index) {
+    const Entry second = operation_.entry(Operation::second_reading, index);
+    if (!may_have_the_same_key(first[index], second)) second_ = Second::different;
+  }
+  if (second_ == Second::same_words) second_ = Second::same_if_not_rebound;
 }
 
 Walk::Validation Walk::validate(std::uint64_t index) {
   const std::uint64_t length = chunk_begin_ + index + 1;
-  for (std::uint64_t position = 0; !unchanged_ && position < length;) {
+  const bool was_read = second_.has_value();
+  for (std::uint64_t position = 0; !was_read && position < length;) {
     const std::uint64_t first = around(home_ + position);
     const std::uint64_t count =
         std::min({operation_.entries_per_buffer(), table_entries_ - first, length - position});
     auto request = operation_.read_entries(first, count, Operation::second_reading);
     if (!operation_.execute({&request, 1})) return Validation::disconnected;
-    if (!operation_.equal_entries(Operation::second_reading,
-                                  std::span(words_).subspan(position, count))) {
-      unchanged_ = false;
-    }
+    compare(position, count);
+    if (second_ == Second::different) break;
     position += count;
   }
-  return unchanged_.value_or(true) ? Validation::unchanged : Validation::changed;
+  return second_ == Second::same_words ? Validation::unchanged : validate_keys();
+}
+
+Walk::Validation Walk::validate_keys() {
+  if (by_ == By::words) return Validation::changed;
+  if (rebindings_ % 2 != 0) return Validation::cleaning;
+  if (second_ == Second::different) return Validation::changed;
+  const auto rebindings = operation_.read_rebindings();
+  if (!rebindings) return Validation::disconnected;
+  return *rebindings == rebindings_ ? Validation::unchanged : Validation::changed;
 }
 
 }  // namespace falafel::engine

@@ -1,0 +1,133 @@
+// Who looks for a key behind others that never rest: a miss and an insertion end although a key of the same
+// chain is overwritten for ever.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "tests/engine/planted.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+constexpr std::uint64_t hot_home = 20;
+constexpr int hot_chain_length = 8;
+constexpr int patience = 400;  // SETs of each client that overwrites
+
+// Reads one entry and one container at a time, so that somebody overwrites the hot key meanwhile for sure.
+StoreOptions options_of_hot_chain(std::uint64_t entry_count) {
+  StoreOptions options;
+  options.server.geometry.table_entries = entry_count;
+  options.server.cleanup_percent = 100;
+  options.client.readahead = {.chunk_entries = 1, .containers = 1, .validation = false};
+  return options;
+}
+
+struct HotChain {
+  Store store;
+  std::uint64_t entry_count;
+  bool is_hot = false;
+  bool is_over = false;
+  int exhausted = 0;  // clients that have lost their patience
+
+  HotChain(const StoreOptions& options, fabric::FiberStackPool& stacks)
+      : store(options, stacks), entry_count(options.server.geometry.table_entries) {}
+
+  Bytes key(int number) const {
+    return engine_test::key_at(hot_home % entry_count, number, entry_count);
+  }
+
+  void add_overwriter(int index) {
+    store.add_client([this, index](fabric::Host& host, Client& client) {
+      if (index == 0) {
+        for (int number = 0; number < hot_chain_length; ++number) {
+          EXPECT_EQ(client.set(key(number), bytes_of("cold")).answer, Answer::stored);
+        }
+        is_hot = true;
+      }
+      while (!is_hot) host.sleep_until(host.now_ns() + microsecond_ns);
+      for (int round = 0; round < patience && !is_over; ++round) {
+        EXPECT_EQ(client.set(key(0), bytes_of(fmt::format("hot {}", round))).answer,
+                  Answer::stored);
+      }
+      if (!is_over) ++exhausted;
+    });
+  }
+
+  void add_searcher(const ClientBody& body) {
+    store.add_client([this, body](fabric::Host& host, Client& client) {
+      while (!is_hot) host.sleep_until(host.now_ns() + microsecond_ns);
+      body(host, client);
+      is_over = true;
+    });
+  }
+
+  void run() {
+    const StoreRun result = store.run();
+    EXPECT_TRUE(result.problems.empty()) << describe(result);
+    EXPECT_EQ(exhausted, 0) << "the search did not end before the others did";
+  }
+};
+
+// The first attempt starts over because a word has changed, the second one knows that it is the same key's.
+constexpr std::uint64_t restarts_at_a_hot_key = 1;
+
+TEST(HotKey, DoesNotHoldUpAMissBehindIt) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    StoreOptions options = options_of_hot_chain(64);
+    options.seed = seed;
+    HotChain chain(options, stacks);
+    chain.add_overwriter(0);
+    chain.add_overwriter(1);
+    chain.add_searcher([&](fabric::Host&, Client& client) {
+      for (int round = 0; round < 3; ++round) {
+        const engine::GetResult result = client.get(chain.key(hot_chain_length));
+        EXPECT_EQ(result.answer, Answer::not_found);
+        EXPECT_LE(result.statistics.restarts, restarts_at_a_hot_key);
+      }
+    });
+    chain.run();
+  }
+}
+
+TEST(HotKey, DoesNotHoldUpAnInsertionBehindIt) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    StoreOptions options = options_of_hot_chain(64);
+    options.seed = seed;
+    HotChain chain(options, stacks);
+    chain.add_overwriter(0);
+    chain.add_overwriter(1);
+    chain.add_searcher([&](fabric::Host&, Client& client) {
+      for (int number = hot_chain_length; number < hot_chain_length + 3; ++number) {
+        const engine::SetResult result = client.set(chain.key(number), bytes_of("new"));
+        EXPECT_EQ(result.answer, Answer::stored);
+        EXPECT_LE(result.statistics.restarts, restarts_at_a_hot_key);
+      }
+    });
+    chain.run();
+  }
+}
+
+TEST(HotKey, DoesNotHoldUpASearchOfAFullTable) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    StoreOptions options = options_of_hot_chain(hot_chain_length);
+    options.seed = seed;
+    HotChain chain(options, stacks);
+    chain.add_overwriter(0);
+    chain.add_overwriter(1);
+    chain.add_searcher([&](fabric::Host&, Client& client) {
+      EXPECT_EQ(client.get(chain.key(hot_chain_length)).answer, Answer::not_found);
+      EXPECT_EQ(client.set(chain.key(hot_chain_length), {}).answer, Answer::table_full);
+    });
+    chain.run();
+  }
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
