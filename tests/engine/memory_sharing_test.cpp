@@ -73,7 +73,8 @@ TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
 TEST(IdleClients, GiveTheRoomForTheirRegionsBack) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_few_regions(4);
-  options.server.geometry.mature_bytes = 3 * 1'024;
+  options.server.geometry.mature_bytes = 2 * 1'024;
+  options.server.keeps_overwrite_reserve = false;
   Store store(options, stacks);
   int idle = 0;
   bool is_over = false;
