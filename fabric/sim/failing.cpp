@@ -137,7 +137,10 @@ void QueuePairCore::close() {
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number_});
   if (peer_ != nullptr) {
     peer_->end_stall();
-    if (device_.attributes().destruction_drains) peer_->land();
+    if (device_.attributes().destruction_drains) {
+      peer_->land();
+      show_writes_of_peer(all_places);
+    }
     peer_->refresh();
   }
   refresh();

@@ -18,7 +18,7 @@ constexpr std::uint64_t late_answer_rate = 8;
 
 // What the completion shows of the peer's WRITEs by its status alone: with a flush everything has landed.
 std::uint64_t shown_by(CompletionStatus status) {
-  return status == CompletionStatus::flushed ? ~std::uint64_t{0} : 0;
+  return status == CompletionStatus::flushed ? QueuePairCore::all_places : 0;
 }
 }  // namespace
 

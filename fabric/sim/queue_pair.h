@@ -59,6 +59,7 @@ class QueuePairCore final : public Actor {
   void stall(std::uint64_t duration_ns);
   // Called when a completion has been polled: its requests have left their queue.
   void retire(fabric::Opcode opcode, std::uint32_t requests);
+  static constexpr std::uint64_t all_places = ~std::uint64_t{0};
   // The processor of this side sees what the peer's WRITEs before that place of its send queue changed.
   void show_writes_of_peer(std::uint64_t before_place);
   // Looks again at which requests may move, after something changed that they waited for.

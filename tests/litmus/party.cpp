@@ -141,7 +141,8 @@ void Trial::add_party(std::size_t number, const std::string& name, const Program
   const bool is_server = number == 0;
   const sim::HostOptions options{.name = name,
                                  .role = is_server ? sim::Role::server : sim::Role::client,
-                                 .device_count = is_server ? stage_.server_device_count : 1};
+                                 .device_count = is_server ? stage_.server_device_count : 1,
+                                 .destruction_drains = stage_.destruction_drains};
   fabric::Host& host = simulation_.add_host(options, [this, number, &program](fabric::Host&) {
     Party& party = parties_.at(number);
     number == 0 ? party.boot_as_server() : party.boot_as_client();

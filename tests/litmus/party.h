@@ -32,6 +32,7 @@ struct Stage {
   std::uint64_t client_count = 1;
   std::uint64_t connections_per_client = 1;
   std::uint64_t server_device_count = 1;  // client i uses device i modulo this
+  bool destruction_drains = false;        // of the server's devices
   fabric::QueuePairOptions queue_pair;    // without the objects that it refers to
   Program prepare_server;                 // once connected, before all programs
 };

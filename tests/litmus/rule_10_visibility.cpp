@@ -100,6 +100,22 @@ TEST(Litmus, Rule10_flush_shows_what_has_landed) {
   verify(litmus);
 }
 
+TEST(Litmus, Rule10_destruction_shows_what_has_landed_where_it_drains) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        server.yield_at_random(8);
+        server.queue_pair().close();
+        server.region().revoke();
+        server.trial().seen[0] = server.load(x);
+      },
+      write_x);
+  litmus.stage.destruction_drains = true;
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[0], trial.final_word(x)); };
+  litmus.allowed = {{0x00, "refused"}, {0x11, "admitted before, and seen"}};
+  litmus.forbidden = "nothing can land any more, and a WRITE that has landed is not seen";
+  verify(litmus);
+}
+
 TEST(Litmus, Rule10_words_never_become_older) {
   Litmus litmus = late_visibility(
       [](Party& server) {

@@ -174,7 +174,6 @@ void Draw::draw_simulation(Scenario& scenario) {
                                     sim::FaultKind::registration_failure}) {
     options.set_fault_rate(kind, 0);
   }
-  options.late_visibility = false;
   options.step_limit = 300'000;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
