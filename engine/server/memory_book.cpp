@@ -8,7 +8,7 @@ namespace falafel::engine {
 
 MemoryBook::MemoryBook(const Geometry& geometry, bool keeps_reserve)
     : geometry_(geometry),
-      reserve_bytes_(keeps_reserve && geometry.mature_bytes >= 2 * geometry.region_bytes
+      reserve_bytes_(keeps_reserve && geometry.mature_bytes >= 4 * geometry.region_bytes
                          ? geometry.region_bytes
                          : 0),
       regions_(geometry.region_count) {

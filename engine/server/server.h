@@ -53,7 +53,7 @@ struct ServerOptions {
   // Whether a client that holds regions has to give them back when others wait for one.
   bool asks_for_regions_back = true;
   // Whether one region's worth of memory is kept for SETs that overwrite a key and take no more memory than
-  // before; none is if a mature space has less than two regions.
+  // before; none is if a mature space has less than four regions.
   bool keeps_overwrite_reserve = true;
   // Before a request is refused for lack of memory, the server measures what lives in the mature space: not
   // more often than this, and in no more than about a tenth of its time.
