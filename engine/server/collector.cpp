@@ -115,6 +115,7 @@ std::uint64_t Collector::kept_bytes(Entry entry) const {
 void Collector::move(std::uint64_t slot, Entry entry, Task& task) {
   // Where collection and cleanup take turns, the lock is nobody's: it goes. Else it is the cleanup's.
   if (entry.is_locked() && !safeguards_.exclusion) return;
+  if (entry.is_locked()) ++statistics_.entries_repaired;
   if (entry.is_deleted()) host_.count(probes::collector_met_deleted);
   submit({.slot = slot, .expected = entry, .desired = with_tag(copy(entry, task))}, task);
 }
