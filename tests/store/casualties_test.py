@@ -6,6 +6,7 @@ protocol."""
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -16,14 +17,15 @@ PROGRAM, WORKER, HOSTILE = sys.argv[1:4]
 del sys.argv[1:4]
 
 SEED = int(os.environ.get("FALAFEL_SEED", "1"))
-CASUALTIES = 100
+CASUALTIES = int(os.environ.get("FALAFEL_CASUALTIES", "100"))
 CROWD, COPIERS = 6, 2  # of those that will be killed or stopped, at the same time
 SURVIVORS = 3
 LONGEST_LIFE_SECONDS = 0.12
 CLIENT_TIMEOUT_SECONDS = 1
 VALUE_BYTES, KEYS = 120_000, 2
-# docs/protocol.md, Bounds: how long a SET may wait for a region.
-BOUND_SECONDS = 2 * CLIENT_TIMEOUT_SECONDS
+# docs/protocol.md, Bounds: a SET waits for a region until clients that are silent have been given up, and what
+# they had has been collected.
+BOUND = f"{CLIENT_TIMEOUT_SECONDS} s of silence and a collection"
 
 
 class Casualties(unittest.TestCase):
@@ -45,7 +47,13 @@ class Casualties(unittest.TestCase):
 
     def start_copier(self):
         """One that is in the middle of a copy most of its time."""
-        copier = Client(self.falafel, [HOSTILE, self.falafel.directory, "copy"], "done")
+        for _ in range(10):
+            try:
+                copier = Client(self.falafel, [HOSTILE, self.falafel.directory, "copy"], "done",
+                                stderr=subprocess.DEVNULL)
+                break
+            except AssertionError:  # given up while it waited for a region, because it says nothing
+                continue
         self.addCleanup(copier.end)
         return copier
 
@@ -91,8 +99,10 @@ class Casualties(unittest.TestCase):
         report = self.falafel.await_report(
             lambda report: sum(not client["leaving"] for client in report["clients"]) == SURVIVORS)
         self.await_progress(survivors)
-        print(f"{CASUALTIES} clients lost, {stopped} of them stopped; until they are killed, regions: "
-              f"{report['regions']}")
+        in_a_copy = [client for client in report["clients"] if client["leaving"]]
+        self.assertGreater(len(in_a_copy), 0)
+        print(f"{CASUALTIES} clients lost, {stopped} of them stopped, {len(in_a_copy)} in the middle of a "
+              f"copy: they keep {sum(len(client['regions']) for client in in_a_copy)} regions")
         for worker in lost:
             worker.process.kill()
         self.falafel.await_report(lambda report: len(report["clients"]) == SURVIVORS)
@@ -103,7 +113,7 @@ class Casualties(unittest.TestCase):
             self.assertEqual(survivor.errors(), [])
             self.assertEqual(survivor.ticks()[-1].refused, 0)
         longest = max(survivor.ticks()[-1].longest_set_ns for survivor in survivors) / 1e9
-        print(f"longest wait of a SET: {longest:.3f} s; bound: {BOUND_SECONDS:g} s")
+        print(f"longest wait of a SET: {longest:.3f} s; bound: {BOUND}")
         self.falafel.await_report(lambda report: report["clients"] == [] and report["idle"]
                                   and set(report["regions"]) == {"free"})
         self.look_at_what_is_stored()

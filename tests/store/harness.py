@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import tempfile
@@ -40,15 +41,16 @@ class Server:
 class Client:
     """A program that stays connected and says when it has done its work: the line that it prints first."""
 
-    def __init__(self, falafel, words, ready_line):
+    def __init__(self, falafel, words, ready_line, **popen):
         self.process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "FALAFEL_DIRECTORY": falafel.directory},
+            env={**os.environ, "FALAFEL_DIRECTORY": falafel.directory}, **popen,
         )
-        line = self.process.stdout.readline()
+        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        line = self.process.stdout.readline() if ready else "nothing"
         if line != f"{ready_line}\n":
             self.end()
-            raise AssertionError(f"{words} said {line!r}")
+            raise AssertionError(f"{words} said {line!r}; the server: {falafel.run('stat')}")
 
     def send_signal(self, number):
         self.process.send_signal(number)

@@ -33,6 +33,7 @@ using engine::MessageKind;
 using engine::Verification;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t patience_ns = 5 * second_ns;
 constexpr std::uint64_t message_count = 8;
 constexpr std::uint64_t messages_at = 1 << 20;  // in the local memory, behind what requests carry
 constexpr std::uint64_t local_bytes = messages_at + message_count * control_message_bytes;
@@ -50,7 +51,7 @@ void expected_done(const fabric::Result<void>& result) {
 // A queue pair, and what can be done with it one request after the other.
 class Wire {
  public:
-  explicit Wire(fabric::Host& host) {
+  explicit Wire(fabric::Host& host) : host_(host) {
     fabric::Device& device = host.device(0);
     domain_ = device.create_protection_domain();
     completions_ = expected(device.create_completion_queue(64), "a completion queue");
@@ -145,11 +146,16 @@ class Wire {
   }
   fabric::WorkCompletion poll() {
     fabric::WorkCompletion completion;
-    while (completions_->poll({&completion, 1}) == 0) completions_->wait(fabric::never_ns);
+    const std::uint64_t deadline_ns = host_.now_ns() + patience_ns;
+    while (completions_->poll({&completion, 1}) == 0) {
+      // It says nothing to the server while it waits, so that may have given it up meanwhile.
+      if (!completions_->wait(deadline_ns)) throw std::runtime_error("no answer");
+    }
     if (completion.status == fabric::CompletionStatus::success) return completion;
     throw std::runtime_error("the connection broke");
   }
 
+  fabric::Host& host_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> completions_;
   engine::LocalMemory local_;
@@ -267,12 +273,17 @@ int run(std::string_view directory, std::string_view deed, std::string_view key)
   const auto process = expected(
       shm::Process::create({.directory = directory, .memory_limit_bytes = 1 << 24}), "a process");
   const auto host = expected(process->create_host("client"), "a host");
-  bool is_understood = false;
+  int exit_status = 0;
   host->run_program([&] {
-    Intruder intruder(*host);
-    is_understood = do_it(intruder, deed, std::as_bytes(std::span(key)));
+    try {
+      Intruder intruder(*host);
+      if (!do_it(intruder, deed, std::as_bytes(std::span(key)))) exit_status = 2;
+    } catch (const std::exception& error) {  // a fiber ends without
+      fmt::print(stderr, "{}\n", error.what());
+      exit_status = 1;
+    }
   });
-  return is_understood ? 0 : 2;
+  return exit_status;
 }
 
 }  // namespace

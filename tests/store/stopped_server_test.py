@@ -17,6 +17,8 @@ del sys.argv[1:3]
 STOP_SECONDS = float(os.environ.get("FALAFEL_STOP_SECONDS", "7"))
 CLIENT_TIMEOUT_SECONDS = float(os.environ.get("FALAFEL_CLIENT_TIMEOUT_SECONDS", "1"))
 READERS = 2
+READER = os.environ.get("FALAFEL_READER", "read")
+NOT_FOUND, DOES_NOT_ANSWER = 1, 11  # exit statuses
 # The machine is shared: the rate is compared to tell going on from standing still.
 LEAST_SHARE = 0.1
 
@@ -34,7 +36,7 @@ class StoppedServer(unittest.TestCase):
         self.addCleanup(self.server.end, signal.SIGKILL)
 
     def start_readers(self):
-        readers = [Worker(self.falafel, WORKER, "read", number) for number in range(1, READERS + 1)]
+        readers = [Worker(self.falafel, WORKER, READER, number) for number in range(1, READERS + 1)]
         for reader in readers:
             self.addCleanup(reader.end, signal.SIGKILL)
             reader.await_start()
@@ -42,6 +44,13 @@ class StoppedServer(unittest.TestCase):
 
     def clients(self):
         return [client["number"] for client in self.falafel.report()["clients"]]
+
+    def test_connecting_ends_at_its_time_out(self):
+        self.server.process.send_signal(signal.SIGSTOP)
+        status, _, error = self.falafel.run("get", "key")
+        self.assertEqual(status, DOES_NOT_ANSWER, error)
+        self.server.process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.falafel.run("get", "key")[0], NOT_FOUND)
 
     def test_gets_go_on_and_nobody_is_given_up(self):
         readers = self.start_readers()

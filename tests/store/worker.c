@@ -1,7 +1,8 @@
 /* A client that works until SIGTERM: it stores keys of its own, then gets and sets them and some that all
-   workers share, and checks every value. Arguments: what it does (read: GETs; mixed: as many SETs), a
-   number that no other worker has, how many keys it has, the length of a value in bytes. Or (look) it gets
-   the keys of all workers up to that number, checks that each value is one that its worker stored, and ends.
+   workers share, and checks every value. Arguments: what it does (read: GETs; paced: GETs with a pause of a
+   millisecond after each; mixed: as many SETs as GETs), a number that no other worker has, how many keys it
+   has, the length of a value in bytes. Or (look) it gets the keys of all workers up to that number, checks that
+   each value is one that its worker stored, and ends.
 
    It prints a line each tenth of a second, with the time of the monotonic clock and what it has done so far
    (tick NANOSECONDS GETS SETS REFUSED LONGEST_SET_NANOSECONDS), and one for each operation that fails (error
@@ -20,6 +21,7 @@ enum { shared_keys = 8, key_capacity = 64, words_between = 61 };
 
 static const uint64_t second_ns = 1000000000;
 static const uint64_t tick_ns = 100000000;
+static const struct timespec pace = {.tv_nsec = 1000000};
 
 static volatile sig_atomic_t is_over = 0;
 
@@ -135,7 +137,7 @@ static void get(struct worker* self, unsigned index) {
   }
 }
 
-static void work(struct worker* self, int writes) {
+static void work(struct worker* self, int writes, int is_paced) {
   for (unsigned index = 0; index < self->keys && !is_over; ++index) set(self, index);
   report(self);
   for (uint64_t next_report_ns = now_ns() + tick_ns; !is_over;) {
@@ -144,6 +146,7 @@ static void work(struct worker* self, int writes) {
       set(self, index);
     else
       get(self, index);
+    if (is_paced) nanosleep(&pace, NULL);
     if (now_ns() >= next_report_ns) {
       report(self);
       next_report_ns += tick_ns;
@@ -182,7 +185,7 @@ int main(int argc, char** argv) {
     self.looks_at_others = 1;
     look(&self);
   } else {
-    work(&self, strcmp(argv[1], "read") != 0);
+    work(&self, strcmp(argv[1], "mixed") == 0, strcmp(argv[1], "paced") == 0);
   }
   falafel_close(self.store);
   free(self.value);
