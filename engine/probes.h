@@ -36,6 +36,7 @@ inline constexpr Probe server_was_late{22, "server_was_late"};
 inline constexpr Probe entry_repaired{23, "entry_repaired"};
 inline constexpr Probe regions_asked_back{24, "regions_asked_back"};
 inline constexpr Probe region_granted_for_overwrite{25, "region_granted_for_overwrite"};
+inline constexpr Probe cleanup_requested{26, "cleanup_requested"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -62,7 +63,8 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 server_was_late,
                                 entry_repaired,
                                 regions_asked_back,
-                                region_granted_for_overwrite};
+                                region_granted_for_overwrite,
+                                cleanup_requested};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -147,7 +147,8 @@ Search::Result Search::end_at_empty(std::uint64_t index) {
 
 Search::Result Search::end_of_table() {
   operation_.count(probes::walk_covered_table);
-  return end_at(walk_.chunk_entries() - 1, {.outcome = FindOutcome::table_walked});
+  return end_at(walk_.chunk_entries() - 1,
+                {.outcome = FindOutcome::table_walked, .met_deleted = walk_.has_deleted()});
 }
 
 // No container up to this entry that verifies has the key.

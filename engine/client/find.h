@@ -33,6 +33,7 @@ struct FindResult {
   std::uint64_t slot = 0;       // occupied, empty; corrupted: of the first such container
   Entry entry{};                // the same: as it was read
   ContainerHeader header{};     // occupied
+  bool met_deleted = false;     // table_walked: some entries are deleted
   LoadedContainer container{};  // occupied: the key at least; until the operation's next request
 };
 

@@ -27,6 +27,7 @@ std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
 Session::Session(fabric::Host& owner, const ClientOptions& client_options)
     : host(owner),
       options(client_options),
+      cleanups(owner, client_options.server_timeout_ns, [this] { outbox_->notify_all(); }),
       quiescence([this] {
         if (quiescent_since_) outbox_->notify_all();
       }),
@@ -158,6 +159,7 @@ void Session::say_goodbye() {
 
 void Session::on_broken() {
   if (regions) regions->on_broken();
+  cleanups.on_broken();
   outbox_->notify_all();
   goodbye_sent_->notify_all();
 }
@@ -220,6 +222,7 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::grant_region: return regions->on_granted(message);
     case MessageKind::deny_region: return regions->on_denied();
     case MessageKind::return_regions: regions->on_wanted_back(message); return true;
+    case MessageKind::cleanup_done: return cleanups.on_done();
     case MessageKind::ask_for_quiescence:
       asked_epoch_ = message.epoch;
       quiescent_since_ = quiescence.now();
@@ -229,8 +232,7 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::release_region:
     case MessageKind::heartbeat:
     case MessageKind::goodbye:
-    case MessageKind::request_cleanup:
-    case MessageKind::cleanup_done: break;
+    case MessageKind::request_cleanup: break;
   }
   return false;
 }
@@ -294,6 +296,7 @@ std::optional<ControlMessage> Session::next_message() {
   if (goodbye_) return ControlMessage{.kind = MessageKind::goodbye};
   if (has_credit(credits_for_messages)) {
     if (auto message = regions->take_message()) return message;
+    if (auto message = cleanups.take_message()) return message;
   }
   return heartbeat();
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/client/cleanup_requests.h"
 #include "engine/client/client.h"
 #include "engine/client/quiescence.h"
 #include "engine/client/readahead.h"
@@ -63,6 +64,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<OperationSlot> slots;
   std::optional<Requester> requester;
   std::optional<RegionAllocator> regions;
+  CleanupRequests cleanups;
   Quiescence quiescence;
   LoadEstimate load;
   OperationStatistics statistics;

@@ -68,6 +68,7 @@ class Store {
   std::optional<Answer> run();
 
  private:
+  std::optional<Answer> wait_for_slot(const FindResult& position);
   Swap swap(const FindResult& position);
   Swap execute(std::uint64_t slot, Entry expected, Entry desired);
   Entry successor(Entry expected) const;
@@ -82,6 +83,7 @@ class Store {
   std::uint64_t length_bytes_;
   Change change_;
   bool written_ = false;
+  bool has_waited_for_slot_ = false;
   bool repaired_ = false;  // a damaged container that may have been the key's is gone
 };
 
@@ -90,7 +92,10 @@ std::optional<Answer> Store::run() {
     const FindResult position = find(operation_, key_);
     const bool is_damaged = position.outcome == FindOutcome::corrupted;
     switch (position.outcome) {
-      case FindOutcome::table_walked: return Answer::table_full;
+      case FindOutcome::table_walked:
+        if (const auto refusal = wait_for_slot(position)) return without_effect(*refusal);
+        operation_.restart();
+        continue;
       case FindOutcome::out_of_memory: return Answer::out_of_memory;
       case FindOutcome::timed_out: return without_effect(Answer::timed_out);
       case FindOutcome::disconnected: return without_effect(Answer::disconnected);
@@ -115,6 +120,16 @@ std::optional<Answer> Store::run() {
     if (!repaired_ && operation_.session().regions->is_wanted_back(allocation_))
       return std::nullopt;
   }
+}
+
+// A cleanup makes slots of deleted entries. None if there was one, which is asked for once.
+std::optional<Answer> Store::wait_for_slot(const FindResult& position) {
+  const bool may_help = position.met_deleted && change_ != Change::overwrite_only;
+  if (!may_help || has_waited_for_slot_) return Answer::table_full;
+  has_waited_for_slot_ = true;
+  operation_.count(probes::cleanup_requested);
+  operation_.forget();
+  return operation_.session().cleanups.wait();
 }
 
 Entry Store::successor(Entry expected) const {

@@ -55,6 +55,10 @@ std::uint64_t Walk::occupied_entries() const {
   return static_cast<std::uint64_t>(end - begin);
 }
 
+bool Walk::has_deleted() const {
+  return std::ranges::any_of(words_, [](Entry word) { return word.is_deleted(); });
+}
+
 std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
   if (chunk_begin_ > 0) return std::nullopt;
   return operation_.read_entries(home_, index + 1, Operation::second_reading);

@@ -37,6 +37,8 @@ class Walk {
 
   // Without bounded walks, there is always a next slot.
   bool covers_table() const;
+  // Of all words so far.
+  bool has_deleted() const;
   // The entry at `index` of the last chunk is the home slot's.
   bool is_home(std::uint64_t index) const { return chunk_begin_ + index == 0; }
 

@@ -81,6 +81,70 @@ TEST(TableFull, EndsWithADeleteAndACleanup) {
   EXPECT_GT(run.inspection.statistics.entries_cleaned, 0U);
 }
 
+// Nobody has to wait for a share of deleted entries, or for the next look at the table.
+TEST(TableFull, AsksForTheCleanupThatMakesASlot) {
+  StoreOptions options = options_of_few_entries();
+  options.server.cleanup_percent = 100;
+  options.server.cleanup_interval_ns = 3'600 * second_ns;
+  const StoreRun run = run_one_client(options, [](fabric::Host& host, Client& client) {
+    fill_table(client);
+    EXPECT_EQ(client.set(numbered_key(few_entries), bytes_of("new")).answer, Answer::table_full);
+    EXPECT_EQ(client.remove(numbered_key(1)).answer, Answer::deleted);
+    const std::uint64_t start_ns = host.now_ns();
+    EXPECT_EQ(client.set(numbered_key(few_entries), bytes_of("new")).answer, Answer::stored);
+    EXPECT_LT(host.now_ns() - start_ns, millisecond_ns);
+    EXPECT_EQ(client.get(numbered_key(few_entries)).value, bytes_of("new"));
+  });
+  EXPECT_EQ(run.inspection.statistics.cleanups, 1U);
+}
+
+TEST(TableFull, IsAnsweredInTimeByAServerThatDoesNotCleanUp) {
+  StoreOptions options = options_of_few_entries();
+  options.client.server_timeout_ns = 5 * millisecond_ns;
+  options.server.cleanup_percent = 100;
+  fabric::FiberStackPool stacks;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) {
+    fill_table(client);
+    EXPECT_EQ(client.remove(numbered_key(1)).answer, Answer::deleted);
+    store.simulation().pause("server", 20 * millisecond_ns);
+    const std::uint64_t start_ns = host.now_ns();
+    EXPECT_EQ(client.set(numbered_key(few_entries), {}).answer, Answer::timed_out);
+    EXPECT_LT(host.now_ns() - start_ns, 6 * millisecond_ns);
+    EXPECT_EQ(client.get(numbered_key(few_entries)).answer, Answer::not_found);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
+// Several fibers wait for the same cleanup, or for the one behind it.
+TEST(TableFull, ServesAllWhoAskForACleanup) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    StoreOptions options = options_of_few_entries();
+    options.seed = seed;
+    options.server.cleanup_percent = 100;
+    options.server.cleanup_interval_ns = 3'600 * second_ns;
+    Store store(options, stacks);
+    store.add_client([&](fabric::Host& host, Client& client) {
+      fill_table(client);
+      for (int number = 0; number < few_entries; ++number) client.remove(numbered_key(number));
+      std::vector<fabric::FiberId> fibers;
+      for (int number = 0; number < few_entries; ++number) {
+        fibers.push_back(host.spawn({.name = "setter"}, [&client, number] {
+          const Bytes key = numbered_key(10 + number);
+          EXPECT_EQ(client.set(key, bytes_of("new")).answer, Answer::stored);
+        }));
+      }
+      for (const fabric::FiberId fiber : fibers) host.join(fiber);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(few_entries));
+  }
+}
+
 TEST(TableFull, OfDeletedKeysOnlyBecomesEmpty) {
   const StoreRun run =
       run_one_client(options_of_few_entries(), [](fabric::Host& host, Client& client) {

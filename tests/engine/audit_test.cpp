@@ -19,14 +19,14 @@ namespace {
 using engine::Entry;
 
 constexpr std::uint64_t audit_interval_ns = millisecond_ns;
-constexpr std::uint64_t table_entries = 32;
-constexpr std::uint64_t region_bytes = 1'024;
+constexpr std::uint64_t audited_entries = 32;
+constexpr std::uint64_t audited_region_bytes = 1'024;
 
 StoreOptions audited_store(std::uint64_t seed, engine::Collection collection) {
   StoreOptions options;
   options.seed = seed;
   options.server.geometry = {
-      .table_entries = table_entries, .region_bytes = region_bytes, .region_count = 6};
+      .table_entries = audited_entries, .region_bytes = audited_region_bytes, .region_count = 6};
   options.server.cleanup_interval_ns = audit_interval_ns;
   options.server.collection = collection;
   return options;
@@ -34,7 +34,7 @@ StoreOptions audited_store(std::uint64_t seed, engine::Collection collection) {
 
 // Swaps whatever the slot holds for what `alter` makes of it, as long as others come between.
 void attack(RawClient& attacker, std::uint64_t slot, const std::function<Entry(Entry)>& alter) {
-  const engine::Geometry geometry{.table_entries = table_entries};
+  const engine::Geometry geometry{.table_entries = audited_entries};
   Entry expected;
   for (bool is_done = false; !is_done;) {
     fabric::WorkRequest request;
@@ -102,9 +102,9 @@ TEST(Audit, IsNotNeededByACollectionThatMeetsAForeignLock) {
       const auto place = find_planted(*store.server(), numbered(0));
       ASSERT_TRUE(place);
       attack(attacker, place->slot, &Entry::with_locked);
-      const Bytes filling(region_bytes / 2);
+      const Bytes filling(audited_region_bytes / 2);
       for (int number = 1; number <= 4; ++number) {
-        const Bytes key = key_at((place->slot + 2) % table_entries, number, table_entries);
+        const Bytes key = key_at((place->slot + 2) % audited_entries, number, audited_entries);
         ASSERT_EQ(client.set(key, filling).answer, Answer::stored);
       }
       EXPECT_EQ(client.get(numbered(0)).value, bytes_of("value"));
@@ -141,7 +141,7 @@ TEST(Audit, MakesDeletedEntriesOfWhatPointsNowhere) {
       const StoreRun run = run_attacked(
           audited_store(1, collection),
           [&, alter = alter](Store&, fabric::Host& host, Client& client, RawClient& attacker) {
-            const auto key = [&](int number) { return key_at(home, number, table_entries); };
+            const auto key = [&](int number) { return key_at(home, number, audited_entries); };
             for (int number = 0; number < 3; ++number) {
               ASSERT_EQ(client.set(key(number), bytes_of("value")).answer, Answer::stored);
             }
@@ -184,9 +184,9 @@ TEST(Audit, IsNotHeldUpByAWordThatChangesForEver) {
     store.add_client([&](fabric::Host& host, Client& client) {
       ASSERT_EQ(client.set(numbered(0), bytes_of("value")).answer, Answer::stored);
       target = find_planted(*store.server(), numbered(0))->slot;
-      const Bytes filling(region_bytes / 2);
+      const Bytes filling(audited_region_bytes / 2);
       for (int number = 1; number <= 20; ++number) {
-        const Bytes key = key_at((*target + 2) % table_entries, number % 4, table_entries);
+        const Bytes key = key_at((*target + 2) % audited_entries, number % 4, audited_entries);
         ASSERT_EQ(client.set(key, filling).answer, Answer::stored);
         ASSERT_EQ(client.remove(key).answer, Answer::deleted);
         host.sleep_until(host.now_ns() + audit_interval_ns);

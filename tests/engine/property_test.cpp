@@ -41,6 +41,7 @@ sim::SimulationOptions draw_simulation() {
   simulation.step_limit = 3'000'000;
   simulation.granularity = *rc::gen::element(sim::Granularity::word, sim::Granularity::packet);
   simulation.processor_preemption = *rc::gen::arbitrary<bool>();
+  simulation.late_visibility = *rc::gen::arbitrary<bool>();
   simulation.failing_cas_writes_back = *rc::gen::arbitrary<bool>();
   simulation.mtu_bytes = *rc::gen::element<std::uint64_t>(256, 4'096);
   simulation.max_outstanding_reads_and_atomics = *rc::gen::element<std::uint64_t>(1, 4, 16);

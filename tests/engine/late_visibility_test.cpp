@@ -1,0 +1,57 @@
+// The server's processor sees what clients write late: it neither takes older bytes for a container nor a
+// container for lost.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "engine/probes.h"
+#include "tests/engine/planted.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+constexpr std::uint64_t late_table_entries = 16;
+constexpr std::uint64_t late_home = 5;
+
+// Three keys of one chain are set again and again, so that regions come round with the containers of earlier
+// keys in them, and a fourth one before them is deleted, so that each cleanup has to move all three.
+TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
+  fabric::FiberStackPool stacks;
+  std::uint64_t moved = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    StoreOptions options;
+    options.seed = seed;
+    options.simulation.late_visibility = true;
+    options.server.geometry = {
+        .table_entries = late_table_entries, .region_bytes = 256, .region_count = 6};
+    options.server.cleanup_interval_ns = 3'600 * second_ns;
+    Store store(options, stacks);
+    store.add_client([&](fabric::Host&, Client& client) {
+      for (int round = 0; round < 10; ++round) {
+        // Homes differ, so an older container in the same place is one of another chain.
+        const auto key = [round](int number) {
+          return key_at((late_home + static_cast<std::uint64_t>(round) * 3) % late_table_entries,
+                        number, late_table_entries);
+        };
+        for (int number = 0; number < 4; ++number) {
+          ASSERT_EQ(client.set(key(number), bytes_of("value")).answer, Answer::stored);
+        }
+        ASSERT_EQ(client.remove(key(0)).answer, Answer::deleted);
+        store.server()->clean_up();
+        for (int number = 1; number < 4; ++number) {
+          EXPECT_EQ(client.get(key(number)).value, bytes_of("value"));
+          EXPECT_EQ(client.remove(key(number)).answer, Answer::deleted);
+        }
+      }
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    moved += run.probe(engine::probes::cleanup_moved_entry);
+  }
+  EXPECT_GT(moved, 1'000U);
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
