@@ -134,6 +134,13 @@ void RegionAllocator::finish(const Allocation& allocation) {
   std::erase_if(retired_, [&](const RegionPointer& retired) { return retired.get() == &region; });
 }
 
+void RegionAllocator::finish_abandoned(std::uint64_t count) {
+  for (; finished_abandoned_ < count; ++finished_abandoned_) {
+    finish(abandoned_.front());
+    abandoned_.pop_front();
+  }
+}
+
 void RegionAllocator::give_back(const Allocation& allocation) {
   Region& region = find(allocation.incarnation);
   const std::uint64_t end = allocation.offset + allocation.size_bytes;

@@ -51,6 +51,11 @@ class RegionAllocator {
   void finish(const Allocation& allocation);
   // Nothing refers to it at all, so that it can be used again.
   void give_back(const Allocation& allocation);
+  // The fiber that used it is gone, and requests that refer to it may be under way.
+  void abandon(const Allocation& allocation) { abandoned_.push_back(allocation); }
+  // How many were abandoned so far, and that requests posted before the first `count` were have completed.
+  std::uint64_t abandoned_count() const { return finished_abandoned_ + abandoned_.size(); }
+  void finish_abandoned(std::uint64_t count);
 
   // What the server says; false if that makes no sense.
   bool on_granted(const ControlMessage& grant);
@@ -106,6 +111,8 @@ class RegionAllocator {
   Supply reserve_{.need = RegionNeed::overwrite};
   std::vector<RegionPointer> retired_;  // until all work there has completed
   std::deque<ControlMessage> messages_;
+  std::deque<Allocation> abandoned_;
+  std::uint64_t finished_abandoned_ = 0;
   std::optional<RegionNeed> requested_;
   std::uint64_t wanted_back_ = 0;  // regions granted up to this incarnation are
   bool broken_ = false;

@@ -289,7 +289,11 @@ bool Session::send(const ControlMessage& message) {
   ++sent_;
   check_interval_ns_ = heartbeat_interval_ns_;
   next_check_ns_ = host.now_ns() + check_interval_ns_;
-  return requester->execute({&request, 1});
+  // Requests complete in the order in which they were posted.
+  const std::uint64_t abandoned = regions->abandoned_count();
+  const bool sent = requester->execute({&request, 1});
+  if (sent) regions->finish_abandoned(abandoned);
+  return sent;
 }
 
 std::optional<ControlMessage> Session::next_message() {

@@ -22,19 +22,25 @@
 namespace falafel::engine {
 namespace {
 
-// The container's place, given up in one way or the other when the operation is over; but not if its
-// fiber is cancelled: then nobody knows what still refers to it.
+// The container's place, given up in one way or the other when the operation is over. If its fiber is
+// cancelled, requests under way may refer to it.
 class Place {
  public:
   Place(RegionAllocator& regions, const Allocation& allocation)
       : regions_(regions), allocation_(allocation) {}
+  ~Place() {
+    if (!over_) regions_.abandon(allocation_);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
 
-  const Allocation& allocation() const { return allocation_; }
   std::optional<Answer> publish(std::optional<Answer> answer) {
+    over_ = true;
     regions_.finish(allocation_);
     return answer;
   }
   std::optional<Answer> give_back(std::optional<Answer> answer) {
+    over_ = true;
     regions_.give_back(allocation_);
     return answer;
   }
@@ -42,6 +48,7 @@ class Place {
  private:
   RegionAllocator& regions_;
   Allocation allocation_;
+  bool over_ = false;
 };
 
 // What a SET may do to the table.

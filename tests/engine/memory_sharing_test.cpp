@@ -110,6 +110,35 @@ TEST(ActiveClients, ShareASingleRegion) {
   }
 }
 
+// The requests of its last SET complete without it, and its region can go back.
+TEST(CancelledFiber, KeepsNoRegion) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Store store(options_of_few_regions(1, seed), stacks);
+    bool is_cancelled = false;
+    bool is_over = false;
+    store.add_client([&](fabric::Host& host, Client& client) {
+      const fabric::FiberId fiber = host.spawn({.name = "setter"}, [&] {
+        for (;;) client.set(shared_key(0), Bytes(100));
+      });
+      host.sleep_until(host.now_ns() + 100 * microsecond_ns + seed * 700);
+      host.cancel(fiber);
+      host.join(fiber);
+      is_cancelled = true;
+      while (!is_over) host.sleep_until(host.now_ns() + millisecond_ns);
+      EXPECT_EQ(client.set(shared_key(0), Bytes(100)).answer, Answer::stored);
+    });
+    store.add_client([&](fabric::Host& host, Client& client) {
+      while (!is_cancelled) host.sleep_until(host.now_ns() + millisecond_ns);
+      EXPECT_EQ(client.set(shared_key(1), bytes_of("1")).answer, Answer::stored);
+      EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
+      is_over = true;
+    });
+    run_to_its_end(store);
+  }
+}
+
 // It holds a region, says that it is quiescent whenever it is asked, and gives nothing back.
 TEST(ClientThatKeepsItsRegion, IsGivenUpWithinTheHeartbeatTimeout) {
   fabric::FiberStackPool stacks;
