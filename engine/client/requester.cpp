@@ -41,8 +41,9 @@ void Requester::wait_until(const Condition& condition, fabric::Event& event) {
     polling_ = true;
     struct PassOn {
       Requester& requester;
-      ~PassOn() { requester.pass_on(); }
-    } const at_end{*this};
+      const fabric::Event& own_event;
+      ~PassOn() { requester.pass_on(own_event); }
+    } const at_end{*this, event};
     while (!condition()) {
       completions_.wait(fabric::never_ns);
       dispatch();
@@ -115,11 +116,12 @@ void Requester::complete(const fabric::WorkCompletion& completion) {
   }
 }
 
-void Requester::pass_on() {
+// The fiber that polled may have been cancelled before its own chain was done.
+void Requester::pass_on(const fabric::Event& own_event) {
   polling_ = false;
   room_->notify_all();
   for (const Chain& chain : chains_) {
-    if (!chain.is_done() && !chain.abandoned) {
+    if (!chain.is_done() && !chain.abandoned && chain.completed.get() != &own_event) {
       chain.completed->notify_all();
       return;
     }

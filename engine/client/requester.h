@@ -53,7 +53,7 @@ class Requester {
   void wait_until(const Condition& condition, fabric::Event& event);
   void dispatch();
   void complete(const fabric::WorkCompletion& completion);
-  void pass_on();
+  void pass_on(const fabric::Event& own_event);
 
   fabric::Host& host_;
   fabric::CompletionQueue& completions_;
