@@ -49,8 +49,10 @@ void ReclaimedMemory::on_read_posted(Reader reader, Request request, std::uint64
   Read& read = reads_[request] = {.reader = reader};
   if (const auto entry = of_reader.entries.find(offset); entry != of_reader.entries.end()) {
     read = {.reader = reader, .container = offset, .entry_read = entry->second};
-  } else if (const auto begun = of_reader.read_ends.find(offset);
-             begun != of_reader.read_ends.end()) {
+  }
+  // An operation that started over may know the offset from before, as the start of another container.
+  if (const auto begun = of_reader.read_ends.find(offset);
+      begun != of_reader.read_ends.end() && begun->second.entry_read > read.entry_read) {
     read = begun->second;
   }
   if (read.container != 0) of_reader.read_ends[offset + length_bytes] = read;

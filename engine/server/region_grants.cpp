@@ -127,11 +127,13 @@ void RegionGrants::measure() {
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t used_bytes = book_.used_bytes();
   const std::uint64_t live_bytes = std::min(mature_space_.live_bytes(), used_bytes);
+  // The server may have stood still meanwhile. That is not to put the next measurement off.
   const std::uint64_t took_ns = host_.now_ns() - began_ns;
+  const std::uint64_t pause_ns = std::min(share * took_ns, options_.heartbeat_timeout_ns);
   measurement_ =
       Measurement{.garbage_bytes = used_bytes - live_bytes,
                   .used_bytes = used_bytes,
-                  .due_ns = began_ns + std::max(options_.measurement_interval_ns, share * took_ns)};
+                  .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
 }
 
 // False if no client holds a region that it has not been asked for in the name of this request.

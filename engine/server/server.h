@@ -56,7 +56,8 @@ struct ServerOptions {
   // before; none is if a mature space has less than four regions.
   bool keeps_overwrite_reserve = true;
   // Before a request is refused for lack of memory, the server measures what lives in the mature space: not
-  // more often than this, and in no more than about a tenth of its time.
+  // more often than this, and in no more than about a tenth of its time if that takes no longer than a
+  // heartbeat time-out.
   std::uint64_t measurement_interval_ns = 10'000'000;
   // The secret of the hash; drawn at random if absent.
   std::optional<HashKey> hash_key{};

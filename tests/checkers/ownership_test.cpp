@@ -166,6 +166,15 @@ TEST_F(ReclaimedMemoryTest, FollowsAReadThatGoesOnWhereAnotherOneEnded) {
   expect_violation();
 }
 
+TEST_F(ReclaimedMemoryTest, KnowsAReadThatGoesOnFromOneOfAContainerThatWasThereBefore) {
+  memory_.on_entry_read(table_read, container_ + 24);
+  free_region();
+  read_container();
+  memory_.on_read_posted(reader, further_read, container_ + 24, 8);
+  memory_.on_words_taken(further_read, container_ + 24, 5);
+  expect_no_violation();
+}
+
 TEST_F(ReclaimedMemoryTest, AcceptsAnEntryThatWasReadAgain) {
   read_container();
   free_region();

@@ -274,5 +274,51 @@ TEST(FullMemory, IsNotMeasuredForEachRefusal) {
   run_to_its_end(store);
 }
 
+// Stops the server as soon as it measures once more than `measurements`, which is set later. Returns whether
+// that was in the middle of a measurement; overwrites all keys after it.
+bool overwrite_after_stop_in_measurement(std::uint64_t seed, fabric::FiberStackPool& stacks) {
+  StoreOptions options = options_of_few_regions(3, seed);
+  options.simulation.processor_preemption = true;
+  options.server.measurement_interval_ns = 0;
+  Store store(options, stacks);
+  const auto measurements = [&] {
+    return store.server()->inspect().statistics.mature_measurements;
+  };
+  constexpr std::uint64_t pause_ns = 20 * millisecond_ns;
+  std::uint64_t before = ~std::uint64_t{0};
+  bool is_hit = false;
+  store.add_host("stopper", [&](fabric::Host& host) {
+    while (before == ~std::uint64_t{0}) host.sleep_until(host.now_ns() + millisecond_ns);
+    while (measurements() == before) host.yield();
+    store.simulation().pause("server", pause_ns);
+  });
+  store.add_client([&](fabric::Host& host, Client& client) {
+    const int fitted = fill(client, Bytes(100));
+    before = measurements();
+    host.sleep_until(host.now_ns() + 2 * millisecond_ns);
+    const std::uint64_t start_ns = host.now_ns();
+    EXPECT_EQ(client.set(bytes_of("new"), Bytes(100)).answer, Answer::out_of_memory);
+    is_hit = host.now_ns() - start_ns >= pause_ns;
+    for (int number = 0; number < fitted; ++number) {
+      const std::uint64_t call_ns = host.now_ns();
+      EXPECT_EQ(client.set(shared_key(number), Bytes(100)).answer, Answer::stored);
+      EXPECT_LE(host.now_ns() - call_ns, pause_ns + 2 * sharing_timeout_ns) << "key " << number;
+    }
+  });
+  run_to_its_end(store);
+  return is_hit;
+}
+
+// How long a measurement took says nothing of its cost if the server's process stood still meanwhile.
+TEST(FullMemory, ThatWasMeasuredByAServerThatStoodStillIsMeasuredAgainSoon) {
+  fabric::FiberStackPool stacks;
+  int hits = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    if (overwrite_after_stop_in_measurement(seed, stacks)) ++hits;
+  }
+  EXPECT_GT(hits, 0);
+}
+
 }  // namespace
 }  // namespace falafel::engine_test
