@@ -31,22 +31,39 @@ class Requester::Waiting {
   std::size_t index_;
 };
 
+// A fiber that leaves, even by cancellation, leaves somebody who polls, if others still wait. That
+// holds for one that did not poll itself, too: it may have been woken in order to.
+class Requester::Polling {
+ public:
+  Polling(Requester& requester, const fabric::Event& own) : requester_(requester), own_(own) {}
+  ~Polling() {
+    if (is_ours_) requester_.polling_ = false;
+    if (!requester_.polling_) requester_.wake_another(own_);
+  }
+  Polling(const Polling&) = delete;
+  Polling& operator=(const Polling&) = delete;
+
+  bool try_to_take() {
+    if (!requester_.polling_) is_ours_ = requester_.polling_ = true;
+    return is_ours_;
+  }
+
+ private:
+  Requester& requester_;
+  const fabric::Event& own_;
+  bool is_ours_ = false;
+};
+
 template <typename Condition>
 void Requester::wait_until(const Condition& condition, fabric::Event& event) {
+  if (condition()) return;
+  Polling polling(*this, event);
   while (!condition()) {
-    if (polling_) {
-      event.wait(fabric::never_ns);
-      continue;
-    }
-    polling_ = true;
-    struct PassOn {
-      Requester& requester;
-      const fabric::Event& own_event;
-      ~PassOn() { requester.pass_on(own_event); }
-    } const at_end{*this, event};
-    while (!condition()) {
+    if (polling.try_to_take()) {
       completions_.wait(fabric::never_ns);
       dispatch();
+    } else {
+      event.wait(fabric::never_ns);
     }
   }
 }
@@ -116,12 +133,10 @@ void Requester::complete(const fabric::WorkCompletion& completion) {
   }
 }
 
-// The fiber that polled may have been cancelled before its own chain was done.
-void Requester::pass_on(const fabric::Event& own_event) {
-  polling_ = false;
+void Requester::wake_another(const fabric::Event& own) {
   room_->notify_all();
   for (const Chain& chain : chains_) {
-    if (!chain.is_done() && !chain.abandoned && chain.completed.get() != &own_event) {
+    if (!chain.is_done() && !chain.abandoned && chain.completed.get() != &own) {
       chain.completed->notify_all();
       return;
     }

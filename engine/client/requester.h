@@ -46,6 +46,7 @@ class Requester {
     void set_unused() { requests = finished = 0; }
   };
   class Waiting;
+  class Polling;
 
   std::size_t take_chain(std::uint32_t requests);
   // Looks after the queue, or waits for `event`, until `condition` holds.
@@ -53,7 +54,8 @@ class Requester {
   void wait_until(const Condition& condition, fabric::Event& event);
   void dispatch();
   void complete(const fabric::WorkCompletion& completion);
-  void pass_on(const fabric::Event& own_event);
+  // Who waits for `own` is leaving.
+  void wake_another(const fabric::Event& own);
 
   fabric::Host& host_;
   fabric::CompletionQueue& completions_;

@@ -1,5 +1,6 @@
 // Scenarios in words.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 
@@ -15,6 +16,7 @@ void append_store(std::string& text, const Scenario& scenario) {
                  "units of {} bytes, tags of {} bits\n",
                  geometry.table_entries, geometry.region_count, geometry.region_bytes,
                  geometry.mature_bytes, geometry.unit_bytes, geometry.tag_bits);
+  text += fmt::format("  hash key {:02x}\n", fmt::join(scenario.hash_key, ""));
   text += "  safeguards switched off:";
   for (const auto& safeguard : engine::safeguard_descriptions) {
     if (!(scenario.safeguards.*safeguard.enabled)) (text += ' ') += safeguard.name;
@@ -28,6 +30,17 @@ void append_store(std::string& text, const Scenario& scenario) {
                  scenario.cleanup_interval_ns, scenario.pipelined_updates,
                  to_string(scenario.collection), scenario.asks_for_regions_back,
                  scenario.keeps_overwrite_reserve);
+  if (scenario.max_clients > 0) {
+    fmt::format_to(std::back_inserter(text), "  at most {} clients at a time\n",
+                   scenario.max_clients);
+  }
+  for (const PlannedCleanup& cleanup : scenario.cleanups) {
+    fmt::format_to(std::back_inserter(text), "  asked for a cleanup after {} ns", cleanup.pause_ns);
+    if (cleanup.cancel_after_ns > 0) {
+      fmt::format_to(std::back_inserter(text), ", cancelled after {} ns", cleanup.cancel_after_ns);
+    }
+    text += '\n';
+  }
 }
 
 void append_client(std::string& text, std::size_t index, const ClientPlan& client) {
@@ -35,12 +48,16 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
   const char* separator = " ";
   for (const PlannedOperation& operation : client.operations) {
     text += separator;
+    if (operation.goodbye) text += "goodbye, ";
     if (operation.pause_ns > 0) {
       fmt::format_to(std::back_inserter(text), "pause {} ns, ", operation.pause_ns);
     }
     fmt::format_to(std::back_inserter(text), "{} {}", to_string(operation.kind), operation.key);
     if (operation.kind == OperationKind::set) {
       fmt::format_to(std::back_inserter(text), " ({} bytes)", operation.value_bytes);
+    }
+    if (operation.cancel_after_ns > 0) {
+      fmt::format_to(std::back_inserter(text), " cancelled after {} ns", operation.cancel_after_ns);
     }
     separator = ", ";
   }
@@ -49,11 +66,12 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
 
 void append_clients(std::string& text, const Scenario& scenario) {
   fmt::format_to(std::back_inserter(text),
-                 "  clients: readahead of {} entries and {} containers of {} bytes{}, "
+                 "  clients: readahead of {} entries and {} containers of {} bytes{}{}, "
                  "renewal_percent {}\n",
                  scenario.readahead.chunk_entries, scenario.readahead.containers,
                  scenario.readahead.container_bytes,
-                 scenario.readahead.adaptive ? ", adaptive" : "", scenario.renewal_percent);
+                 scenario.readahead.adaptive ? ", adaptive" : "",
+                 scenario.readahead.validation ? "" : ", no validation", scenario.renewal_percent);
   for (std::size_t index = 0; index < scenario.clients.size(); ++index) {
     append_client(text, index, scenario.clients[index]);
   }

@@ -8,12 +8,14 @@
 #include "fabric/sim/random.h"
 #include "tools/fuzz/scenario.h"
 #include "tools/fuzz/tag_world.h"
+#include "tools/fuzz/variations.h"
 
 namespace falafel::fuzz {
 namespace {
 
 // Seeds are shared with the simulator's options and strategies, whose numbers are to be independent.
 constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
+constexpr std::uint64_t variation_stream = 0x766172696174696f;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 
 // Of values whose containers are of several packets.
@@ -214,6 +216,9 @@ Scenario Draw::scenario() {
   draw_server(scenario);
   draw_clients(scenario);
   draw_simulation(scenario);
+  sim::RandomGenerator variation(seed_ ^ variation_stream);
+  vary(choices_, variation, scenario);
+  stretch_intervals(scenario);
   draw_tag_world(scenario);
   return scenario;
 }

@@ -15,12 +15,23 @@ constexpr std::array kind_names{"get", "set", "delete"};
 constexpr std::uint64_t most_clients = 64;
 constexpr std::uint64_t most_fibers = 64;
 constexpr std::uint64_t most_operations = 100'000;
+constexpr std::uint64_t most_cleanups = 1'000;
+constexpr std::uint64_t longest_ns = std::uint64_t{1} << 50;
 constexpr std::uint64_t largest_chunk_bytes = std::uint64_t{1} << 28;
 
 // Reads members of an object; the first that does not fit is remembered.
 class Reader {
  public:
   Reader(const nlohmann::json& json, std::string path) : json_(json), path_(std::move(path)) {}
+
+  // Members that older files lack; the value then stays as it is.
+  template <typename Number>
+  void later_number(const char* name, Number& value, std::uint64_t least, std::uint64_t most) {
+    if (has(name)) number(name, value, least, most);
+  }
+  void later_boolean(const char* name, bool& value) {
+    if (has(name)) boolean(name, value);
+  }
 
   template <typename Number>
   void number(const char* name, Number& value, std::uint64_t least, std::uint64_t most) {
@@ -50,7 +61,6 @@ class Reader {
     return found;
   }
 
-  // Older files have fewer members than are written today; what they lack is as it is by default.
   bool has(const char* name) const { return json_.is_object() && json_.contains(name); }
 
   const nlohmann::json* member(const char* name) {
@@ -76,10 +86,28 @@ class Reader {
 };
 
 nlohmann::json to_json(const PlannedOperation& operation) {
-  return {{"kind", to_string(operation.kind)},
-          {"key", operation.key},
-          {"value_bytes", operation.value_bytes},
-          {"pause_ns", operation.pause_ns}};
+  return {{"kind", to_string(operation.kind)},    {"key", operation.key},
+          {"value_bytes", operation.value_bytes}, {"pause_ns", operation.pause_ns},
+          {"goodbye", operation.goodbye},         {"cancel_after_ns", operation.cancel_after_ns}};
+}
+
+std::string to_text(const engine::HashKey& hash_key) {
+  std::string text;
+  for (const std::byte byte : hash_key) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
+void read_hash_key(Reader& reader, engine::HashKey& hash_key) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto* member = reader.member("hash_key");
+  const std::string text = member->is_string() ? member->get<std::string>() : "";
+  if (text.size() != 2 * hash_key.size() || text.find_first_not_of(digits) != std::string::npos) {
+    return reader.fail("hash_key", "is not 32 hexadecimal digits");
+  }
+  for (std::size_t index = 0; index < hash_key.size(); ++index) {
+    hash_key[index] = static_cast<std::byte>(digits.find(text[2 * index]) << 4 |
+                                             digits.find(text[2 * index + 1]));
+  }
 }
 
 PlannedOperation read_operation(Reader& reader, std::uint64_t most_value_bytes) {
@@ -92,8 +120,17 @@ PlannedOperation read_operation(Reader& reader, std::uint64_t most_value_bytes) 
   }
   reader.number("key", operation.key, 0, 1'000'000);
   reader.number("value_bytes", operation.value_bytes, 0, most_value_bytes);
-  reader.number("pause_ns", operation.pause_ns, 0, std::uint64_t{1} << 50);
+  reader.number("pause_ns", operation.pause_ns, 0, longest_ns);
+  reader.later_boolean("goodbye", operation.goodbye);
+  reader.later_number("cancel_after_ns", operation.cancel_after_ns, 0, longest_ns);
   return operation;
+}
+
+PlannedCleanup read_cleanup(Reader& reader) {
+  PlannedCleanup cleanup;
+  reader.number("pause_ns", cleanup.pause_ns, 0, longest_ns);
+  reader.number("cancel_after_ns", cleanup.cancel_after_ns, 0, longest_ns);
+  return cleanup;
 }
 
 ClientPlan read_client(Reader& reader, const std::string& path) {
@@ -108,15 +145,22 @@ ClientPlan read_client(Reader& reader, const std::string& path) {
   return client;
 }
 
+void read_cleanups(Reader& reader, std::vector<PlannedCleanup>& cleanups) {
+  const auto* members = reader.array("cleanups", most_cleanups);
+  for (std::size_t index = 0; members != nullptr && index < members->size(); ++index) {
+    Reader inner((*members)[index], fmt::format("scenario_options.cleanups[{}].", index));
+    cleanups.push_back(read_cleanup(inner));
+    reader.adopt(inner);
+  }
+}
+
 void read_geometry(Reader& reader, engine::Geometry& geometry) {
   reader.number("unit_bytes", geometry.unit_bytes, 8, 64);
   reader.number("table_entries", geometry.table_entries, 1, largest_chunk_bytes / 8);
   reader.number("region_bytes", geometry.region_bytes, 1, largest_chunk_bytes);
   reader.number("region_count", geometry.region_count, 1, 65'536);
   reader.number("mature_bytes", geometry.mature_bytes, 1, largest_chunk_bytes);
-  if (reader.has("tag_bits")) {
-    reader.number("tag_bits", geometry.tag_bits, 1, engine::most_tag_bits);
-  }
+  reader.later_number("tag_bits", geometry.tag_bits, 1, engine::most_tag_bits);
   if (!reader.problem().empty()) return;
   if (const auto problem = engine::find_invalid_geometry(geometry)) {
     reader.fail("geometry:", *problem);
@@ -167,6 +211,11 @@ nlohmann::json to_json(const Scenario& scenario) {
     }
     clients.push_back({{"fibers", client.fibers}, {"operations", std::move(operations)}});
   }
+  nlohmann::json cleanups = nlohmann::json::array();
+  for (const PlannedCleanup& cleanup : scenario.cleanups) {
+    cleanups.push_back(
+        {{"pause_ns", cleanup.pause_ns}, {"cancel_after_ns", cleanup.cancel_after_ns}});
+  }
   const engine::Geometry& geometry = scenario.geometry;
   return {{"safeguards", std::move(safeguards)},
           {"geometry",
@@ -176,6 +225,8 @@ nlohmann::json to_json(const Scenario& scenario) {
             {"region_count", geometry.region_count},
             {"mature_bytes", geometry.mature_bytes},
             {"tag_bits", geometry.tag_bits}}},
+          {"hash_key", to_text(scenario.hash_key)},
+          {"max_clients", scenario.max_clients},
           {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},
           {"cleanup_percent", scenario.cleanup_percent},
           {"cleanup_interval_ns", scenario.cleanup_interval_ns},
@@ -187,8 +238,10 @@ nlohmann::json to_json(const Scenario& scenario) {
            {{"chunk_entries", scenario.readahead.chunk_entries},
             {"container_bytes", scenario.readahead.container_bytes},
             {"containers", scenario.readahead.containers},
-            {"adaptive", scenario.readahead.adaptive}}},
+            {"adaptive", scenario.readahead.adaptive},
+            {"validation", scenario.readahead.validation}}},
           {"renewal_percent", scenario.renewal_percent},
+          {"cleanups", std::move(cleanups)},
           {"clients", std::move(clients)}};
 }
 
@@ -210,7 +263,8 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     read_geometry(inner, scenario.geometry);
     reader.adopt(inner);
   }
-  constexpr std::uint64_t longest_ns = std::uint64_t{1} << 50;
+  if (reader.has("hash_key")) read_hash_key(reader, scenario.hash_key);
+  reader.later_number("max_clients", scenario.max_clients, 0, 65'535);
   reader.number("heartbeat_timeout_ns", scenario.heartbeat_timeout_ns, 1'000, longest_ns);
   reader.number("cleanup_percent", scenario.cleanup_percent, 0, 100);
   reader.number("cleanup_interval_ns", scenario.cleanup_interval_ns, 1, longest_ns);
@@ -224,9 +278,11 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     inner.number("container_bytes", scenario.readahead.container_bytes, 24, 1U << 20);
     inner.number("containers", scenario.readahead.containers, 1, 8);
     inner.boolean("adaptive", scenario.readahead.adaptive);
+    inner.later_boolean("validation", scenario.readahead.validation);
     reader.adopt(inner);
   }
   reader.number("renewal_percent", scenario.renewal_percent, 1, 100);
+  if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
   const auto* clients = reader.array("clients", most_clients);
   for (std::size_t index = 0; clients != nullptr && index < clients->size(); ++index) {
     const std::string path = fmt::format("scenario_options.clients[{}].", index);

@@ -12,6 +12,7 @@
 
 #include "engine/client/client.h"
 #include "engine/layout/geometry.h"
+#include "engine/layout/key_hash.h"
 #include "engine/safeguards.h"
 #include "engine/server/server.h"
 #include "fabric/sim/options.h"
@@ -34,6 +35,10 @@ struct PlannedOperation {
   std::uint32_t value_bytes =
       0;  // set; the value names client and operation, as far as it is long enough
   std::uint64_t pause_ns = 0;  // before it
+  // Before it the client says goodbye, whatever else it is doing, and connects again.
+  bool goodbye = false;
+  // So long after the call its fiber is cancelled, if it is still in it; 0: never.
+  std::uint64_t cancel_after_ns = 0;
 
   friend bool operator==(const PlannedOperation&, const PlannedOperation&) = default;
 };
@@ -45,9 +50,19 @@ struct ClientPlan {
   friend bool operator==(const ClientPlan&, const ClientPlan&) = default;
 };
 
+// A cleanup that the server's program asks for (Server::clean_up), beside those that are due.
+struct PlannedCleanup {
+  std::uint64_t pause_ns = 0;         // before it, from the start or from the one before
+  std::uint64_t cancel_after_ns = 0;  // as of operations
+
+  friend bool operator==(const PlannedCleanup&, const PlannedCleanup&) = default;
+};
+
 struct Scenario {
   engine::Safeguards safeguards = engine::Safeguards::hardened();
   engine::Geometry geometry{};
+  engine::HashKey hash_key{};
+  std::uint32_t max_clients = 0;  // connected at the same time; 0: all that come
   std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
   std::uint32_t cleanup_percent = 0;
   std::uint64_t cleanup_interval_ns = 100'000;
@@ -57,6 +72,7 @@ struct Scenario {
   bool keeps_overwrite_reserve = true;
   engine::ReadaheadOptions readahead{};
   std::uint32_t renewal_percent = 75;
+  std::vector<PlannedCleanup> cleanups;
   std::vector<ClientPlan> clients;
   sim::SimulationOptions simulation{};
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "engine/layout/entry.h"
 #include "fabric/sim/strategies.h"
 #include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/scripted_strategy.h"
+#include "tools/fuzz/simplifications.h"
 #include "tools/fuzz/tag_world.h"
 #include "tools/fuzz/worker.h"
 
@@ -83,8 +83,6 @@ class Shrinking {
   FailingRun run();
 
  private:
-  using Simplification = std::function<void(Scenario&)>;
-
   bool is_time_over() const { return now_seconds() > end_; }
   // Each returns whether it made the run simpler.
   bool simplify_scenario();
@@ -169,47 +167,8 @@ bool Shrinking::remove_operations() {
 }
 
 bool Shrinking::simplify_features() {
-  const sim::SimulationOptions plain;
-  std::vector<Simplification> simplifications;
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    simplifications.emplace_back([index](Scenario& scenario) {
-      scenario.simulation.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
-    });
-  }
-  simplifications.insert(
-      simplifications.end(),
-      {[](Scenario& scenario) { scenario.geometry.tag_bits = engine::most_tag_bits; },
-       [](Scenario& scenario) { scenario.simulation.processor_preemption = false; },
-       [](Scenario& scenario) { scenario.simulation.late_visibility = false; },
-       [](Scenario& scenario) { scenario.simulation.failure_before_landing = false; },
-       [](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; },
-       [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; },
-       [](Scenario& scenario) { scenario.simulation.address_order = true; },
-       [](Scenario& scenario) { scenario.pipelined_updates = 1; },
-       [](Scenario& scenario) { scenario.collection = engine::Collection::walk_table; },
-       [](Scenario& scenario) { scenario.asks_for_regions_back = false; },
-       [](Scenario& scenario) { scenario.keeps_overwrite_reserve = false; },
-       [](Scenario& scenario) { scenario.readahead.containers = 1; },
-       [](Scenario& scenario) { scenario.readahead.adaptive = false; },
-       [](Scenario& scenario) { scenario.readahead.container_bytes = 64; },
-       [](Scenario& scenario) { scenario.geometry.unit_bytes = 8; },
-       [](Scenario& scenario) {
-         for (ClientPlan& client : scenario.clients) client.fibers = 1;
-       },
-       [](Scenario& scenario) {
-         for (ClientPlan& client : scenario.clients) {
-           for (PlannedOperation& operation : client.operations) operation.pause_ns = 0;
-         }
-       },
-       [&plain](Scenario& scenario) {
-         scenario.simulation.mtu_bytes = plain.mtu_bytes;
-         scenario.simulation.max_outstanding_reads_and_atomics =
-             plain.max_outstanding_reads_and_atomics;
-         scenario.simulation.max_message_bytes = plain.max_message_bytes;
-         scenario.simulation.max_inline_bytes = plain.max_inline_bytes;
-       }});
   bool simpler = false;
-  for (const Simplification& simplify : simplifications) {
+  for (const Simplification& simplify : simplifications()) {
     if (is_time_over()) break;
     simpler |= attempt(simplify);
   }

@@ -11,6 +11,7 @@
 #include "checkers/table.h"
 #include "engine/layout/superblock.h"
 #include "tools/fuzz/at_end.h"
+#include "tools/fuzz/cancellation.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -104,7 +105,9 @@ engine::ServerOptions StoreWorld::server_options() const {
   return {.geometry = scenario_.geometry,
           .safeguards = scenario_.safeguards,
           .service = service,
-          .max_clients = static_cast<std::uint32_t>(4 * clients_.size() + 1),
+          .max_clients = scenario_.max_clients > 0
+                             ? scenario_.max_clients
+                             : static_cast<std::uint32_t>(4 * clients_.size() + 1),
           .heartbeat_timeout_ns = scenario_.heartbeat_timeout_ns,
           .cleanup_percent = scenario_.cleanup_percent,
           .cleanup_interval_ns = scenario_.cleanup_interval_ns,
@@ -114,17 +117,41 @@ engine::ServerOptions StoreWorld::server_options() const {
           .asks_for_regions_back = scenario_.asks_for_regions_back,
           .keeps_overwrite_reserve = scenario_.keeps_overwrite_reserve,
           .measurement_interval_ns = 0,  // so that a refusal is right at the moment it is made
-          .hash_key = engine::HashKey{}};
+          .hash_key = scenario_.hash_key};
+}
+
+// Where registrations fail, the program tries again.
+std::shared_ptr<engine::Server> StoreWorld::start_server(fabric::Host& host) const {
+  for (;;) {
+    auto server = engine::Server::start(host, server_options());
+    if (server) return std::move(*server);
+    FALAFEL_ASSERT(server.error().code == fabric::ErrorCode::out_of_memory,
+                   "the server does not start: {}", server.error().detail);
+    host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+  }
 }
 
 void StoreWorld::serve(fabric::Host& host) {
-  auto server = engine::Server::start(host, server_options());
-  FALAFEL_ASSERT(server.has_value(), "the server does not start: {}", server.error().detail);
+  const std::shared_ptr<engine::Server> server = start_server(host);
   const AtEnd forget([this] { server_ = nullptr; });
-  server_ = server->get();
+  server_ = server.get();
+  std::optional<fabric::FiberId> cleanups;
+  if (!scenario_.cleanups.empty()) {
+    cleanups = host.spawn({.name = "cleanups"},
+                          [this, &host, server] { ask_for_cleanups(host, *server); });
+  }
   while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+  if (cleanups) host.join(*cleanups);
   wait_until_idle(host);
   judge_memory();
+}
+
+void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {
+  for (const PlannedCleanup& planned : scenario_.cleanups) {
+    host.sleep_until(host.now_ns() + planned.pause_ns);
+    if (are_clients_over()) return;
+    call_unless_cancelled(host, planned.cancel_after_ns, [&] { server.clean_up(); });
+  }
 }
 
 bool StoreWorld::are_clients_over() const {
@@ -190,10 +217,16 @@ void StoreWorld::judge_memory() {
 // ---------------------------------------------------------------------------------------------------
 // Clients
 
-engine::ClientOptions StoreWorld::client_options() const {
+// A fiber that is cancelled in an operation leaves its buffers to what is under way, and is one operation in
+// flight less.
+engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
+  constexpr std::uint32_t operations_in_flight = 4;
+  const auto cancelled = std::ranges::count_if(
+      scenario_.clients[client].operations,
+      [](const PlannedOperation& operation) { return operation.cancel_after_ns > 0; });
   return {.safeguards = scenario_.safeguards,
           .readahead = scenario_.readahead,
-          .max_operations_in_flight = 4,
+          .max_operations_in_flight = operations_in_flight + static_cast<std::uint32_t>(cancelled),
           .renewal_percent = scenario_.renewal_percent,
           .connect_timeout_ns = 2 * millisecond_ns,
           .server_timeout_ns = server_timeout_ns,
@@ -204,22 +237,23 @@ void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
   ClientProgress& progress = clients_[client];
   const AtEnd over([&progress] { progress.over = true; });
   const std::size_t planned = scenario_.clients[client].operations.size();
-  constexpr int most_connections = 4;
-  for (int connection = 0; connection < most_connections && progress.next < planned; ++connection) {
-    const auto connected = connect(host);
+  constexpr std::size_t most_connections = 4;
+  for (std::size_t connection = 0;
+       connection < most_connections + progress.goodbyes && progress.next < planned; ++connection) {
+    const auto connected = connect(host, client);
     if (connected == nullptr) return;
     run_operations(host, client, *connected);
     if (connected->is_connected()) connected->disconnect();
   }
 }
 
-// The server may not be there yet, or not again.
-std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host) {
+// The server may not be there yet, or not again, or have as many clients as it takes.
+std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host, std::uint32_t client) {
   constexpr int most_attempts = 20;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    auto client =
-        engine::Client::connect(host, {.host = "server", .service = service}, client_options());
-    if (client) return std::move(*client);
+    auto connection = engine::Client::connect(host, {.host = "server", .service = service},
+                                              client_options(client));
+    if (connection) return std::move(*connection);
     host.sleep_until(host.now_ns() + (5 * microsecond_ns << std::min(attempt, 10)));
   }
   return nullptr;
@@ -240,11 +274,32 @@ void StoreWorld::run_operations(fabric::Host& host, std::uint32_t client,
 void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection) {
   const std::vector<PlannedOperation>& planned = scenario_.clients[client].operations;
   while (clients_[client].next < planned.size()) {
+    if (is_goodbye_due(client)) {
+      ++clients_[client].goodbyes;
+      clients_[client].said_goodbye_before = clients_[client].next;
+      return connection.disconnect();
+    }
     const std::size_t index = clients_[client].next++;
     if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);
-    const Answer answer = execute(host, client, index, connection);
+    const auto answer = execute_planned(host, client, index, connection);
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
   }
+}
+
+// The next operation is behind a goodbye that was not said yet.
+bool StoreWorld::is_goodbye_due(std::uint32_t client) const {
+  const ClientProgress& progress = clients_[client];
+  return scenario_.clients[client].operations[progress.next].goodbye &&
+         progress.said_goodbye_before != progress.next;
+}
+
+std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint32_t client,
+                                                  std::size_t index, engine::Client& connection) {
+  std::optional<Answer> answer;
+  const std::uint64_t cancel_after_ns = scenario_.clients[client].operations[index].cancel_after_ns;
+  call_unless_cancelled(host, cancel_after_ns,
+                        [&] { answer = execute(host, client, index, connection); });
+  return answer;
 }
 
 engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std::size_t index,

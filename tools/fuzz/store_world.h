@@ -52,23 +52,31 @@ class StoreWorld {
   // What is left of a client's plan.
   struct ClientProgress {
     std::size_t next = 0;
+    std::size_t goodbyes = 0;                        // that were said
+    std::optional<std::size_t> said_goodbye_before;  // the last one: before which operation
     bool over = false;
   };
 
+  std::shared_ptr<engine::Server> start_server(fabric::Host& host) const;
   void serve(fabric::Host& host);
+  void ask_for_cleanups(fabric::Host& host, engine::Server& server);
   bool are_clients_over() const;
   bool are_faults_over() const;
   void wait_until_idle(fabric::Host& host);
   void judge_memory();
 
   void run_client(fabric::Host& host, std::uint32_t client);
-  std::unique_ptr<engine::Client> connect(fabric::Host& host);
+  std::unique_ptr<engine::Client> connect(fabric::Host& host, std::uint32_t client);
   void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
+  bool is_goodbye_due(std::uint32_t client) const;
+  // Nothing if it was cancelled.
+  std::optional<engine::Answer> execute_planned(fabric::Host& host, std::uint32_t client,
+                                                std::size_t index, engine::Client& connection);
   engine::Answer execute(fabric::Host& host, std::uint32_t client, std::size_t index,
                          engine::Client& connection);
   engine::ServerOptions server_options() const;
-  engine::ClientOptions client_options() const;
+  engine::ClientOptions client_options(std::uint32_t client) const;
 
   const Scenario& scenario_;
   RunListener* listener_;
@@ -81,7 +89,7 @@ class StoreWorld {
   std::uint64_t time_ = 0;
   std::uint64_t called_ = 0;
   std::uint64_t completed_ = 0;
-  std::uint64_t abandoned_ = 0;  // their host died
+  std::uint64_t abandoned_ = 0;  // their host died, or their fiber was cancelled
 };
 
 }  // namespace falafel::fuzz

@@ -81,6 +81,8 @@ void make_tag_world(sim::RandomGenerator& random, Scenario& scenario) {
   scenario.heartbeat_timeout_ns = steps_per_timeout * clients * tag_world_step_ns;
   const std::uint64_t pace_ns = 3 * scenario.heartbeat_timeout_ns + tag_world_step_ns;
   draw_plan(random, scenario, pace_ns);
+  scenario.cleanups.clear();
+  scenario.max_clients = 0;
   scenario.cleanup_percent = 0;
   scenario.cleanup_interval_ns = pace_ns / 4;
   draw_simulation(random, scenario.simulation);

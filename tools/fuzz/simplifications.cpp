@@ -1,0 +1,81 @@
+#include "tools/fuzz/simplifications.h"
+
+#include "engine/layout/entry.h"
+
+namespace falafel::fuzz {
+namespace {
+
+Simplification for_all_operations(void (*simplify)(PlannedOperation&)) {
+  return [simplify](Scenario& scenario) {
+    for (ClientPlan& client : scenario.clients) {
+      for (PlannedOperation& operation : client.operations) simplify(operation);
+    }
+  };
+}
+
+void add_simulator(std::vector<Simplification>& all) {
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    all.emplace_back([index](Scenario& scenario) {
+      scenario.simulation.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
+    });
+  }
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.processor_preemption = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.late_visibility = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.failure_before_landing = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; });
+  all.emplace_back(
+      [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.address_order = true; });
+  all.emplace_back([](Scenario& scenario) {
+    const sim::SimulationOptions plain;
+    scenario.simulation.mtu_bytes = plain.mtu_bytes;
+    scenario.simulation.max_outstanding_reads_and_atomics = plain.max_outstanding_reads_and_atomics;
+    scenario.simulation.max_message_bytes = plain.max_message_bytes;
+    scenario.simulation.max_inline_bytes = plain.max_inline_bytes;
+  });
+}
+
+void add_store(std::vector<Simplification>& all) {
+  all.emplace_back([](Scenario& scenario) { scenario.geometry.tag_bits = engine::most_tag_bits; });
+  all.emplace_back([](Scenario& scenario) { scenario.geometry.unit_bytes = 8; });
+  all.emplace_back([](Scenario& scenario) { scenario.hash_key = {}; });
+  all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });
+  all.emplace_back([](Scenario& scenario) { scenario.pipelined_updates = 1; });
+  all.emplace_back(
+      [](Scenario& scenario) { scenario.collection = engine::Collection::walk_table; });
+  all.emplace_back([](Scenario& scenario) { scenario.asks_for_regions_back = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.keeps_overwrite_reserve = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.cleanups.clear(); });
+  all.emplace_back([](Scenario& scenario) {
+    if (!scenario.cleanups.empty()) scenario.cleanups.pop_back();
+  });
+  all.emplace_back([](Scenario& scenario) {
+    for (PlannedCleanup& cleanup : scenario.cleanups) cleanup.cancel_after_ns = 0;
+  });
+}
+
+void add_clients(std::vector<Simplification>& all) {
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.containers = 1; });
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.adaptive = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.container_bytes = 64; });
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.validation = true; });
+  all.emplace_back([](Scenario& scenario) {
+    for (ClientPlan& client : scenario.clients) client.fibers = 1;
+  });
+  all.push_back(for_all_operations([](PlannedOperation& operation) { operation.pause_ns = 0; }));
+  all.push_back(for_all_operations([](PlannedOperation& operation) { operation.goodbye = false; }));
+  all.push_back(
+      for_all_operations([](PlannedOperation& operation) { operation.cancel_after_ns = 0; }));
+}
+
+}  // namespace
+
+std::vector<Simplification> simplifications() {
+  std::vector<Simplification> all;
+  add_simulator(all);
+  add_store(all);
+  add_clients(all);
+  return all;
+}
+
+}  // namespace falafel::fuzz

@@ -1,0 +1,13 @@
+// What drawn worlds vary in beside their size. Drawn from a stream of its own, which leaves the rest of a seed's
+// world as it is.
+#pragma once
+
+#include "fabric/sim/random.h"
+#include "tools/fuzz/scenario.h"
+
+namespace falafel::fuzz {
+
+// `scenario` was drawn; what `choices` fix stays.
+void vary(const ScenarioChoices& choices, sim::RandomGenerator& random, Scenario& scenario);
+
+}  // namespace falafel::fuzz
