@@ -109,7 +109,9 @@ class ReclaimedMemoryTest : public testing::Test {
   void expect_no_violation() const {
     EXPECT_EQ(memory_.judgement().verdict, Verdict::holds) << memory_.judgement().explanation;
   }
-  void expect_violation() const { expect(memory_.judgement(), "reclamation.read-of-freed-memory"); }
+  void expect_read_of_freed_memory() const {
+    expect(memory_.judgement(), "reclamation.read-of-freed-memory");
+  }
 
   const std::uint64_t container_ = geometry.region_offset(0) + 16;
   std::vector<RegionInspection> regions_{2};
@@ -131,7 +133,7 @@ TEST_F(ReclaimedMemoryTest, FindsMemoryThatWasFreedAfterTheEntryWasRead) {
   free_region();
   expect_no_violation();
   memory_.on_words_taken(container_read, container_ + 8, 6);
-  expect_violation();
+  expect_read_of_freed_memory();
   EXPECT_EQ(memory_.judgement().step, 6U);
 }
 
@@ -140,7 +142,7 @@ TEST_F(ReclaimedMemoryTest, FindsARegionThatWasGrantedAgainBetweenTwoLooks) {
   regions_[0].incarnation = 2;
   look();
   memory_.on_words_taken(container_read, container_, 5);
-  expect_violation();
+  expect_read_of_freed_memory();
 }
 
 TEST_F(ReclaimedMemoryTest, FindsAMatureSpaceThatWasFreed) {
@@ -155,7 +157,7 @@ TEST_F(ReclaimedMemoryTest, FindsAMatureSpaceThatWasFreed) {
   spaces_[0].waiting = false;
   look();
   memory_.on_words_taken(container_read, container, 6);
-  expect_violation();
+  expect_read_of_freed_memory();
 }
 
 TEST_F(ReclaimedMemoryTest, FollowsAReadThatGoesOnWhereAnotherOneEnded) {
@@ -163,7 +165,7 @@ TEST_F(ReclaimedMemoryTest, FollowsAReadThatGoesOnWhereAnotherOneEnded) {
   free_region();
   memory_.on_read_posted(reader, further_read, container_ + 24, 8);
   memory_.on_words_taken(further_read, container_ + 24, 5);
-  expect_violation();
+  expect_read_of_freed_memory();
 }
 
 TEST_F(ReclaimedMemoryTest, KnowsAReadThatGoesOnFromOneOfAContainerThatWasThereBefore) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "fabric/sim/replay_strategy.h"
@@ -15,33 +14,14 @@
 namespace falafel::fuzz {
 namespace {
 
-std::vector<std::filesystem::path> replay_files(std::string_view folder_name) {
+std::vector<std::filesystem::path> findings() {
   std::vector<std::filesystem::path> paths;
-  const std::filesystem::path folder =
-      std::filesystem::path(FALAFEL_SOURCE_FOLDER) / std::string(folder_name);
+  const std::filesystem::path folder = FALAFEL_SOURCE_FOLDER "/docs/findings";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".replay") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
-}
-
-std::vector<std::filesystem::path> findings() { return replay_files("docs/findings"); }
-
-// Once a checker was wrong about these.
-TEST(Schedules, Hold) {
-  const auto paths = replay_files("tests/fuzz/schedules");
-  ASSERT_FALSE(paths.empty());
-  for (const auto& path : paths) {
-    const auto loaded = load_replay(path.string());
-    ASSERT_TRUE(loaded.has_value()) << loaded.error();
-    Runner runner;
-    sim::ReplayStrategy strategy(loaded->file.choices);
-    const StoreRun run = runner.run(loaded->scenario, strategy);
-    EXPECT_EQ(run.result.trace_hash, loaded->file.trace_hash)
-        << path << ": " << run.result.explanation;
-    EXPECT_TRUE(run.violations.empty()) << path << ": " << run.violations.front().explanation;
-  }
 }
 
 TEST(Findings, Replay) {

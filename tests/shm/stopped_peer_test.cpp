@@ -123,7 +123,7 @@ class StoppedPeerTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  std::unique_ptr<shm::Process> make_process() const {
+  std::unique_ptr<shm::Process> create_process() const {
     return shm::Process::create({.directory = directory_, .memory_limit_bytes = memory_limit_bytes})
         .value();
   }
@@ -148,7 +148,7 @@ class StoppedPeerTest : public testing::Test {
       const std::function<void()>& wait = [] {}) {
     return start([this, body, wait] {
       wait();
-      const auto process = make_process();
+      const auto process = create_process();
       const auto host = process->create_host("requester").value();
       host->run_program([&] {
         Party party(*host);
@@ -163,7 +163,7 @@ class StoppedPeerTest : public testing::Test {
   }
   // Runs this on a host that others connect to.
   void respond(const std::function<void(Responder&)>& body) const {
-    const auto process = make_process();
+    const auto process = create_process();
     const auto host = process->create_host("responder").value();
     host->run_program([&] {
       Responder responder(*host);

@@ -126,28 +126,21 @@ std::set<std::uint32_t> orphans_of(const Timeline& timeline) {
   return orphans;
 }
 
-TEST(Timeline, SaysWhatReachesTheMemoryOfADeadServer) {
-  const Timeline timeline =
-      record_file("tests/fuzz/schedules/orphan-at-a-dead-server.replay").timeline;
-  EXPECT_TRUE(std::ranges::any_of(orphans_of(timeline), [&](std::uint32_t number) {
-    return timeline.effects[number].kind == EffectKind::swapped;
-  }));
-}
-
-TEST(Timeline, WhatReachesTheMemoryOfADeadServerIsReadByNobody) {
-  std::size_t count = 0;
-  // In 1455 the next server has a word read that an orphan wrote in its place before.
+TEST(Timeline, SaysWhatReachesTheMemoryOfADeadServerWhichNobodyReads) {
+  bool is_any_swap = false;
   for (std::uint64_t seed = 1'401; seed <= 1'500; ++seed) {
     const Timeline timeline = record_seed(seed).timeline;
     const std::set<std::uint32_t> orphans = orphans_of(timeline);
-    count += orphans.size();
+    is_any_swap = is_any_swap || std::ranges::any_of(orphans, [&](std::uint32_t number) {
+                    return timeline.effects[number].kind == EffectKind::swapped;
+                  });
     for (const Effect& effect : timeline.effects) {
       for (const std::uint32_t source : effect.sources) {
         EXPECT_FALSE(orphans.contains(source)) << "seed " << seed << ": " << effect.text;
       }
     }
   }
-  EXPECT_GT(count, 0U);
+  EXPECT_TRUE(is_any_swap);
 }
 
 TEST(Timeline, RowsHoldOneBarAtATime) {

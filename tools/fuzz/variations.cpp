@@ -39,7 +39,10 @@ class Variation {
 void Variation::draw_readahead() {
   engine::ReadaheadOptions& readahead = scenario_.readahead;
   readahead.validation = one_in(2);
-  if (one_in(4)) readahead.containers = static_cast<std::uint32_t>(5 + below(4));
+  if (one_in(4)) {
+    const std::uint64_t containers = 5 + below(4);
+    readahead.containers = static_cast<std::uint32_t>(containers);
+  }
   if (one_in(4)) {
     readahead.container_bytes = static_cast<std::uint32_t>(one_of({128, 512, 1'024}));
   }
