@@ -52,7 +52,7 @@ struct ClientOptions {
   std::uint32_t renewal_percent = 75;
   std::uint64_t connect_timeout_ns = 5'000'000'000;
   // How long an operation waits for the server's process: a SET for memory, any operation for an entry that
-  // the server has locked.
+  // the server has locked. So long, too, an operation starts over because others change the same entries.
   std::uint64_t server_timeout_ns = 20'000'000'000;
   // Of one attempt of the network to deliver, and how many there are; the connection breaks afterwards.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;

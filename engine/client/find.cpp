@@ -195,9 +195,8 @@ void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
 FindResult find(Operation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
   const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
-  std::uint64_t deadline_ns = fabric::never_ns;  // of a lock that stays
   Walk::By by = Walk::By::words;  // costs nothing; but only the other one ends behind a hot key
-  for (std::uint32_t locks_met = 0;;) {
+  for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
     Search search(operation, key, home, by);
     try {
       if (const auto result = search.run()) return *result;
@@ -206,15 +205,9 @@ FindResult find(Operation& operation, std::span<const std::byte> key) {
     }
     operation.restart();
     if (search.met_change()) by = Walk::By::keys;
-    if (!search.met_lock()) {
-      deadline_ns = fabric::never_ns;
-      continue;
-    }
-    const std::uint64_t now_ns = session.host.now_ns();
-    if (deadline_ns == fabric::never_ns) deadline_ns = now_ns + session.options.server_timeout_ns;
-    if (now_ns >= deadline_ns) return {.outcome = FindOutcome::timed_out};
-    wait_for_unlock(operation, locks_met++);
+    if (search.met_lock()) wait_for_unlock(operation, locks_met++);
   }
+  return {.outcome = FindOutcome::timed_out};
 }
 
 }  // namespace falafel::engine

@@ -24,7 +24,7 @@ enum class FindOutcome : std::uint8_t {
   table_walked,   // nor is there an empty slot
   corrupted,      // nor is it elsewhere in its chain, but it may be in a container that is damaged
   out_of_memory,  // of this host, for what had to be read
-  timed_out,      // an entry stays locked
+  timed_out,      // an entry stays locked, or others change entries again and again
   disconnected,
 };
 

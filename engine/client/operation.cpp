@@ -33,6 +33,9 @@ void Operation::forget() { session_->quiescence.end(slot_); }
 
 void Operation::restart() {
   ++statistics_.restarts;
+  if (deadline_ns_ == fabric::never_ns) {
+    deadline_ns_ = session_->host.now_ns() + session_->options.server_timeout_ns;
+  }
   begin();
 }
 

@@ -50,6 +50,8 @@ class Operation {
   // From here on it remembers what it read; starting over, it forgets.
   void begin();
   void restart();
+  // It has been starting over for ClientOptions::server_timeout_ns, and gives up.
+  bool is_overdue() const { return session_->host.now_ns() >= deadline_ns_; }
   // It remembers nothing, and may wait for the server until it begins again.
   void forget();
 
@@ -111,6 +113,7 @@ class Operation {
   std::shared_ptr<Session> session_;
   std::size_t slot_;
   bool in_flight_ = false;
+  std::uint64_t deadline_ns_ = fabric::never_ns;  // from the first restart on
   OperationStatistics statistics_;
   struct Doubt {
     std::uint64_t slot;

@@ -24,7 +24,8 @@ enum class Answer : std::uint8_t {
   unknown_outcome,  // SET, DELETE: the connection broke while the change was under way; it has
                     // happened, or will within the server's heartbeat time-out, or never does
   disconnected,     // the connection is broken; this operation has changed nothing
-  timed_out,  // the server did not answer within ClientOptions::server_timeout_ns; nothing was changed
+  timed_out,  // for ClientOptions::server_timeout_ns, the server did not answer, or others kept the operation
+              // starting over; nothing was changed
 };
 std::string_view to_string(Answer answer);
 

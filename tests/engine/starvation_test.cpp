@@ -129,5 +129,81 @@ TEST(HotKey, DoesNotHoldUpASearchOfAFullTable) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------------
+// A hostile client gives one slot a new word for ever. An operation that needs the slot to stay as it is gives
+// up when it has been starting over for server_timeout_ns; here, at its second restart.
+
+constexpr std::uint64_t most_restarts = 2;
+
+struct Outcome {
+  Answer answer;
+  std::uint64_t restarts;
+};
+using AttackedOperation = std::function<Outcome(Client&)>;
+
+template <typename Result>
+Outcome outcome_of(const Result& result) {
+  return {result.answer, result.statistics.restarts};
+}
+
+void attack(fabric::Host& host, HotChain& chain, std::uint64_t slot) {
+  while (!chain.is_hot) host.sleep_until(host.now_ns() + microsecond_ns);
+  Server& server = *chain.store.server();
+  for (engine::Entry word = load_entry(server, slot); !chain.is_over;) {
+    word = word.with_next_tag(30);
+    store_entry(server, slot, word);
+    host.sleep_until(host.now_ns() + 100);
+  }
+}
+
+// True if the operation timed out. The first key of the chain is in the table; `operation` gets a client
+// without any patience.
+bool times_out(std::uint64_t slot, std::uint64_t seed, const AttackedOperation& operation) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options = options_of_hot_chain(64);
+  options.seed = seed;
+  HotChain chain(options, stacks);
+  bool timed_out = false;
+  chain.store.add_client([&](fabric::Host& host, Client& client) {
+    engine::ClientOptions impatient = options.client;
+    impatient.server_timeout_ns = 1;
+    const auto attacked = Client::connect(host, chain.store.address(), impatient);
+    ASSERT_TRUE(attacked);
+    EXPECT_EQ(client.set(chain.key(0), bytes_of("old")).answer, Answer::stored);
+    chain.is_hot = true;
+    host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    const Outcome outcome = operation(**attacked);
+    chain.is_over = true;
+    EXPECT_LE(outcome.restarts, most_restarts);
+    timed_out = outcome.answer == Answer::timed_out;
+    if (!timed_out) return;
+    host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    EXPECT_EQ(client.get(chain.key(0)).value, bytes_of("old")) << "nothing was to be changed";
+  });
+  chain.store.add_host("attacker", [&](fabric::Host& host) { attack(host, chain, slot); });
+  chain.run();
+  return timed_out;
+}
+
+int count_time_outs(std::uint64_t slot, const AttackedOperation& operation) {
+  int count = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    count += times_out(slot, seed, operation) ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(HostileWords, OfItsOwnEntryDoNotHoldUpAChange) {
+  const Bytes key = engine_test::key_at(hot_home, 0, 64);
+  const auto remove = [&](Client& client) { return outcome_of(client.remove(key)); };
+  EXPECT_GT(count_time_outs(hot_home, remove), 0);
+}
+
+TEST(HostileWords, AtTheEndOfItsChainDoNotHoldUpASearch) {
+  const Bytes key = engine_test::key_at(hot_home, 1, 64);
+  const auto get = [&](Client& client) { return outcome_of(client.get(key)); };
+  EXPECT_GT(count_time_outs(hot_home + 1, get), 0);
+}
+
 }  // namespace
 }  // namespace falafel::engine_test
