@@ -49,7 +49,8 @@ struct Safeguards {
   bool tag_discipline = true;
 
   // A client found the empty slot at a chain's end and pauses; cleanup moves entries forward and another
-  // client inserts the same key further up; the first one's insertion succeeds as well. On: cleanup
+  // client inserts the same key further up; the first one's insertion succeeds as well. Or it fills the
+  // slot after the cleanup has seen it empty, and what the cleanup empties cuts its chain. On: cleanup
   // locks through the first empty slot (and so changes its tag).
   bool terminator_lock = true;
 
@@ -60,7 +61,8 @@ struct Safeguards {
   // A container is read while it is being written. On: its checksums are compared.
   bool crc_verification = true;
 
-  // A table without an empty slot is walked for ever. On: a walk ends after the whole table.
+  // A table without an empty slot is walked for ever, and a cleanup locks all of it. On: a walk ends after the
+  // whole table; a cleanup locks two entries at a time, and clears what foreign locks there are.
   bool bounded_walks = true;
 
   // A client reads an entry and pauses, or its compare-and-swap is held up on its way; others change the

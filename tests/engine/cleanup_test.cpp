@@ -1,14 +1,18 @@
 // The cleanup by backward shift: afterwards no deleted entry is left, and all the time every live key is found,
 // or its search meets a lock. Tables of all fillings, chains round the table's end, a connection that breaks,
 // a fiber that is cancelled in the middle at every step and another one that goes on.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "engine/probes.h"
+#include "tests/engine/planted.h"
+#include "tests/engine/store.h"
 #include "tests/engine/table_bench.h"
 
 namespace falafel::engine_test {
@@ -162,6 +166,95 @@ TEST(CleanupByShift, IsFinishedByTheNextFiberWhereverOneIsCancelled) {
       clean_with_a_cancelled_fiber(fabric::AtomicCapability::device, seed, steps_to_break);
     }
   }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// What it costs others
+
+constexpr std::uint64_t shared_entries = 64;
+
+Bytes chain_key(int number) {
+  const auto home = static_cast<std::uint64_t>(number % 8) * 8;
+  return key_at(home, number / 8, shared_entries);
+}
+
+// The server stops at some step of a cleanup, and goes on later. Meanwhile at most the searches that pass its two
+// locks get no answer, and these are told in time.
+void stop_in_the_middle(std::uint64_t steps, std::uint64_t& timed_out) {
+  constexpr int keys = 40;
+  constexpr std::uint64_t timeout_ns = 2 * millisecond_ns;
+  StoreOptions options;
+  options.server.geometry.table_entries = shared_entries;
+  options.server.cleanup_interval_ns = second_ns;
+  options.client.server_timeout_ns = timeout_ns;
+  fabric::FiberStackPool stacks;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) {
+    for (int number = 0; number < keys; ++number) {
+      ASSERT_EQ(client.set(chain_key(number), bytes_of("value")).answer, Answer::stored);
+    }
+    for (int number = 0; number < keys; number += 4) client.remove(chain_key(number));
+    host.spawn({.name = "cleanup", .daemon = true}, [&store] { store.server()->clean_up(); });
+    host.sleep_until(host.now_ns() + steps * options.simulation.step_duration_ns);
+    store.simulation().pause("server", 100 * millisecond_ns);
+    for (int number = 0; number < keys; ++number) {
+      const std::uint64_t start_ns = host.now_ns();
+      const engine::GetResult result = client.get(chain_key(number));
+      EXPECT_LE(host.now_ns() - start_ns, timeout_ns + 3 * millisecond_ns);
+      if (result.answer == Answer::timed_out) {
+        ++timed_out;
+      } else {
+        EXPECT_EQ(result.answer, number % 4 == 0 ? Answer::not_found : Answer::found) << number;
+      }
+    }
+    host.sleep_until(host.now_ns() + 200 * millisecond_ns);
+    for (int number = 0; number < keys; ++number) {
+      EXPECT_EQ(client.get(chain_key(number)).answer,
+                number % 4 == 0 ? Answer::not_found : Answer::found);
+    }
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << engine_test::describe(run);
+}
+
+TEST(CleanupByShift, BlocksTwoEntriesWhileTheServerIsStopped) {
+  std::uint64_t timed_out = 0;
+  std::uint64_t most_timed_out = 0;
+  for (std::uint64_t steps = 0; steps < 400; steps += 7) {
+    SCOPED_TRACE(steps);
+    const std::uint64_t before = timed_out;
+    stop_in_the_middle(steps, timed_out);
+    most_timed_out = std::max(most_timed_out, timed_out - before);
+  }
+  EXPECT_GT(timed_out, 0U);
+  // Keys of one chain: there are five in each, and no chain reaches the next one.
+  EXPECT_LE(most_timed_out, 5U);
+}
+
+// A collection has its turn after a few removals, not after the pass.
+TEST(CleanupByShift, LetsACollectionTakeItsTurn) {
+  constexpr int keys = 200;
+  StoreOptions options;
+  options.server.geometry = {.table_entries = 256, .region_bytes = 2'048, .region_count = 16};
+  options.server.cleanup_interval_ns = 100 * second_ns;
+  fabric::FiberStackPool stacks;
+  Store store(options, stacks);
+  store.add_client([&](fabric::Host& host, Client& client) {
+    const auto key = [](int number) { return bytes_of(fmt::format("key {}", number)); };
+    for (int number = 0; number < keys; ++number) client.set(key(number), {});
+    for (int number = 0; number < keys; ++number) client.remove(key(number));
+    const auto statistics = [&store] { return store.server()->inspect().statistics; };
+    host.spawn({.name = "cleanup", .daemon = true}, [&store] { store.server()->clean_up(); });
+    while (statistics().entries_cleaned == 0) host.sleep_until(host.now_ns() + microsecond_ns);
+    const std::uint64_t cleaned = statistics().entries_cleaned;
+    const std::uint64_t collected = statistics().regions_collected;
+    for (int number = 0; statistics().regions_collected == collected; ++number) {
+      ASSERT_EQ(client.set(key(keys + number), Bytes(900)).answer, Answer::stored);
+    }
+    EXPECT_LT(statistics().entries_cleaned - cleaned, keys / 2);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << engine_test::describe(run);
 }
 
 }  // namespace

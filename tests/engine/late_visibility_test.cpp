@@ -15,30 +15,33 @@ constexpr std::uint64_t late_table_entries = 16;
 constexpr std::uint64_t late_home = 5;
 
 // Three keys of one chain are set again and again, so that regions come round with the containers of earlier
-// keys in them, and a fourth one before them is deleted, so that each cleanup has to move all three.
+// keys in them. A fourth one before them is deleted, so each cleanup has to move all three.
 TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
   fabric::FiberStackPool stacks;
   std::uint64_t moved = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     StoreOptions options;
     options.seed = seed;
     options.simulation.late_visibility = true;
     options.server.geometry = {
-        .table_entries = late_table_entries, .region_bytes = 256, .region_count = 6};
+        .table_entries = late_table_entries, .region_bytes = 128, .region_count = 4};
     options.server.cleanup_interval_ns = 3'600 * second_ns;
     Store store(options, stacks);
     store.add_client([&](fabric::Host&, Client& client) {
-      for (int round = 0; round < 10; ++round) {
+      for (int round = 0; round < 30; ++round) {
         // Homes differ, so an older container in the same place is one of another chain.
         const auto key = [round](int number) {
           return key_at((late_home + static_cast<std::uint64_t>(round) * 3) % late_table_entries,
                         number, late_table_entries);
         };
         for (int number = 0; number < 4; ++number) {
+          // What comes before a READ of the same client is seen: only the last WRITE may be late.
+          if (number == 3) {
+            ASSERT_EQ(client.remove(key(0)).answer, Answer::deleted);
+          }
           ASSERT_EQ(client.set(key(number), bytes_of("value")).answer, Answer::stored);
         }
-        ASSERT_EQ(client.remove(key(0)).answer, Answer::deleted);
         store.server()->clean_up();
         for (int number = 1; number < 4; ++number) {
           EXPECT_EQ(client.get(key(number)).value, bytes_of("value"));
