@@ -14,6 +14,7 @@
 #include "tools/fuzz/campaign.h"
 #include "tools/fuzz/replay.h"
 #include "tools/trace/chrome_trace.h"
+#include "tools/trace/key_steps.h"
 #include "tools/trace/page.h"
 #include "tools/trace/record.h"
 #include "tools/trace/timeline_json.h"
@@ -126,21 +127,31 @@ std::set<std::uint32_t> orphans_of(const Timeline& timeline) {
   return orphans;
 }
 
-TEST(Timeline, SaysWhatReachesTheMemoryOfADeadServerWhichNobodyReads) {
-  bool is_any_swap = false;
+TEST(Timeline, SaysWhatReachesTheMemoryOfADeadServer) {
+  const auto is_swapped = [](std::uint64_t seed) {
+    const Timeline timeline = record_seed(seed).timeline;
+    return std::ranges::any_of(orphans_of(timeline), [&](std::uint32_t number) {
+      return timeline.effects[number].kind == EffectKind::swapped;
+    });
+  };
+  std::uint64_t seed = 1;
+  while (seed <= 3'000 && !is_swapped(seed)) ++seed;
+  EXPECT_LE(seed, 3'000U);
+}
+
+TEST(Timeline, WhatReachesTheMemoryOfADeadServerIsReadByNobody) {
+  std::size_t count = 0;
   for (std::uint64_t seed = 1'401; seed <= 1'500; ++seed) {
     const Timeline timeline = record_seed(seed).timeline;
     const std::set<std::uint32_t> orphans = orphans_of(timeline);
-    is_any_swap = is_any_swap || std::ranges::any_of(orphans, [&](std::uint32_t number) {
-                    return timeline.effects[number].kind == EffectKind::swapped;
-                  });
+    count += orphans.size();
     for (const Effect& effect : timeline.effects) {
       for (const std::uint32_t source : effect.sources) {
         EXPECT_FALSE(orphans.contains(source)) << "seed " << seed << ": " << effect.text;
       }
     }
   }
-  EXPECT_TRUE(is_any_swap);
+  EXPECT_GT(count, 0U);
 }
 
 TEST(Timeline, RowsHoldOneBarAtATime) {
@@ -229,22 +240,25 @@ TEST(KeySteps, LeadFromTheOriginOfAStaleValueToTheViolation) {
               testing::Contains(StartsWith("READ brings ")));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::critical), SizeIs(1));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
-              testing::ElementsAre(StartsWith("get \"key 0\" answers: found")));
+              testing::ElementsAre(StartsWith("get \"key 2\" answers: found"),
+                                   StartsWith("delete \"key 2\" answers: deleted")));
 }
 
 TEST(KeySteps, TellWhatBecameOfTheRegionThatAnEntryPointsTo) {
-  const Timeline timeline = record_finding("without-collector-retry").timeline;
-  EXPECT_THAT(texts_of(timeline, KeyStepRole::context), testing::Contains("region 0 is free"));
+  const Timeline timeline = record_finding("without-double-collect").timeline;
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::context), testing::Contains("region 2 is free"));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
-              testing::ElementsAre(HasSubstr("points into region 0, which is free")));
+              testing::ElementsAre(HasSubstr("points into region 2, which is free")));
 }
 
 TEST(KeySteps, ALongExplanationIsCutToItsFirstLine) {
-  const Timeline timeline = record_finding("without-bounded-walks").timeline;
-  ASSERT_THAT(timeline.violations.front().explanation, HasSubstr("\n"));
-  EXPECT_THAT(
-      texts_of(timeline, KeyStepRole::violation),
-      testing::ElementsAre(testing::AllOf(StartsWith("progress.verbs: "), Not(HasSubstr("\n")))));
+  Timeline timeline = record_seed(1).timeline;
+  const checkers::Judgement violation{.verdict = checkers::Verdict::violated,
+                                      .property = "progress.unfinished",
+                                      .explanation = "one operation\nhost server: alive"};
+  timeline.key_steps = find_key_steps(timeline, {violation}, std::nullopt);
+  EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
+              testing::ElementsAre("progress.unfinished: one operation"));
 }
 
 TEST(KeySteps, ThereAreSomeForEveryFinding) {
