@@ -116,19 +116,19 @@ class PageTest(unittest.TestCase):
             self.assertIn(lane, names)
 
     def test_shows_what_the_checker_says(self):
-        self.open("without-collector-retry")
+        self.open("without-double-collect")
         self.assertEqual(self.text("#verdict"), "violated")
         self.assertEqual(self.text("#title"), "collector.dangling-entry")
-        self.assertIn("points into region 0, which is free", self.text("#explanation"))
+        self.assertIn("points into region 2, which is free", self.text("#explanation"))
         self.assertEqual(self.evaluate("document.querySelectorAll('#key-steps .critical').length"), 1)
         critical = re.search(r"critical: .* at step (\d+)",
-                             run(programs.falafel, "replay", FINDINGS / "without-collector-retry.replay").stdout)
+                             run(programs.falafel, "replay", FINDINGS / "without-double-collect.replay").stdout)
         self.assertEqual(self.text("#key-steps .critical a"), critical[1])
 
     # How it came about
 
     def test_requests_are_arrows_from_posting_to_effect_to_completion(self):
-        for finding in ("without-fence-before-reclaim", "without-exclusion"):
+        for finding in ("without-terminator-lock", "without-exclusion"):
             with self.subTest(finding):
                 self.open(finding)
                 self.evaluate("app.fit()")
@@ -137,7 +137,7 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(sorted(drawn), sorted(expected))
 
     def test_words_of_torn_transfers_are_drawn_one_by_one(self):
-        self.open("without-fence-before-reclaim")
+        self.browser.open(self.page_of_seed(2))
         self.evaluate("app.fit()")
         drawn = set(self.drawn("effect"))
         torn = self.evaluate(
@@ -227,7 +227,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.evaluate("document.querySelectorAll('#table tr.changed').length"), 0)
 
     def test_an_entry_into_free_memory_is_marked(self):
-        self.open("without-collector-retry")
+        self.open("without-double-collect")
         self.scrub(self.evaluate("app.timeline.steps"))
         self.assertIn("dangling", self.text("#table tr.dangling"))
 
@@ -268,7 +268,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.evaluate("app.layout.laneTop(0)"), before)
 
     def test_a_run_that_holds_opens_with_its_arrows(self):
-        self.browser.open(self.page_of_seed(7))
+        self.browser.open(self.page_of_seed(1))
         self.assertEqual(self.text("#verdict"), "holds")
         drawn, expected = self.evaluate(ARROWS)
         self.assertGreater(len(expected), 20)
