@@ -13,7 +13,7 @@ namespace {
 TEST(CancelledOperation, LeavesPollingToTheOthers) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    for (const std::uint64_t steps : {0, 2, 4, 8, 16}) {
+    for (const std::uint64_t steps : {0U, 2U, 4U, 8U, 16U}) {
       SCOPED_TRACE(fmt::format("seed {}, cancelled after {} steps", seed, steps));
       StoreOptions options;
       options.seed = seed;

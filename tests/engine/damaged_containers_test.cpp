@@ -262,8 +262,9 @@ TEST(Damage, ThatChangesForEverDoesNotHideWhatIsBehind) {
   store.add_host("attacker", [&](fabric::Host& host) {
     while (!is_attacked) host.sleep_until(host.now_ns() + microsecond_ns);
     const std::uint64_t slot = find_planted(*store.server(), key_of_chain(1))->slot;
-    for (std::uint64_t tag = 0; !is_over; ++tag) {
-      store_entry(*store.server(), slot, engine::Entry(0xffff'ffff'0000'0000 + 4 * tag));
+    std::uint64_t tag = 0;
+    while (!is_over) {
+      store_entry(*store.server(), slot, engine::Entry(0xffff'ffff'0000'0000 + 4 * tag++));
       host.sleep_until(host.now_ns() + 200);
     }
   });

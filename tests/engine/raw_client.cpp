@@ -15,7 +15,7 @@ constexpr std::uint64_t patience_ns = 1'000'000'000;
 
 std::unique_ptr<RawClient> RawClient::connect(fabric::Host& host, const fabric::Address& server,
                                               std::uint32_t receive_requests) {
-  std::unique_ptr<RawClient> client(new RawClient(host));
+  std::unique_ptr<RawClient> client(new RawClient());
   fabric::Device& device = host.device(0);
   client->domain_ = device.create_protection_domain();
   client->sends_ = device.create_completion_queue(receive_count).value();

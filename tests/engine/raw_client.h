@@ -33,10 +33,9 @@ class RawClient {
   const engine::LocalMemory& buffer() const { return buffer_; }
 
  private:
-  explicit RawClient(fabric::Host& host) : host_(host) {}
+  RawClient() = default;
   void post_receive(std::uint64_t index);
 
-  fabric::Host& host_;
   engine::ServerHello hello_{};
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> sends_;

@@ -84,7 +84,7 @@ static void set(struct worker* self, unsigned index) {
   for (size_t word = 0; word < self->value_bytes / sizeof version; word += words_between)
     self->value[word] = version;
   const uint64_t began_ns = now_ns();
-  const falafel_status status = falafel_set(self->store, key, key_bytes, self->value, self->value_bytes);
+  const int status = (int)falafel_set(self->store, key, key_bytes, self->value, self->value_bytes);
   const uint64_t took_ns = now_ns() - began_ns;
   if (took_ns > self->longest_set_ns) self->longest_set_ns = took_ns;
   if (status == FALAFEL_OK) {
@@ -122,7 +122,7 @@ static void get(struct worker* self, unsigned index) {
   const size_t key_bytes = key_of(self, index, key);
   void* value;
   size_t bytes;
-  const falafel_status status = falafel_get(self->store, key, key_bytes, &value, &bytes);
+  const int status = (int)falafel_get(self->store, key, key_bytes, &value, &bytes);
   if (status == FALAFEL_OK) {
     ++self->gets;
     const char* const fault = fault_of(self, index, value, bytes);
