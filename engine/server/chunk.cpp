@@ -10,7 +10,7 @@ template <typename Read>
 std::optional<ContainerHeader> find_header(const Geometry& geometry, std::uint64_t offset,
                                            const Read& read) {
   if (!geometry.may_hold_container(offset)) return std::nullopt;
-  std::array<std::byte, container_header_bytes> bytes;
+  std::array<std::byte, container_header_bytes> bytes{};
   read(offset, bytes);
   const auto header = read_container_header(bytes, Verification::on);
   if (!header || header->container_bytes() > geometry.region_bytes ||

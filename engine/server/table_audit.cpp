@@ -5,7 +5,7 @@
 namespace falafel::engine {
 namespace {
 
-constexpr std::uint64_t slots_of_piece = 4'096;
+constexpr std::uint64_t audited_slots_of_piece = 4'096;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ TableAudit::TableAudit(fabric::Host& host, const Chunk& chunk, const Safeguards&
 
 bool TableAudit::walk_piece() {
   update_.finish();
-  for (std::uint64_t slots = 0; slots < slots_of_piece; ++slots) {
+  for (std::uint64_t slots = 0; slots < audited_slots_of_piece; ++slots) {
     const Entry entry = chunk_.load_entry(next_slot_);
     if (safeguards_.bounded_walks && is_foreign(entry)) repair(next_slot_, entry);
     if (entry.is_deleted()) ++counted_;

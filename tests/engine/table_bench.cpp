@@ -119,6 +119,7 @@ std::vector<std::string> TableBench::run(std::function<void(TableBench&)> body) 
   result_ = simulation_->run();
   require(result_.outcome == sim::Outcome::completed, result_.explanation);
   std::set<std::string> problems = watcher_->problems();
+  parts_.reset();  // what it has of the simulation goes first
   simulation_.reset();
   return {problems.begin(), problems.end()};
 }
