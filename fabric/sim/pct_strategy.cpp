@@ -53,7 +53,7 @@ std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) {
 void PctStrategy::draw_priorities_until(ActorId actor) {
   for (std::uint64_t next = priorities_.size(); next <= actor; ++next) {
     std::uint64_t state = priority_seed_ + next * 0x9e3779b97f4a7c15U;
-    priorities_.push_back(splitmix64(state) | high_priority_bit);
+    priorities_.push_back(fabric::splitmix64(state) | high_priority_bit);
   }
 }
 

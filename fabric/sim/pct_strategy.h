@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "fabric/sim/strategy.h"
 
 namespace falafel::sim {
@@ -34,7 +34,7 @@ class PctStrategy final : public Strategy {
   std::size_t highest_of(std::span<const ActorId> actors);
   void draw_priorities_until(ActorId actor);
 
-  RandomGenerator random_;
+  fabric::RandomGenerator random_;
   std::uint64_t priority_seed_;
   std::uint64_t decisions_ = 0;
   std::vector<ChangePoint> change_points_;  // those to come, the next one last

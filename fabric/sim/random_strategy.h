@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "fabric/sim/strategy.h"
 
 namespace falafel::sim {
@@ -21,7 +21,7 @@ class RandomStrategy final : public Strategy {
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
 
  private:
-  RandomGenerator random_;
+  fabric::RandomGenerator random_;
 };
 
 }  // namespace falafel::sim

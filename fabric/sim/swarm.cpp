@@ -5,8 +5,8 @@
 #include <bit>
 #include <initializer_list>
 
+#include "fabric/random.h"
 #include "fabric/sim/options.h"
-#include "fabric/sim/random.h"
 
 namespace falafel::sim {
 
@@ -41,7 +41,7 @@ class SwarmDraw {
   }
 
  private:
-  RandomGenerator random_;
+  fabric::RandomGenerator random_;
 };
 
 void draw_scheduling(SwarmDraw& draw, SimulationOptions& options) {

@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Counterexamples,
 // The prefix, carried out in its order, is right; and what does not fit is the first return up to
 // which nothing is right any more.
 TEST_P(Counterexamples, AreTrue) {
-  sim::RandomGenerator random(1);
+  fabric::RandomGenerator random(1);
   std::size_t violations = 0;
   while (violations < 300) {
     std::vector<Operation> history = random_history({.model = GetParam(),

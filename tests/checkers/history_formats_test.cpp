@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "checkers/linearizability.h"
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "tests/checkers/operations.h"
 #include "tests/checkers/recorded_texts.h"
 #include "tools/history/json_format.h"
@@ -253,7 +253,7 @@ TEST(JsonLines, RefuseWhatIsWrong) {
 }
 
 TEST(JsonLines, WhatIsWrittenIsRead) {
-  sim::RandomGenerator random(1);
+  fabric::RandomGenerator random(1);
   for (const Model model : {Model::key_value_register, Model::cas_register, Model::append_log}) {
     std::vector<Operation> history =
         random_history({.model = model, .keys = 3, .lost_permille = 100}, random);
@@ -308,7 +308,7 @@ TEST(Utf8, IsThatOfTheStandard) {
 }
 
 // Cuts, repeats, swaps and overwrites pieces of a text.
-std::string damaged(std::string text, sim::RandomGenerator& random) {
+std::string damaged(std::string text, fabric::RandomGenerator& random) {
   static constexpr std::array<std::string_view, 12> pieces = {
       "\n",      "{",   "[",   "]",    "\"", "\\",
       ":invoke", ":ok", "nil", "\xff", "#{", "99999999999999999999"};
@@ -342,7 +342,7 @@ void expect_no_harm(const std::string& text, Format format) {
 }
 
 TEST(HistoryFormats, DamagedTextDoesNoHarm) {
-  sim::RandomGenerator random(1);
+  fabric::RandomGenerator random(1);
   for (int repetition = 0; repetition < 10'000; ++repetition) {
     expect_no_harm(damaged(std::string(texts::good_register), random), Format::jepsen_register);
     expect_no_harm(damaged(std::string(texts::good_log), random), Format::kv_log);

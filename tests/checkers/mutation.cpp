@@ -29,7 +29,7 @@ void change_answer(Operation& operation, Model model) {
 
 }  // namespace
 
-void mutate(std::vector<Operation>& history, Model model, sim::RandomGenerator& random) {
+void mutate(std::vector<Operation>& history, Model model, fabric::RandomGenerator& random) {
   Operation& operation = history[random.below(history.size())];
   const Operation& other = history[random.below(history.size())];
   switch (random.below(5)) {

@@ -5,12 +5,12 @@
 
 #include "checkers/history.h"
 #include "checkers/linearizability.h"
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 
 namespace falafel::checkers_test {
 
 // Changes something of one operation, which may or may not make the history wrong.
 void mutate(std::vector<checkers::Operation>& history, checkers::Model model,
-            sim::RandomGenerator& random);
+            fabric::RandomGenerator& random);
 
 }  // namespace falafel::checkers_test

@@ -64,7 +64,7 @@ TEST_P(RandomHistories, OfACorrectStoreHold) {
                                  .keys = *rc::gen::inRange<std::uint64_t>(1, 11),
                                  .values = *rc::gen::element<std::uint64_t>(0, 2, 10),
                                  .lost_permille = *rc::gen::element<std::uint64_t>(0, 0, 5, 30)};
-    sim::RandomGenerator random(*rc::gen::arbitrary<std::uint64_t>());
+    fabric::RandomGenerator random(*rc::gen::arbitrary<std::uint64_t>());
     const std::vector<Operation> history = random_history(options, random);
     const Judgement judgement = checker.check(history);
     if (judgement.verdict != Verdict::holds) {
@@ -79,7 +79,7 @@ TEST_P(RandomHistories, AreJudgedAsTheOracleDoes) {
   std::size_t violated = 0;
   const auto property = [&] {
     const HistoryOptions options = draw_small();
-    sim::RandomGenerator random(*rc::gen::arbitrary<std::uint64_t>());
+    fabric::RandomGenerator random(*rc::gen::arbitrary<std::uint64_t>());
     for (int repetition = 0; repetition < 100; ++repetition) {
       std::vector<Operation> history = random_history(options, random);
       const std::uint64_t mutations = random.below(4);

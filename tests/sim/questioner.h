@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "fabric/sim/recording_strategy.h"
 
 namespace falafel::sim {
@@ -49,7 +49,7 @@ class Questioner {
       EXPECT_LT(answer, bound);
     }
     std::uint64_t state = hash_ ^ answer;
-    hash_ = splitmix64(state);
+    hash_ = fabric::splitmix64(state);
     ++step_;
   }
 

@@ -11,7 +11,7 @@ namespace falafel::bench {
 namespace {
 
 std::vector<double> frequencies(const Zipfian& zipfian, std::uint64_t draws) {
-  sim::RandomGenerator random(1);
+  fabric::RandomGenerator random(1);
   std::vector<double> counts(zipfian.items());
   for (std::uint64_t draw = 0; draw < draws; ++draw) counts.at(zipfian.next(random)) += 1;
   for (double& count : counts) count /= static_cast<double>(draws);
@@ -48,8 +48,8 @@ TEST(Zipfian, AnItemAddedIsAsIfItHadBeenThereFromTheBeginning) {
   Zipfian grown(100);
   for (int item = 0; item < 50; ++item) grown.add_item();
   const Zipfian whole(150);
-  sim::RandomGenerator random(7);
-  sim::RandomGenerator same(7);
+  fabric::RandomGenerator random(7);
+  fabric::RandomGenerator same(7);
   for (int draw = 0; draw < 10'000; ++draw) ASSERT_EQ(grown.next(random), whole.next(same));
 }
 
@@ -67,7 +67,7 @@ TEST(ScrambledZipfian, TheMostPopularKeyHasYcsbsShareWhateverTheNumberOfKeys) {
   constexpr double share = 1 / 26.469'028'201'783'02;
   for (const std::uint64_t keys : {1'000U, 1'000'000U}) {
     const ScrambledZipfian scrambled(keys);
-    sim::RandomGenerator random(3);
+    fabric::RandomGenerator random(3);
     constexpr int draws = 500'000;
     int popular = 0;
     for (int draw = 0; draw < draws; ++draw)
@@ -78,7 +78,7 @@ TEST(ScrambledZipfian, TheMostPopularKeyHasYcsbsShareWhateverTheNumberOfKeys) {
 
 TEST(ScrambledZipfian, PopularKeysAreSpreadOut) {
   const ScrambledZipfian scrambled(1'000'000);
-  sim::RandomGenerator random(5);
+  fabric::RandomGenerator random(5);
   std::set<std::uint64_t> tenths;
   for (int draw = 0; draw < 1'000; ++draw) tenths.insert(scrambled.next(random) / 100'000);
   EXPECT_EQ(tenths.size(), 10U);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "tools/bench/zipfian.h"
 
 namespace falafel::bench {
@@ -65,7 +65,7 @@ class OperationStream {
 
   Workload workload_;
   StreamPlace place_;
-  sim::RandomGenerator random_;
+  fabric::RandomGenerator random_;
   ScrambledZipfian scrambled_;
   std::optional<Zipfian> latest_;
   std::uint64_t inserted_ = 0;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 
 namespace falafel::bench {
 
@@ -29,7 +29,7 @@ class Zipfian {
     prepare();
   }
 
-  std::uint64_t next(sim::RandomGenerator& random) const {
+  std::uint64_t next(fabric::RandomGenerator& random) const {
     constexpr double two_to_the_53 = 9'007'199'254'740'992.0;
     const double uniform = static_cast<double>(random.next() >> 11U) / two_to_the_53;
     const double scaled = uniform * zeta_;
@@ -79,7 +79,7 @@ class ScrambledZipfian {
  public:
   explicit ScrambledZipfian(std::uint64_t items) : items_(items) {}
 
-  std::uint64_t next(sim::RandomGenerator& random) const {
+  std::uint64_t next(fabric::RandomGenerator& random) const {
     return scatter(ranks_.next(random)) % items_;
   }
 

@@ -8,7 +8,7 @@
 
 #include "checkers/linearizability.h"
 #include "fabric/assert.h"
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "tools/history/random_history.h"
 
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t histories_per_benchmark = 64;
 
 std::vector<std::vector<checkers::Operation>> make_histories(
     const history::HistoryOptions& options) {
-  sim::RandomGenerator random(1);
+  fabric::RandomGenerator random(1);
   std::vector<std::vector<checkers::Operation>> histories;
   for (std::size_t index = 0; index < histories_per_benchmark; ++index) {
     histories.push_back(history::random_history(options, random));

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "fabric/sim/strategy.h"
 
 namespace falafel::fuzz {
@@ -50,7 +50,7 @@ class ByteStrategy final : public sim::Strategy {
 
   std::span<const std::uint8_t> bytes_;
   std::size_t position_ = 0;
-  sim::RandomGenerator tail_;
+  fabric::RandomGenerator tail_;
 };
 
 }  // namespace falafel::fuzz

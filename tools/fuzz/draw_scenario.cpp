@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "engine/layout/container.h"
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "tools/fuzz/scenario.h"
 #include "tools/fuzz/tag_world.h"
 #include "tools/fuzz/variations.h"
@@ -67,7 +67,7 @@ class Draw {
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
-  sim::RandomGenerator random_;
+  fabric::RandomGenerator random_;
   std::uint64_t value_bytes_ = usual_value_bytes;
   std::uint64_t longest_pause_ns_ = 0;  // of an operation
 };
@@ -204,7 +204,7 @@ void Draw::draw_tag_world(Scenario& scenario) const {
                         choices_.slots || choices_.keys || !choices_.workload.empty() ||
                         choices_.strategy || choices_.faults || !choices_.simulator_options.empty();
   if (is_fixed || choices_.tag_worlds == Share::none) return;
-  sim::RandomGenerator random(seed_ ^ tag_world_stream);
+  fabric::RandomGenerator random(seed_ ^ tag_world_stream);
   const bool is_one = random.below(worlds_per_tag_world) == 0;
   if (is_one || choices_.tag_worlds == Share::only) make_tag_world(random, scenario);
 }
@@ -216,7 +216,7 @@ Scenario Draw::scenario() {
   draw_server(scenario);
   draw_clients(scenario);
   draw_simulation(scenario);
-  sim::RandomGenerator variation(seed_ ^ variation_stream);
+  fabric::RandomGenerator variation(seed_ ^ variation_stream);
   vary(choices_, variation, scenario);
   stretch_intervals(scenario);
   draw_tag_world(scenario);

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "fabric/sim/strategy.h"
 
 namespace falafel::fuzz {
@@ -42,7 +42,7 @@ class ScriptedStrategy final : public sim::Strategy {
   std::uint64_t next(sim::ChoiceKind kind, std::uint64_t bound) {
     const bool is_listed = position_ < answers_.size();
     const std::uint64_t listed = is_listed ? answers_[position_++] : 0;
-    if (bound == 0) return sim::splitmix64(unique_numbers_);
+    if (bound == 0) return fabric::splitmix64(unique_numbers_);
     if (is_listed) return listed % bound;
     return tail_ ? tail_->below(bound) : neutral_answer(kind, bound);
   }
@@ -50,7 +50,7 @@ class ScriptedStrategy final : public sim::Strategy {
   std::vector<std::uint64_t> answers_;
   std::size_t position_ = 0;
   std::uint64_t unique_numbers_ = 0;
-  std::optional<sim::RandomGenerator> tail_;
+  std::optional<fabric::RandomGenerator> tail_;
 };
 
 }  // namespace falafel::fuzz

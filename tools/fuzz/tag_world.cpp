@@ -35,7 +35,7 @@ std::uint32_t tag_bits_above(std::uint64_t changes) {
   return bits;
 }
 
-void draw_plan(sim::RandomGenerator& random, Scenario& scenario, std::uint64_t pace_ns) {
+void draw_plan(fabric::RandomGenerator& random, Scenario& scenario, std::uint64_t pace_ns) {
   scenario.clients.assign(2 + random.below(2), {});
   for (ClientPlan& client : scenario.clients) {
     const std::uint64_t operations = 12 + random.below(12);
@@ -50,7 +50,7 @@ void draw_plan(sim::RandomGenerator& random, Scenario& scenario, std::uint64_t p
 }
 
 // Room for all changes of a long pause: as long as somebody pauses, no collected memory is used again.
-void draw_geometry(sim::RandomGenerator& random, engine::Geometry& geometry) {
+void draw_geometry(fabric::RandomGenerator& random, engine::Geometry& geometry) {
   const std::uint64_t container =
       geometry.round_up_to_unit(engine::container_bytes(usual_key_bytes, usual_value_bytes));
   geometry.table_entries = 2 + random.below(3);
@@ -62,7 +62,7 @@ void draw_geometry(sim::RandomGenerator& random, engine::Geometry& geometry) {
 // Faults that make an operation old, and none that stop the server's watch, kill the client (then nobody
 // is left to swap anything) or break its connection. Who moves next is drawn at random: by priorities the
 // watch could be kept from moving for ever, and time-outs promise nothing then.
-void draw_simulation(sim::RandomGenerator& random, sim::SimulationOptions& options) {
+void draw_simulation(fabric::RandomGenerator& random, sim::SimulationOptions& options) {
   options.strategy = sim::StrategyKind::random;
   options.step_duration_ns = tag_world_step_ns;
   options.fault_rates = {};
@@ -73,7 +73,7 @@ void draw_simulation(sim::RandomGenerator& random, sim::SimulationOptions& optio
 
 }  // namespace
 
-void make_tag_world(sim::RandomGenerator& random, Scenario& scenario) {
+void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario) {
   draw_geometry(random, scenario.geometry);
   // A client that is watched sends five heartbeats in the time-out, which are not to fill the run.
   constexpr std::uint64_t steps_per_timeout = 150;

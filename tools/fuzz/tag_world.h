@@ -11,13 +11,13 @@
 // (docs/protocol.md, "The table"). So the pace follows from the time-out, and the bits from both.
 #pragma once
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "tools/fuzz/scenario.h"
 
 namespace falafel::fuzz {
 
 // Makes such a world of a scenario that was drawn.
-void make_tag_world(sim::RandomGenerator& random, Scenario& scenario);
+void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario);
 
 // Whether tags outlast operations, by the relation above. Where tags have all their bits they do.
 bool do_tags_outlast_operations(const Scenario& scenario);

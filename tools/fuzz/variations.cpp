@@ -10,7 +10,7 @@ namespace {
 
 class Variation {
  public:
-  Variation(const ScenarioChoices& choices, sim::RandomGenerator& random, Scenario& scenario)
+  Variation(const ScenarioChoices& choices, fabric::RandomGenerator& random, Scenario& scenario)
       : choices_(choices), random_(random), scenario_(scenario) {}
 
   void run();
@@ -32,7 +32,7 @@ class Variation {
   void draw_cleanups();
 
   const ScenarioChoices& choices_;
-  sim::RandomGenerator& random_;
+  fabric::RandomGenerator& random_;
   Scenario& scenario_;
 };
 
@@ -130,7 +130,7 @@ void Variation::run() {
 
 }  // namespace
 
-void vary(const ScenarioChoices& choices, sim::RandomGenerator& random, Scenario& scenario) {
+void vary(const ScenarioChoices& choices, fabric::RandomGenerator& random, Scenario& scenario) {
   Variation(choices, random, scenario).run();
 }
 

@@ -2,12 +2,12 @@
 // world as it is.
 #pragma once
 
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "tools/fuzz/scenario.h"
 
 namespace falafel::fuzz {
 
 // `scenario` was drawn; what `choices` fix stays.
-void vary(const ScenarioChoices& choices, sim::RandomGenerator& random, Scenario& scenario);
+void vary(const ScenarioChoices& choices, fabric::RandomGenerator& random, Scenario& scenario);
 
 }  // namespace falafel::fuzz

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/fiber_stack.h"
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 #include "fabric/sim/replay_strategy.h"
 #include "fabric/sim/strategies.h"
 #include "tools/fuzz/run.h"
@@ -41,7 +41,7 @@ void add(std::array<std::atomic<std::uint64_t>, size>& counters,
 // Sums do not depend on the order of what is added, so the parts are mixed before.
 std::uint64_t mix(std::uint64_t seed, std::uint64_t trace_hash) {
   std::uint64_t state = seed ^ (trace_hash * 0x9e3779b97f4a7c15U);
-  return sim::splitmix64(state);
+  return fabric::splitmix64(state);
 }
 
 void write_line(int output, const Finding& finding) {

@@ -20,7 +20,7 @@ using checkers::OperationKind;
 // A client is idle, has called, or was carried out; each step moves a random one on.
 class Store {
  public:
-  Store(const HistoryOptions& options, sim::RandomGenerator& random)
+  Store(const HistoryOptions& options, fabric::RandomGenerator& random)
       : options_(options), random_(random), clients_(options.clients) {}
 
   std::vector<Operation> run() {
@@ -132,7 +132,7 @@ class Store {
   bool is_lost() { return random_.below(1'000) < options_.lost_permille; }
 
   const HistoryOptions& options_;
-  sim::RandomGenerator& random_;
+  fabric::RandomGenerator& random_;
   std::vector<Client> clients_;
   std::vector<Operation> history_;
   std::map<std::string, std::optional<std::string>> values_;
@@ -142,7 +142,8 @@ class Store {
 
 }  // namespace
 
-std::vector<Operation> random_history(const HistoryOptions& options, sim::RandomGenerator& random) {
+std::vector<Operation> random_history(const HistoryOptions& options,
+                                      fabric::RandomGenerator& random) {
   return Store(options, random).run();
 }
 

@@ -8,7 +8,7 @@
 
 #include "checkers/history.h"
 #include "checkers/linearizability.h"
-#include "fabric/sim/random.h"
+#include "fabric/random.h"
 
 namespace falafel::history {
 
@@ -23,6 +23,6 @@ struct HistoryOptions {
 };
 
 std::vector<checkers::Operation> random_history(const HistoryOptions& options,
-                                                sim::RandomGenerator& random);
+                                                fabric::RandomGenerator& random);
 
 }  // namespace falafel::history
