@@ -7,7 +7,7 @@
 
 namespace falafel::fabric {
 
-class RealTimeFiber {
+class RealTimeFiber final : public Waiter {
  public:
   RealTimeFiber(FiberScheduler& owner, FiberId number, const FiberOptions& options,
                 std::function<void()> program)
@@ -20,6 +20,7 @@ class RealTimeFiber {
 
   static void enter(void* self) { static_cast<RealTimeFiber*>(self)->run_body(); }
   void run_body();
+  void wake() override;
 
   FiberScheduler& scheduler;
   FiberId id;
@@ -27,10 +28,7 @@ class RealTimeFiber {
   bool daemon;
   std::function<void()> body;
   FiberContext context;
-  FiberWaitList joiners;
-  FiberWaitList* waits_in = nullptr;
-  RealTimeFiber* previous_in_list = nullptr;
-  RealTimeFiber* next_in_list = nullptr;
+  WaitList joiners;
   RealTimeFiber* next_ready = nullptr;
   std::uint64_t deadline_ns = never_ns;  // of its timer, if it has one
   bool ready = false;
@@ -52,41 +50,9 @@ void RealTimeFiber::run_body() {
   body = nullptr;  // what it captured goes while the fiber can still call the fabric
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Wait lists
-
-FiberWaitList::~FiberWaitList() {
-  for (RealTimeFiber* fiber = first_; fiber != nullptr; fiber = fiber->next_in_list) {
-    fiber->waits_in = nullptr;
-  }
-}
-
-void FiberWaitList::wake_all() {
-  RealTimeFiber* fiber = std::exchange(first_, nullptr);
-  last_ = nullptr;
-  while (fiber != nullptr) {
-    RealTimeFiber* const next = fiber->next_in_list;
-    fiber->waits_in = nullptr;
-    fiber->woken = true;
-    fiber->scheduler.make_ready(*fiber);
-    fiber = next;
-  }
-}
-
-void FiberWaitList::add(RealTimeFiber& fiber) {
-  fiber.waits_in = this;
-  fiber.next_in_list = nullptr;
-  fiber.previous_in_list = last_;
-  (last_ == nullptr ? first_ : last_->next_in_list) = &fiber;
-  last_ = &fiber;
-}
-
-void FiberWaitList::remove(RealTimeFiber& fiber) {
-  fiber.waits_in = nullptr;
-  RealTimeFiber* const previous = fiber.previous_in_list;
-  RealTimeFiber* const next = fiber.next_in_list;
-  (previous == nullptr ? first_ : previous->next_in_list) = next;
-  (next == nullptr ? last_ : next->previous_in_list) = previous;
+void RealTimeFiber::wake() {
+  woken = true;
+  scheduler.make_ready(*this);
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -180,7 +146,7 @@ bool FiberScheduler::ends_here() {
          !std::exchange(running_->was_told_to_end, true);
 }
 
-bool FiberScheduler::wait(FiberWaitList* list, std::uint64_t deadline_ns) {
+bool FiberScheduler::wait(WaitList* list, std::uint64_t deadline_ns) {
   if (ends_here()) return false;
   throw_if_cancelled();
   RealTimeFiber& fiber = *running_;
@@ -194,7 +160,7 @@ bool FiberScheduler::wait(FiberWaitList* list, std::uint64_t deadline_ns) {
   if (deadline_ns != never_ns) timers_.emplace(deadline_ns, &fiber);
   suspend();
   if (deadline_ns != never_ns) timers_.erase({deadline_ns, &fiber});
-  if (fiber.waits_in != nullptr) fiber.waits_in->remove(fiber);
+  fiber.stop_waiting();
   if (!ends_here()) throw_if_cancelled();
   return fiber.woken;
 }

@@ -14,6 +14,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/fiber_context.h"
+#include "fabric/wait_list.h"
 
 namespace falafel::fabric {
 
@@ -30,26 +31,6 @@ class Network {
 
 class FiberScheduler;
 class RealTimeFiber;
-
-// Fibers that wait for the same thing, in the order of their coming.
-class FiberWaitList {
- public:
-  FiberWaitList() = default;
-  ~FiberWaitList();  // who still waits is left to its deadline or its cancellation
-  FiberWaitList(const FiberWaitList&) = delete;
-  FiberWaitList& operator=(const FiberWaitList&) = delete;
-
-  bool empty() const { return first_ == nullptr; }
-  void wake_all();
-
- private:
-  friend class FiberScheduler;
-  void add(RealTimeFiber& fiber);
-  void remove(RealTimeFiber& fiber);
-
-  RealTimeFiber* first_ = nullptr;
-  RealTimeFiber* last_ = nullptr;
-};
 
 // Used by one thread at a time; waiting calls by its fibers only.
 class FiberScheduler {
@@ -68,7 +49,7 @@ class FiberScheduler {
   // For the running fiber. Each throws FiberCancelled if it was cancelled, but for a wait where it may end.
   void join(FiberId fiber);
   void yield();
-  bool wait(FiberWaitList* list, std::uint64_t deadline_ns);  // true: woken
+  bool wait(WaitList* list, std::uint64_t deadline_ns);  // true: woken
   bool is_cancelled() const;
   void may_end_here(bool here);
   // After a wait: whether a call returns without what it waited for.
@@ -90,7 +71,6 @@ class FiberScheduler {
 
  private:
   friend class RealTimeFiber;
-  friend class FiberWaitList;
   static constexpr std::uint32_t waits_per_turn = 256;
   static constexpr std::uint64_t not_idle = 0;
   using Timer = std::pair<std::uint64_t, RealTimeFiber*>;

@@ -11,7 +11,7 @@ class RealTimeEvent final : public Event {
 
  private:
   FiberScheduler& scheduler_;
-  FiberWaitList waiters_;
+  WaitList waiters_;
 };
 
 }  // namespace

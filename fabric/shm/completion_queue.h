@@ -44,7 +44,7 @@ class CompletionQueueCore final : public fabric::CompletionQueue {
   std::vector<Entry> ring_;  // a power of two
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
-  fabric::FiberWaitList waiters_;
+  fabric::WaitList waiters_;
 };
 
 }  // namespace falafel::shm

@@ -1,8 +1,6 @@
 #include "fabric/shm/device.h"
 
-#include <algorithm>
-
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/shm/completion_queue.h"
 #include "fabric/shm/connector.h"
 #include "fabric/shm/host.h"
@@ -25,10 +23,8 @@ std::unique_ptr<fabric::ProtectionDomain> DeviceCore::create_protection_domain()
 
 Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_queue(
     std::uint32_t capacity) {
-  if (capacity == 0 || capacity > attributes().max_completions) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("capacity: {} is not between 1 and {} (max_completions)",
-                                  capacity, attributes().max_completions));
+  if (auto checked = fabric::check_completion_capacity(capacity, attributes()); !checked) {
+    return tl::unexpected(checked.error());
   }
   return std::make_unique<CompletionQueueCore>(host_, capacity);
 }
@@ -50,16 +46,8 @@ Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) 
       &receives->host() != &host_) {
     return refuse("send_completions, receive_completions: null, or of another host");
   }
-  if (auto checked = fabric::check_numbers(options, attributes()); !checked) return checked;
-  const std::uint32_t for_sends =
-      options.max_send_requests + (sends == receives ? options.max_receive_requests : 0);
-  if (for_sends > sends->unreserved() || options.max_receive_requests > receives->unreserved()) {
-    return refuse(
-        fmt::format("completion queues: {} entries are free, {} are needed for this "
-                    "queue pair; make them larger",
-                    std::min(sends->unreserved(), receives->unreserved()), for_sends));
-  }
-  return {};
+  if (auto checked = fabric::check_limits(options, attributes()); !checked) return checked;
+  return fabric::check_free_entries(options, sends->unreserved(), receives->unreserved());
 }
 
 Result<DeviceCore::Prepared> DeviceCore::prepare(const fabric::QueuePairOptions& options) {

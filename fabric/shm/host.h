@@ -36,7 +36,7 @@ class HostCore final : public fabric::RealTimeHost, private fabric::Network {
   std::uint64_t wake_word() const { return wake_word_; }
   const std::shared_ptr<HostSignal>& signal() const { return signal_; }
   // Fibers that wait for connections to be made: woken at each signal.
-  fabric::FiberWaitList& signal_waiters() { return signal_waiters_; }
+  fabric::WaitList& signal_waiters() { return signal_waiters_; }
 
   void add(QueuePairCore& queue_pair) { queue_pairs_.push_back(&queue_pair); }
   void remove(QueuePairCore& queue_pair) { std::erase(queue_pairs_, &queue_pair); }
@@ -51,7 +51,7 @@ class HostCore final : public fabric::RealTimeHost, private fabric::Network {
   fabric::DeviceAttributes attributes_;
   std::uint64_t wake_word_;
   std::shared_ptr<HostSignal> signal_;
-  fabric::FiberWaitList signal_waiters_;
+  fabric::WaitList signal_waiters_;
   std::vector<QueuePairCore*> queue_pairs_;
   std::vector<std::unique_ptr<DeviceCore>> devices_;
 };

@@ -14,8 +14,8 @@
 #include <mutex>
 #include <system_error>
 
+#include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
-#include "fabric/request_rules.h"
 #include "fabric/shm/connector.h"
 #include "fabric/shm/hello.h"
 #include "fabric/shm/host.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/shm/copy.h"
 
 namespace falafel::shm {

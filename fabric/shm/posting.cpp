@@ -1,8 +1,8 @@
 // Posting to a queue pair, and carrying requests out in the peer's memory.
 #include <array>
 
+#include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
-#include "fabric/request_rules.h"
 #include "fabric/shm/copy.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/key_table.h"
@@ -11,8 +11,6 @@
 namespace falafel::shm {
 
 using fabric::CompletionStatus;
-using fabric::ErrorCode;
-using fabric::make_error;
 using fabric::Opcode;
 using fabric::Result;
 
@@ -37,54 +35,32 @@ class Busy {
 // ---------------------------------------------------------------------------------------------------
 // Posting
 
-Result<std::byte*> QueuePairCore::find_local(const fabric::MemoryAddress& local,
-                                             std::uint64_t length_bytes, bool is_written) {
-  if (length_bytes == 0) return nullptr;
+fabric::LocalBuffer QueuePairCore::examine_local(const fabric::MemoryAddress& local,
+                                                 std::uint64_t length_bytes, bool is_written,
+                                                 std::byte*& address) {
   const Lookup found =
       local_keys_.look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
                           is_written ? rights::local_write : rights::none);
+  address = found.address;
   switch (found.result) {
-    case Lookup::Result::found: return found.address;
-    case Lookup::Result::unknown_key:
-      return make_error(
-          ErrorCode::access_denied,
-          fmt::format("local.key: {} is no region of the queue pair's protection domain",
-                      local.key));
-    case Lookup::Result::out_of_bounds:
-      return make_error(ErrorCode::out_of_bounds,
-                        fmt::format("local buffer: bytes {}..+{} are not within the region",
-                                    local.offset, length_bytes));
+    case Lookup::Result::found: return fabric::LocalBuffer::usable;
+    case Lookup::Result::unknown_key: return fabric::LocalBuffer::unknown_key;
+    case Lookup::Result::out_of_bounds: return fabric::LocalBuffer::out_of_bounds;
     case Lookup::Result::no_right: break;
   }
-  return make_error(ErrorCode::access_denied,
-                    "local buffer: it will be written; register it with local_write");
-}
-
-Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) {
-  if (closed_) {
-    return make_error(ErrorCode::queue_pair_closed,
-                      fmt::format("queue pair {} was closed; connect again", number_));
-  }
-  if (chain.size() > options_.max_send_requests - places_taken_) {
-    return make_error(ErrorCode::queue_full,
-                      fmt::format("{} requests do not fit: {} of {} places are taken until their "
-                                  "completions are polled",
-                                  chain.size(), places_taken_, options_.max_send_requests));
-  }
-  locals_.clear();
-  for (const fabric::WorkRequest& request : chain) {
-    auto checked = fabric::check_request(request, options_, host_.attributes());
-    if (!checked) return checked;
-    const auto local =
-        find_local(request.local, request.length_bytes, fabric::returns_data(request.opcode));
-    if (!local) return tl::unexpected(local.error());
-    locals_.push_back(*local);
-  }
-  return {};
+  return fabric::LocalBuffer::not_writable;
 }
 
 Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
-  if (auto checked = check_chain(chain); !checked) return checked;
+  locals_.assign(chain.size(), nullptr);
+  const auto examine = [this](std::size_t index, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written, locals_[index]);
+  };
+  const fabric::QueueOccupancy queue{
+      .queue_pair_number = number_, .is_closed = closed_, .places_taken = places_taken_};
+  auto checked = fabric::check_send_chain(chain, queue, options_, host_.attributes(), examine);
+  if (!checked) return checked;
   places_taken_ += static_cast<std::uint32_t>(chain.size());
   const std::size_t completed = waiting_.empty() ? execute_at_once(chain) : 0;
   for (std::size_t index = completed; index < chain.size(); ++index) {
@@ -121,32 +97,24 @@ void QueuePairCore::enqueue(const fabric::WorkRequest& request, std::byte* local
 }
 
 Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
-  if (closed_) {
-    return make_error(ErrorCode::queue_pair_closed,
-                      fmt::format("queue pair {} was closed; connect again", number_));
-  }
-  if (chain.size() > options_.max_receive_requests - receive_places_taken_) {
-    return make_error(
-        ErrorCode::queue_full,
-        fmt::format("{} receive requests do not fit: {} of {} places are taken until "
-                    "their completions are polled",
-                    chain.size(), receive_places_taken_, options_.max_receive_requests));
-  }
-  for (const fabric::ReceiveRequest& request : chain) {
-    const auto local = find_local(request.local, request.length_bytes, true);
-    if (!local) return tl::unexpected(local.error());
-  }
+  locals_.assign(chain.size(), nullptr);
+  const auto examine = [this](std::size_t index, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written, locals_[index]);
+  };
+  const fabric::QueueOccupancy queue{
+      .queue_pair_number = number_, .is_closed = closed_, .places_taken = receive_places_taken_};
+  auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
+  if (!checked) return checked;
   Endpoint& own = link_->own();
-  for (const fabric::ReceiveRequest& request : chain) {
-    const std::byte* const buffer = *find_local(request.local, request.length_bytes, true);
+  for (std::size_t index = 0; index < chain.size(); ++index) {
+    const std::byte* const buffer = locals_[index];
     own.slot(posted_receives_) = {
-        .buffer = request.length_bytes == 0
-                      ? 0
-                      : static_cast<std::uint64_t>(buffer - host_.arena().at(0)),
-        .capacity_bytes = request.length_bytes,
+        .buffer = buffer == nullptr ? 0 : static_cast<std::uint64_t>(buffer - host_.arena().at(0)),
+        .capacity_bytes = chain[index].length_bytes,
         .length_bytes = 0,
         .status = ReceiveStatus::received};
-    receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = request.id;
+    receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = chain[index].id;
     ++posted_receives_;
   }
   own.posted.store(posted_receives_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/posting_rules.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/link.h"
 
@@ -58,9 +59,9 @@ class QueuePairCore final : public fabric::QueuePair {
     no_answer,
   };
 
-  fabric::Result<std::byte*> find_local(const fabric::MemoryAddress& local,
-                                        std::uint64_t length_bytes, bool is_written);
-  fabric::Result<void> check_chain(std::span<const fabric::WorkRequest> chain);
+  // Where the buffer is, if it is usable.
+  fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
+                                    bool is_written, std::byte*& address);
   void enqueue(const fabric::WorkRequest& request, std::byte* local);
   // Tries requests in order, and returns how many are completed.
   std::size_t execute_at_once(std::span<const fabric::WorkRequest> chain);
@@ -101,7 +102,7 @@ class QueuePairCore final : public fabric::QueuePair {
   std::uint64_t undrained_since_ns_ = 0;  // in error since then; 0: not known yet
   bool drained_ = false;  // in error, and what the peer had brought by then has been collected
 
-  std::vector<std::byte*> locals_;  // of the chain that is being posted
+  std::vector<std::byte*> locals_;  // buffers of the chain that is being posted; null: no data
   std::deque<Waiting> waiting_;
   std::uint32_t places_taken_ = 0;
   std::uint32_t unsignalled_ = 0;  // requests that the next completion completes too, and itself

@@ -27,7 +27,6 @@ class CompletionQueueCore {
     std::uint64_t shows_before = 0;
   };
 
-  bool can_reserve(std::uint32_t entries) const { return reserved_ + entries <= capacity_; }
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
   void reserve(std::uint32_t entries) { reserved_ += entries; }
   // Gives back what a closed queue pair had reserved, and drops its completions.
@@ -52,7 +51,7 @@ class CompletionQueueCore {
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   QueuePairCore* posted_last_ = nullptr;  // unless it had its head start
-  WaitList waiters_;
+  fabric::WaitList waiters_;
 };
 
 class CompletionQueueHandle final : public fabric::CompletionQueue {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/sim/device.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"

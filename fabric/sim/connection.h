@@ -53,7 +53,7 @@ class Handshake final : public Actor {
   Stage stage_ = Stage::request_travels;
   bool accepted_ = false;
   bool listener_found_ = false;
-  WaitList waiter_;
+  fabric::WaitList waiter_;
 };
 
 class ListenerCore final : public fabric::Listener {
@@ -73,7 +73,7 @@ class ListenerCore final : public fabric::Listener {
   DeviceCore& device_;
   std::uint16_t service_;
   std::pmr::deque<Handshake*> backlog_;
-  WaitList waiters_;
+  fabric::WaitList waiters_;
 };
 
 }  // namespace falafel::sim

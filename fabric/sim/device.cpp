@@ -1,8 +1,6 @@
 #include "fabric/sim/device.h"
 
-#include <algorithm>
-
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/sim/as_own.h"
 #include "fabric/sim/connection.h"
 #include "fabric/sim/host.h"
@@ -46,10 +44,8 @@ std::unique_ptr<fabric::ProtectionDomain> DeviceCore::create_protection_domain()
 
 Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_queue(
     std::uint32_t capacity) {
-  if (capacity == 0 || capacity > attributes_.max_completions) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("capacity: {} is not between 1 and {} (max_completions)",
-                                  capacity, attributes_.max_completions));
+  if (Result<void> checked = fabric::check_completion_capacity(capacity, attributes_); !checked) {
+    return tl::unexpected<fabric::Error>(checked.error());
   }
   world_.completion_queues.push_back(world_.make<CompletionQueueCore>(world_, host_, capacity));
   return std::make_unique<CompletionQueueHandle>(*world_.completion_queues.back());
@@ -69,18 +65,9 @@ Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) 
       &receives->core().host() != &host_) {
     return refuse("send_completions, receive_completions: null, or of another host");
   }
-  if (Result<void> checked = fabric::check_numbers(options, attributes_); !checked) return checked;
-  const bool is_shared = sends == receives;
-  const std::uint32_t for_sends =
-      options.max_send_requests + (is_shared ? options.max_receive_requests : 0);
-  if (!sends->core().can_reserve(for_sends) ||
-      !receives->core().can_reserve(options.max_receive_requests)) {
-    return refuse(fmt::format(
-        "completion queues: {} entries are free, {} are needed for this queue "
-        "pair; make them larger",
-        std::min(sends->core().unreserved(), receives->core().unreserved()), for_sends));
-  }
-  return {};
+  if (Result<void> checked = fabric::check_limits(options, attributes_); !checked) return checked;
+  return fabric::check_free_entries(options, sends->core().unreserved(),
+                                    receives->core().unreserved());
 }
 
 Result<QueuePairCore*> DeviceCore::create_queue_pair(const fabric::QueuePairOptions& options) {

@@ -8,38 +8,6 @@
 
 namespace falafel::sim {
 
-WaitList::~WaitList() {
-  for (Fiber* fiber = first_; fiber != nullptr; fiber = fiber->next_in_list_) {
-    fiber->waits_in_ = nullptr;
-  }
-}
-
-void WaitList::wake_all() {
-  for (Fiber* fiber = first_; fiber != nullptr; fiber = fiber->next_in_list_) {
-    fiber->waits_in_ = nullptr;
-    fiber->woken_ = true;
-    fiber->world_.ready.set_work(*fiber, true);
-  }
-  first_ = nullptr;
-  last_ = nullptr;
-}
-
-void WaitList::add(Fiber& fiber) {
-  fiber.waits_in_ = this;
-  fiber.next_in_list_ = nullptr;
-  fiber.previous_in_list_ = last_;
-  (last_ == nullptr ? first_ : last_->next_in_list_) = &fiber;
-  last_ = &fiber;
-}
-
-void WaitList::remove(Fiber& fiber) {
-  fiber.waits_in_ = nullptr;
-  Fiber* const previous = fiber.previous_in_list_;
-  Fiber* const next = fiber.next_in_list_;
-  (previous == nullptr ? first_ : previous->next_in_list_) = next;
-  (next == nullptr ? last_ : next->previous_in_list_) = previous;
-}
-
 Fiber::Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
              std::function<void()> body)
     : world_(world),
@@ -70,7 +38,7 @@ void Fiber::run_body() {
 
 void Fiber::finish() {
   finished_ = true;
-  leave_list();
+  stop_waiting();
   world_.timers.cancel(*this);
   world_.ready.set_work(*this, false);
   count_in_program(false);
@@ -87,8 +55,9 @@ void Fiber::count_in_program(bool counts) {
   }
 }
 
-void Fiber::leave_list() {
-  if (waits_in_ != nullptr) waits_in_->remove(*this);
+void Fiber::wake() {
+  woken_ = true;
+  world_.ready.set_work(*this, true);
 }
 
 void Fiber::resume() {
@@ -104,7 +73,7 @@ void Fiber::suspend() {
   FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
                  host_.name());
   context_.suspend();
-  if (cancelled_) leave_list();
+  if (cancelled_) stop_waiting();
 }
 
 void Fiber::step() {
@@ -127,7 +96,7 @@ void Fiber::throw_cancelled() {
 // Whether this is the one wait of a cancelled fiber that is cut short instead of unwound.
 bool Fiber::ends_here() { return may_end_here_ && !std::exchange(was_told_to_end_, true); }
 
-bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
+bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
   if (cancelled_ && ends_here()) return false;
   if (cancelled_ || deadline_ns <= world_.trace.time_ns()) {
     yield();
@@ -141,7 +110,7 @@ bool Fiber::wait(WaitList* list, std::uint64_t deadline_ns, std::string_view wha
   suspend();
   if (cancelled_ && !ends_here()) throw_cancelled();
   if (deadline_ns != fabric::never_ns) world_.timers.cancel(*this);
-  leave_list();
+  stop_waiting();
   waits_for_ = {};
   return woken_;
 }

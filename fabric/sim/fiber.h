@@ -8,41 +8,22 @@
 #include "fabric/fabric.h"
 #include "fabric/fiber_context.h"
 #include "fabric/sim/scheduler.h"
+#include "fabric/wait_list.h"
 
 namespace falafel::sim {
 
-class Fiber;
 class HostCore;
 struct World;
 
-// Fibers that wait for the same thing, in the order of their coming.
-class WaitList {
- public:
-  WaitList() = default;
-  ~WaitList();  // who still waits is left to its deadline or its cancellation
-  WaitList(const WaitList&) = delete;
-  WaitList& operator=(const WaitList&) = delete;
-
-  bool empty() const { return first_ == nullptr; }
-  void wake_all();
-
- private:
-  friend class Fiber;
-  void add(Fiber& fiber);
-  void remove(Fiber& fiber);
-
-  Fiber* first_ = nullptr;
-  Fiber* last_ = nullptr;
-};
-
-class Fiber final : public Actor, public Timer {
+class Fiber final : public Actor, public Timer, public fabric::Waiter {
  public:
   Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
         std::function<void()> body);
 
   // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait where it may
   // end.
-  bool wait(WaitList* list, std::uint64_t deadline_ns, std::string_view what);  // true: woken
+  bool wait(fabric::WaitList* list, std::uint64_t deadline_ns,
+            std::string_view what);  // true: woken
   void yield();
   bool cancelled() const { return cancelled_; }
   void may_end_here(bool here) { may_end_here_ = here; }
@@ -55,14 +36,14 @@ class Fiber final : public Actor, public Timer {
   void count_in_program(bool counts);  // false: the program can be over without this fiber
   HostCore& host() const { return host_; }
   fabric::FiberId id() const { return id_; }
-  WaitList& joiners() { return joiners_; }
+  fabric::WaitList& joiners() { return joiners_; }
 
   void step() override;
   void expired() override;
   std::string describe() const override;
 
  private:
-  friend class WaitList;
+  void wake() override;
   static void enter(void* self);
   void run_body();
   void resume();
@@ -70,7 +51,6 @@ class Fiber final : public Actor, public Timer {
   void suspend();
   bool ends_here();
   [[noreturn]] void throw_cancelled();
-  void leave_list();
 
   World& world_;
   HostCore& host_;
@@ -80,10 +60,7 @@ class Fiber final : public Actor, public Timer {
   bool counts_in_program_ = false;
   std::function<void()> body_;
   fabric::FiberContext context_;
-  WaitList joiners_;
-  WaitList* waits_in_ = nullptr;
-  Fiber* previous_in_list_ = nullptr;
-  Fiber* next_in_list_ = nullptr;
+  fabric::WaitList joiners_;
   std::string_view waits_for_;
   bool woken_ = false;
   bool cancelled_ = false;

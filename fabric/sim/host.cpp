@@ -25,7 +25,7 @@ class EventCore final : public fabric::Event {
 
  private:
   World& world_;
-  WaitList waiters_;
+  fabric::WaitList waiters_;
 };
 
 }  // namespace

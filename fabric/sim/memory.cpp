@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/sim/as_own.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"

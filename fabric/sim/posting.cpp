@@ -1,66 +1,34 @@
-// Posting to a queue pair: what a request must be on its transport, and its place in the queue.
-#include "fabric/request_rules.h"
+// Posting to a queue pair. The rules are those of fabric/posting_rules.h.
+#include "fabric/posting_rules.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 
 namespace falafel::sim {
 
 using fabric::CompletionStatus;
-using fabric::ErrorCode;
-using fabric::make_error;
 using fabric::Opcode;
 using fabric::Result;
 
-inline Result<void> QueuePairCore::check_local(const fabric::MemoryAddress& local,
-                                               std::uint64_t length_bytes, bool is_written) const {
-  if (length_bytes == 0) return {};
-  const Region* region = world_.regions.find(local.key, protection_domain_);
-  if (region == nullptr) {
-    return make_error(
-        ErrorCode::access_denied,
-        fmt::format("local.key: {} is no region of the queue pair's protection domain", local.key));
-  }
-  if (!region->contains(local.offset, length_bytes)) {
-    return make_error(
-        ErrorCode::out_of_bounds,
-        fmt::format("local buffer: bytes {}..+{} are not within the region at {}..+{}",
-                    local.offset, length_bytes, region->offset, region->length_bytes));
-  }
-  if (is_written && !region->access.local_write) {
-    return make_error(ErrorCode::access_denied,
-                      "local buffer: it will be written; register it with local_write");
-  }
-  return {};
-}
-
-inline Result<void> QueuePairCore::check_request(const fabric::WorkRequest& request) const {
-  if (Result<void> checked = fabric::check_request(request, options_, device_.attributes());
-      !checked) {
-    return checked;
-  }
-  const bool is_written = fabric::returns_data(request.opcode);
-  return check_local(request.local, request.length_bytes, is_written);
-}
-
-inline Result<void> QueuePairCore::check_chain(std::span<const fabric::WorkRequest> chain) const {
-  if (state_ == State::closed) {
-    return make_error(ErrorCode::queue_pair_closed,
-                      fmt::format("queue pair {} was closed; connect again", number_));
-  }
-  if (chain.size() > options_.max_send_requests - places_taken_) {
-    return make_error(ErrorCode::queue_full,
-                      fmt::format("{} requests do not fit: {} of {} places are taken until their "
-                                  "completions are polled",
-                                  chain.size(), places_taken_, options_.max_send_requests));
-  }
-  for (const fabric::WorkRequest& request : chain) {
-    if (Result<void> checked = check_request(request); !checked) return checked;
-  }
-  return {};
+fabric::LocalBuffer QueuePairCore::examine_local(const fabric::MemoryAddress& local,
+                                                 std::uint64_t length_bytes,
+                                                 bool is_written) const {
+  return fabric::examine_local_buffer(world_.regions.find(local.key, protection_domain_), local,
+                                      length_bytes, is_written);
 }
 
 Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
-  if (Result<void> checked = check_chain(chain); !checked) return checked;
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written);
+  };
+  const fabric::QueueOccupancy queue{.queue_pair_number = number_,
+                                     .is_closed = state_ == State::closed,
+                                     .places_taken = places_taken_};
+  if (Result<void> checked =
+          fabric::check_send_chain(chain, queue, options_, device_.attributes(), examine);
+      !checked) {
+    return checked;
+  }
   ring_.make_room(released_, posted_, chain.size());
   for (const fabric::WorkRequest& request : chain) enqueue(request);
   places_taken_ += static_cast<std::uint32_t>(chain.size());
@@ -102,21 +70,16 @@ inline void QueuePairCore::enqueue(const fabric::WorkRequest& request) {
 }
 
 Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
-  if (state_ == State::closed) {
-    return make_error(ErrorCode::queue_pair_closed,
-                      fmt::format("queue pair {} was closed; connect again", number_));
-  }
-  if (chain.size() > options_.max_receive_requests - receive_places_taken_) {
-    return make_error(
-        ErrorCode::queue_full,
-        fmt::format("{} receive requests do not fit: {} of {} places are taken until "
-                    "their completions are polled",
-                    chain.size(), receive_places_taken_, options_.max_receive_requests));
-  }
-  for (const fabric::ReceiveRequest& request : chain) {
-    if (Result<void> checked = check_local(request.local, request.length_bytes, true); !checked) {
-      return checked;
-    }
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written);
+  };
+  const fabric::QueueOccupancy queue{.queue_pair_number = number_,
+                                     .is_closed = state_ == State::closed,
+                                     .places_taken = receive_places_taken_};
+  if (Result<void> checked = fabric::check_receive_chain(chain, queue, options_, examine);
+      !checked) {
+    return checked;
   }
   receives_.make_room(first_receive_, posted_receives_, chain.size());
   for (const fabric::ReceiveRequest& request : chain) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/posting_rules.h"
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/placement.h"
 #include "fabric/sim/ring.h"
@@ -100,10 +101,8 @@ class QueuePairCore final : public Actor {
   };
 
   // posting.cpp
-  fabric::Result<void> check_chain(std::span<const fabric::WorkRequest> chain) const;
-  fabric::Result<void> check_request(const fabric::WorkRequest& request) const;
-  fabric::Result<void> check_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
-                                   bool is_written) const;
+  fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
+                                    bool is_written) const;
   void enqueue(const fabric::WorkRequest& request);
   [[gnu::cold]] void take_payload(SendEntry& entry);
 

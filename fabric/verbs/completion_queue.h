@@ -59,7 +59,7 @@ class CompletionQueueState {
   std::uint32_t reserved_ = 0;
   std::unordered_map<std::uint32_t, VerbsQueuePair*> queue_pairs_;  // by number
   std::deque<Taken> taken_;
-  FiberWaitList waiters_;
+  WaitList waiters_;
 };
 
 class VerbsCompletionQueue final : public CompletionQueue {

@@ -6,7 +6,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/verbs/bootstrap.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/fiber_operation.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 #include "fabric/verbs/bootstrap.h"
 #include "fabric/verbs/network.h"
 
@@ -149,9 +149,8 @@ std::unique_ptr<ProtectionDomain> VerbsDevice::create_protection_domain() {
 
 Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
     std::uint32_t capacity) {
-  if (capacity == 0 || capacity > attributes_.max_completions) {
-    return refuse(fmt::format("capacity: {} is not between 1 and {} (max_completions)", capacity,
-                              attributes_.max_completions));
+  if (Result<void> checked = check_completion_capacity(capacity, attributes_); !checked) {
+    return tl::unexpected<Error>(checked.error());
   }
   ibv_cq* const queue =
       ibv_create_cq(context_.get(), static_cast<int>(capacity), nullptr, channel_.get(), 0);
@@ -178,7 +177,7 @@ Result<void> VerbsDevice::check_options(const QueuePairOptions& options) const {
   if (dynamic_cast<VerbsProtectionDomain*>(options.protection_domain) == nullptr) {
     return refuse("protection_domain: null, or of another fabric");
   }
-  if (Result<void> checked = check_numbers(options, attributes_); !checked) return checked;
+  if (Result<void> checked = check_limits(options, attributes_); !checked) return checked;
   if (options.retry_count > most_retries) return refuse("retry_count: at most 7");
   return check_queues(options);
 }
@@ -189,17 +188,7 @@ Result<void> VerbsDevice::check_queues(const QueuePairOptions& options) const {
   if (sends == nullptr || receives == nullptr) {
     return refuse("send_completions, receive_completions: null, or of another fabric");
   }
-  const std::uint32_t for_sends =
-      options.max_send_requests + (sends == receives ? options.max_receive_requests : 0);
-  if (for_sends > sends->state()->unreserved() ||
-      options.max_receive_requests > receives->state()->unreserved()) {
-    return refuse(fmt::format(
-        "completion queues: {} and {} entries are free, {} and {} are needed for this queue pair; "
-        "make them larger",
-        sends->state()->unreserved(), receives->state()->unreserved(), for_sends,
-        options.max_receive_requests));
-  }
-  return {};
+  return check_free_entries(options, sends->state()->unreserved(), receives->state()->unreserved());
 }
 
 // ---------------------------------------------------------------------------------------------------

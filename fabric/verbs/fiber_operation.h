@@ -19,7 +19,7 @@ std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& sche
                                                             std::uint64_t deadline_ns,
                                                             const Start& start) {
   struct Outcome {
-    FiberWaitList waiters;
+    WaitList waiters;
     std::optional<boost::system::error_code> error;
   };
   const auto outcome = std::make_shared<Outcome>();

@@ -11,8 +11,8 @@
 #include <chrono>
 #include <deque>
 
+#include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
-#include "fabric/request_rules.h"
 #include "fabric/verbs/bootstrap.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/handshake.h"
@@ -140,7 +140,7 @@ struct Reception : std::enable_shared_from_this<Reception> {
 
   tcp::acceptor acceptor;
   std::deque<std::shared_ptr<Caller>> callers;
-  FiberWaitList waiters;
+  WaitList waiters;
 };
 
 class VerbsListener final : public Listener {

@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstring>
 
-#include "fabric/request_rules.h"
+#include "fabric/posting_rules.h"
 
 namespace falafel::fabric {
 namespace {

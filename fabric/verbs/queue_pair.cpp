@@ -247,19 +247,33 @@ void VerbsQueuePair::release(Opcode opcode, std::uint64_t sequence) {
   queue.released = sequence + 1;
 }
 
-Result<void> VerbsQueuePair::post_send(std::span<const WorkRequest> chain) {
-  if (Result<void> open = check_open(); !open) return open;
-  if (chain.size() > options_.max_send_requests - sends_.taken()) {
-    return make_error(ErrorCode::queue_full,
-                      fmt::format("{} requests do not fit: {} of {} places are taken until their "
-                                  "completions are polled",
-                                  chain.size(), sends_.taken(), options_.max_send_requests));
-  }
+LocalBuffer VerbsQueuePair::examine_local(const MemoryAddress& local, std::uint64_t length_bytes,
+                                          bool is_written) const {
+  const auto found = domain_->regions.find(local.key);
+  return examine_local_buffer(found == domain_->regions.end() ? nullptr : &found->second, local,
+                              length_bytes, is_written);
+}
+
+// libibverbs would report some broken rules only in completions, and break the queue pair over them, or
+// post half of a chain.
+Result<void> VerbsQueuePair::check_chain(std::span<const WorkRequest> chain) {
+  const auto examine = [this](std::size_t /*index*/, const MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written);
+  };
+  const QueueOccupancy queue{.queue_pair_number = number_,
+                             .is_closed = state_ == QueuePairState::closed,
+                             .places_taken = sends_.taken()};
+  Result<void> checked = check_send_chain(chain, queue, options_, attributes_, examine);
+  if (!checked || options_.transport != Transport::unreliable_datagram) return checked;
   for (const WorkRequest& request : chain) {
-    if (Result<void> checked = check(request); !checked) return checked;
-    if (options_.transport != Transport::unreliable_datagram) continue;
     if (Result<void> ready = prepare_destination(request.destination); !ready) return ready;
   }
+  return {};
+}
+
+Result<void> VerbsQueuePair::post_send(std::span<const WorkRequest> chain) {
+  if (Result<void> checked = check_chain(chain); !checked) return checked;
   if (chain.empty()) return {};
   send_list_.assign(chain.size(), ibv_send_wr{});
   buffers_.assign(chain.size(), ibv_sge{});
@@ -274,18 +288,15 @@ Result<void> VerbsQueuePair::post_send(std::span<const WorkRequest> chain) {
 }
 
 Result<void> VerbsQueuePair::post_receive(std::span<const ReceiveRequest> chain) {
-  if (Result<void> open = check_open(); !open) return open;
-  if (chain.size() > options_.max_receive_requests - receives_.taken()) {
-    return make_error(
-        ErrorCode::queue_full,
-        fmt::format("{} receive requests do not fit: {} of {} places are taken until their "
-                    "completions are polled",
-                    chain.size(), receives_.taken(), options_.max_receive_requests));
-  }
-  for (const ReceiveRequest& request : chain) {
-    if (auto checked = check_local(request.local, request.length_bytes, true); !checked) {
-      return checked;
-    }
+  const auto examine = [this](std::size_t /*index*/, const MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written);
+  };
+  const QueueOccupancy queue{.queue_pair_number = number_,
+                             .is_closed = state_ == QueuePairState::closed,
+                             .places_taken = receives_.taken()};
+  if (Result<void> checked = check_receive_chain(chain, queue, options_, examine); !checked) {
+    return checked;
   }
   if (chain.empty()) return {};
   receive_list_.assign(chain.size(), ibv_recv_wr{});

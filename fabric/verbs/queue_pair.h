@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/posting_rules.h"
 #include "fabric/verbs/address_book.h"
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/gid.h"
@@ -98,10 +99,9 @@ class VerbsQueuePair final : public QueuePair {
                  const DeviceAttributes& attributes, std::shared_ptr<AddressBook> addresses,
                  ibv_qp* raw);
 
-  Result<void> check_open() const;
-  Result<void> check_local(const MemoryAddress& local, std::uint64_t length_bytes,
-                           bool is_written) const;
-  Result<void> check(const WorkRequest& request) const;
+  LocalBuffer examine_local(const MemoryAddress& local, std::uint64_t length_bytes,
+                            bool is_written) const;
+  Result<void> check_chain(std::span<const WorkRequest> chain);
   void translate(const WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer);
 
   static std::uint32_t key_of_datagrams();

@@ -1,0 +1,112 @@
+// The rules of posting: what the contract (fabric/fabric.h) demands of a queue pair, of a request and of
+// its place in the queue, whichever backend carries it out. They are written here once, wording
+// included, so that backends cannot differ. A backend contributes what only it knows: how many places of
+// a queue are taken, and what it finds at the key of a local buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fabric/fabric.h"
+
+namespace falafel::fabric {
+
+// ---------------------------------------------------------------------------------------------------
+// Making a queue pair. Each returns invalid_argument for a value that breaks a rule.
+
+Result<void> check_completion_capacity(std::uint32_t capacity, const DeviceAttributes& device);
+// The numbers in the options, against each other and against the limits of the device.
+Result<void> check_limits(const QueuePairOptions& options, const DeviceAttributes& device);
+// The completion queues of the options have these numbers of entries that no queue pair has reserved.
+Result<void> check_free_entries(const QueuePairOptions& options, std::uint32_t free_for_sends,
+                                std::uint32_t free_for_receives);
+Result<void> check_private_data(const PrivateData& private_data);
+// Refuses rights that libibverbs refuses.
+Result<void> check_access(Access access);
+
+// ---------------------------------------------------------------------------------------------------
+// Posting
+
+// One queue of a queue pair before a chain is posted to it.
+struct QueueOccupancy {
+  std::uint32_t queue_pair_number = 0;
+  bool is_closed = false;
+  std::uint64_t places_taken = 0;
+};
+
+// What a backend found out about a local buffer.
+enum class LocalBuffer : std::uint8_t { usable, unknown_key, out_of_bounds, not_writable };
+
+// `region` is what the key refers to in the queue pair's protection domain, or null.
+template <typename Region>
+LocalBuffer examine_local_buffer(const Region* region, const MemoryAddress& local,
+                                 std::uint64_t length_bytes, bool is_written) {
+  if (region == nullptr) return LocalBuffer::unknown_key;
+  if (!region->contains(local.offset, length_bytes)) return LocalBuffer::out_of_bounds;
+  if (is_written && !region->access.local_write) return LocalBuffer::not_writable;
+  return LocalBuffer::usable;
+}
+
+// Errors: queue_pair_closed, queue_full.
+Result<void> check_send_places(const QueueOccupancy& queue, std::size_t request_count,
+                               const QueuePairOptions& options);
+Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t request_count,
+                                  const QueuePairOptions& options);
+// Everything but the queue and the local buffer. Errors: as QueuePair::post_send.
+Result<void> check_any_request(const WorkRequest& request, const QueuePairOptions& options,
+                               const DeviceAttributes& device);
+// Errors: out_of_bounds, access_denied, by what was found.
+[[gnu::cold]] Result<void> refuse_local_buffer(LocalBuffer found, const MemoryAddress& local,
+                                               std::uint64_t length_bytes);
+
+// Most requests are READs, WRITEs and atomics on RC: one look accepts them.
+inline Result<void> check_request(const WorkRequest& request, const QueuePairOptions& options,
+                                  const DeviceAttributes& device) {
+  const bool is_reliable = options.transport == Transport::reliable_connection;
+  const bool moves_data = request.opcode == Opcode::read || request.opcode == Opcode::write;
+  const bool changes_word = is_atomic(request.opcode) && request.length_bytes == word_bytes &&
+                            request.remote.offset % word_bytes == 0 &&
+                            device.atomic_capability != AtomicCapability::none;
+  const bool fits_message = request.length_bytes <= device.max_message_bytes;
+  if (is_reliable && (moves_data || changes_word) && fits_message && !request.inlined) return {};
+  return check_any_request(request, options, device);
+}
+
+// Checks a chain for the send queue. `examine(index, local, length_bytes, is_written)` returns what the
+// backend finds for the request of that index; a request without data has no buffer to examine.
+template <typename Examine>
+Result<void> check_send_chain(std::span<const WorkRequest> chain, const QueueOccupancy& queue,
+                              const QueuePairOptions& options, const DeviceAttributes& device,
+                              const Examine& examine) {
+  if (Result<void> fits = check_send_places(queue, chain.size(), options); !fits) return fits;
+  for (std::size_t index = 0; index < chain.size(); ++index) {
+    const WorkRequest& request = chain[index];
+    if (Result<void> checked = check_request(request, options, device); !checked) return checked;
+    if (request.length_bytes == 0) continue;
+    const LocalBuffer found =
+        examine(index, request.local, request.length_bytes, returns_data(request.opcode));
+    if (found != LocalBuffer::usable) {
+      return refuse_local_buffer(found, request.local, request.length_bytes);
+    }
+  }
+  return {};
+}
+
+// The same for the receive queue, whose buffers are all written.
+template <typename Examine>
+Result<void> check_receive_chain(std::span<const ReceiveRequest> chain, const QueueOccupancy& queue,
+                                 const QueuePairOptions& options, const Examine& examine) {
+  if (Result<void> fits = check_receive_places(queue, chain.size(), options); !fits) return fits;
+  for (std::size_t index = 0; index < chain.size(); ++index) {
+    const ReceiveRequest& request = chain[index];
+    if (request.length_bytes == 0) continue;
+    const LocalBuffer found = examine(index, request.local, request.length_bytes, true);
+    if (found != LocalBuffer::usable) {
+      return refuse_local_buffer(found, request.local, request.length_bytes);
+    }
+  }
+  return {};
+}
+
+}  // namespace falafel::fabric
