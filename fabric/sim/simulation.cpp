@@ -150,7 +150,7 @@ Outcome run_programs(World& world) {
       step(world);
     } else if (!world.timers.empty()) {
       jump_to_next_timer(world);
-    } else {
+    } else if (world.unfinished_foreground_fibers > 0) {  // a fault may have ended the last one
       return Outcome::stuck;
     }
   }
@@ -231,6 +231,10 @@ void Simulation::restart(std::string_view host) { named_host(*world_, host).star
 
 void Simulation::pause(std::string_view host, std::uint64_t duration_ns) {
   named_host(*world_, host).pause(duration_ns);
+}
+
+bool Simulation::is_stopped(std::string_view host) const {
+  return named_host(*world_, host).stopped();
 }
 
 void Simulation::break_connection(std::string_view host) {

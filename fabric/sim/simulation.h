@@ -116,6 +116,7 @@ class Simulation {
   void crash(std::string_view host);
   void restart(std::string_view host);                           // of a crashed host
   void pause(std::string_view host, std::uint64_t duration_ns);  // never_ns: without end
+  bool is_stopped(std::string_view host) const;                  // by a pause without end
   void break_connection(std::string_view host);  // every queue pair of the host goes to error
   // For so long, what the host has sent counts as landing, and the flushes of its peers wait: a device that does
   // not get done, or (shared memory) a process that stands still in the middle of a copy.

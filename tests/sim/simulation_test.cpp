@@ -246,6 +246,15 @@ TEST_F(StoppedHost, IsNotResumedByTheEndOfAPause) {
   EXPECT_EQ(count_, count_when_stopped_);
 }
 
+TEST_F(StoppedHost, IsKnownAsStopped) {
+  run([](fabric::Host&, Simulation& simulation) {
+    EXPECT_TRUE(simulation.is_stopped("stopped"));
+    EXPECT_FALSE(simulation.is_stopped("other"));
+    simulation.pause("other", 1'000);
+    EXPECT_FALSE(simulation.is_stopped("other"));
+  });
+}
+
 TEST_F(StoppedHost, CanStillCrashAndBootAnew) {
   const RunResult result = run([&](fabric::Host& host, Simulation& simulation) {
     simulation.crash("stopped");
@@ -284,6 +293,20 @@ TEST(Simulation, AFiberMayEndAfterItStoppedItsHost) {
                       [&](fabric::Host&) { simulation.pause("stopped", fabric::never_ns); });
   simulation.add_host({.name = "other"}, [](fabric::Host& host) { host.sleep_until(1'000); });
   EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+}
+
+TEST(Simulation, IsOverWhenAFaultKillsTheLastProgram) {
+  fabric::FiberStackPool stacks;
+  RandomStrategy strategy(1);
+  SimulationOptions options;
+  options.set_fault_rate(FaultKind::client_crash, 100);
+  Simulation simulation(options, strategy, stacks);
+  simulation.add_host({.name = "last"}, [](fabric::Host& host) {
+    for (;;) host.sleep_until(host.now_ns() + 1'000);
+  });
+  const RunResult result = simulation.run();
+  EXPECT_EQ(result.outcome, Outcome::completed) << result.explanation;
+  EXPECT_EQ(result.faults[static_cast<std::size_t>(FaultKind::client_crash)], 1U);
 }
 
 TEST(Simulation, ARegistrationFailsAboutOnceInItsRate) {
