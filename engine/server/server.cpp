@@ -53,7 +53,7 @@ fabric::Result<std::unique_ptr<Server>> Server::start(fabric::Host& host,
   }
   auto state = std::make_shared<ServerState>(host, options);
   if (const auto started = state->start(); !started) {
-    state->stop();
+    state->stop_and_wait();  // the service is taken as long as one of its fibers is there
     return tl::unexpected(started.error());
   }
   return std::unique_ptr<Server>(new Server(std::move(state)));

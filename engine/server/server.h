@@ -121,7 +121,7 @@ class ServerState;
 class Server {
  public:
   // Waits until it serves. Errors: invalid_argument (an option out of its range), out_of_memory,
-  // address_in_use, unsupported (a device without atomics).
+  // address_in_use, unsupported (a device without atomics). After an error, nothing is left of it.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host,
                                                        const ServerOptions& options);
   // Stops serving without waiting.

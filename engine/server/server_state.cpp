@@ -47,6 +47,12 @@ void ServerState::stop() {
   fibers_.clear();
 }
 
+void ServerState::stop_and_wait() {
+  const std::vector<fabric::FiberId> fibers = fibers_;
+  stop();
+  for (const fabric::FiberId fiber : fibers) host_.join(fiber);
+}
+
 void ServerState::spawn(std::string_view name, void (ServerState::*body)()) {
   fibers_.push_back(host_.spawn({.name = name, .daemon = true},
                                 [self = shared_from_this(), body] { (self.get()->*body)(); }));

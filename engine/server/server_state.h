@@ -30,6 +30,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
 
   fabric::Result<void> start();  // waits
   void stop();
+  void stop_and_wait();
   void clean_up() { maintenance_->clean_up(); }  // waits
   ServerInspection inspect() const;
   ServerBooks books() const { return book_->books(); }

@@ -83,6 +83,26 @@ TEST(ServerOptions, ServiceMustBeFree) {
       [](fabric::Host&) {});
 }
 
+// What was begun before a registration failed is undone, so that the program can try again at once.
+TEST(ServerOptions, AStartThatFailsLeavesTheServiceFree) {
+  fabric::FiberStackPool stacks;
+  sim::SimulationOptions options;
+  options.set_fault_rate(sim::FaultKind::registration_failure, 4);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto strategy = sim::make_strategy(options, seed);
+    sim::Simulation simulation(options, *strategy, stacks);
+    simulation.add_host({.name = "server", .role = sim::Role::server}, [](fabric::Host& host) {
+      for (;;) {
+        const auto server = Server::start(host, {.service = service});
+        if (server) return;
+        ASSERT_EQ(server.error().code, ErrorCode::out_of_memory) << server.error().detail;
+      }
+    });
+    const sim::RunResult result = simulation.run();
+    EXPECT_EQ(result.outcome, sim::Outcome::completed) << result.explanation;
+  }
+}
+
 void expect_client_refused(const engine::ClientOptions& options, std::string_view named) {
   fabric::FiberStackPool stacks;
   Store store({}, stacks);
