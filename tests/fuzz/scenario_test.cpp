@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 
 #include "engine/layout/entry.h"
@@ -19,9 +22,9 @@ namespace {
 using testing::HasSubstr;
 
 // Files of before lack them.
-constexpr std::array<std::string_view, 6> members_of_today{
-    "asks_for_regions_back",   "cleanups",   "collection", "hash_key",
-    "keeps_overwrite_reserve", "max_clients"};
+constexpr std::array<std::string_view, 8> members_of_today{
+    "asks_for_regions_back",   "cleanups",    "collection",       "flush_timeout_ns", "hash_key",
+    "keeps_overwrite_reserve", "max_clients", "server_timeout_ns"};
 
 template <typename Predicate>
 bool has_operation(const Scenario& scenario, const Predicate& predicate) {
@@ -149,6 +152,8 @@ TEST(Scenario, ReadsOlderFiles) {
   EXPECT_EQ(parsed->hash_key, engine::HashKey{});
   EXPECT_EQ(parsed->max_clients, 0U);
   EXPECT_TRUE(parsed->cleanups.empty());
+  EXPECT_EQ(parsed->flush_timeout_ns, 5'000'000'000U);
+  EXPECT_EQ(parsed->server_timeout_ns, 1'000'000'000U);
 }
 
 // Each kind of world is drawn now and then, but not always.
@@ -164,6 +169,18 @@ TEST(Scenario, VariesInAllThatItHas) {
       {"few of them at a time",
        [](const Scenario& world) {
          return world.max_clients > 0 && world.max_clients < world.clients.size();
+       }},
+      {"a short time-out for flushes",
+       [](const Scenario& world) { return world.flush_timeout_ns < 5'000'000'000; }},
+      {"a short time-out for the server",
+       [](const Scenario& world) { return world.server_timeout_ns < 1'000'000'000; }},
+      {"clients that stop for good",
+       [](const Scenario& world) {
+         return world.simulation.fault_rate(sim::FaultKind::client_stop) > 0;
+       }},
+      {"a server that stops for good",
+       [](const Scenario& world) {
+         return world.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
        }},
       {"cleanups", [](const Scenario& world) { return !world.cleanups.empty(); }},
       {"goodbyes",
@@ -184,6 +201,33 @@ TEST(Scenario, VariesInAllThatItHas) {
     }
     EXPECT_GT(count, 0U) << name;
     EXPECT_LT(count, seeds) << name;
+  }
+}
+
+// The paths of all fields, as docs/replay-file.md names them. Safeguards have a document of their own.
+void add_fields(const nlohmann::json& json, const std::string& path,
+                std::set<std::string>& fields) {
+  if (json.is_array()) {
+    for (const nlohmann::json& element : json) add_fields(element, path + "[]", fields);
+  }
+  if (!json.is_object() || path == "safeguards") return;
+  for (const auto& [name, value] : json.items()) {
+    const std::string field = path.empty() ? name : path + "." + name;
+    fields.insert(field);
+    add_fields(value, field, fields);
+  }
+}
+
+TEST(Scenario, HasADocumentOfAllItsFields) {
+  std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/replay-file.md");
+  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  std::set<std::string> fields;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    add_fields(to_json(draw_scenario({}, seed)), "", fields);
+  }
+  EXPECT_TRUE(fields.contains("cleanups[].pause_ns"));
+  for (const std::string& field : fields) {
+    EXPECT_THAT(document, HasSubstr("\n| `" + field + "` |"));
   }
 }
 

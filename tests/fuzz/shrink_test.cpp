@@ -117,6 +117,7 @@ TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
 TEST(CrashRecorder, HasPatienceForSoLong) {
   Scenario scenario = draw_scenario({}, 1);
   scenario.simulation.step_limit = 1'000'000'000'000;
+  scenario.simulation.fault_rates = {};  // nobody stops before
   scenario.clients.front().operations.resize(5'000'000);
   const auto hang = record_crash(scenario, *make_seeded_strategy(scenario, 1), 0.5);
   ASSERT_TRUE(hang.has_value());

@@ -172,10 +172,6 @@ void Draw::stretch_intervals(Scenario& scenario) const {
 void Draw::draw_simulation(Scenario& scenario) {
   sim::SimulationOptions& options = scenario.simulation;
   options = sim::draw_swarm_options(seed_);
-  for (const sim::FaultKind kind : {sim::FaultKind::client_stop, sim::FaultKind::server_stop,
-                                    sim::FaultKind::registration_failure}) {
-    options.set_fault_rate(kind, 0);
-  }
   options.step_limit = 300'000;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});

@@ -11,6 +11,13 @@ using checkers::Verdict;
 // Several times what the network takes to give up a request, and what operations sleep at locks.
 constexpr std::uint64_t longest_network_wait_ns = 10'000'000;
 
+// While the server is stopped, an operation can wait three times until it times out: for a region, at a lock and
+// for a cleanup.
+std::uint64_t longest_wait_for_server_ns(const Scenario& scenario) {
+  const bool may_stop = scenario.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
+  return may_stop ? 3 * scenario.server_timeout_ns : 0;
+}
+
 checkers::OperationBounds bounds_of(const Scenario& scenario) {
   return {
       // Each entry is read twice, its container in two pieces; then the superblock's counters, a container
@@ -21,7 +28,8 @@ checkers::OperationBounds bounds_of(const Scenario& scenario) {
       .shortest_lock_wait_ns = 2'000,
       // Whoever is silent is given up after the time-out, whatever others ask meanwhile; what was under way then
       // is resolved within the network's own time-outs.
-      .longest_wait_ns = 2 * scenario.heartbeat_timeout_ns + longest_network_wait_ns,
+      .longest_wait_ns = 2 * scenario.heartbeat_timeout_ns + longest_network_wait_ns +
+                         longest_wait_for_server_ns(scenario),
   };
 }
 

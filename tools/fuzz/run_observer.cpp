@@ -87,6 +87,9 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
     completed_operations_ = world_.completed_operations();
     progress_.on_completed();
   }
+  // While the server is stopped, operations retry at its locks until they time out. The bound of each single
+  // operation covers these retries.
+  if (memory_.table().is_any_locked() && world_.is_server_stopped()) return;
   // An operation that goes on for ever would fill whatever time it is given.
   if (world_.unfinished_operations() > 0 && progress_.on_verb(event.step)) world_.stop();
 }

@@ -228,6 +228,8 @@ nlohmann::json to_json(const Scenario& scenario) {
           {"hash_key", to_text(scenario.hash_key)},
           {"max_clients", scenario.max_clients},
           {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},
+          {"flush_timeout_ns", scenario.flush_timeout_ns},
+          {"server_timeout_ns", scenario.server_timeout_ns},
           {"cleanup_percent", scenario.cleanup_percent},
           {"cleanup_interval_ns", scenario.cleanup_interval_ns},
           {"pipelined_updates", scenario.pipelined_updates},
@@ -266,6 +268,8 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   if (reader.has("hash_key")) read_hash_key(reader, scenario.hash_key);
   reader.later_number("max_clients", scenario.max_clients, 0, 65'535);
   reader.number("heartbeat_timeout_ns", scenario.heartbeat_timeout_ns, 1'000, longest_ns);
+  reader.later_number("flush_timeout_ns", scenario.flush_timeout_ns, 1, longest_ns);
+  reader.later_number("server_timeout_ns", scenario.server_timeout_ns, 1, longest_ns);
   reader.number("cleanup_percent", scenario.cleanup_percent, 0, 100);
   reader.number("cleanup_interval_ns", scenario.cleanup_interval_ns, 1, longest_ns);
   reader.number("pipelined_updates", scenario.pipelined_updates, 1, 64);

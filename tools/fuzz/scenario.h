@@ -64,6 +64,9 @@ struct Scenario {
   engine::HashKey hash_key{};
   std::uint32_t max_clients = 0;  // connected at the same time; 0: all that come
   std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
+  std::uint64_t flush_timeout_ns = 5'000'000'000;
+  // The default is longer than faults and fences last: no operation times out unless something never ends.
+  std::uint64_t server_timeout_ns = 1'000'000'000;
   std::uint32_t cleanup_percent = 0;
   std::uint64_t cleanup_interval_ns = 100'000;
   std::uint32_t pipelined_updates = 4;

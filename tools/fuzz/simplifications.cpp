@@ -40,6 +40,10 @@ void add_store(std::vector<Simplification>& all) {
   all.emplace_back([](Scenario& scenario) { scenario.geometry.unit_bytes = 8; });
   all.emplace_back([](Scenario& scenario) { scenario.hash_key = {}; });
   all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });
+  all.emplace_back([](Scenario& scenario) {
+    scenario.flush_timeout_ns = Scenario{}.flush_timeout_ns;
+    scenario.server_timeout_ns = Scenario{}.server_timeout_ns;
+  });
   all.emplace_back([](Scenario& scenario) { scenario.pipelined_updates = 1; });
   all.emplace_back(
       [](Scenario& scenario) { scenario.collection = engine::Collection::walk_table; });

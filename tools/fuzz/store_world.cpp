@@ -22,8 +22,6 @@ constexpr std::uint16_t service = 7;
 constexpr std::uint64_t microsecond_ns = 1'000;
 constexpr std::uint64_t millisecond_ns = 1'000'000;
 constexpr std::uint64_t acknowledge_timeout_ns = 100 * microsecond_ns;
-// Longer than faults and fences last, so that only what never ends times out.
-constexpr std::uint64_t server_timeout_ns = 1'000 * millisecond_ns;
 
 std::span<const std::byte> to_bytes(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -77,6 +75,8 @@ OperationResult carry_out(engine::Client& connection, OperationKind kind, const 
 
 std::string key_name(std::uint32_t key) { return "key " + std::to_string(key); }
 
+std::string client_name(std::size_t client) { return "client " + std::to_string(client); }
+
 StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
     : scenario_(scenario), listener_(listener), clients_(scenario.clients.size()) {}
 
@@ -85,7 +85,7 @@ void StoreWorld::add_hosts(sim::Simulation& simulation) {
   simulation.add_host({.name = "server", .role = sim::Role::server},
                       [this](fabric::Host& host) { serve(host); });
   for (std::uint32_t client = 0; client < clients_.size(); ++client) {
-    simulation.add_host({.name = fmt::format("client {}", client)},
+    simulation.add_host({.name = client_name(client)},
                         [this, client](fabric::Host& host) { run_client(host, client); });
   }
 }
@@ -95,7 +95,23 @@ void StoreWorld::on_host_died(std::uint32_t host) {
 }
 
 std::uint64_t StoreWorld::unfinished_operations() const {
-  return called_ - completed_ - abandoned_;
+  std::uint64_t count = 0;
+  for (std::size_t client = 0; client < clients_.size(); ++client) {
+    if (clients_[client].unfinished > 0 && !is_client_stopped(client))
+      count += clients_[client].unfinished;
+  }
+  return count;
+}
+
+bool StoreWorld::is_server_stopped() const {
+  return scenario_.simulation.fault_rate(sim::FaultKind::server_stop) > 0 &&
+         simulation_->is_stopped("server");
+}
+
+// Nobody waits for a client that is stopped for good. Its operations stay pending.
+bool StoreWorld::is_client_stopped(std::size_t client) const {
+  return scenario_.simulation.fault_rate(sim::FaultKind::client_stop) > 0 &&
+         simulation_->is_stopped(client_name(client));
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -109,6 +125,7 @@ engine::ServerOptions StoreWorld::server_options() const {
                              ? scenario_.max_clients
                              : static_cast<std::uint32_t>(4 * clients_.size() + 1),
           .heartbeat_timeout_ns = scenario_.heartbeat_timeout_ns,
+          .flush_timeout_ns = scenario_.flush_timeout_ns,
           .cleanup_percent = scenario_.cleanup_percent,
           .cleanup_interval_ns = scenario_.cleanup_interval_ns,
           .acknowledge_timeout_ns = acknowledge_timeout_ns,
@@ -155,7 +172,10 @@ void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {
 }
 
 bool StoreWorld::are_clients_over() const {
-  return std::ranges::all_of(clients_, &ClientProgress::over);
+  for (std::size_t client = 0; client < clients_.size(); ++client) {
+    if (!clients_[client].over && !is_client_stopped(client)) return false;
+  }
+  return true;
 }
 
 bool StoreWorld::are_faults_over() const {
@@ -229,7 +249,7 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
           .max_operations_in_flight = operations_in_flight + static_cast<std::uint32_t>(cancelled),
           .renewal_percent = scenario_.renewal_percent,
           .connect_timeout_ns = 2 * millisecond_ns,
-          .server_timeout_ns = server_timeout_ns,
+          .server_timeout_ns = scenario_.server_timeout_ns,
           .acknowledge_timeout_ns = acknowledge_timeout_ns};
 }
 
@@ -312,14 +332,18 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std
   checkers::History& history = histories_[connection.server_incarnation()];
   const std::size_t operation =
       history.call(next_time(), client, kind_of(planned.kind), key, value);
-  ++called_;
+  ++clients_[client].unfinished;
   if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
   const fabric::FiberId fiber = *simulation_->running_fiber();
   watcher_->on_operation_called(fiber, history.operations()[operation], host.now_ns());
   bool completed = false;
   const AtEnd count([&] {
-    ++(completed ? completed_ : abandoned_);
-    if (!completed) watcher_->on_operation_abandoned(fiber);
+    --clients_[client].unfinished;
+    if (completed) {
+      ++completed_;
+    } else {
+      watcher_->on_operation_abandoned(fiber);
+    }
   });
   const OperationResult result = carry_out(connection, planned.kind, key, value);
   const Answer answer = result.answer;

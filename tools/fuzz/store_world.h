@@ -20,6 +20,7 @@
 namespace falafel::fuzz {
 
 std::string key_name(std::uint32_t key);
+std::string client_name(std::size_t client);
 
 class StoreWorld {
  public:
@@ -37,7 +38,8 @@ class StoreWorld {
   const engine::Server* server() const { return server_; }
   engine::Server* server() { return server_; }
   std::uint64_t completed_operations() const { return completed_; }
-  std::uint64_t unfinished_operations() const;
+  std::uint64_t unfinished_operations() const;  // of clients that are not stopped for good
+  bool is_server_stopped() const;               // for good
   std::uint64_t steps() const { return simulation_->steps(); }
   void stop() { simulation_->stop(); }
   std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
@@ -52,6 +54,7 @@ class StoreWorld {
   // What is left of a client's plan.
   struct ClientProgress {
     std::size_t next = 0;
+    std::uint64_t unfinished = 0;                    // operations
     std::size_t goodbyes = 0;                        // that were said
     std::optional<std::size_t> said_goodbye_before;  // the last one: before which operation
     bool over = false;
@@ -60,6 +63,7 @@ class StoreWorld {
   std::shared_ptr<engine::Server> start_server(fabric::Host& host) const;
   void serve(fabric::Host& host);
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
+  bool is_client_stopped(std::size_t client) const;
   bool are_clients_over() const;
   bool are_faults_over() const;
   void wait_until_idle(fabric::Host& host);
@@ -87,9 +91,7 @@ class StoreWorld {
   std::map<std::uint64_t, checkers::History> histories_;  // by the server's incarnation
   std::vector<checkers::Judgement> violations_;
   std::uint64_t time_ = 0;
-  std::uint64_t called_ = 0;
   std::uint64_t completed_ = 0;
-  std::uint64_t abandoned_ = 0;  // their host died, or their fiber was cancelled
 };
 
 }  // namespace falafel::fuzz

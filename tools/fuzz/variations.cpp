@@ -30,6 +30,7 @@ class Variation {
   void draw_goodbyes();
   void draw_cancellations();
   void draw_cleanups();
+  void draw_timeouts();
 
   const ScenarioChoices& choices_;
   fabric::RandomGenerator& random_;
@@ -115,6 +116,13 @@ void Variation::draw_cleanups() {
   }
 }
 
+// A run with a stopped server lasts as long as the time-outs of its operations, so they are short there.
+void Variation::draw_timeouts() {
+  const bool may_stop = scenario_.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
+  if (may_stop || one_in(16)) scenario_.server_timeout_ns = one_of({1'000'000, 10'000'000});
+  if (one_in(4)) scenario_.flush_timeout_ns = one_of({10'000, 1'000'000});
+}
+
 void Variation::run() {
   for (std::byte& byte : scenario_.hash_key) byte = static_cast<std::byte>(below(256));
   draw_readahead();
@@ -126,6 +134,7 @@ void Variation::run() {
   if (one_in(4)) draw_goodbyes();
   if (one_in(4)) draw_cancellations();
   if (one_in(4)) draw_cleanups();
+  draw_timeouts();
 }
 
 }  // namespace
