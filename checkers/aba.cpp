@@ -44,8 +44,8 @@ void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t slot, engine::Ent
   judgement_ = {.verdict = Verdict::violated,
                 .property = "aba",
                 .explanation = fmt::format(
-                    "step {}: {} swapped the word {:016x} of slot {}, which it had read "
-                    "{} changes before: the entry had been changed, and changed back",
+                    "step {}: {} replaced the word {:016x} of slot {}, which it had read"
+                    " {} changes earlier; the entry has since changed and changed back",
                     step, name_party_(party), expected.word(), slot, version - version_read),
                 .slots = {slot},
                 .step = step};

@@ -1,8 +1,9 @@
-// ABA: a compare-and-swap that succeeds although the entry has changed since it was read.
+// ABA: a compare-and-swap that succeeds although the entry changed after the party read it.
 //
-// Every change of an entry gives it a new ghost version. A party remembers, for each word it has read in
-// a slot, the version at which it last read it; when its compare-and-swap succeeds on that word, the
-// version must still be the same. That is so even if the history happens to look fine.
+// The checker gives an entry a new ghost version whenever it changes. For each word that a party
+// has read in a slot, it remembers the version of the latest read. When that party's
+// compare-and-swap succeeds on the word, the version must be unchanged. The check is stricter than
+// linearizability: ABA is reported even if the history is linearizable.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +19,23 @@ namespace falafel::checkers {
 
 class AbaChecker {
  public:
-  // What a party is called in explanations.
+  // Returns a party's name for explanations.
   using NameParty = std::function<std::string(std::uint32_t party)>;
 
   AbaChecker(std::uint64_t table_entries, NameParty name_party)
       : slots_(table_entries), name_party_(std::move(name_party)) {}
 
-  // In the order in which they take effect. A party is whoever reads and swaps on its own account. What
-  // a failed compare-and-swap returns is read, too.
+  // Call these in the order in which the accesses take effect. A party is anything that reads and
+  // swaps on its own account. The value that a failed compare-and-swap returns counts as a read.
   void on_read(std::uint32_t party, std::uint64_t slot, engine::Entry entry);
   void on_swapped(std::uint32_t party, std::uint64_t slot, engine::Entry expected,
                   engine::Entry desired, std::uint64_t step);
 
-  // The first violation; property "aba".
+  // The first violation. Property: "aba".
   const Judgement& judgement() const { return judgement_; }
 
  private:
-  // A party and a word that it has read, with the version of the slot at which it was.
+  // A word that a party has read, with the version of the slot at that time.
   struct Reading {
     std::uint32_t party;
     std::uint64_t word;
@@ -42,7 +43,7 @@ class AbaChecker {
   };
   struct Slot {
     std::uint64_t version = 0;
-    std::vector<Reading> readings;  // by party and word
+    std::vector<Reading> readings;  // sorted by party and word
   };
 
   static std::vector<Reading>::iterator place_of(Slot& slot, std::uint32_t party,

@@ -31,7 +31,7 @@ Judgement check_mature_spaces(const MemoryView& view) {
   for (const MatureSpaceInspection& space : view.mature_spaces) {
     if (space.used_bytes > mature_bytes) {
       return books_violated("mature-spaces",
-                            fmt::format("{} bytes of a mature space of {} bytes are in use",
+                            fmt::format("{} bytes are in use in a mature space of {} bytes",
                                         space.used_bytes, mature_bytes));
     }
     if (!space.active) continue;
@@ -39,7 +39,8 @@ Judgement check_mature_spaces(const MemoryView& view) {
     used_bytes = space.used_bytes;
   }
   if (active_spaces != 1) {
-    return books_violated("mature-spaces", fmt::format("{} of them are active", active_spaces));
+    return books_violated("mature-spaces",
+                          fmt::format("{} mature spaces are active instead of one", active_spaces));
   }
   const auto outstanding = static_cast<std::uint64_t>(
       std::ranges::count_if(view.regions, [](const RegionInspection& region) {
@@ -49,9 +50,10 @@ Judgement check_mature_spaces(const MemoryView& view) {
   if (used_bytes + promised_bytes <= mature_bytes) return books_hold();
   return books_violated(
       "overcommitted",
-      fmt::format("{} bytes of the mature space are in use, and {} regions of {} "
-                  "bytes are out, but it has {} bytes",
-                  used_bytes, outstanding, view.geometry.region_bytes, mature_bytes));
+      fmt::format(
+          "the active mature space has {} bytes in use and must have room for {} regions of {} "
+          "bytes, but its size is {} bytes",
+          used_bytes, outstanding, view.geometry.region_bytes, mature_bytes));
 }
 
 Judgement check_owners(std::span<const RegionInspection> regions,
@@ -59,8 +61,9 @@ Judgement check_owners(std::span<const RegionInspection> regions,
   for (std::size_t region = 0; region < regions.size(); ++region) {
     const bool is_there = std::ranges::find(clients, regions[region].client) != clients.end();
     if (regions[region].state != RegionState::granted || is_there) continue;
-    return books_violated("no-owner", fmt::format("region {} is granted to client {}, who is gone",
-                                                  region, regions[region].client));
+    return books_violated(
+        "no-owner", fmt::format("region {} is granted to client {}, which is not connected", region,
+                                regions[region].client));
   }
   return books_hold();
 }

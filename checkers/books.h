@@ -1,5 +1,5 @@
-// The server's books while clients are connected.
-// Properties: "books.overcommitted", "books.no-owner", "books.mature-spaces".
+// The server's bookkeeping while clients are connected. Properties: "books.overcommitted",
+// "books.no-owner", "books.mature-spaces".
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,14 @@
 
 namespace falafel::checkers {
 
-// At any moment: one mature space is active, none is filled beyond its end, and the active one has room for
-// every region that is granted or waits for its collection, full of live data. (A region that is being
-// collected is in both: what was moved is in the mature space already.)
+// Must hold at any moment: exactly one mature space is active, no mature space is filled beyond its
+// end, and the active one has room for every region that is granted or queued for collection, even
+// if the region is full of live data. A region that is being collected counts twice, because its
+// moved containers are already in the mature space.
 Judgement check_mature_spaces(const MemoryView& view);
 
-// Between two steps of the server: whoever has a region is there. `clients`: the numbers of those who are.
+// Must hold between two steps of the server: the owner of every granted region is connected.
+// `clients` holds the numbers of the connected clients.
 Judgement check_owners(std::span<const engine::RegionInspection> regions,
                        std::span<const std::uint32_t> clients);
 

@@ -22,7 +22,7 @@ Judgement collector_violated(std::string property, std::string explanation,
           .slots = std::move(slots)};
 }
 
-// What is wrong with a container being there; empty if nothing.
+// Explains why no container may be at this offset; empty if one may.
 std::string find_problem_of_place(const MemoryView& view, std::uint64_t offset) {
   const engine::Geometry& geometry = view.geometry;
   if (offset == engine::Geometry::stand_in_offset()) return {};
@@ -40,24 +40,24 @@ std::string find_problem_of_place(const MemoryView& view, std::uint64_t offset) 
     return fmt::format("into mature space {}, of which {} bytes are in use", space,
                        view.mature_spaces[space].used_bytes);
   }
-  return "to where no container can be";
+  return "outside regions and mature spaces";
 }
 
 Judgement check_books(const MemoryView& view) {
   for (std::size_t region = 0; region < view.regions.size(); ++region) {
     const RegionState state = view.regions[region].state;
     if (state != RegionState::free) {
-      return collector_violated("lost-memory",
-                                fmt::format("region {} is {}, although no client is there", region,
-                                            engine::to_string(state)));
+      return collector_violated(
+          "lost-memory", fmt::format("region {} is {}, although no client is connected", region,
+                                     engine::to_string(state)));
     }
   }
   for (std::size_t space = 0; space < view.mature_spaces.size(); ++space) {
     const engine::MatureSpaceInspection& mature = view.mature_spaces[space];
     if (mature.waiting || (!mature.active && mature.used_bytes > 0)) {
-      return collector_violated("lost-memory",
-                                fmt::format("mature space {} is not active, but {}", space,
-                                            mature.waiting ? "waits for clients" : "in use"));
+      return collector_violated(
+          "lost-memory", fmt::format("mature space {} is not active but still {}", space,
+                                     mature.waiting ? "waits for clients" : "holds containers"));
     }
   }
   return holds();
@@ -86,7 +86,7 @@ Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entr
 }
 
 Judgement check_collector(const MemoryView& view) {
-  std::map<std::uint64_t, std::uint64_t> ends;  // of containers, by offset
+  std::map<std::uint64_t, std::uint64_t> ends;  // the end of each container, by its offset
   for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
     const engine::Entry entry = view.entry(slot);
     if (Judgement judgement = check_entry(view, slot, entry); judgement.verdict != Verdict::holds) {
@@ -97,15 +97,16 @@ Judgement check_collector(const MemoryView& view) {
     if (!ends.emplace(stored->offset, stored->offset + stored->size_bytes).second) {
       return collector_violated(
           "overlap",
-          fmt::format("slot {} shares the container at {} with another one", slot, stored->offset),
+          fmt::format("slot {} points to the container at {}, and so does another slot", slot,
+                      stored->offset),
           {slot});
     }
   }
   std::uint64_t end = 0;
   for (const auto& [offset, container_end] : ends) {
     if (offset < end) {
-      return collector_violated("overlap",
-                                fmt::format("the container at {} begins in another one", offset));
+      return collector_violated(
+          "overlap", fmt::format("the container at {} begins inside another container", offset));
     }
     end = container_end;
   }

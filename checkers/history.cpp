@@ -15,7 +15,7 @@ constexpr std::size_t longest_quotation_bytes = 60;
 
 bool is_plain(unsigned char byte) { return byte >= 0x20U && byte < 0x7fU; }
 
-// What the operation was to do.
+// Describes what the client requested.
 std::string describe_request(const Operation& operation) {
   const std::string key = quote(operation.key);
   switch (operation.kind) {
@@ -130,12 +130,13 @@ std::size_t History::call_compare_and_swap(std::uint64_t time, std::uint32_t cli
 
 void History::complete(std::uint64_t time, std::size_t operation, Answer answer,
                        std::string_view value) {
-  FALAFEL_ASSERT(operation < size_, "operation {} of {}", operation, size_);
+  FALAFEL_ASSERT(operation < size_, "operation {} does not exist; the history has {}", operation,
+                 size_);
   Operation& completed = operations_[operation];
-  FALAFEL_ASSERT(completed.answer == Answer::indeterminate, "completed twice: {}",
+  FALAFEL_ASSERT(completed.answer == Answer::indeterminate, "operation completed twice: {}",
                  describe(completed));
-  FALAFEL_ASSERT(can_answer(completed.kind, answer), "{} answered {}", describe(completed),
-                 to_string(answer));
+  FALAFEL_ASSERT(can_answer(completed.kind, answer), "{} cannot be answered with {}",
+                 describe(completed), to_string(answer));
   completed.answer = answer;
   completed.return_time = time;
   if (completed.kind == OperationKind::get) completed.value.assign(value);

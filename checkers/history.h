@@ -1,9 +1,10 @@
-// Histories: the operations on a key-value store, each with the times of its call and of its return.
+// Histories: operations on a key-value store, each with its call time and return time.
 //
-// Times are any 64-bit numbers that grow; a counter of events says more than a coarse clock. An
-// operation comes before another if it returned before the other was called. Operations that touch
-// (one's return is the other's call) count as concurrent, those of one client too: clients may have
-// several operations under way, and their numbers matter only to people.
+// Times are 64-bit numbers that increase; a counter of events orders more operations than a coarse
+// clock. An operation precedes another if it returns before the other is called. Two operations are
+// concurrent if one returns at the moment the other is called. This also applies to operations of
+// one client: a client may have several operations in flight, and client numbers are for display
+// only.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +22,14 @@ enum class OperationKind : std::uint8_t {
   set,
   remove,
   compare_and_swap,  // sets the value if the key has the expected one
-  append,            // extends the value
+  append,            // appends to the value
 };
 std::string_view to_string(OperationKind kind);
 
 enum class Answer : std::uint8_t {
-  indeterminate,  // none: takes effect at any time after the call, or never
-  refused,      // nothing was done and nothing is told of the store; checkers ignore the operation
-  found,        // get: the value is in the operation
+  indeterminate,  // no answer: the operation takes effect at some time after the call, or never
+  refused,      // had no effect and reveals nothing about the store; checkers ignore the operation
+  found,        // get: the operation has the value
   not_found,    // get, remove
   stored,       // set, append
   deleted,      // remove: the key was present
@@ -44,36 +45,36 @@ struct Operation {
   std::uint32_t client = 0;
   OperationKind kind = OperationKind::get;
   Answer answer = Answer::indeterminate;
-  std::string key{};    // any bytes, as all strings here
-  std::string value{};  // what is written; get: what was found
-  // compare_and_swap: the value that the key must have; none: it must be absent.
+  std::string key{};    // keys and values are arbitrary bytes
+  std::string value{};  // the value written; get: the value found
+  // compare_and_swap: the value that the key must have; nullopt: the key must be absent.
   std::optional<std::string> expected{};
   std::uint64_t call_time = 0;
-  std::uint64_t return_time = 0;  // not before the call; without meaning if indeterminate
+  std::uint64_t return_time = 0;  // at or after call_time; ignored if indeterminate
 
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-// In words, with times: "client 3: set "a" to "1", stored (call 10, return 15)". Long strings are
-// shortened, bytes that are not printable ASCII are escaped.
+// Describes the operation with its times: "client 3: set "a" to "1", stored (call 10, return 15)".
+// Long strings are shortened; bytes other than printable ASCII are escaped.
 std::string describe(const Operation& operation);
 
-// A string as describe() quotes it.
+// Quotes a string in the same way as describe().
 std::string quote(std::string_view bytes);
 
-// A history that is being recorded. An operation that never completes stays indeterminate.
+// A history under construction. An operation that never completes stays indeterminate.
 //
-// Memory is reused after clear(), that of long keys and values too.
+// clear() keeps the memory, including that of long keys and values, for reuse.
 class History {
  public:
-  // The operation's number, with which it is completed. `value` is what is written, if anything.
+  // Returns the operation's number for complete(). `value` is the value written, if any.
   std::size_t call(std::uint64_t time, std::uint32_t client, OperationKind kind,
                    std::string_view key, std::string_view value = {});
   std::size_t call_compare_and_swap(std::uint64_t time, std::uint32_t client, std::string_view key,
                                     std::optional<std::string_view> expected,
                                     std::string_view value);
 
-  // `value` is what a get found. indeterminate is an answer, too.
+  // `value` is the value that a get found. `indeterminate` is a valid answer.
   void complete(std::uint64_t time, std::size_t operation, Answer answer,
                 std::string_view value = {});
 
@@ -81,7 +82,7 @@ class History {
   void clear() { size_ = 0; }
 
  private:
-  std::vector<Operation> operations_;  // those from size_ on are kept for their memory
+  std::vector<Operation> operations_;  // entries from size_ on are kept for reuse
   std::size_t size_ = 0;
 };
 

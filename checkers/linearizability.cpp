@@ -35,11 +35,12 @@ bool has_kind(Model model, OperationKind kind) {
 }
 
 void require_valid(const Operation& operation, Model model) {
-  FALAFEL_ASSERT(has_kind(model, operation.kind), "not of this model: {}", describe(operation));
-  FALAFEL_ASSERT(can_answer(operation.kind, operation.answer), "not an answer: {}",
+  FALAFEL_ASSERT(has_kind(model, operation.kind), "the model does not support this operation: {}",
                  describe(operation));
+  FALAFEL_ASSERT(can_answer(operation.kind, operation.answer),
+                 "the operation cannot have this answer: {}", describe(operation));
   FALAFEL_ASSERT(model != Model::append_log || operation.answer != Answer::not_found,
-                 "a log is never absent: {}", describe(operation));
+                 "a log always exists, but a get did not find it: {}", describe(operation));
 }
 
 Judgement judgement(Verdict verdict, std::string explanation) {
@@ -52,7 +53,7 @@ class LinearizabilityChecker::Implementation {
  public:
   Implementation(Model model, LinearizabilityLimits limits) : model_(model), limits_(limits) {
     switch (model) {
-      case Model::key_value_register: break;  // the variant's first
+      case Model::key_value_register: break;  // the variant's first alternative
       case Model::cas_register: searcher_.emplace<Searcher<CasRegister>>(); break;
       case Model::append_log: searcher_.emplace<Searcher<AppendLog>>(); break;
     }
@@ -65,21 +66,21 @@ class LinearizabilityChecker::Implementation {
   }
 
  private:
-  // One model, with the memory that judging by it takes.
+  // One model with the memory that its search needs.
   template <typename SomeModel>
   struct Searcher {
     SomeModel model;
     Search<SomeModel> search;
   };
 
-  // A key that was not decided, and why.
+  // A key that was not decided, with the reason.
   struct Undecided {
     std::size_t key;
     SearchOutcome outcome;
   };
 
-  // Each key may take an equal share of the steps; what is left over is for those that it was too
-  // small for. So a violation is found even if its key comes after one that is too hard.
+  // Gives each key an equal share of the steps, then spends the remainder on the keys that exceeded
+  // their share. This way, a violation is found even if its key follows one that is too hard.
   template <typename SomeModel>
   LinearizabilityReport judge(Searcher<SomeModel>& searcher, std::span<const Operation> history) {
     partition_.assign(history, SomeModel::merges_unobserved_values);
@@ -123,9 +124,9 @@ class LinearizabilityChecker::Implementation {
     return searcher.search.run(timeline_, searcher.model, limits, horizon);
   }
 
-  // After a search that found no order: makes one that goes as far as can be. Lookahead stops a
-  // search before the operation that does not fit, so that this one has to be looked for: an order up
-  // to some horizon exists if one exists up to any later horizon.
+  // Builds a longest order after a search failed. Lookahead stops the search before it reaches the
+  // operation that does not fit, so the position has to be searched for. Bisection works because an
+  // order up to a horizon implies an order up to every earlier horizon.
   template <typename SomeModel>
   void run_to_furthest(Searcher<SomeModel>& searcher) {
     std::size_t reachable = searcher.search.furthest_rank();
@@ -158,7 +159,7 @@ class LinearizabilityChecker::Implementation {
   LinearizabilityReport holds(LinearizabilityReport& report) const {
     report.judgement = judgement(
         Verdict::holds,
-        fmt::format("the operations on each of {} keys have a right order", partition_.keys()));
+        fmt::format("the operations on each of {} keys have a correct order", partition_.keys()));
     return std::move(report);
   }
 
@@ -169,13 +170,12 @@ class LinearizabilityChecker::Implementation {
                                   ? fmt::format("{} steps", limits_.steps)
                                   : fmt::format("{} bytes of memory", limits_.memory_bytes);
     report.key = partition_.key(first.key);
-    report.judgement = judgement(
-        Verdict::unknown,
-        fmt::format(
-            "key {}: neither an order of its {} operations that is right was found, nor that "
-            "there is none, within the limit of {} ({} of {} keys are undecided)",
-            quote(report.key), partition_.positions(first.key).size(), limit, undecided.size(),
-            partition_.keys()));
+    report.judgement =
+        judgement(Verdict::unknown,
+                  fmt::format("key {}: the search for a correct order of its {} operations ended "
+                              "without a result at the limit of {} ({} of {} keys are undecided)",
+                              quote(report.key), partition_.positions(first.key).size(), limit,
+                              undecided.size(), partition_.keys()));
     return std::move(report);
   }
 

@@ -1,8 +1,8 @@
-// Linearizability: is there an order of all operations, which respects those that came before others
-// in time, in which each answer is right? The method: docs/checkers.md.
+// Linearizability: is there an order of all operations that respects real-time precedence and makes
+// every answer correct? docs/checkers.md describes the method.
 //
-// Keys are independent of each other and are judged one by one. An indeterminate operation stands
-// anywhere after its call, or nowhere.
+// Keys are independent and are judged one by one. An indeterminate operation may be ordered
+// anywhere after its call or left out.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,33 @@
 
 namespace falafel::checkers {
 
-// What each key is.
+// The data type of each key.
 enum class Model : std::uint8_t {
-  key_value_register,  // get, set, remove; absent at first
-  cas_register,        // get, set, remove, compare_and_swap; absent at first
-  append_log,          // get, set, append of a string that is empty at first; never not_found
+  key_value_register,  // get, set, remove; initially absent
+  cas_register,        // get, set, remove, compare_and_swap; initially absent
+  append_log,          // get, set, append; a string that is initially empty; never not_found
 };
 
-// A checker that reaches one of these answers "unknown".
+// A checker that reaches one of these limits returns "unknown".
 struct LinearizabilityLimits {
-  std::uint64_t steps = 20'000'000;            // attempts to order one more operation; all keys
-  std::uint64_t memory_bytes = 512ULL << 20U;  // for remembering what was tried; one key
+  std::uint64_t steps = 20'000'000;  // attempts to order one more operation, over all keys
+  std::uint64_t memory_bytes = 512ULL << 20U;  // for remembering visited configurations, per key
 };
 
-// A judgement with its parts, for programs. Operations are positions in the history.
+// A judgement in machine-readable parts. Operations are identified by their positions in the
+// history.
 struct LinearizabilityReport {
   Judgement judgement;
-  std::string key;  // violated, unknown: the key it is about
-  // Violated: a longest order that can be right, and the operations that cannot come next: first the
-  // one that returns first, then the others that were under way when it did.
+  std::string key;  // violated or unknown: the key in question
+  // Violated: a longest correct order, and the operations that cannot come next. The operation that
+  // returns first is listed first, followed by the others that were pending when it returned.
   std::vector<std::size_t> longest_prefix;
   std::vector<std::size_t> unfitting;
   std::uint64_t steps = 0;
 };
 
-// Keeps its working memory from history to history: many are judged faster by one checker.
+// The checker keeps its working memory between histories, so one checker judges many histories
+// faster than many checkers do.
 class LinearizabilityChecker {
  public:
   static constexpr std::size_t default_most_listed = 20;
@@ -51,11 +53,11 @@ class LinearizabilityChecker {
   LinearizabilityChecker& operator=(LinearizabilityChecker&&) noexcept;
   ~LinearizabilityChecker();
 
-  // Operations in any order. Each is of a kind that the model has, with an answer that it can have,
-  // and returns no earlier than it is called (asserted).
+  // Accepts operations in any order. Asserts that the model supports each operation's kind, that
+  // the answer is possible for the kind, and that no operation returns before its call.
   Judgement check(std::span<const Operation> history);
 
-  // The explanation of a violation lists the prefix's last operations, so many of them.
+  // The explanation of a violation lists at most the last `most_listed` operations of the prefix.
   LinearizabilityReport report(std::span<const Operation> history,
                                std::size_t most_listed = default_most_listed);
 

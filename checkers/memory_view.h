@@ -1,4 +1,5 @@
-// The server's memory as a checker sees it: the bytes of the chunk and the server's books, at one moment.
+// The server's memory as a checker sees it: the bytes of the chunk and the server's bookkeeping at
+// one moment.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +27,19 @@ struct MemoryView {
   engine::Entry entry(std::uint64_t slot) const;
 };
 
-// What an entry points to, all of it verified.
+// A verified container that an entry points to.
 struct StoredContainer {
   std::uint64_t offset = 0;
-  std::uint64_t size_bytes = 0;  // in whole units
-  std::string key;               // empty: a stand-in for a container that did not verify
+  std::uint64_t size_bytes = 0;  // rounded up to whole units
+  std::string key;               // empty: a placeholder for a container that did not verify
   std::string value;
 };
 std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry);
 
-// "offset 448, tag 7, deleted"
+// For example "offset 448, tag 7, deleted".
 std::string describe(engine::Entry entry, const engine::Geometry& geometry);
-// The live keys and their values. Of keys that are there twice, and of containers that do not verify,
-// nothing is said: check_table does.
+// Returns the live keys and their values. Ignores duplicate keys and containers that do not verify,
+// because check_table() reports them.
 std::map<std::string, std::string> read_contents(const MemoryView& view);
 
 }  // namespace falafel::checkers

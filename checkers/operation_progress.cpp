@@ -21,8 +21,8 @@ OperationProgress::Call OperationProgress::on_call(std::uint64_t time_ns) {
   return {.changes = changes_, .locked_ns = locked_ns(time_ns), .waited_ns = waited_ns_};
 }
 
-// An attempt that fails has met a change that no earlier one had met, or a lock; attempts that meet the
-// same lock are apart by the wait between them.
+// Every failed attempt found either a change that no earlier attempt had found or a lock. Attempts
+// that find the same lock are at least one back-off apart.
 void OperationProgress::on_return(const Call& call, const Operation& operation, std::uint64_t verbs,
                                   std::uint64_t time_ns, std::uint64_t step) {
   const std::uint64_t changes = changes_ - call.changes;
@@ -32,14 +32,15 @@ void OperationProgress::on_return(const Call& call, const Operation& operation, 
   const std::uint64_t most_verbs = most_attempts * bounds_.verbs_of_attempt;
   const std::uint64_t waited_ns = waited_ns_ - call.waited_ns;
   if (verbs > most_verbs) {
-    violate("verbs", operation,
-            fmt::format("has posted {} verbs; {} changes of entries and {} ns of locks while it "
-                        "lasted explain {} at most",
-                        verbs, changes, locked, most_verbs),
-            step);
+    violate(
+        "verbs", operation,
+        fmt::format("posted {} verbs; {} changed entries and {} ns of locks during the operation "
+                    "allow at most {}",
+                    verbs, changes, locked, most_verbs),
+        step);
   } else if (waited_ns > bounds_.longest_wait_ns) {
     violate("waiting", operation,
-            fmt::format("has waited for {} ns after the faults were over; {} ns is the bound",
+            fmt::format("waited for {} ns after the end of the faults; the bound is {} ns",
                         waited_ns, bounds_.longest_wait_ns),
             step);
   }

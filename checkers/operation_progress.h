@@ -1,10 +1,12 @@
-// Progress of each operation by itself (the store as a whole: progress.h).
+// Progress of individual operations; progress.h covers the store as a whole.
 //
-// In steps: an operation starts over only because somebody changed an entry meanwhile, or because it met a
-// locked one, and it waits before it asks for that one again. So the verbs that it may post follow from what
-// happened while it lasted. In time: as soon as faults are over, an operation waits for others only so
-// long as their time-outs say. Waiting is time in which nobody could make a step; what the steps themselves
-// take is not.
+// In steps: an operation restarts only because another party changed an entry or because it found a
+// locked entry. It backs off before it reads a locked entry again. The changes and locks during the
+// operation therefore bound the number of verbs it may post.
+//
+// In time: once faults are over, an operation waits for others at most as long as their time-outs
+// allow. Waiting is time in which no party can take a step; the duration of the steps themselves
+// does not count.
 //
 // Properties: "progress.operation.verbs", "progress.operation.waiting".
 #pragma once
@@ -18,19 +20,19 @@
 namespace falafel::checkers {
 
 struct OperationBounds {
-  // One walk over the whole table and everything behind it, whatever it meets.
+  // One walk over the whole table and every container, regardless of what it finds.
   std::uint64_t verbs_of_attempt = 0;
-  // How often an operation may start over by itself.
+  // How often an operation may restart for reasons of its own.
   std::uint64_t attempts = 1;
-  // Between two attempts that meet a lock.
+  // The shortest back-off between two attempts that find a lock.
   std::uint64_t shortest_lock_wait_ns = 0;
-  // Once the faults are over.
+  // Applies once faults are over.
   std::uint64_t longest_wait_ns = 0;
 };
 
 class OperationProgress {
  public:
-  // The moment at which an operation was called.
+  // The checker's counters at the call of an operation.
   struct Call {
     std::uint64_t changes = 0;
     std::uint64_t locked_ns = 0;
@@ -39,13 +41,13 @@ class OperationProgress {
 
   explicit OperationProgress(const OperationBounds& bounds) : bounds_(bounds) {}
 
-  // An entry changed. `is_any_locked`: whether one is locked from now on.
+  // An entry changed. `is_any_locked` says whether any entry is locked after the change.
   void on_change(bool is_any_locked, std::uint64_t time_ns);
-  // Nobody could make a step for that long, after the faults were over.
+  // After the end of the faults, no party could take a step for `duration_ns`.
   void on_waited(std::uint64_t duration_ns) { waited_ns_ += duration_ns; }
 
   Call on_call(std::uint64_t time_ns);
-  // `verbs`: how many it has posted.
+  // `verbs` is the number of verbs that the operation posted.
   void on_return(const Call& call, const Operation& operation, std::uint64_t verbs,
                  std::uint64_t time_ns, std::uint64_t step);
 
@@ -59,7 +61,7 @@ class OperationProgress {
 
   OperationBounds bounds_;
   std::uint64_t changes_ = 0;
-  std::uint64_t locked_ns_ = 0;  // until `locked_since_ns_`, if an entry is locked
+  std::uint64_t locked_ns_ = 0;  // up to `locked_since_ns_` if an entry is locked
   std::uint64_t locked_since_ns_ = 0;
   bool is_any_locked_ = false;
   std::uint64_t waited_ns_ = 0;

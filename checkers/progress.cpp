@@ -9,18 +9,17 @@ bool ProgressChecker::on_verb(std::uint64_t step) {
   judgement_ = {
       .verdict = Verdict::violated,
       .property = "progress.verbs",
-      .explanation = fmt::format(
-          "step {}: {} verbs were posted since the last operation came to its end", step, verbs_),
+      .explanation = fmt::format("step {}: {} verbs were posted since the last operation completed",
+                                 step, verbs_),
       .step = step};
   return true;
 }
 
 void ProgressChecker::on_end(std::uint64_t unfinished_operations) {
   if (unfinished_operations == 0 || judgement_.verdict != Verdict::holds) return;
-  judgement_ = {
-      .verdict = Verdict::violated,
-      .property = "progress.unfinished",
-      .explanation = fmt::format("{} operations never came to their end", unfinished_operations)};
+  judgement_ = {.verdict = Verdict::violated,
+                .property = "progress.unfinished",
+                .explanation = fmt::format("{} operations never completed", unfinished_operations)};
 }
 
 }  // namespace falafel::checkers

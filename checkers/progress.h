@@ -1,6 +1,7 @@
-// Lock-freedom (Behringer 3.5.5): as long as parties take steps, operations complete. A fault-free phase
-// at a run's end must bring every operation that is still under way to its end, however others are
-// stalled or dead; and at no time may very many verbs be posted without any operation coming to its end.
+// Lock-freedom (Behringer 3.5.5): as long as parties take steps, operations complete. Every
+// operation still pending at the start of the fault-free phase at the end of a run must complete,
+// even if other parties are stalled or dead. At no time may a large number of verbs be posted
+// without any operation completing.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +12,25 @@ namespace falafel::checkers {
 
 class ProgressChecker {
  public:
-  // `most_verbs`: as many as may be posted between two operations' ends; cover the longest operation that
-  // nobody disturbs, times the operations that run side by side, times the changes that one can meet.
+  // `most_verbs` is the number of verbs that may be posted between two completions. It must cover
+  // the longest undisturbed operation, times the number of concurrent operations, times the changes
+  // that one operation can encounter.
   explicit ProgressChecker(std::uint64_t most_verbs) : most_verbs_(most_verbs) {}
 
-  // True for the verb that is one too many.
+  // Returns true for the first verb beyond the limit.
   bool on_verb(std::uint64_t step);
-  // An operation, or a piece of the server's own work that others may have to wait for.
+  // Call when an operation completes, or a part of the server's work that others may wait for.
   void on_completed() { verbs_ = 0; }
-  // The end of the run: operations that have not come to theirs although nobody died in them.
+  // Call at the end of the run, with the number of operations that did not complete although their
+  // client is alive.
   void on_end(std::uint64_t unfinished_operations);
 
-  // The first violation; properties "progress.verbs", "progress.unfinished".
+  // The first violation. Properties: "progress.verbs", "progress.unfinished".
   const Judgement& judgement() const { return judgement_; }
 
  private:
   std::uint64_t most_verbs_;
-  std::uint64_t verbs_ = 0;  // since an operation completed
+  std::uint64_t verbs_ = 0;  // since the last completion
   Judgement judgement_{.verdict = Verdict::holds, .property = "progress", .explanation = {}};
 };
 

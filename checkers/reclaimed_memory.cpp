@@ -14,13 +14,13 @@ Judgement check_bad_checksums(std::uint64_t count) {
   if (count == 0) return judgement;
   judgement.verdict = Verdict::violated;
   judgement.explanation = fmt::format(
-      "{} times an operation met a container that fails its checksum, although no memory is used "
-      "again while somebody may look at it",
+      "operations found {} containers that fail their checksum, although memory is not reused "
+      "while a reader may still access it",
       count);
   return judgement;
 }
 
-// A region that was granted again between two looks had been free.
+// A region that was granted again between two calls was free in between.
 void ReclaimedMemory::on_books(std::span<const RegionInspection> regions,
                                std::span<const MatureSpaceInspection> mature_spaces) {
   for (std::size_t index = 0; index < regions_.size(); ++index) {
@@ -50,7 +50,8 @@ void ReclaimedMemory::on_read_posted(Reader reader, Request request, std::uint64
   if (const auto entry = of_reader.entries.find(offset); entry != of_reader.entries.end()) {
     read = {.reader = reader, .container = offset, .entry_read = entry->second};
   }
-  // An operation that started over may know the offset from before, as the start of another container.
+  // An operation that restarted may know this offset from an earlier entry, as the start of another
+  // container.
   if (const auto begun = of_reader.read_ends.find(offset);
       begun != of_reader.read_ends.end() && begun->second.entry_read > read.entry_read) {
     read = begun->second;
@@ -76,20 +77,21 @@ ReclaimedMemory::Moment ReclaimedMemory::freed_at(std::uint64_t offset) const {
   return 0;
 }
 
-// What is read ahead may reach beyond the container, into memory that nobody looks at: the memory that the
-// container begins in is what counts.
+// A READ may extend beyond the container into memory that the reader ignores, so only the memory in
+// which the container begins matters.
 void ReclaimedMemory::on_words_taken(Request request, std::uint64_t offset, std::uint64_t step) {
   const auto found = reads_.find(request);
   if (found == reads_.end() || judgement_.verdict != Verdict::holds) return;
   const Read& read = found->second;
   if (read.container == 0 || freed_at(read.container) <= read.entry_read) return;
-  judgement_ = {.verdict = Verdict::violated,
-                .property = "reclamation.read-of-freed-memory",
-                .explanation = fmt::format(
-                    "step {}: a READ of the container at {} takes words at {}, but that memory was "
-                    "given free after the entry that led there had been read",
-                    step, read.container, offset),
-                .step = step};
+  judgement_ = {
+      .verdict = Verdict::violated,
+      .property = "reclamation.read-of-freed-memory",
+      .explanation = fmt::format(
+          "step {}: a READ of the container at {} returned words at {}, but that memory was freed "
+          "after the reader read the entry that led there",
+          step, read.container, offset),
+      .step = step};
 }
 
 void ReclaimedMemory::on_operation_over(Reader reader) {

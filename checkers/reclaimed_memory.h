@@ -1,8 +1,9 @@
-// Memory is not used again while somebody may look at it: no READ of a container takes words from memory
-// that was given free since the entry that led there was read. The checksum would often notice, and the
-// operation start over; that memory waits for its readers is what this asks (Behringer 3.6.1, epochs).
+// Memory is not reused while a reader may still access it: no READ of a container returns words
+// from memory that was freed after the reader read the entry that led there. The checksum would
+// usually detect this and the operation would restart. This checker requires more: freeing waits
+// for readers (Behringer 3.6.1, epochs).
 //
-// Each region and each mature space has a ghost incarnation: the moment at which it was given free last.
+// Each region and each mature space has a ghost incarnation: the moment at which it was last freed.
 // Property: "reclamation.read-of-freed-memory".
 #pragma once
 
@@ -19,32 +20,34 @@
 
 namespace falafel::checkers {
 
-// The same, as operations see it: how often a container failed its checksum under one of them. None does
-// while memory waits for its readers. Property: "reclamation.bad-checksum".
+// The same property as operations observe it: `count` is how often a container failed its checksum
+// during an operation. The count is zero if freeing waits for readers. Property:
+// "reclamation.bad-checksum".
 Judgement check_bad_checksums(std::uint64_t count);
 
 class ReclaimedMemory {
  public:
-  using Reader = std::uint32_t;                             // who executes one operation at a time
-  using Request = std::pair<std::uint32_t, std::uint64_t>;  // a queue pair, a place in its queue
+  using Reader = std::uint32_t;                             // executes one operation at a time
+  using Request = std::pair<std::uint32_t, std::uint64_t>;  // queue pair, position in its queue
 
   explicit ReclaimedMemory(const engine::Geometry& geometry)
       : geometry_(geometry), regions_(geometry.region_count) {}
 
-  // The server's books, whenever they may have changed.
+  // Call with the server's bookkeeping whenever it may have changed.
   void on_books(std::span<const engine::RegionInspection> regions,
                 std::span<const engine::MatureSpaceInspection> mature_spaces);
   void on_operation_called(Reader reader);
-  // A reader asks for that memory. It is judged if an entry led there, or an earlier READ ended there.
+  // A reader posts a READ. The READ is judged if it starts where an entry points or where an
+  // earlier READ ended.
   void on_read_posted(Reader reader, Request request, std::uint64_t offset,
                       std::uint64_t length_bytes);
-  // A request finds an entry that points to the container at `offset`.
+  // A request read an entry that points to the container at `offset`.
   void on_entry_read(Request request, std::uint64_t offset);
-  // A request takes words from memory.
+  // A request read words from memory.
   void on_words_taken(Request request, std::uint64_t offset, std::uint64_t step);
-  // Nobody looks any more at what the operation's requests may still bring.
+  // The operation is over; results of its remaining requests are ignored.
   void on_operation_over(Reader reader);
-  // The server has died: all its memory is gone.
+  // The server crashed and lost its memory.
   void on_restart();
 
   // The first violation.
@@ -62,12 +65,13 @@ class ReclaimedMemory {
   };
   struct Read {
     Reader reader = 0;
-    std::uint64_t container = 0;  // its offset; 0: what it reads is no container
+    std::uint64_t container = 0;  // offset of the container; 0: the READ is not of a container
     Moment entry_read = 0;
   };
   struct OfReader {
-    std::map<std::uint64_t, Moment> entries;  // when they were read, by the container's offset
-    std::map<std::uint64_t, Read> read_ends;  // by the offset behind what was asked for
+    // time at which each entry was read, by container offset
+    std::map<std::uint64_t, Moment> entries;
+    std::map<std::uint64_t, Read> read_ends;  // by the offset behind the requested range
   };
 
   Moment freed_at(std::uint64_t offset) const;

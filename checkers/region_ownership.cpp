@@ -15,7 +15,7 @@ void RegionOwnership::judge(std::string_view what, std::uint32_t client, std::ui
   const RegionInspection& books = regions[region];
   if (books.state != RegionState::granted) {
     return violate(what, step,
-                   fmt::format("a client (queue pair {}) at offset {}, in region {}, which is {}",
+                   fmt::format("a client (queue pair {}) at offset {} in region {}, which is {}",
                                client, offset, region, engine::to_string(books.state)));
   }
   Writer& writer = writers_[region];
@@ -23,8 +23,8 @@ void RegionOwnership::judge(std::string_view what, std::uint32_t client, std::ui
     writer = {.incarnation = books.incarnation, .client = client};
   } else if (writer.client != client) {
     violate(what, step,
-            fmt::format("a client (queue pair {}) at offset {}, in region {}, which is granted to "
-                        "another one (queue pair {})",
+            fmt::format("a client (queue pair {}) at offset {} in region {}, which is granted to "
+                        "another client (queue pair {})",
                         client, offset, region, writer.client));
   }
 }
@@ -33,7 +33,7 @@ void RegionOwnership::violate(std::string_view what, std::uint64_t step, std::st
   if (judgement_.verdict != Verdict::holds) return;
   judgement_ = {.verdict = Verdict::violated,
                 .property = fmt::format("ownership.{}", what),
-                .explanation = fmt::format("step {}: a {} of {}", step, what, explanation),
+                .explanation = fmt::format("step {}: a {} by {}", step, what, explanation),
                 .step = step};
 }
 

@@ -1,6 +1,7 @@
-// Who writes where: a client writes containers, and publishes them in entries, in regions only that the
-// server has granted to that client. Holds where regions are released after all work there, and taken back
-// behind a fence. Properties: "ownership.write", "ownership.publication".
+// Write ownership: a client writes and publishes containers only in regions that the server granted
+// to it. The property requires that a client releases a region only after its work there is
+// complete, and that the server reclaims a region only after fencing its owner. Properties:
+// "ownership.write", "ownership.publication".
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,13 @@ class RegionOwnership {
   explicit RegionOwnership(const engine::Geometry& geometry)
       : geometry_(geometry), writers_(geometry.region_count) {}
 
-  // The server has died: nobody has a region, and incarnations are counted anew.
+  // The server crashed: no region has an owner, and incarnations restart.
   void clear() { writers_.assign(writers_.size(), {}); }
 
-  // A client's WRITE puts words there, or a client's compare-and-swap publishes what is there. What is not
-  // in a region is no matter. `regions`: the server's books at that moment. Who writes first in a region
-  // after it was granted shows to whom it was.
+  // A client's WRITE modified words at `offset`, or a client's compare-and-swap published the
+  // container at `offset`. Offsets outside regions are ignored. `regions` is the server's
+  // bookkeeping at that moment. The first client that writes to a region after a grant is taken to
+  // be its owner.
   void on_written(std::uint32_t client, std::uint64_t offset,
                   std::span<const engine::RegionInspection> regions, std::uint64_t step) {
     judge("write", client, offset, regions, step);
@@ -40,7 +42,7 @@ class RegionOwnership {
 
  private:
   struct Writer {
-    std::uint64_t incarnation = 0;  // of the region; 0: none
+    std::uint64_t incarnation = 0;  // of the region; 0: no writer yet
     std::uint32_t client = 0;
   };
 

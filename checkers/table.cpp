@@ -18,7 +18,7 @@ Judgement table_violated(std::string property, std::string explanation,
           .slots = std::move(slots)};
 }
 
-// The first empty slot on the way to `slot` from the key's home slot.
+// The first empty slot between the key's home slot and `slot`.
 std::optional<std::uint64_t> find_gap(const MemoryView& view, std::uint64_t slot,
                                       const std::string& key) {
   const std::uint64_t table_entries = view.geometry.table_entries;
@@ -40,13 +40,13 @@ Judgement check_table(const MemoryView& view) {
       return fmt::format("slot {} ({})", slot, describe(entry, view.geometry));
     };
     if (entry.is_locked()) {
-      return table_violated("locked", here() + " is locked, although no cleanup is under way",
+      return table_violated("locked", here() + " is locked although no cleanup is in progress",
                             {slot});
     }
     if (entry.is_empty()) continue;
     const auto stored = read_stored(view, entry);
     if (!stored) {
-      return table_violated("unreadable", here() + " points to no container that verifies", {slot});
+      return table_violated("unreadable", here() + " does not point to a valid container", {slot});
     }
     if (stored->key.empty()) continue;
     const auto [other, is_new] = slots.emplace(stored->key, slot);

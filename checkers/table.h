@@ -1,6 +1,7 @@
-// The table's shape at a moment when no operation, collection or cleanup is under way: no lock is left
-// behind, every container verifies, no key is there twice, and every key is found from its home slot.
-// Properties: "table.locked", "table.unreadable", "table.duplicate-key", "table.unreachable-key".
+// The shape of the table when no operation, collection or cleanup is in progress: no entry is
+// locked, every container verifies, no key occurs twice, and a search from its home slot finds
+// every key. Properties: "table.locked", "table.unreadable", "table.duplicate-key",
+// "table.unreachable-key".
 #pragma once
 
 #include "checkers/judgement.h"
@@ -8,7 +9,7 @@
 
 namespace falafel::checkers {
 
-// The first violation.
+// Returns the first violation.
 Judgement check_table(const MemoryView& view);
 
 }  // namespace falafel::checkers

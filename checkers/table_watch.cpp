@@ -30,12 +30,12 @@ void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& vi
   if (judgement_.verdict != Verdict::holds) return;
   if (is_readable) return judge(slot, previous, view, step);
   violate("unreadable",
-          fmt::format("slot {} ({}) points to no container that verifies", slot,
+          fmt::format("slot {} ({}) does not point to a valid container", slot,
                       describe(next, view.geometry)),
           {slot}, step);
 }
 
-// False if the entry points to nothing that verifies.
+// Returns false if the entry does not point to a valid container.
 bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
   slot.key.clear();
   if (slot.entry.is_empty()) return true;
@@ -59,15 +59,15 @@ void TableWatch::judge(std::uint64_t slot, const Slot& previous, const MemoryVie
   if (changed.key.empty()) return;
   if (previous.has_key() && previous.key != changed.key) {
     return violate("rebound-slot",
-                   fmt::format("slot {} goes from the key {} to {} without having been locked or "
-                               "empty in between",
+                   fmt::format("slot {} changes from the key {} to {} without being locked or "
+                               "emptied in between",
                                slot, quote(previous.key), quote(changed.key)),
                    {slot}, step);
   }
   judge_bound_slot(slot, view, step);
 }
 
-// Whether a search that begins at `home` comes by `slot` before it comes to `end`.
+// Returns whether a search that begins at `home` reaches `slot` before `end`.
 bool TableWatch::is_on_the_way(std::uint64_t slot, std::uint64_t home, std::uint64_t end) const {
   const auto distance = [&](std::uint64_t to) {
     return (to + slots_.size() - home) % slots_.size();
@@ -105,8 +105,8 @@ void TableWatch::judge_empty_slot(std::uint64_t slot, const MemoryView& view, st
       continue;
     }
     return violate("unreachable-key",
-                   fmt::format("slot {} becomes empty, but a search for the key {} of slot {} ({}) "
-                               "comes by there",
+                   fmt::format("slot {} becomes empty, but a search for the key {} in slot {} ({}) "
+                               "passes through it",
                                slot, quote(bound.key), other, describe(bound.entry, view.geometry)),
                    {other, slot}, step);
   }

@@ -1,13 +1,13 @@
-// The table while clients are at work: what must hold at every moment, judged whenever an entry changes.
+// Invariants of the table while clients are active, checked whenever an entry changes.
 //
 // - An entry points to a container that verifies.
 // - An occupied entry keeps its key until it is locked or emptied.
-// - No key is in two entries that are not locked.
-// - A search from a key's home slot reaches the key: no entry on its way is empty, unless it is locked.
+// - No key is in two unlocked entries.
+// - A search from a key's home slot reaches the key: no unlocked entry on the way is empty.
 //
-// A locked entry belongs to the cleanup, and a search that meets it starts over. So nothing is said of
-// locked entries. Properties: "table.unreadable", "table.rebound-slot", "table.duplicate-key",
-// "table.unreachable-key".
+// A locked entry belongs to the cleanup, and a search that finds it restarts, so the invariants do
+// not apply to locked entries. Properties: "table.unreadable", "table.rebound-slot",
+// "table.duplicate-key", "table.unreachable-key".
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@ namespace falafel::checkers {
 
 class TableWatch {
  public:
-  // All entries are empty at first.
+  // All entries are initially empty.
   explicit TableWatch(std::uint64_t table_entries) : slots_(table_entries) {}
   void clear();
 
-  // In the order in which they take effect, and before the memory that `view` shows has the new word.
+  // Call in the order in which the changes take effect, before the memory in `view` contains the
+  // new word.
   void on_changed(std::uint64_t slot, engine::Entry next, const MemoryView& view,
                   std::uint64_t step);
 
   engine::Entry entry(std::uint64_t slot) const { return slots_[slot].entry; }
-  // How many entries are empty, locked ones too.
+  // Counts empty entries, including locked ones.
   std::uint64_t empty_entries() const { return slots_.size() - occupied_; }
   bool is_any_locked() const { return locked_ > 0; }
 
@@ -41,7 +42,7 @@ class TableWatch {
  private:
   struct Slot {
     engine::Entry entry;
-    std::string key{};  // empty: the entry is, or what it points to has no key
+    std::string key{};  // empty: the entry is empty, or its container has no key
     std::uint64_t home = 0;
 
     bool has_key() const { return !key.empty() && !entry.is_locked(); }

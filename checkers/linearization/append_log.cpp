@@ -69,7 +69,7 @@ State AppendLog::extended(State parent, std::uint32_t piece) {
   return node;
 }
 
-// Where the child is, or would be put.
+// The slot that holds the child, or the free slot where it belongs.
 std::size_t AppendLog::slot_of(State parent, std::uint32_t piece) const {
   const std::size_t mask = children_.size() - 1;
   std::size_t slot = mix(std::uint64_t{parent} << 32U | piece) & mask;

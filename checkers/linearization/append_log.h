@@ -1,8 +1,8 @@
-// A string that is empty at first: get, set (of the whole string), append.
+// A string that is initially empty: get, set (of the whole string), append.
 //
-// A state is a node of a tree: its string is that of its parent and one piece more. The pieces are
-// values of the history, so that no string is ever put together. Equal strings made of different
-// pieces are different states, which costs time at worst.
+// A state is a node of a tree. Its string is the parent's string followed by one piece. Pieces are
+// values of the history, so the checker never concatenates strings. Equal strings that consist of
+// different pieces are different states; this costs time but not correctness.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class AppendLog {
   static constexpr bool merges_unobserved_values = false;
   using Lookahead = NextGetLookahead<AppendLog>;
 
-  // Forgets all states. `values` are the strings that transitions mean by their numbers.
+  // Forgets all states. Transitions refer to the strings in `values` by number.
   void clear(std::span<const std::string_view> values);
 
   static State initial() { return empty; }
@@ -32,8 +32,9 @@ class AppendLog {
     return transition.kind == OperationKind::set;
   }
 
-  // Whether appends can lead from the state to what the get found; true if in doubt.
-  // Looks only at the last piece: the earlier ones were looked at when they were appended.
+  // Returns whether appends can lead from the state to the value that the get found; true if in
+  // doubt. It compares only the last piece, because the earlier ones were compared when they were
+  // appended.
   bool may_become(State state, const Transition& get) const;
   bool may_become(const Transition& set, const Transition& get) const {
     return value(get.value).starts_with(value(set.value));
@@ -58,7 +59,8 @@ class AppendLog {
 
   std::span<const std::string_view> values_;
   std::vector<Node> nodes_;
-  std::vector<State> children_;  // hash table of nodes by parent and piece; empty: a free slot
+  // hash table of nodes by parent and piece; an empty element is a free slot
+  std::vector<State> children_;
 };
 
 }  // namespace falafel::checkers::linearization

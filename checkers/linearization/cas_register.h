@@ -1,4 +1,4 @@
-// A key-value register with compare-and-swap, which may also expect the key to be absent.
+// A key-value register with compare-and-swap. The expected value may be "absent".
 #pragma once
 
 #include "checkers/linearization/key_value_register.h"

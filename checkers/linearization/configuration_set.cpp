@@ -10,7 +10,7 @@ namespace falafel::checkers::linearization {
 
 namespace {
 
-// A table that one hard history left behind is not kept for easy ones.
+// Releases a larger table, left by one hard history, before easy histories use the set.
 constexpr std::size_t most_kept_words = std::size_t{8} << 20U;
 
 }  // namespace
@@ -39,7 +39,7 @@ bool ConfigurationSet::insert(std::uint32_t rank, State state,
   return true;
 }
 
-// The slot that holds the configuration, or that would.
+// The slot that holds the configuration, or the free slot where it belongs.
 std::size_t ConfigurationSet::find(std::uint64_t head, std::span<const std::uint64_t> early) {
   std::uint64_t hash = mix(head);
   for (const std::uint64_t word : early) hash = mix(hash ^ word) + 1;

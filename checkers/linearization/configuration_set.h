@@ -1,7 +1,8 @@
-// Which configurations of a search have been visited. A configuration is (rank, state, operations
-// that were ordered early), the last as a bitset of a fixed number of words.
+// The configurations that a search has visited. A configuration consists of a rank, a state, and
+// the set of operations that were ordered early, as a bitset with a fixed number of words.
 //
-// An open-addressing hash table whose slots hold whole configurations. Nothing is ever removed.
+// The set is an open-addressing hash table whose slots hold whole configurations. Configurations
+// are never removed.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +16,29 @@ namespace falafel::checkers::linearization {
 
 class ConfigurationSet {
  public:
-  // Forgets all configurations. Bitsets have `words` words from now on.
+  // Forgets all configurations and sets the size of the bitsets to `words` words.
   void clear(std::size_t words, std::size_t expected_configurations);
 
-  // Whether the configuration was not in the set; it is afterwards.
+  // Inserts the configuration; returns whether it is new.
   bool insert(std::uint32_t rank, State state, std::span<const std::uint64_t> early);
 
-  // What the set takes while the next configuration is inserted: more if it has to grow for it.
+  // Memory use while the next configuration is inserted, including the new table if the set has to
+  // grow.
   std::uint64_t next_memory_bytes() const {
     const bool grows = 2 * (size_ + 1) > slot_count_;
     return slot_count_ * slot_words_ * sizeof(std::uint64_t) * (grows ? 3U : 1U);
   }
 
  private:
-  static constexpr std::uint64_t unused = ~std::uint64_t{0};  // as a first word: no rank is so high
+  // as first word of a slot; larger than any rank
+  static constexpr std::uint64_t unused = ~std::uint64_t{0};
 
   std::uint64_t* slot(std::size_t index) { return table_.data() + index * slot_words_; }
   std::size_t find(std::uint64_t head, std::span<const std::uint64_t> early);
   void grow();
 
-  std::vector<std::uint64_t> table_;  // the slots in use are at its beginning
-  std::size_t slot_words_ = 2;        // of each slot: rank and state in one, then the bitset
+  std::vector<std::uint64_t> table_;  // the first slot_count_ slots are in use
+  std::size_t slot_words_ = 2;        // per slot: rank and state in one word, then the bitset
   std::size_t slot_count_ = 0;        // a power of two
   std::size_t size_ = 0;
 };

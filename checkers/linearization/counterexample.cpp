@@ -10,7 +10,8 @@ namespace falafel::checkers::linearization {
 
 namespace {
 
-// The value of the key after the operations; none: it is absent. They are known to fit.
+// Returns the key's value after the operations, which are known to be correct; nullopt: the key is
+// absent.
 std::optional<std::string> value_after(std::span<const Operation> history,
                                        std::span<const std::size_t> order, bool initially_empty) {
   std::optional<std::string> value;
@@ -51,14 +52,15 @@ std::string explain_violation(std::span<const Operation> history,
   const Operation& first = history[unfitting.front()];
   const auto value = value_after(history, prefix, initially_empty);
   std::string text = fmt::format(
-      "key {}: no order of its {} operations is right. "
-      "A longest one that is right as far as it goes ({} operations):\n{}"
-      "Then the key {}, and what has to come next, before it returns at {}, does not fit:\n  {}\n",
+      "key {}: no order of its {} operations is correct. "
+      "The longest correct prefix has {} operations:\n{}"
+      "Now the key {}. The following operation must come next, before it returns at {}, but its "
+      "answer is wrong:\n  {}\n",
       quote(first.key), operations, prefix.size(), list(history, prefix, most_listed),
       value ? fmt::format("is {}", quote(*value)) : "is absent", first.return_time,
       describe(first));
   if (unfitting.size() == 1) return text;
-  text += "Nor does it fit after others that were under way, in any order:\n";
+  text += "Ordering these concurrent operations first, in any order, does not help:\n";
   for (const std::size_t position : unfitting.subspan(1)) {
     fmt::format_to(std::back_inserter(text), "  {}\n", describe(history[position]));
   }

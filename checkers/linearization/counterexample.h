@@ -1,4 +1,4 @@
-// Counterexamples to linearizability, in words.
+// Describes counterexamples to linearizability in words.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,10 @@
 
 namespace falafel::checkers::linearization {
 
-// `prefix`: operations, as positions in the history, in an order that can be right; `unfitting`: those
-// of which none can come next, first the one that returns first. `operations`: how many there are on
-// the key; `most_listed`: how many of the prefix are listed. `initially_empty`: the key is an empty string at first, not absent.
+// `prefix` lists operations, as positions in the history, in a correct order. `unfitting` lists the
+// operations that cannot come next, with the one that returns first in front. `operations` is the
+// number of operations on the key, and `most_listed` the number of prefix operations to list. With
+// `initially_empty`, the key is initially an empty string instead of absent.
 std::string explain_violation(std::span<const Operation> history,
                               std::span<const std::size_t> prefix,
                               std::span<const std::size_t> unfitting, std::size_t operations,

@@ -21,7 +21,8 @@ bool has_value(const Operation& operation) {
 }  // namespace
 
 void KeyPartition::assign(std::span<const Operation> history, bool merges_unobserved_values) {
-  FALAFEL_ASSERT(history.size() < not_judged / 4, "{} operations", history.size());
+  FALAFEL_ASSERT(history.size() < not_judged / 4,
+                 "the history has {} operations, which is too many", history.size());
   number_strings(history);
   group_by_key();
   if (merges_unobserved_values) merge_unobserved_values();
@@ -51,7 +52,7 @@ void KeyPartition::number_strings(std::span<const Operation> history) {
   }
 }
 
-// A counting sort.
+// Uses a counting sort.
 void KeyPartition::group_by_key() {
   key_begin_.assign(keys() + 2, 0);
   for (const std::uint32_t key : key_of_) {

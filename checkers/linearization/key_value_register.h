@@ -1,4 +1,5 @@
-// A key with a value or without: get, set, remove. The state is the number of the value, or absent.
+// A key that has a value or is absent: get, set, remove. The state is the number of the value, or
+// `absent`.
 #pragma once
 
 #include "checkers/linearization/supply_lookahead.h"
@@ -28,7 +29,7 @@ class KeyValueRegister {
     return transition.kind == OperationKind::get || transition.answer == Answer::not_found;
   }
 
-  // The value that an answer needs, and the one that an operation may leave behind; none.
+  // The value that an answer requires, and the value that an operation may leave behind; or `none`.
   static std::uint32_t awaited_value(const Transition& transition) {
     const bool awaits =
         transition.kind == OperationKind::get || transition.answer == Answer::not_found;

@@ -1,5 +1,6 @@
-// Lookahead for models whose values only grow until they are overwritten: an order must lead to what
-// the next get found, be it that something overwrites the value before.
+// Lookahead for models whose values only grow until they are overwritten. The current order must be
+// able to produce the value that the next get found, possibly after an operation overwrites the
+// value.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace falafel::checkers::linearization {
 template <typename Model>
 class NextGetLookahead {
  public:
-  // Gets that return at the horizon or later are not looked at.
+  // Ignores gets that return at or after the horizon.
   void assign(const Timeline& timeline, std::size_t horizon) {
     timeline_ = &timeline;
     const auto returns = timeline.returns();
@@ -36,9 +37,9 @@ class NextGetLookahead {
   void order(std::uint32_t operation) { is_ordered_[operation] = true; }
   void undo(std::uint32_t operation) { is_ordered_[operation] = false; }
 
-  // Of an operation that leads to the state `after`. Poor: only if the value is overwritten in time. Unseen: and
-  // no get can find it before.
-  // `rank`: how many operations have returned.
+  // Rates an operation that leads to the state `after`. It is poor if only an overwrite in time can
+  // save it, and unseen if in addition no get can find the state before the overwrite. `rank` is
+  // the number of operations that have returned.
   Prospect prospect(const Model& model, std::uint32_t rank, const TimedOperation& operation,
                     State /*before*/, State after) const {
     const auto operations = timeline_->operations();
@@ -60,14 +61,15 @@ class NextGetLookahead {
   }
 
  private:
-  // Operations of a kind by their returns; last come those that never return.
+  // Operations of one kind, sorted by return; those that never return are last.
   struct Candidate {
     std::uint32_t operation;
-    std::uint32_t first_call;  // of this and those after it
+    std::uint32_t first_call;  // the earliest call among this and all later candidates
   };
   struct Candidates {
     std::vector<Candidate> candidates;
-    std::vector<std::uint32_t> first_to_return;  // by rank: the first to return then or later
+    // by rank: the first candidate that returns at that rank or later
+    std::vector<std::uint32_t> first_to_return;
 
     template <typename Predicate>
     void assign(const Timeline& timeline, Predicate is_meant) {
@@ -92,7 +94,7 @@ class NextGetLookahead {
     }
   };
 
-  // Whether one of them that fits may be ordered before the get returns, and is not yet.
+  // Returns whether a suitable operation, not yet ordered, may be ordered before the get returns.
   template <typename Predicate>
   bool may_come_before(const TimedOperation& get, std::uint32_t rank, const Candidates& all,
                        Predicate fits) const {
@@ -108,8 +110,9 @@ class NextGetLookahead {
   }
 
   const Timeline* timeline_ = nullptr;
-  std::vector<bool> is_ordered_;         // by operation
-  std::vector<std::uint32_t> next_get_;  // by rank: the first to return then or later
+  std::vector<bool> is_ordered_;  // by operation
+  // by rank: the first get that returns at that rank or later
+  std::vector<std::uint32_t> next_get_;
   Candidates overwriters_;
   Candidates gets_;
 };

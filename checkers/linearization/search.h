@@ -1,17 +1,18 @@
-// The search for an order of the operations on one key: that of Wing and Gong, with Lowe's just-in-time
-// linearization and his memory of the configurations that were visited before.
+// Searches for an order of the operations on one key with the algorithm of Wing and Gong, extended
+// by Lowe's just-in-time linearization and his cache of visited configurations.
 //
-// Events not yet explained stand in a doubly linked list. The next operation in order is one that is
-// called before the list's first return: that one's operation, the frontier, must be ordered before the
-// search can pass its return. Ordering an operation takes its two events out of the list; going back
-// puts them in again. Everything that returns before the frontier has been ordered, so that a
-// configuration is the frontier's rank, the state, and which of the operations under way at that
-// time were ordered early: one bit for each.
+// A doubly linked list holds the events that are not yet explained. The next operation in the order
+// must have its call before the first return in the list. The operation of that first return is the
+// frontier; it must be ordered before the search can pass its return. Ordering an operation removes
+// its two events from the list, and backtracking reinserts them. Every operation that returns
+// before the frontier has been ordered. A configuration is therefore the frontier's rank, the
+// state, and one bit for each operation that was pending at that time, which tells whether it was
+// ordered early.
 //
-// What is not tried, because trying something else is as good:
-// - anything but a read whose answer is right now (it could as well come first);
-// - an indeterminate operation that changes nothing now, or before an earlier one just like it;
-// - what the model's lookahead excludes.
+// The search skips candidates when another choice is at least as good:
+// - any candidate other than a read whose answer is correct now, because that read can come first;
+// - an indeterminate operation that changes nothing now, or that follows an identical one;
+// - candidates that the model's lookahead excludes.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,8 @@ enum class SearchOutcome : std::uint8_t { order_found, no_order, out_of_steps, o
 template <typename Model>
 class Search {
  public:
-  // Looks for an order of all operations; with a horizon, only until so many have returned.
+  // Searches for an order of all operations, or of those that are needed until `horizon` operations
+  // have returned.
   SearchOutcome run(const Timeline& timeline, Model& model, const LinearizabilityLimits& limits,
                     std::size_t horizon) {
     timeline_ = &timeline;
@@ -54,20 +56,20 @@ class Search {
     return outcome;
   }
 
-  // How many operations had returned when the search could get no further.
+  // The highest number of returned operations that the search reached.
   std::size_t furthest_rank() const { return furthest_rank_; }
 
   std::uint64_t steps() const { return steps_; }
 
-  // The operations that are ordered, in their order.
+  // The ordered operations, in their order.
   std::vector<std::uint32_t> prefix() const {
     std::vector<std::uint32_t> operations;
     for (const Frame& frame : frames_) operations.push_back(frame.operation);
     return operations;
   }
 
-  // After an order up to a horizon was found: what was under way then and is not ordered. First the
-  // operation that returns next, then the others by their calls.
+  // The operations that are pending and not ordered, after an order up to a horizon was found. The
+  // operation that returns next is first; the others are sorted by call.
   std::vector<std::uint32_t> under_way() const {
     const std::uint32_t next = timeline_->returns()[rank_];
     std::vector<std::uint32_t> operations{next};
@@ -78,30 +80,30 @@ class Search {
   }
 
  private:
-  static constexpr std::uint32_t head = 0;  // of the list; event e is number e + 1 in it
+  static constexpr std::uint32_t head = 0;  // of the list; event e is list element e + 1
 
-  // How promising it is to order an operation next.
+  // How promising an operation is as the next one.
   enum class Group : std::uint8_t {
-    read,  // its answer is right: nothing else has to be tried
+    read,  // its answer is correct now, so no alternative is needed
     frontier,
-    enabler,  // the frontier's answer is right afterwards
+    enabler,  // makes the frontier's answer correct
     indeterminate_enabler,
     other,
     indeterminate_other,
-    poor,  // of which the lookahead warns
+    poor,  // the lookahead advises against it
     nothing,
   };
 
   struct Choice {
     std::uint32_t operation = none;
-    State state = impossible;  // afterwards
+    State state = impossible;  // after the operation
     Group group = Group::nothing;
   };
 
   struct Frame {
     std::uint32_t operation;
-    std::uint32_t rank;  // of the frontier before
-    State state;         // before
+    std::uint32_t rank;  // of the frontier before the choice
+    State state;         // before the choice
     Group group;
   };
 
@@ -116,7 +118,7 @@ class Search {
   }
 
   SearchOutcome explore() {
-    Choice tried;  // in this configuration; none: nothing yet
+    Choice tried;  // the last choice tried in this configuration; none: not yet tried
     while (rank_ < horizon_) {
       const Choice choice = next_choice(tried);
       if (steps_ > limits_.steps) return SearchOutcome::out_of_steps;
@@ -133,7 +135,8 @@ class Search {
     return SearchOutcome::order_found;
   }
 
-  // That are under way at the horizon and whose answers are right, so that they are not suspected.
+  // Adds the operations still pending at the horizon whose answers are already consistent, so the
+  // explanation does not list them as unfitting.
   void add_reads() {
     for (;;) {
       const Choice choice = next_choice({});
@@ -143,7 +146,7 @@ class Search {
     }
   }
 
-  // To the last choice that had alternatives. A read had none.
+  // Backtracks to the last choice that had alternatives. Reads have none.
   bool go_back(Choice& tried) {
     do {
       if (frames_.empty()) return false;
@@ -156,7 +159,7 @@ class Search {
     return configurations_.next_memory_bytes() + model_->memory_bytes() > limits_.memory_bytes;
   }
 
-  // The most promising operation after the one that was tried last, by group and then by call.
+  // The most promising operation after the last one tried, by group and then by call.
   Choice next_choice(const Choice& tried) {
     const bool is_first = tried.operation == none;
     frontier_ = timeline_->returns()[rank_];
@@ -167,7 +170,7 @@ class Search {
       const std::uint32_t index = operation_at(event);
       const TimedOperation& operation = timeline_->operations()[index];
       if (model_->only_reads(operation.transition)) {
-        if (!is_first) continue;  // it was not right then, either
+        if (!is_first) continue;  // it was already wrong before the first choice
         if (model_->apply(state_, operation.transition) == impossible) continue;
         return {index, state_, Group::read};
       }
@@ -179,7 +182,7 @@ class Search {
     return best;
   }
 
-  // Nothing if its answer would not be right or it need not be tried.
+  // Returns none if the answer would be wrong or the operation need not be tried.
   Choice choice_of(std::uint32_t index, const TimedOperation& operation) {
     if (operation.twin != none && !is_early(operation.twin)) return {};
     const State state = model_->apply(state_, operation.transition);
@@ -216,7 +219,7 @@ class Search {
     furthest_rank_ = std::max(furthest_rank_, rank_);
   }
 
-  // Takes back the last order(); returns what it had been called with, without the state.
+  // Undoes the last order(); returns its argument, without the state.
   Choice undo() {
     const Frame frame = frames_.back();
     frames_.pop_back();
@@ -247,7 +250,8 @@ class Search {
     return timeline_->operations()[operation].transition;
   }
 
-  // Only of an operation that was called before the frontier returns: others share its slot.
+  // Requires that the operation was called before the frontier returns, because operations share
+  // slots.
   bool is_early(std::uint32_t operation) const {
     const std::uint32_t slot = timeline_->operations()[operation].slot;
     return (early_[slot / 64] >> slot % 64 & 1U) != 0;
@@ -266,18 +270,18 @@ class Search {
   LinearizabilityLimits limits_;
   typename Model::Lookahead lookahead_;
 
-  // The configuration, and how it came about.
+  // The current configuration and the choices that led to it.
   std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> previous_;
   State state_ = 0;
   std::uint32_t rank_ = 0;
-  std::vector<std::uint64_t> early_;  // by slot: ordered, of those not returned before the frontier
+  std::vector<std::uint64_t> early_;  // by slot: ordered operations that return after the frontier
   std::vector<Frame> frames_;
   ConfigurationSet configurations_;
 
-  // What holds for all choices in a configuration.
+  // Values that all choices in one configuration share.
   std::uint32_t frontier_ = none;
-  bool frontier_fits_ = false;  // its answer would be right now
+  bool frontier_fits_ = false;  // its answer would be correct now
 
   std::size_t horizon_ = 0;
   std::uint32_t furthest_rank_ = 0;

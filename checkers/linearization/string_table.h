@@ -1,5 +1,5 @@
-// Strings as numbers: equal strings get equal numbers, counted up from 0. An open-addressing hash
-// table; strings are not copied and must outlive their use.
+// Maps strings to numbers: equal strings get equal numbers, assigned consecutively from 0. The
+// table uses open addressing. It does not copy strings, so they must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace falafel::checkers::linearization {
 
 class StringTable {
  public:
-  // Forgets all strings, and keeps the memory.
+  // Forgets all strings but keeps the memory.
   void clear(std::size_t expected_strings);
 
   std::uint32_t number_of(std::string_view bytes);
@@ -30,7 +30,7 @@ class StringTable {
 
   std::vector<std::string_view> strings_;
   std::vector<Slot> slots_;
-  std::size_t mask_ = 0;  // a power of two, less 1: the slots in use are a part of slots_
+  std::size_t mask_ = 0;  // a power of two minus 1; the slots in use are a prefix of slots_
 };
 
 }  // namespace falafel::checkers::linearization

@@ -1,5 +1,6 @@
-// Lookahead for registers: a value that must still be found may not be given up when nobody can write
-// it any more. With it, histories whose values are all different are decided almost without search.
+// Lookahead for registers: an order must not overwrite a value that a get still has to find if no
+// remaining operation can write it again. With this lookahead, histories in which all values differ
+// need almost no search.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace falafel::checkers::linearization {
 template <typename Model>
 class SupplyLookahead {
  public:
-  // Operations that return at the horizon or later need not find anything.
+  // Ignores reads by operations that return at or after the horizon.
   void assign(const Timeline& timeline, std::size_t horizon) {
     timeline_ = &timeline;
     horizon_ = horizon;
@@ -30,7 +31,7 @@ class SupplyLookahead {
   void order(std::uint32_t operation) { count(timeline_->operations()[operation], -1); }
   void undo(std::uint32_t operation) { count(timeline_->operations()[operation], 1); }
 
-  // Of an operation that leads from one state to the other.
+  // Rates an operation that leads from one state to the other.
   Prospect prospect(const Model& /*model*/, std::uint32_t /*rank*/, const TimedOperation& operation,
                     State before, State after) const {
     if (before == after || supplies_[before].writers > 0) return Prospect::good;
@@ -39,10 +40,10 @@ class SupplyLookahead {
   }
 
  private:
-  // Operations not yet ordered.
+  // Counts operations that are not yet ordered.
   struct Supply {
-    std::int32_t readers = 0;  // that must find the value
-    std::int32_t writers = 0;  // that may write it
+    std::int32_t readers = 0;  // must find the value
+    std::int32_t writers = 0;  // may write the value
   };
 
   std::uint32_t finds(const TimedOperation& operation) const {
@@ -64,7 +65,8 @@ class SupplyLookahead {
 
   const Timeline* timeline_ = nullptr;
   std::size_t horizon_ = 0;
-  std::vector<Supply> supplies_;  // by value; of values that do not occur, left from other keys
+  // by value; values that do not occur may have leftovers of other keys
+  std::vector<Supply> supplies_;
 };
 
 }  // namespace falafel::checkers::linearization

@@ -30,7 +30,7 @@ void Timeline::assign(std::span<const Operation> history, const KeyPartition& pa
   find_twins();
 }
 
-// Calls come before returns at the same time: operations that touch are concurrent.
+// Calls sort before returns at the same time, because such operations are concurrent.
 void Timeline::sort_moments(std::span<const Operation> history,
                             std::span<const std::uint32_t> positions) {
   moments_.clear();

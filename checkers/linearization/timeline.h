@@ -1,4 +1,4 @@
-// The operations on one key as events in time: calls and returns.
+// The operations on one key as a sequence of call and return events.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct TimedOperation {
   std::uint32_t call_event = 0;  // events are counted from 0
   std::uint32_t return_event = none;
   std::uint32_t rank = none;  // among the returns
-  // A number that no other operation under way at the same time has.
+  // Unique among the operations that are pending at the same time.
   std::uint32_t slot = 0;
-  // Indeterminate: the last one before it that is just like it.
+  // Indeterminate operations: the previous identical operation.
   std::uint32_t twin = none;
 
   bool is_indeterminate() const { return return_event == none; }
@@ -59,7 +59,7 @@ class Timeline {
   std::vector<Event> events_;
   std::vector<std::uint32_t> returns_;
   std::size_t slots_ = 0;
-  // For the time of assign() only:
+  // Used only during assign().
   std::vector<Moment> moments_;
   std::vector<std::uint32_t> operation_at_;  // by position in the history
   std::vector<std::uint32_t> free_slots_;

@@ -1,13 +1,14 @@
-// What the models see of an operation: its strings are numbers. A state of a model is a number too.
+// An operation as the models see it. Strings are replaced by numbers, and a model's state is a
+// number too.
 //
-// A model is a class with
+// A model is a class with these members:
 //   State initial()                    before the first operation
-//   State apply(State, Transition)     the state afterwards, or impossible if the answer is not right
-//   bool only_reads(Transition)        changes no state in which its answer is right
-//   bool merges_unobserved_values      constant: values that no answer depends on are all alike
-//   Lookahead                          type: tells early what cannot lead to a right order, and what
-//                                      it asks of the model
-//   std::uint64_t memory_bytes()       what its states take, if they take any
+//   State apply(State, Transition)     the next state, or `impossible` if the answer would be wrong
+//   bool only_reads(Transition)        true if it never changes a state that permits it
+//   bool merges_unobserved_values      constant: values that no answer depends on are equivalent
+//   Lookahead                          type: excludes early what cannot lead to a correct order;
+//                                      defines what else it requires of the model
+//   std::uint64_t memory_bytes()       memory used by its states
 #pragma once
 
 #include <cstdint>
@@ -18,21 +19,21 @@ namespace falafel::checkers::linearization {
 
 using State = std::uint32_t;
 inline constexpr State impossible = 0xffff'ffffU;
-// Any state that is overwritten before somebody finds it. They are all alike: the search does not have to go on
-// from each of them.
+// Stands for every state that is overwritten before a get finds it. All such states are equivalent,
+// so the search continues from only one of them.
 inline constexpr State unseen_state = 0xffff'fffeU;
 
-// Numbers of values. Strings are counted from first_value on.
+// Numbers of values. Strings are numbered from first_value on.
 inline constexpr std::uint32_t absent = 0;
 inline constexpr std::uint32_t unobserved = 1;  // any value that no answer depends on
 inline constexpr std::uint32_t first_value = 2;
 
-// What a lookahead says of an operation that could come next.
+// The lookahead's rating of an operation that could come next.
 enum class Prospect : std::uint8_t {
   good,
   poor,
-  unseen,  // poor, and nobody can find the state that it leads to
-  none,    // no right order can go on with it
+  unseen,  // poor, and no get can find the state it leads to
+  none,    // no correct order can continue with it
 };
 
 struct Transition {

@@ -1,4 +1,4 @@
-// Histories of a string that is appended to.
+// Histories of a string to which values are appended.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -50,7 +50,8 @@ TEST(AppendLog, SetReplacesEverything) {
 }
 
 TEST(AppendLog, WhatIsOverwrittenMayBeFoundBefore) {
-  // The get that returns first has to find the set's string, and the other one what was there before.
+  // The get that returns first has to find the set's string; the other get, the value before the
+  // set.
   const Operation append = appended(1, {1, 10}, "a");
   const Operation other = appended(2, {1, 10}, "b");
   const Operation set = stored(3, {1, 10}, "x");
@@ -61,7 +62,7 @@ TEST(AppendLog, WhatIsOverwrittenMayBeFoundBefore) {
 }
 
 TEST(AppendLog, ConcurrentSetDoesNotMisleadLookahead) {
-  // The last get contradicts the first append unless the set comes between them.
+  // The last get contradicts the first append unless the set is ordered between them.
   EXPECT_EQ(judged_as_log({stored(2, {1, 20}, "x"), appended(1, {2, 3}, "a"),
                            appended(1, {4, 5}, "b"), found(3, {21, 22}, "xb")}),
             holds);
@@ -104,7 +105,7 @@ TEST(AppendLog, LostAppendIsViolation) {
 }
 
 TEST(AppendLog, OrderOfManyConcurrentAppendsIsFoundInTheGet) {
-  // Of 16 appends that were under way together, 16! orders but one are wrong.
+  // Of the 16! orders of 16 concurrent appends, only one is correct.
   Operations history;
   std::string value;
   for (std::uint32_t client = 0; client < 16; ++client) {
@@ -119,8 +120,8 @@ TEST(AppendLog, OrderOfManyConcurrentAppendsIsFoundInTheGet) {
 }
 
 TEST(AppendLogDeath, IsNeverAbsent) {
-  EXPECT_DEATH(judged_as_log({not_found(1, {1, 2})}), "a log is never absent");
-  EXPECT_DEATH(judged_as_log({deleted(1, {1, 2})}), "not of this model");
+  EXPECT_DEATH(judged_as_log({not_found(1, {1, 2})}), "a log always exists");
+  EXPECT_DEATH(judged_as_log({deleted(1, {1, 2})}), "model does not support");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The checkers of the server's books while clients are connected.
+// Tests of the checkers for the server's bookkeeping while clients are connected.
 #include "checkers/books.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using engine::RegionState;
 
-// Room in a mature space for what is in use and for two regions.
+// The mature space has room for its contents and for two regions.
 Memory nearly_full_memory() {
   Memory memory;
   memory.mature_spaces_[0].used_bytes =

@@ -47,7 +47,7 @@ TEST(CasRegister, OnlyOneOfTwoSwapsWins) {
 }
 
 TEST(CasRegister, LostIncrementIsViolation) {
-  // Two clients count up from 0 at the same time; both succeed, and one is not counted.
+  // Two clients increment the value 0 concurrently. Both succeed, but one increment is lost.
   EXPECT_EQ(judged_with_swaps({stored(1, {1, 2}, "0"), found(1, {3, 4}, "0"), found(2, {3, 4}, "0"),
                                swapped(1, {5, 8}, "0", "1"), swapped(2, {6, 7}, "0", "1"),
                                found(3, {9, 10}, "1")}),
@@ -60,14 +60,14 @@ TEST(CasRegister, IndeterminateSwapMayTakeEffectLateOrNever) {
   EXPECT_EQ(judged_with_swaps({set, swap, found(2, {4, 5}, "1")}), holds);
   EXPECT_EQ(judged_with_swaps({set, swap, found(2, {4, 5}, "1"), found(2, {6, 7}, "2")}), holds);
   EXPECT_EQ(judged_with_swaps({set, swap, found(2, {4, 5}, "2"), found(2, {6, 7}, "1")}), violated);
-  // It may find its value only later: at its call, another one was there.
+  // The swap may find its expected value only later; at its call, the value was different.
   EXPECT_EQ(judged_with_swaps({lost(swapped(1, {1, 0}, "2", "3")), stored(2, {2, 3}, "2"),
                                found(2, {4, 5}, "3")}),
             holds);
 }
 
 TEST(CasRegister, FailedSwapObservesTheValue) {
-  // Nobody reads "3", but the failed swaps tell that it was there.
+  // No get returns "3", but the failed swaps prove that it was present.
   const Operation first = stored(1, {1, 2}, "1");
   const Operation unread = lost(stored(2, {3, 0}, "3"));
   const Operation failed = not_swapped(1, {5, 6}, "1", "2");

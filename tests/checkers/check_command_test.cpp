@@ -1,4 +1,4 @@
-// falafel check, as a program: exit statuses and what it prints.
+// Tests of the program falafel check: exit statuses and output.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 struct ProgramRun {
   int status = -1;
-  std::string output;  // and errors
+  std::string output;  // including error output
 };
 
 ProgramRun run(const std::string& arguments) {
@@ -59,20 +59,20 @@ TEST_F(CheckCommand, ShowsThePrefixAndWhatDoesNotFit) {
       result.output,
       bad_ +
           ": not linearizable (3 operations)\n"
-          "key \"register\": no order of its 3 operations is right. A longest one that is "
-          "right as far as it goes (2 operations):\n"
+          "key \"register\": no order of its 3 operations is correct. The longest correct "
+          "prefix has 2 operations:\n"
           "  1. client 0: set \"register\" to \"3\", stored (call 1, return 2)\n"
           "  2. client 1: compare-and-swap \"register\" from \"3\" to \"4\", swapped (call 3, "
           "return 4)\n"
-          "Then the key is \"4\", and what has to come next, before it returns at 6, does not "
-          "fit:\n"
+          "Now the key is \"4\". The following operation must come next, before it returns at 6, "
+          "but its answer is wrong:\n"
           "  client 0: get \"register\", found \"3\" (call 5, return 6)\n");
 }
 
 TEST_F(CheckCommand, NamesFileAndLineOfWhatCannotBeRead) {
   const ProgramRun result = run(check_ + broken_);
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.output, broken_ + ":1: process 1 has called nothing that could return\n");
+  EXPECT_EQ(result.output, broken_ + ":1: process 1 returns without a pending call\n");
   EXPECT_EQ(run(check_ + good_ + ".missing").status, 2);
   EXPECT_EQ(run(check_ + testing::TempDir()).status, 2);
 }
@@ -80,7 +80,7 @@ TEST_F(CheckCommand, NamesFileAndLineOfWhatCannotBeRead) {
 TEST_F(CheckCommand, SaysWhichLimitWasReached) {
   const ProgramRun result = run(check_ + "--steps 2 " + good_);
   EXPECT_EQ(result.status, 4);
-  EXPECT_NE(result.output.find("within the limit of 2 steps"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("at the limit of 2 steps"), std::string::npos) << result.output;
 }
 
 TEST_F(CheckCommand, ExitsWithTheWorstOfSeveral) {

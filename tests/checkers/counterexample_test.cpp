@@ -1,4 +1,5 @@
-// What a violation is explained with: the longest order that can be right, and what does not fit.
+// Tests of explanations of violations: the longest correct order, and the operations that do not
+// fit.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -52,14 +53,15 @@ TEST(Counterexample, DoesNotSuspectReadsThatAreRight) {
 TEST(Counterexample, ExplainsItselfInWords) {
   const Operations history = {stored(1, {1, 2}, "a"), deleted(1, {3, 4}), found(2, {5, 6}, "a")};
   const std::string text = report(history).judgement.explanation;
-  EXPECT_EQ(text,
-            "key \"x\": no order of its 3 operations is right. A longest one that is right as far "
-            "as it goes (2 operations):\n"
-            "  1. client 1: set \"x\" to \"a\", stored (call 1, return 2)\n"
-            "  2. client 1: delete \"x\", deleted (call 3, return 4)\n"
-            "Then the key is absent, and what has to come next, before it returns at 6, does not "
-            "fit:\n"
-            "  client 2: get \"x\", found \"a\" (call 5, return 6)\n");
+  EXPECT_EQ(
+      text,
+      "key \"x\": no order of its 3 operations is correct. The longest correct prefix has 2 "
+      "operations:\n"
+      "  1. client 1: set \"x\" to \"a\", stored (call 1, return 2)\n"
+      "  2. client 1: delete \"x\", deleted (call 3, return 4)\n"
+      "Now the key is absent. The following operation must come next, before it returns at 6, "
+      "but its answer is wrong:\n"
+      "  client 2: get \"x\", found \"a\" (call 5, return 6)\n");
 }
 
 TEST(Counterexample, ShortensLongOrders) {
@@ -81,11 +83,11 @@ TEST(Counterexample, OfALogNamesTheGetAndNotWhatLookaheadRuledOut) {
   const LinearizabilityReport result = report(history, Model::append_log);
   EXPECT_EQ(result.longest_prefix, (Positions{0, 1, 2, 3, 4}));
   EXPECT_EQ(result.unfitting, Positions{5});
-  EXPECT_NE(result.judgement.explanation.find("Then the key is \"abcd\""), std::string::npos);
+  EXPECT_NE(result.judgement.explanation.find("Now the key is \"abcd\""), std::string::npos);
 }
 
-// Whether there is a right order of what had returned when the operation did, this one included, and of
-// any of the other operations on its key that were under way.
+// Whether there is a correct order of `last`, of the operations that returned no later, and of any
+// other operations on its key that were pending.
 bool fits(const Operations& history, const Operation& last, Model model) {
   Operations returned;
   Operations under_way;
@@ -113,8 +115,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Counterexamples,
                                          Model::append_log),
                          [](const auto& parameter) { return model_name(parameter.param); });
 
-// The prefix, carried out in its order, is right; and what does not fit is the first return up to
-// which nothing is right any more.
+// The prefix is correct when executed in its order. The first unfitting operation has the earliest
+// return up to which no order is correct.
 TEST_P(Counterexamples, AreTrue) {
   fabric::RandomGenerator random(1);
   std::size_t violations = 0;

@@ -1,4 +1,5 @@
-// Reading recorded histories: what they mean, what is refused, and that no input does harm.
+// Tests of parsing recorded histories: their meaning, rejected input, and robustness against any
+// input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ tl::expected<RecordedHistory, ReadError> read(std::string_view text, Format form
   return read_history(input, format, limits);
 }
 
-// "3: what is wrong", or "" if the text was read.
+// Returns an error such as "3: unknown type", or "" if the text was accepted.
 std::string error_of(std::string_view text, Format format, const ReadLimits& limits = {}) {
   const auto recorded = read(text, format, limits);
   if (recorded) return "";
@@ -102,27 +103,29 @@ TEST(JepsenRegister, FailuresOfWhichNothingIsKnownAreRefusals) {
 
 TEST(JepsenRegister, RefusesWhatIsWrong) {
   const auto error = [](std::string_view text) { return error_of(text, Format::jepsen_register); };
-  EXPECT_EQ(error(""), "1: no operations up to here; is it a history of this format?");
+  EXPECT_EQ(error(""), "1: the input has no operations; check that it has this format");
   EXPECT_EQ(error("hello\nworld\n"),
-            "2: no operations up to here; is it a history of this format?");
+            "2: the input has no operations; check that it has this format");
   EXPECT_EQ(error("\nx - 1 :invoke"), "2: the line ends before :read, :write or :cas");
   EXPECT_EQ(error("INFO jepsen.util - 12"),
-            "1: process 12 does what? :invoke, :ok, :fail or :info is missing");
-  EXPECT_EQ(error("x - 1 :ok :read 3"), "1: process 1 has called nothing that could return");
+            "1: process 12 must be followed by :invoke, :ok, :fail or :info");
+  EXPECT_EQ(error("x - 1 :ok :read 3"), "1: process 1 returns without a pending call");
   EXPECT_EQ(error("x - 1 :invoke :read nil\nx - 1 :ok :write 3"),
-            "2: process 1 has called :read, not :write");
-  EXPECT_EQ(error("x - 1 :invoke :read nil\nx - 1 :ok :read"), "2: after :read stands one value");
-  EXPECT_EQ(error("x - 1 :invoke :read nil\nx - 1 :ok :read x"),
-            "2: 'x' is not an integer of 64 bits");
-  EXPECT_EQ(error("x - 1 :invoke :write nil"), "1: 'nil' is not an integer of 64 bits");
+            "2: process 1 called :read, not :write");
+  EXPECT_EQ(error("x - 1 :invoke :read nil\nx - 1 :ok :read"),
+            "2: :read must be followed by one value");
+  EXPECT_EQ(error("x - 1 :invoke :read nil\nx - 1 :ok :read x"), "2: 'x' is not a 64-bit integer");
+  EXPECT_EQ(error("x - 1 :invoke :write nil"), "1: 'nil' is not a 64-bit integer");
   EXPECT_EQ(error("x - 1 :invoke :write 99999999999999999999"),
-            "1: '99999999999999999999' is not an integer of 64 bits");
-  EXPECT_EQ(error("x - 1 :invoke :cas [1 2"), "1: after :cas stands [from to], two integers");
-  EXPECT_EQ(error("x - 1 :invoke :cas [[1 2]]"), "1: after :cas stands [from to], two integers");
+            "1: '99999999999999999999' is not a 64-bit integer");
+  EXPECT_EQ(error("x - 1 :invoke :cas [1 2"),
+            "1: :cas must be followed by two integers, [from to]");
+  EXPECT_EQ(error("x - 1 :invoke :cas [[1 2]]"),
+            "1: :cas must be followed by two integers, [from to]");
   EXPECT_EQ(error("x - 1 :invoke :enqueue 1"),
-            "1: unknown function ':enqueue'; :read, :write and :cas are known");
+            "1: unknown function ':enqueue'; use :read, :write or :cas");
   EXPECT_EQ(error("x - 1 :invoke :write 1\nx - 1 :ok :write 2"),
-            "2: the values are not those that the operation was called with");
+            "2: the values differ from those of the call");
   EXPECT_EQ(error("x - 4294967296 :invoke :read nil"), "1: process 4294967296 is too large");
 }
 
@@ -159,21 +162,24 @@ TEST(KvLog, InfoAndFailAreNoAnswers) {
 TEST(KvLog, RefusesWhatIsWrong) {
   const auto error = [](std::string_view text) { return error_of(text, Format::kv_log); };
   const std::string call = "{:process 1 :type :invoke :f :get :key \"a\"}\n";
-  EXPECT_EQ(error("; nothing\n\n"), "2: no operations up to here; is it a history of this format?");
-  EXPECT_EQ(error("hello"), "1: column 1: a line is a map, {...}");
+  EXPECT_EQ(error("; nothing\n\n"),
+            "2: the input has no operations; check that it has this format");
+  EXPECT_EQ(error("hello"), "1: column 1: expected a map, {...}");
   EXPECT_EQ(error("{:process 1 :type :invoke :f :get :key \"a"),
-            "1: column 42: the line ends within a string");
+            "1: column 42: the line ends inside a string");
   EXPECT_EQ(error("{:process 1 :type :invoke :f :get "),
-            "1: column 35: the line ends within the map");
+            "1: column 35: the line ends inside the map");
   EXPECT_EQ(error("{:process 1 :type}"), "1: column 18: no value after :type");
-  EXPECT_EQ(error("{:a 1 :a 2}"), "1: column 11: :a stands twice");
-  EXPECT_EQ(error("{\"a\" 1}"), "1: column 6: the keys of the map are keywords, such as :type");
+  EXPECT_EQ(error("{:a 1 :a 2}"), "1: column 11: :a occurs twice");
+  EXPECT_EQ(error("{\"a\" 1}"), "1: column 6: expected a keyword, such as :type, as key");
   EXPECT_EQ(error("{:a ]}"), "1: column 5: a value is missing");
   EXPECT_EQ(error("{:a \"\\x\"}"), "1: column 7: unknown escape in a string");
   EXPECT_EQ(error("{:a \"\\ud800\"}"),
-            "1: column 7: after \\u stand four hexadecimal digits of a character");
-  EXPECT_EQ(error("{:a " + std::string(100'000, '[')), "1: column 36: nested more than 32 deep");
-  EXPECT_EQ(error("{:a " + repeated("#a ", 100'000)), "1: column 98: nested more than 32 deep");
+            "1: column 7: \\u must be followed by the four hexadecimal digits of a character");
+  EXPECT_EQ(error("{:a " + std::string(100'000, '[')),
+            "1: column 36: nested more than 32 levels deep");
+  EXPECT_EQ(error("{:a " + repeated("#a ", 100'000)),
+            "1: column 98: nested more than 32 levels deep");
   EXPECT_EQ(error("{:a 1} 2"), "1: column 8: text after the map");
   EXPECT_EQ(error("{:process 1}"), "1: :type is missing");
   EXPECT_EQ(error("{:type :invoke}"), "1: :process is missing");
@@ -182,13 +188,12 @@ TEST(KvLog, RefusesWhatIsWrong) {
             "1: unknown function :pop; :get, :put and :append are known");
   EXPECT_EQ(error("{:type :invoke :process 1 :f :get :key 1}"), "1: :key is not a string");
   EXPECT_EQ(error("{:type :invoke :process 1 :f :put :key \"a\"}"),
-            "1: the :value that is called with is a string, or nil for a :get");
+            "1: the :value of a call must be a string, or nil for a :get");
   EXPECT_EQ(error("{:type :invoke :process 1 :f :put :key \"a\" :value [1]}"),
-            "1: :value is neither a string nor nil");
-  EXPECT_EQ(error("{:type :ok :process 1 :f :get}"),
-            "1: process 1 has called nothing that could return");
+            "1: :value must be a string or nil");
+  EXPECT_EQ(error("{:type :ok :process 1 :f :get}"), "1: process 1 returns without a pending call");
   EXPECT_EQ(error(call + "{:type :ok :process 1 :f :get :key \"b\" :value \"\"}"),
-            "2: process 1 has called something else in line 1");
+            "2: process 1 called a different operation in line 1");
   EXPECT_EQ(error(call + "{:type :done :process 1 :f :get :key \"a\" :value \"\"}"),
             "2: unknown type :done");
 }
@@ -216,7 +221,7 @@ TEST(JsonLines, ModelIsThatOfTheOperations) {
       "\n";
   EXPECT_EQ(read(append, Format::json_lines)->model, Model::append_log);
   EXPECT_EQ(error_of(append + std::string(texts::bad_json), Format::json_lines),
-            "3: what is appended to, as in line 1, is never absent and cannot be deleted or "
+            "3: an appended key, as in line 1, is never absent and cannot be deleted or "
             "compared and swapped");
 }
 
@@ -228,8 +233,8 @@ TEST(JsonLines, RefuseWhatIsWrong) {
   };
   begins("\n{\"client\": 1,", "2: not valid JSON: ");
   begins("garbage", "1: not valid JSON: ");
-  EXPECT_EQ(error("[]"), "1: [] is not an object");
-  EXPECT_EQ(error(std::string(1'000'000, '[')), "1: nested too deep for an operation");
+  EXPECT_EQ(error("[]"), "1: [] is not a JSON object");
+  EXPECT_EQ(error(std::string(1'000'000, '[')), "1: nested more deeply than an operation is");
   EXPECT_EQ(error(R"({"kind": "get"})"), "1: outcome is missing");
   EXPECT_EQ(error(R"({"kind": "pop", "outcome": "found"})"), "1: unknown kind \"pop\"");
   EXPECT_EQ(error(R"({"kind": "get", "outcome": 5})"), "1: unknown outcome 5");
@@ -238,18 +243,18 @@ TEST(JsonLines, RefuseWhatIsWrong) {
   const std::string get = R"({"kind": "get", "outcome": "not_found", "key": "a", )";
   EXPECT_EQ(error(get + R"("client": 1, "call": 1})"), "1: return is missing");
   EXPECT_EQ(error(get + R"("client": 1, "call": 1, "return": 2, "value": "a"})"),
-            "1: \"value\" has no meaning here");
+            "1: unexpected field \"value\"");
   EXPECT_EQ(error(get + R"("client": -1, "call": 1, "return": 2})"),
-            "1: client is -1, not a number of up to 64 bits");
+            "1: client is -1, but must be an unsigned 64-bit integer");
   EXPECT_EQ(error(get + R"("client": 4294967296, "call": 1, "return": 2})"),
             "1: client 4294967296 exceeds 32 bits");
   EXPECT_EQ(error(get + R"("client": 1, "call": 3, "return": 2})"),
-            "1: returns at 2, before it is called at 3");
+            "1: the operation returns at 2, before its call at 3");
   const std::string found = R"({"kind": "get", "outcome": "found", "client": 1, "call": 1, )";
   EXPECT_EQ(error(found + R"("return": 2, "key": "a", "value": {"hex": "0g"}})"),
-            "1: value is {\"hex\":\"0g\"}, not pairs of hexadecimal digits");
+            "1: value is {\"hex\":\"0g\"}, but must be pairs of hexadecimal digits");
   EXPECT_EQ(error(found + R"("return": 2, "key": 7, "value": ""})"),
-            "1: key is 7, neither a string nor {\"hex\": ...}");
+            "1: key is 7, but must be a string or {\"hex\": ...}");
 }
 
 TEST(JsonLines, WhatIsWrittenIsRead) {
@@ -280,7 +285,7 @@ TEST(HistoryFormats, LimitsAreKept) {
             "1: the line is longer than 100 bytes");
   const ReadLimits short_history{.history_bytes = 1'000};
   const std::string error = error_of(texts::good_log, Format::kv_log, short_history);
-  EXPECT_NE(error.find(": the history is longer than 1000 bytes; judge a part of it, or raise"),
+  EXPECT_NE(error.find(": the history is larger than 1000 bytes; check a part of it or raise"),
             std::string::npos)
       << error;
 }
@@ -288,7 +293,7 @@ TEST(HistoryFormats, LimitsAreKept) {
 TEST(HistoryFormats, InvalidUtf8IsRefused) {
   const std::string text(texts::good_register);
   EXPECT_EQ(error_of(text + "caf\xe9\n", Format::jepsen_register),
-            "20: not UTF-8: the byte at column 4");
+            "20: the byte at column 4 is not valid UTF-8");
 }
 
 TEST(Utf8, IsThatOfTheStandard) {
@@ -307,7 +312,7 @@ TEST(Utf8, IsThatOfTheStandard) {
   }
 }
 
-// Cuts, repeats, swaps and overwrites pieces of a text.
+// Cuts, repeats, swaps and overwrites parts of a text.
 std::string damaged(std::string text, fabric::RandomGenerator& random) {
   static constexpr std::array<std::string_view, 12> pieces = {
       "\n",      "{",   "[",   "]",    "\"", "\\",
@@ -327,7 +332,7 @@ std::string damaged(std::string text, fabric::RandomGenerator& random) {
   return text;
 }
 
-// It is judged, or refused with a line that exists and a message that can be shown.
+// The text is accepted, or rejected with an existing line number and a printable message.
 void expect_no_harm(const std::string& text, Format format) {
   const auto recorded = read(text, format);
   if (recorded) {

@@ -42,8 +42,9 @@ TEST(History, ReusesNothingButMemory) {
 TEST(HistoryDeath, AnswersMustFit) {
   History history;
   const std::size_t set = history.call(1, 1, OperationKind::set, "x", "a");
-  EXPECT_DEATH(history.complete(2, set, Answer::found), "answered found");
-  EXPECT_DEATH(history.complete(2, set + 1, Answer::stored), "operation 1 of 1");
+  EXPECT_DEATH(history.complete(2, set, Answer::found), "cannot be answered with found");
+  EXPECT_DEATH(history.complete(2, set + 1, Answer::stored),
+               "operation 1 does not exist; the history has 1");
   history.complete(2, set, Answer::stored);
   EXPECT_DEATH(history.complete(3, set, Answer::stored), "completed twice");
 }

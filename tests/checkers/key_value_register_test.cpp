@@ -108,7 +108,7 @@ TEST(KeyValueRegister, ResurrectedValueIsViolation) {
 }
 
 TEST(KeyValueRegister, LostUpdateIsViolation) {
-  // The second SET was overwritten by a first one that had returned before.
+  // The second SET was overwritten by the first one, although the first one had returned earlier.
   EXPECT_EQ(judged_as_register({stored(1, {1, 2}, "a"), stored(2, {3, 4}, "b"),
                                 found(2, {5, 6}, "b"), found(1, {7, 8}, "a")}),
             violated);
@@ -147,7 +147,7 @@ TEST(KeyValueRegister, IndeterminateDeleteMayTakeEffectLateOrNever) {
 }
 
 TEST(KeyValueRegister, UnreadIndeterminateSetsMakeTheKeyPresent) {
-  // Whose value nobody reads, but a DELETE notices.
+  // No get returns its value, but a DELETE observes it.
   const Operation first = lost(stored(1, {1, 0}, "a"));
   const Operation second = lost(stored(1, {2, 0}, "b"));
   EXPECT_EQ(judged_as_register({first, second, deleted(2, {3, 4}), deleted(2, {5, 6})}), holds);
@@ -188,8 +188,8 @@ TEST(KeyValueRegister, MoreOperationsUnderWayThanAWordHasBits) {
 }
 
 TEST(KeyValueRegisterDeath, OtherKindsAreACallersMistake) {
-  EXPECT_DEATH(judged_as_register({appended(1, {1, 2}, "a")}), "not of this model");
-  EXPECT_DEATH(judged_as_register({swapped(1, {1, 2}, "a", "b")}), "not of this model");
+  EXPECT_DEATH(judged_as_register({appended(1, {1, 2}, "a")}), "model does not support");
+  EXPECT_DEATH(judged_as_register({swapped(1, {1, 2}, "a", "b")}), "model does not support");
   EXPECT_DEATH(judged_as_register({stored(1, {2, 1}, "a")}), "return_time >= operation.call_time");
 }
 

@@ -1,4 +1,4 @@
-// Limits: a checker that cannot decide within them says so, and which one it was.
+// A checker that reaches a limit before it can decide reports which limit it was.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace checkers;
 
-// Each value was set twice and found once; in the end, one is found that was never set.
+// Each value was set twice and found once; the last get finds a value that was never set.
 Operations hard_history(const std::string& key, std::uint32_t clients) {
   Operations history;
   for (std::uint32_t client = 0; client < clients; ++client) {
@@ -29,8 +29,8 @@ TEST(Limits, OfStepsAreNamed) {
       check_linearizability(hard_history("hard", 20), Model::key_value_register, {.steps = 10'000});
   EXPECT_EQ(judgement.verdict, Verdict::unknown);
   EXPECT_EQ(judgement.explanation,
-            "key \"hard\": neither an order of its 61 operations that is right was found, nor that "
-            "there is none, within the limit of 10000 steps (1 of 1 keys are undecided)");
+            "key \"hard\": the search for a correct order of its 61 operations ended without a "
+            "result at the limit of 10000 steps (1 of 1 keys are undecided)");
 }
 
 TEST(Limits, OfMemoryAreNamed) {
@@ -38,7 +38,7 @@ TEST(Limits, OfMemoryAreNamed) {
       check_linearizability(hard_history("hard", 20), Model::key_value_register,
                             {.steps = 1'000'000'000, .memory_bytes = 1'000'000});
   EXPECT_EQ(judgement.verdict, Verdict::unknown);
-  EXPECT_NE(judgement.explanation.find("within the limit of 1000000 bytes of memory"),
+  EXPECT_NE(judgement.explanation.find("at the limit of 1000000 bytes of memory"),
             std::string::npos)
       << judgement.explanation;
 }
@@ -65,7 +65,7 @@ TEST(Limits, StepsThatEasyKeysLeaveAreForTheHardOne) {
     history.push_back(on("easy " + std::to_string(key), not_found(1, {1, 2})));
   }
   history.insert(history.end(), hard.begin(), hard.end());
-  // One share of ten is too little for the hard key; what is left over is enough.
+  // One tenth of the steps is too little for the hard key, but the remainder suffices.
   LinearizabilityChecker checker(Model::key_value_register, {.steps = 2 * needed});
   EXPECT_EQ(checker.check(history).verdict, Verdict::violated);
   LinearizabilityChecker stingy(Model::key_value_register, {.steps = needed / 2});

@@ -1,4 +1,4 @@
-// A store's memory, built by hand.
+// The memory of a store, built by hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Memory {
   std::uint64_t home(const std::string& key) const {
     return engine::home_slot(bytes_of(key), hash_key_, geometry_.table_entries);
   }
-  // A key whose home is that slot.
+  // A key whose home slot is `slot`.
   std::string key_at(std::uint64_t slot, int which = 0) const {
     for (int number = 0;; ++number) {
       const std::string key = "key " + std::to_string(number);

@@ -1,5 +1,5 @@
-// The checkers of the server's memory, on memories built by hand: a good one, and ones with a single fault
-// each.
+// Tests of the checkers for the server's memory, on memories built by hand: a correct one, and some
+// with one fault each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(MemoryCheckers, AcceptAStoreAtRest) {
   memory.put(1, memory.key_at(1, 0));
   memory.put(2, memory.key_at(1, 1));
   memory.put(3, memory.key_at(1, 2));
-  memory.put(0, memory.key_at(2));  // round the table's end
+  memory.put(0, memory.key_at(2));  // wraps around at the end of the table
   EXPECT_EQ(check_table(memory.view()).verdict, Verdict::holds);
   EXPECT_EQ(check_collector(memory.view()).verdict, Verdict::holds);
   EXPECT_EQ(read_contents(memory.view()).size(), 4U);
@@ -103,13 +103,13 @@ TEST(CollectorChecker, FindsAContainerInTwoEntries) {
   expect_violation(check_collector(memory.view()), "collector.overlap");
 }
 
-// A value can hold the bytes of a container, which then verifies as well as the one around it.
+// A value may contain the bytes of a container, which then verifies like the one around it.
 TEST(CollectorChecker, FindsContainersThatOverlap) {
   Memory memory;
   std::string inner(32, '\0');
   const std::string key = "two";
   engine::write_container(bytes_of(key), {}, std::as_writable_bytes(std::span(inner)));
-  const std::string outer_key(8, 'o');  // so that the value begins at a whole unit
+  const std::string outer_key(8, 'o');  // the value begins at a whole unit
   const std::uint64_t offset = memory.add_container(outer_key, inner);
   memory.set_entry(1, memory.entry_to(offset));
   EXPECT_EQ(check_collector(memory.view()).verdict, Verdict::holds);

@@ -37,7 +37,7 @@ void mutate(std::vector<Operation>& history, Model model, fabric::RandomGenerato
     case 1: operation.value = other.value; break;
     case 2: operation.key = other.key; break;
     case 3: operation.answer = Answer::refused; break;
-    default:  // earlier or later
+    default:  // moves it earlier or later
       operation.call_time = other.call_time;
       operation.return_time = std::max(operation.call_time, operation.return_time);
       break;

@@ -1,4 +1,4 @@
-// Histories with a mistake, perhaps.
+// Mutates histories so that they may become incorrect.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace falafel::checkers_test {
 
-// Changes something of one operation, which may or may not make the history wrong.
+// Changes one property of one operation, which may or may not make the history incorrect.
 void mutate(std::vector<checkers::Operation>& history, checkers::Model model,
             fabric::RandomGenerator& random);
 

@@ -1,4 +1,4 @@
-// Operations for histories that tests write down. Their key is "x" unless on() says otherwise.
+// Constructors of operations for histories in tests. The key is "x" unless on() changes it.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ inline Operation not_swapped(std::uint32_t client, Times times, std::optional<st
   return result;
 }
 
-// The operation, with its answer lost.
+// The operation without its answer.
 inline Operation lost(Operation operation) {
   operation.answer = Answer::indeterminate;
   operation.return_time = 0;

@@ -15,7 +15,7 @@ using checkers::OperationKind;
 
 using Values = std::map<std::string, std::optional<std::string>>;
 
-// Whether the answer is right or lost; changes the values.
+// Executes the operation on the values; returns whether its answer is correct or lost.
 bool carry_out(const Operation& operation, std::optional<std::string>& value) {
   const bool is_lost = operation.answer == Answer::indeterminate;
   switch (operation.kind) {

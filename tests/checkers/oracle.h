@@ -1,5 +1,5 @@
-// The definition of linearizability, carried out: all orders that respect time are tried on a map of
-// strings. Shares nothing with the checker. Takes time exponential in the operations.
+// The definition of linearizability as a program: tries all orders that respect time on a map of
+// strings. Shares no code with the checker. Takes time exponential in the number of operations.
 #pragma once
 
 #include <span>

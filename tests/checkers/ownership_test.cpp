@@ -1,4 +1,4 @@
-// The checkers of who writes where, and of who reads what was given free.
+// Tests of the checkers for write ownership and for reads of freed memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,6 @@ void expect(const Judgement& judgement, const std::string& property) {
   EXPECT_EQ(judgement.property, property);
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Regions
 
 class RegionOwnershipTest : public testing::Test {
@@ -78,8 +77,7 @@ TEST_F(RegionOwnershipTest, ForgetsTheRegionsOfAServerThatDied) {
   EXPECT_EQ(ownership_.judgement().verdict, Verdict::holds);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Memory that is used again
+// Reused memory
 
 class ReclaimedMemoryTest : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-// Random histories, judged beside the oracle.
+// Random histories, judged by the checker and by the oracle.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -26,7 +26,7 @@ std::string describe_all(const std::vector<Operation>& history) {
 
 class RandomHistories : public testing::TestWithParam<Model> {
  protected:
-  // Small ones, for the oracle, with much going on at the same time.
+  // Small histories for the oracle, with many concurrent operations.
   HistoryOptions draw_small() const {
     return {.model = GetParam(),
             .operations = *rc::gen::inRange<std::size_t>(1, 9),
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Models, RandomHistories,
                                          Model::append_log),
                          [](const auto& parameter) { return model_name(parameter.param); });
 
-// What the oracle says; fails if the checker says something else.
+// Returns the oracle's verdict; fails if the checker disagrees.
 Verdict judge_beside_oracle(const std::vector<Operation>& history, Model model,
                             LinearizabilityChecker& checker) {
   const LinearizabilityReport report = checker.report(history);
@@ -89,7 +89,7 @@ TEST_P(RandomHistories, AreJudgedAsTheOracleDoes) {
     }
   };
   EXPECT_TRUE(rc::check(property));
-  EXPECT_GT(violated, 200U);  // of 10,000: both sides are tested
+  EXPECT_GT(violated, 200U);  // of 10,000: both verdicts occur often enough
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Histories as other systems log them, short enough to be judged by eye.
+// Histories in the formats of other systems, short enough to be judged by hand.
 #pragma once
 
 #include <string_view>
 
 namespace falafel::checkers_test::texts {
 
-// Process 1 reads nil while process 0 writes; a swap fails, one succeeds; then an unanswered write
-// takes effect between two reads.
+// Process 1 reads nil while process 0 writes. One swap fails and one succeeds. Then an unanswered
+// write takes effect between two reads.
 inline constexpr std::string_view good_register =
     "2026-01-02 03:04:05 INFO  jepsen.core - Worker 0 starting\n"
     "INFO  jepsen.util - 0\t:invoke\t:write\t3\n"
@@ -28,7 +28,7 @@ inline constexpr std::string_view good_register =
     "INFO  jepsen.util - 1\t:ok\t:read\t1\n"
     "INFO  jepsen.util - 4\t:invoke\t:cas\t[1 2]\n";
 
-// The last read finds what a swap had replaced before.
+// The last read finds a value that a swap had already replaced.
 inline constexpr std::string_view bad_register =
     "INFO  jepsen.util - 0\t:invoke\t:write\t3\n"
     "INFO  jepsen.util - 0\t:ok\t:write\t3\n"
@@ -52,7 +52,7 @@ inline constexpr std::string_view good_log =
     "{:process 0, :type :ok, :f :get, :key \"1\", :value \"\\\"\u00e4\\\\\"}\n"
     "{:process :nemesis, :type :info, :f :start}\n";
 
-// The second get has lost what the first one found.
+// The second get misses a value that the first one found.
 inline constexpr std::string_view bad_log =
     "{:process 0, :type :invoke, :f :append, :key \"0\", :value \"a\"}\n"
     "{:process 1, :type :invoke, :f :get, :key \"0\", :value nil}\n"

@@ -1,4 +1,5 @@
-// The checkers that follow a run step by step: ABA, progress of the store and of single operations.
+// Tests of the checkers that follow a run step by step: ABA, and progress of the store and of
+// single operations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ TEST(AbaChecker, AcceptsASwapOfWhatWasRead) {
   AbaChecker checker(4, name_party);
   checker.on_read(1, 0, a);
   checker.on_swapped(1, 0, a, b, 10);
-  checker.on_swapped(1, 0, b, a, 11);  // it wrote b itself
+  checker.on_swapped(1, 0, b, a, 11);  // the party wrote b itself
   EXPECT_EQ(checker.judgement().verdict, Verdict::holds);
 }
 
@@ -54,12 +55,12 @@ TEST(AbaChecker, AFailedSwapReadsWhatItFinds) {
   checker.on_read(1, 0, a);
   checker.on_read(2, 0, a);
   checker.on_swapped(2, 0, a, b, 10);
-  checker.on_read(1, 0, b);  // its compare-and-swap of another word came too late
+  checker.on_read(1, 0, b);  // its compare-and-swap lost to another word
   checker.on_swapped(2, 0, b, a, 11);
   checker.on_swapped(2, 0, a, b, 12);
   checker.on_swapped(1, 0, b, a, 13);
   EXPECT_EQ(checker.judgement().verdict, Verdict::violated);
-  EXPECT_THAT(checker.judgement().explanation, testing::HasSubstr("party 1 swapped"));
+  EXPECT_THAT(checker.judgement().explanation, testing::HasSubstr("party 1 replaced"));
 }
 
 TEST(AbaChecker, KeepsSlotsApart) {
@@ -93,7 +94,7 @@ TEST(ProgressChecker, FindsOperationsThatNeverEnd) {
   EXPECT_EQ(checker.judgement().property, "progress.unfinished");
 }
 
-// Ten verbs for an attempt; attempts at locks are 100 ns apart.
+// An attempt may post ten verbs; attempts that find a lock are 100 ns apart.
 class OperationProgressTest : public testing::Test {
  protected:
   OperationProgress progress_{{.verbs_of_attempt = 10,
@@ -126,7 +127,7 @@ TEST_F(OperationProgressTest, FindsMoreVerbsThanChangesExplain) {
   EXPECT_EQ(progress_.judgement().property, "progress.operation.verbs");
   EXPECT_EQ(progress_.judgement().calls, std::vector<std::uint64_t>{1});
   EXPECT_THAT(progress_.judgement().explanation,
-              testing::HasSubstr("the get of \"a\" by client 2 has posted 21 verbs"));
+              testing::HasSubstr("the get of \"a\" by client 2 posted 21 verbs"));
 }
 
 TEST_F(OperationProgressTest, AcceptsAttemptsAtALock) {

@@ -1,4 +1,4 @@
-// The table while it changes, on memories built by hand.
+// Tests of the invariants of a changing table, on memories built by hand.
 #include "checkers/table_watch.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A memory whose entries are changed step by step.
+// A memory whose entries change step by step.
 class WatchedTable {
  public:
   void change(std::uint64_t slot, Entry next) {
@@ -53,7 +53,7 @@ TEST(TableWatch, AcceptsInsertionOverwriteDeletionAndMove) {
   EXPECT_FALSE(table.watch_.is_any_locked());
 }
 
-// The second key of a chain moves into the first one's place, one locked entry at a time.
+// The second key of a chain moves to the first one's slot, with one entry locked at a time.
 TEST(TableWatch, AcceptsThatLockedEntriesAreRebound) {
   WatchedTable table;
   const Entry first = table.put(1, table.memory_.key_at(1)).with_deleted();
@@ -118,7 +118,7 @@ TEST(TableWatch, AcceptsALockedEmptySlotOnTheWay) {
 TEST(TableWatch, FindsASlotThatIsEmptiedInTheMiddleOfAChain) {
   WatchedTable table;
   table.put(3, table.memory_.key_at(3));
-  table.put(0, table.memory_.key_at(3, 1));  // round the table's end
+  table.put(0, table.memory_.key_at(3, 1));  // wraps around at the end of the table
   table.expect_no_violation();
   table.change(3, Entry().with_next_tag(30));
   table.expect("table.unreachable-key");

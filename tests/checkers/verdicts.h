@@ -1,4 +1,4 @@
-// Shorthands for what a checker says about written-down histories.
+// Helpers that judge histories written down in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace falafel::checkers_test {
 
 using Operations = std::vector<checkers::Operation>;
 
-// Judged as it is and in reverse: the order in which operations are recorded means nothing.
+// Judges the history in both directions, because the order of recording must not matter.
 inline checkers::Verdict judge(checkers::Model model, Operations history) {
   const checkers::Judgement judgement = checkers::check_linearizability(history, model);
   EXPECT_EQ(judgement.property, "linearizability");

@@ -1,4 +1,4 @@
-// Within this file, what is wrong is thrown and becomes a value at the end.
+// Within this file, errors are exceptions; parse_edn_map() converts them to values.
 #include "tools/history/edn.h"
 
 #include <fmt/format.h>
@@ -28,14 +28,14 @@ class EdnReader {
     EdnMap map;
     skip_white_space();
     if (is_at_end()) return map;
-    if (!take('{')) fail_here("a line is a map, {...}");
+    if (!take('{')) fail_here("expected a map, {...}");
     while (!take('}')) {
       const EdnValue name = read_value(1);
-      if (name.type != Type::keyword) fail_here("the keys of the map are keywords, such as :type");
+      if (name.type != Type::keyword) fail_here("expected a keyword, such as :type, as key");
       if (is_next('}')) fail_here(fmt::format("no value after {}", shortened(name.text)));
       EdnValue value = read_value(1);
       if (!map.emplace(name.text, std::move(value)).second) {
-        fail_here(fmt::format("{} stands twice", shortened(name.text)));
+        fail_here(fmt::format("{} occurs twice", shortened(name.text)));
       }
     }
     if (!is_at_end()) fail_here("text after the map");
@@ -50,9 +50,9 @@ class EdnReader {
   bool is_at_end() const { return position_ == text_.size(); }
   bool is_next(char character) const { return !is_at_end() && text_[position_] == character; }
 
-  // Skips the character, and white space after it.
+  // Consumes the character and the white space after it.
   bool take(char character) {
-    if (is_at_end()) fail_here("the line ends within the map");
+    if (is_at_end()) fail_here("the line ends inside the map");
     if (!is_next(character)) return false;
     ++position_;
     skip_white_space();
@@ -65,7 +65,7 @@ class EdnReader {
   }
 
   EdnValue read_value(int depth) {
-    if (is_at_end()) fail_here("the line ends within the map");
+    if (is_at_end()) fail_here("the line ends inside the map");
     EdnValue value;
     switch (text_[position_]) {
       case '"': value = {Type::string, read_string()}; break;
@@ -88,7 +88,7 @@ class EdnReader {
     return {Type::other, ""};
   }
 
-  // A set, or a tag and the value that it is about.
+  // A set, or a tag with its value.
   EdnValue skip_tagged(int depth) {
     require_depth(depth);
     ++position_;
@@ -99,7 +99,8 @@ class EdnReader {
   }
 
   void require_depth(int depth) const {
-    if (depth >= edn_max_depth) fail_here(fmt::format("nested more than {} deep", edn_max_depth));
+    if (depth >= edn_max_depth)
+      fail_here(fmt::format("nested more than {} levels deep", edn_max_depth));
   }
 
   EdnValue read_word() {
@@ -120,7 +121,7 @@ class EdnReader {
       const std::size_t end = std::min(text_.find_first_of("\"\\", position_), text_.size());
       string += text_.substr(position_, end - position_);
       position_ = end;
-      if (is_at_end()) fail_here("the line ends within a string");
+      if (is_at_end()) fail_here("the line ends inside a string");
       if (is_next('\\')) read_escape(string);
     }
     ++position_;
@@ -131,7 +132,7 @@ class EdnReader {
     static constexpr std::string_view letters = "tnrbf\\\"";
     static constexpr std::string_view meanings = "\t\n\r\b\f\\\"";
     ++position_;
-    if (is_at_end()) fail_here("the line ends within a string");
+    if (is_at_end()) fail_here("the line ends inside a string");
     if (text_[position_] == 'u') {
       append_utf8(string, read_code_point());
       return;
@@ -147,7 +148,7 @@ class EdnReader {
     const auto number = parse_number<std::uint16_t>(text_.substr(position_ + 1, digits), 16);
     const bool is_complete = text_.size() > position_ + digits;
     if (!number || !is_complete || (*number >= 0xd800U && *number <= 0xdfffU)) {
-      fail_here("after \\u stand four hexadecimal digits of a character");
+      fail_here("\\u must be followed by the four hexadecimal digits of a character");
     }
     position_ += 1 + digits;
     return *number;

@@ -1,5 +1,5 @@
-// EDN, as far as logs of operations need it: one map, of which the entries that are nil, integers,
-// strings or keywords are kept under the names of their keywords.
+// A parser for the part of EDN that operation logs use: one map per line. It keeps entries whose
+// values are nil, integers, strings or keywords, and stores them under their keywords.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace falafel::history {
 
-// How deep collections may be nested. They are read by recursion.
+// The maximum nesting depth of collections. The parser is recursive.
 inline constexpr int edn_max_depth = 32;
 
 struct EdnValue {
   enum class Type : std::uint8_t { nil, integer, string, keyword, other };
   Type type = Type::nil;
-  std::string text;  // of strings: what they mean; of other types: as it is written
+  std::string text;  // strings: the decoded text; other types: the source text
 };
 
 using EdnMap = std::map<std::string, EdnValue, std::less<>>;  // by keyword, ":" included
 
-// Of a line that holds a map and no more; anything else is an error. An empty map if the line is empty
-// or a comment.
+// Parses a line that contains exactly one map; anything else is an error. An empty line or a
+// comment returns an empty map.
 tl::expected<EdnMap, std::string> parse_edn_map(std::string_view line);
 
 }  // namespace falafel::history

@@ -1,7 +1,7 @@
-// Jepsen's log of one register that is nil at first: lines such as
+// Jepsen logs of one register that is initially nil, with lines such as
 //   INFO  jepsen.util - 2   :invoke  :cas  [2 4]
-// whose words are separated by tabs or spaces. A line is an operation if a process number is followed
-// by a type; other lines are skipped, unless they begin like operations and break off.
+// Tabs or spaces separate the words. A line is an operation if a process number is followed by a
+// type. Other lines are skipped unless they start like an operation and are cut off.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -24,9 +24,9 @@ using Value = std::span<const std::string_view>;  // the words after the functio
 
 constexpr std::string_view only_key = "register";
 constexpr std::string_view separators = " \t";
-constexpr std::size_t most_words = 64;  // more are not looked at
+constexpr std::size_t most_words = 64;  // the rest of a line is ignored
 
-// Brackets are words of their own.
+// Each bracket is a word of its own.
 Words split(std::string_view line) {
   Words words;
   while (words.size() < most_words) {
@@ -50,7 +50,7 @@ bool is_type(std::string_view word) {
   return std::ranges::find(types, word) != types.end();
 }
 
-// Where the process number stands; none: the line is about something else.
+// Returns the position of the process number; nullopt: the line is not an operation.
 tl::expected<std::optional<std::size_t>, std::string> find_process(const Words& words) {
   for (std::size_t index = 0; index + 1 < words.size(); ++index) {
     if (is_number(words[index]) && is_type(words[index + 1])) return index;
@@ -58,23 +58,23 @@ tl::expected<std::optional<std::size_t>, std::string> find_process(const Words& 
   for (std::size_t index = 0; index + 2 < words.size(); ++index) {
     const bool begins = words[index] == "jepsen.util" && words[index + 1] == "-";
     if (begins && is_number(words[index + 2])) {
-      return fail("process {} does what? :invoke, :ok, :fail or :info is missing",
+      return fail("process {} must be followed by :invoke, :ok, :fail or :info",
                   shortened(words[index + 2]));
     }
   }
   return std::nullopt;
 }
 
-// Integers are written in one way only, so that equal ones are equal strings.
+// Accepts only the canonical form of an integer, so that equal integers are equal strings.
 tl::expected<std::string, std::string> read_integer(std::string_view word) {
   const auto number = parse_number<std::int64_t>(word);
-  if (!number) return fail("'{}' is not an integer of 64 bits", shortened(word));
+  if (!number) return fail("'{}' is not a 64-bit integer", shortened(word));
   return fmt::format("{}", *number);
 }
 
 ParseResult read_swap(Operation& operation, Value value) {
   if (value.size() != 4 || value[0] != "[" || value[3] != "]") {
-    return fail("after :cas stands [from to], two integers");
+    return fail(":cas must be followed by two integers, [from to]");
   }
   const auto expected = read_integer(value[1]);
   const auto written = read_integer(value[2]);
@@ -85,16 +85,16 @@ ParseResult read_swap(Operation& operation, Value value) {
   return {};
 }
 
-// What was called: an operation with kind and, unless it is a get, values.
+// Reads the request: an operation with its kind and, unless it is a get, its values.
 ParseResult read_request(Operation& operation, std::string_view function, Value value) {
   if (function == ":cas") {
     operation.kind = OperationKind::compare_and_swap;
     return read_swap(operation, value);
   }
-  if (value.size() != 1) return fail("after {} stands one value", shortened(function));
+  if (value.size() != 1) return fail("{} must be followed by one value", shortened(function));
   if (function == ":read") return {};
   if (function != ":write") {
-    return fail("unknown function '{}'; :read, :write and :cas are known", shortened(function));
+    return fail("unknown function '{}'; use :read, :write or :cas", shortened(function));
   }
   operation.kind = OperationKind::set;
   const auto written = read_integer(value[0]);
@@ -103,12 +103,12 @@ ParseResult read_request(Operation& operation, std::string_view function, Value 
   return {};
 }
 
-// The answer of an operation that succeeded.
+// Reads the answer of an operation that succeeded.
 ParseResult read_success(Operation& operation, std::string_view function, Value value) {
   Operation repeated{.value = operation.value, .expected = operation.expected};
   if (ParseResult read = read_request(repeated, function, value); !read) return read;
   if (repeated.value != operation.value || repeated.expected != operation.expected) {
-    return fail("the values are not those that the operation was called with");
+    return fail("the values differ from those of the call");
   }
   if (operation.kind == OperationKind::set) operation.answer = Answer::stored;
   if (operation.kind == OperationKind::compare_and_swap) operation.answer = Answer::swapped;
@@ -154,17 +154,17 @@ class JepsenRegisterParser final : public HistoryParser {
   ParseResult complete(std::uint32_t process, std::string_view type, std::string_view function,
                        Value value, std::uint64_t number) {
     const auto called = calls_.take(process);
-    if (!called) return fail("process {} has called nothing that could return", process);
+    if (!called) return fail("process {} returns without a pending call", process);
     Operation& operation = operations_[*called];
     if (function != function_of(operation.kind)) {
-      return fail("process {} has called {}, not {}", process, function_of(operation.kind),
+      return fail("process {} called {}, not {}", process, function_of(operation.kind),
                   shortened(function));
     }
     if (type == ":info") return {};
     operation.return_time = number;
     if (type == ":ok") return read_success(operation, function, value);
-    // Without anything but its values, a swap that failed did not match. What failed otherwise was
-    // not carried out.
+    // A failed swap that repeats exactly its own values did not match. Any other failed operation
+    // was not executed.
     Operation repeated;
     const bool did_not_match =
         operation.kind == OperationKind::compare_and_swap && read_swap(repeated, value).has_value();

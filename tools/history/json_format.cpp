@@ -1,4 +1,4 @@
-// Within this file, what is wrong is thrown and becomes a value at the end.
+// Within this file, errors are exceptions; operation_from_json() converts them to values.
 #include "tools/history/json_format.h"
 
 #include <fmt/format.h>
@@ -68,25 +68,25 @@ std::string_view name_of(const Table& table, Meaning meaning) {
 std::uint64_t number(const json& object, const std::string& field) {
   const json& value = object.at(field);
   if (!value.is_number_unsigned()) {
-    refuse(fmt::format("{} is {}, not a number of up to 64 bits", field, quote(value)));
+    refuse(fmt::format("{} is {}, but must be an unsigned 64-bit integer", field, quote(value)));
   }
   return value.get<std::uint64_t>();
 }
 
-// Text, or {"hex": "00ff"} for bytes that are not.
+// Reads text, or {"hex": "00ff"} for other bytes.
 std::string bytes_of(const json& value, const std::string& field) {
   if (value.is_string()) return value.get<std::string>();
   const bool has_hex =
       value.is_object() && value.size() == 1 && value.contains("hex") && value["hex"].is_string();
   if (!has_hex) {
-    refuse(fmt::format("{} is {}, neither a string nor {{\"hex\": ...}}", field, quote(value)));
+    refuse(fmt::format("{} is {}, but must be a string or {{\"hex\": ...}}", field, quote(value)));
   }
   const auto digits = value["hex"].get<std::string>();
   std::string bytes;
   for (std::size_t index = 0; index < digits.size(); index += 2) {
     const auto byte = parse_number<std::uint8_t>(digits.substr(index, 2), 16);
     if (!byte || digits.size() % 2 != 0) {
-      refuse(fmt::format("{} is {}, not pairs of hexadecimal digits", field, quote(value)));
+      refuse(fmt::format("{} is {}, but must be pairs of hexadecimal digits", field, quote(value)));
     }
     bytes += static_cast<char>(*byte);
   }
@@ -98,7 +98,7 @@ bool has_value(const Operation& operation) {
   return operation.kind != OperationKind::get || operation.answer == Answer::found;
 }
 
-// The fields that an operation has, and no others.
+// Checks that the object has exactly the fields of the operation.
 void check_fields(const json& object, const Operation& operation) {
   std::vector<std::string> fields = {"client", "key", "kind", "call", "outcome"};
   if (has_value(operation)) fields.emplace_back("value");
@@ -109,7 +109,7 @@ void check_fields(const json& object, const Operation& operation) {
   }
   for (const auto& [field, value] : object.items()) {
     if (std::ranges::find(fields, field) == fields.end()) {
-      refuse(fmt::format("{} has no meaning here", quote(field)));
+      refuse(fmt::format("unexpected field {}", quote(field)));
     }
   }
 }
@@ -119,13 +119,13 @@ void read_times(Operation& operation, const json& object) {
   if (operation.answer == Answer::indeterminate) return;
   operation.return_time = number(object, "return");
   if (operation.return_time < operation.call_time) {
-    refuse(fmt::format("returns at {}, before it is called at {}", operation.return_time,
+    refuse(fmt::format("the operation returns at {}, before its call at {}", operation.return_time,
                        operation.call_time));
   }
 }
 
 Operation read_operation(const json& object) {
-  if (!object.is_object()) refuse(fmt::format("{} is not an object", quote(object)));
+  if (!object.is_object()) refuse(fmt::format("{} is not a JSON object", quote(object)));
   for (const char* field : {"kind", "outcome"}) {
     if (!object.contains(field)) refuse(fmt::format("{} is missing", field));
   }

@@ -1,4 +1,5 @@
-// An operation as an object of JSON: a line of a history in JSON lines. The format: docs/checkers.md.
+// An operation as a JSON object: one line of a history in JSON Lines. docs/checkers.md describes
+// the format.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,12 +11,13 @@
 
 namespace falafel::history {
 
-// A string, or {"hex": "00ff"} if it is not UTF-8.
+// Returns a string, or {"hex": "00ff"} if the bytes are not valid UTF-8.
 nlohmann::ordered_json bytes_to_json(std::string_view bytes);
 
 nlohmann::ordered_json operation_to_json(const checkers::Operation& operation);
 
-// Any object is allowed. What is read can be answered as it is, and returns no earlier than called.
+// Accepts any object. The returned operation's kind permits its answer, and it does not return
+// before its call.
 tl::expected<checkers::Operation, std::string> operation_from_json(const nlohmann::json& object);
 
 }  // namespace falafel::history

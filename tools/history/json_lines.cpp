@@ -1,4 +1,4 @@
-// Histories as JSON lines: one operation in a line, in any order.
+// Histories in JSON Lines format: one operation per line, in any order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ using checkers::Operation;
 using checkers::OperationKind;
 using nlohmann::json;
 
-// An operation is an object with at most objects in it.
+// An operation is an object whose fields may be objects without nested objects.
 constexpr int max_depth = 2;
 
 constexpr std::size_t longest_json_message = 200;
 
 tl::expected<json, std::string> parse_json(std::string_view line) {
   const auto limit_depth = [](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
-    if (depth > max_depth) throw std::runtime_error("nested too deep for an operation");
+    if (depth > max_depth) throw std::runtime_error("nested more deeply than an operation is");
     return true;
   };
   try {
@@ -53,7 +53,7 @@ class JsonLinesParser final : public HistoryParser {
     return {};
   }
 
-  // By the operations that occur.
+  // The model is derived from the kinds of operations.
   tl::expected<Model, ReadError> model() const override {
     if (append_line_ == 0) {
       return swap_line_ == 0 ? Model::key_value_register : Model::cas_register;
@@ -62,13 +62,13 @@ class JsonLinesParser final : public HistoryParser {
     if (conflicting_line == 0) return Model::append_log;
     return tl::unexpected(ReadError{
         conflicting_line,
-        fmt::format("what is appended to, as in line {}, is never absent and cannot be deleted or "
+        fmt::format("an appended key, as in line {}, is never absent and cannot be deleted or "
                     "compared and swapped",
                     append_line_)});
   }
 
  private:
-  // Remembers where those operations stand that not every model has.
+  // Records the first operations that only some models support.
   void note_first(const Operation& operation, std::uint64_t number) {
     const auto note = [number](std::uint64_t& line) {
       if (line == 0) line = number;
@@ -79,7 +79,7 @@ class JsonLinesParser final : public HistoryParser {
     if (operation.kind == OperationKind::remove || is_absence) note(absence_line_);
   }
 
-  std::uint64_t append_line_ = 0;  // 0: nowhere
+  std::uint64_t append_line_ = 0;  // 0: none yet
   std::uint64_t swap_line_ = 0;
   std::uint64_t absence_line_ = 0;
 };

@@ -1,4 +1,5 @@
-// Logs of a key-value store whose values are strings, empty at first: one EDN map in a line, such as
+// Logs of a key-value store whose values are strings, initially empty. Each line is an EDN map,
+// such as
 //   {:process 9, :type :invoke, :f :append, :key "0", :value "x 9 0 y"}
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@ using checkers::Operation;
 using checkers::OperationKind;
 using Type = EdnValue::Type;
 
-// The text of an entry that must have a type.
+// Returns the text of an entry, which must have the given type.
 tl::expected<std::string, std::string> read_entry(const EdnMap& map, std::string_view name,
                                                   Type type, std::string_view type_name) {
   const auto found = map.find(name);
@@ -37,11 +38,11 @@ tl::expected<OperationKind, std::string> read_kind(const EdnMap& map) {
   return fail("unknown function {}; :get, :put and :append are known", shortened(*function));
 }
 
-// none: the value is nil or missing.
+// Returns nullopt if the value is nil or missing.
 tl::expected<std::optional<std::string>, std::string> read_value(const EdnMap& map) {
   const auto found = map.find(":value");
   if (found == map.end() || found->second.type == Type::nil) return std::nullopt;
-  if (found->second.type != Type::string) return fail(":value is neither a string nor nil");
+  if (found->second.type != Type::string) return fail(":value must be a string or nil");
   return found->second.text;
 }
 
@@ -78,7 +79,7 @@ class KvLogParser final : public HistoryParser {
     if (!key) return tl::unexpected(key.error());
     if (!value) return tl::unexpected(value.error());
     if (value->has_value() == (*kind == OperationKind::get)) {
-      return fail("the :value that is called with is a string, or nil for a :get");
+      return fail("the :value of a call must be a string, or nil for a :get");
     }
     calls_.call(process, operations_.size());
     operations_.push_back({.client = process,
@@ -92,14 +93,15 @@ class KvLogParser final : public HistoryParser {
   ParseResult complete(std::uint32_t process, std::string_view type, const EdnMap& map,
                        std::uint64_t number) {
     const auto called = calls_.take(process);
-    if (!called) return fail("process {} has called nothing that could return", process);
+    if (!called) return fail("process {} returns without a pending call", process);
     Operation& operation = operations_[*called];
     const auto kind = read_kind(map);
     if (!kind) return tl::unexpected(kind.error());
     const auto key = map.find(":key");
     const bool is_other_key = key != map.end() && key->second.text != operation.key;
     if (*kind != operation.kind || is_other_key) {
-      return fail("process {} has called something else in line {}", process, operation.call_time);
+      return fail("process {} called a different operation in line {}", process,
+                  operation.call_time);
     }
     if (type == ":info") return {};
     operation.return_time = number;
@@ -117,7 +119,7 @@ class KvLogParser final : public HistoryParser {
     if (is_get) {
       operation.value = std::move(*value).value_or("");
     } else if (value->has_value() && **value != operation.value) {
-      return fail("the :value is not the one that the operation was called with");
+      return fail("the :value differs from that of the call");
     }
     return {};
   }

@@ -29,7 +29,7 @@ tl::expected<std::optional<std::string_view>, std::string> LineReader::next() {
     line_ += unread_.substr(0, length);
     unread_.remove_prefix(is_complete ? length + 1 : length);
   }
-  if (input_.bad()) return tl::unexpected<std::string>("cannot read on");
+  if (input_.bad()) return tl::unexpected<std::string>("reading the input failed");
   if (!is_complete && line_.empty()) {
     number_ = std::max<std::uint64_t>(number_ - 1, 1);
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Lines of a stream, with a bound on their length.
+// Reads lines of bounded length from a stream.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class LineReader {
  public:
   LineReader(std::istream& input, std::size_t most_bytes);
 
-  // The next line without its end ("\n" or "\r\n"), until the next call; none: there are no more. Or
-  // what went wrong.
+  // Returns the next line without its terminator ("\n" or "\r\n"); it is valid until the next call.
+  // Returns nullopt at the end of the stream, and an error message on failure.
   tl::expected<std::optional<std::string_view>, std::string> next();
 
-  // Of the last line, counted from 1.
+  // The number of the last line, starting from 1.
   std::uint64_t number() const { return number_; }
 
  private:
@@ -29,7 +29,7 @@ class LineReader {
   std::istream& input_;
   std::size_t most_bytes_;
   std::vector<char> buffer_;
-  std::string_view unread_;  // in the buffer
+  std::string_view unread_;  // part of the buffer
   std::string line_;
   std::uint64_t number_ = 0;
 };

@@ -1,4 +1,4 @@
-// What the parsers of histories share to say what is wrong.
+// Helpers for the error messages of the history parsers.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ tl::unexpected<std::string> fail(fmt::format_string<const Arguments&...> format,
   return tl::unexpected(fmt::format(format, arguments...));
 }
 
-// Text of the input as messages quote it: not too long.
+// Shortens text of the input for use in messages.
 inline std::string shortened(std::string_view text, std::size_t longest_bytes = 60) {
   if (text.size() <= longest_bytes) return std::string(text);
-  std::size_t end = longest_bytes;  // not within a character
+  std::size_t end = longest_bytes;  // moved back to a character boundary
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
   return std::string(text.substr(0, end)) + "...";
 }

@@ -1,4 +1,4 @@
-// Numbers in text, as a whole or not at all.
+// Parses numbers; the whole text must be a number.
 #pragma once
 
 #include <charconv>

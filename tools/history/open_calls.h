@@ -1,4 +1,4 @@
-// The operations that processes have called and that have not returned, as a log tells of them.
+// The pending operations of each process while a log is read.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace falafel::history {
 
 class OpenCalls {
  public:
-  // An operation of the process that has not returned never will.
+  // If the process has a pending operation, that operation never returns.
   void call(std::uint32_t process, std::size_t operation) { operations_[process] = operation; }
 
-  // The operation that the process had called; none: it had not.
+  // Returns and removes the pending operation of the process; nullopt: it has none.
   std::optional<std::size_t> take(std::uint32_t process) {
     const auto found = operations_.find(process);
     if (found == operations_.end()) return std::nullopt;

@@ -17,7 +17,8 @@ using checkers::Model;
 using checkers::Operation;
 using checkers::OperationKind;
 
-// A client is idle, has called, or was carried out; each step moves a random one on.
+// A client is idle, has called an operation, or waits for the return of one that took effect. Each
+// step advances a random client.
 class Store {
  public:
   Store(const HistoryOptions& options, fabric::RandomGenerator& random)
@@ -66,7 +67,8 @@ class Store {
     if (operation.kind == OperationKind::compare_and_swap && random_.below(4) != 0) {
       operation.expected = value();
     }
-    if (is_lost() && random_.below(2) == 0) client.phase = Phase::idle;  // it has no effect
+    // the lost operation has no effect
+    if (is_lost() && random_.below(2) == 0) client.phase = Phase::idle;
   }
 
   void carry_out(Client& client) {

@@ -1,5 +1,5 @@
-// Random histories of a store that is linearizable: each operation takes effect at one moment between
-// its call and its return.
+// Generates random histories of a linearizable store: each operation takes effect at one moment
+// between its call and its return.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct HistoryOptions {
   std::size_t operations = 100;
   std::uint32_t clients = 4;
   std::uint64_t keys = 1;
-  std::uint64_t values = 4;         // that sets choose from; 0: each sets a new one
-  std::uint64_t lost_permille = 0;  // answers that never arrive
+  std::uint64_t values = 4;  // number of values that sets choose from; 0: each set writes a new one
+  std::uint64_t lost_permille = 0;  // share of answers that never arrive
   std::uint64_t get_permille = 500;
 };
 

@@ -24,7 +24,7 @@ tl::unexpected<ReadError> error_at(std::uint64_t line, std::string message) {
   return tl::unexpected(ReadError{line, std::move(message)});
 }
 
-// Not less than what a line adds to a history: what stands in it, and an operation.
+// An upper bound for the memory that a line adds to a history: its text and one operation.
 std::size_t history_bytes(const HistoryParser& parser, std::size_t text_bytes) {
   return text_bytes + parser.size() * sizeof(checkers::Operation);
 }
@@ -32,7 +32,7 @@ std::size_t history_bytes(const HistoryParser& parser, std::size_t text_bytes) {
 tl::expected<void, std::string> read_line(HistoryParser& parser, std::string_view line,
                                           std::uint64_t number) {
   if (const auto position = find_invalid_utf8(line)) {
-    return tl::unexpected(fmt::format("not UTF-8: the byte at column {}", *position + 1));
+    return tl::unexpected(fmt::format("the byte at column {} is not valid UTF-8", *position + 1));
   }
   return parser.read_line(line, number);
 }
@@ -53,13 +53,13 @@ tl::expected<RecordedHistory, ReadError> read_history(std::istream& input, Forma
     }
     text_bytes += (*line)->size();
     if (history_bytes(*parser, text_bytes) > limits.history_bytes) {
-      return error_at(reader.number(), fmt::format("the history is longer than {} bytes; judge a "
-                                                   "part of it, or raise the limit",
+      return error_at(reader.number(), fmt::format("the history is larger than {} bytes; check a "
+                                                   "part of it or raise the limit",
                                                    limits.history_bytes));
     }
   }
   if (parser->size() == 0) {
-    return error_at(reader.number(), "no operations up to here; is it a history of this format?");
+    return error_at(reader.number(), "the input has no operations; check that it has this format");
   }
   const auto model = parser->model();
   if (!model) return tl::unexpected(model.error());

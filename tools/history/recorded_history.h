@@ -1,5 +1,5 @@
-// Histories that some system recorded, read from text: one line after the other, in one of several
-// formats (docs/checkers.md). Any input is allowed.
+// Histories recorded by any system, read from text line by line in one of several formats
+// (docs/checkers.md). Any input is allowed.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,28 @@ namespace falafel::history {
 
 enum class Format : std::uint8_t { json_lines, jepsen_register, kv_log };
 
-// Where formats give no times, these are line numbers.
+// If the format has no times, the times are line numbers.
 struct RecordedHistory {
   checkers::Model model = checkers::Model::key_value_register;
   std::vector<checkers::Operation> operations;
 };
 
 struct ReadError {
-  std::uint64_t line = 0;  // counted from 1
+  std::uint64_t line = 0;  // starting from 1
   std::string message;
 };
 
 struct ReadLimits {
   std::size_t line_bytes = std::size_t{16} << 20U;
-  std::size_t history_bytes = std::size_t{1} << 30U;  // of operations with their strings
+  // size of the operations including their strings
+  std::size_t history_bytes = std::size_t{1} << 30U;
 };
 
-// A history without operations is an error: it is likely that the format was mistaken.
+// A history without operations is an error, because the format is probably wrong.
 tl::expected<RecordedHistory, ReadError> read_history(std::istream& input, Format format,
                                                       const ReadLimits& limits = {});
 
-// What reads one format. Lines are valid UTF-8, without their ends.
+// The parser of one format. Lines are valid UTF-8 without line terminators.
 class HistoryParser {
  public:
   HistoryParser() = default;
@@ -47,10 +48,10 @@ class HistoryParser {
   HistoryParser& operator=(const HistoryParser&) = delete;
   virtual ~HistoryParser() = default;
 
-  // Line numbers ascend.
+  // Line numbers increase.
   virtual tl::expected<void, std::string> read_line(std::string_view line,
                                                     std::uint64_t number) = 0;
-  // After the last line.
+  // Call after the last line.
   virtual tl::expected<checkers::Model, ReadError> model() const = 0;
 
   std::size_t size() const { return operations_.size(); }

@@ -6,7 +6,7 @@ namespace falafel::history {
 
 namespace {
 
-// Of the character that starts with these bytes; 0: it is not valid.
+// The length of the character that starts with these bytes; 0: invalid.
 std::size_t character_bytes(std::string_view bytes) {
   const auto lead = static_cast<unsigned char>(bytes[0]);
   if (lead < 0x80U) return 1;

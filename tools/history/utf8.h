@@ -1,4 +1,4 @@
-// UTF-8 as RFC 3629 defines it: shortest forms only, no surrogates, nothing above U+10FFFF.
+// UTF-8 as defined by RFC 3629: shortest forms only, no surrogates, no characters above U+10FFFF.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace falafel::history {
 
-// Where the first byte stands that is not part of a valid character.
+// Returns the position of the first byte that is not part of a valid character.
 std::optional<std::size_t> find_invalid_utf8(std::string_view bytes);
 
-// The character is valid.
+// Requires a valid character.
 void append_utf8(std::string& text, char32_t character);
 
 }  // namespace falafel::history
