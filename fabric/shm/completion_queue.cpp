@@ -9,10 +9,10 @@ namespace {
 constexpr std::size_t first_ring_entries = 16;
 }
 
-CompletionQueueCore::CompletionQueueCore(HostCore& host, std::uint32_t capacity)
+CompletionQueue::CompletionQueue(Host& host, std::uint32_t capacity)
     : host_(host), capacity_(capacity), ring_(first_ring_entries) {}
 
-void CompletionQueueCore::grow() {
+void CompletionQueue::grow() {
   std::vector<Entry> larger(ring_.size() * 2);
   for (std::uint64_t index = first_; index != end_; ++index) {
     larger[index & (larger.size() - 1)] = entry(index);
@@ -20,8 +20,8 @@ void CompletionQueueCore::grow() {
   ring_ = std::move(larger);
 }
 
-void CompletionQueueCore::push(const fabric::WorkCompletion& completion, QueuePairCore& queue_pair,
-                               std::uint32_t places) {
+void CompletionQueue::push(const fabric::WorkCompletion& completion, QueuePair& queue_pair,
+                           std::uint32_t places) {
   FALAFEL_ASSERT(end_ - first_ < capacity_, "a completion queue overflows its {} entries",
                  capacity_);
   if (end_ - first_ == ring_.size()) grow();
@@ -29,7 +29,7 @@ void CompletionQueueCore::push(const fabric::WorkCompletion& completion, QueuePa
   if (!waiters_.empty()) waiters_.wake_all();
 }
 
-std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destination) {
+std::size_t CompletionQueue::poll(std::span<fabric::WorkCompletion> destination) {
   if (first_ == end_) host_.progress();
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
@@ -40,7 +40,7 @@ std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destinat
   return taken;
 }
 
-bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
+bool CompletionQueue::wait(std::uint64_t deadline_ns) {
   if (first_ != end_) {
     host_.scheduler().waited_for_nothing();
     return true;
@@ -53,7 +53,7 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   return true;
 }
 
-void CompletionQueueCore::release(const QueuePairCore& queue_pair, std::uint32_t entries) {
+void CompletionQueue::release(const QueuePair& queue_pair, std::uint32_t entries) {
   reserved_ -= entries;
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {

@@ -9,36 +9,35 @@
 
 namespace falafel::shm {
 
-class HostCore;
-class QueuePairCore;
+class Host;
+class QueuePair;
 
-class CompletionQueueCore final : public fabric::CompletionQueue {
+class CompletionQueue final : public fabric::CompletionQueue {
  public:
-  CompletionQueueCore(HostCore& host, std::uint32_t capacity);
+  CompletionQueue(Host& host, std::uint32_t capacity);
 
   std::size_t poll(std::span<fabric::WorkCompletion> destination) override;
   bool wait(std::uint64_t deadline_ns) override;
 
   // `places`: how many of the queue pair's places are free once this has been polled.
-  void push(const fabric::WorkCompletion& completion, QueuePairCore& queue_pair,
-            std::uint32_t places);
+  void push(const fabric::WorkCompletion& completion, QueuePair& queue_pair, std::uint32_t places);
 
-  HostCore& host() const { return host_; }
+  Host& host() const { return host_; }
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
   void reserve(std::uint32_t entries) { reserved_ += entries; }
   // The queue pair is gone, with its completions.
-  void release(const QueuePairCore& queue_pair, std::uint32_t entries);
+  void release(const QueuePair& queue_pair, std::uint32_t entries);
 
  private:
   struct Entry {
     fabric::WorkCompletion completion;
-    QueuePairCore* queue_pair = nullptr;
+    QueuePair* queue_pair = nullptr;
     std::uint32_t places = 0;
   };
   Entry& entry(std::uint64_t index) { return ring_[index & (ring_.size() - 1)]; }
   void grow();
 
-  HostCore& host_;
+  Host& host_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;
   std::vector<Entry> ring_;  // a power of two

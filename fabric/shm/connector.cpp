@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "fabric/shm/hello.h"
+#include "fabric/shm/handshake.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/queue_pair.h"
 #include "fabric/shm/socket.h"
@@ -54,7 +54,7 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   }
 
   struct Answer {
-    std::optional<Hello> hello;  // empty if it makes no sense
+    std::optional<HandshakeMessage> message;  // empty if it makes no sense
     FileDescriptor arena;
     bool is_gone = false;   // it has closed the connection instead
     FileDescriptor socket;  // over which it came
@@ -66,12 +66,12 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
 
  private:
   void on_readable() {
-    std::array<std::byte, sizeof(Hello)> buffer{};
+    std::array<std::byte, sizeof(HandshakeMessage)> buffer{};
     ReceivedMessage received = receive_message(socket_.native_handle(), buffer);
     if (received.kind == ReceivedMessage::Kind::nothing_yet) return watch();
     {
       const std::lock_guard lock(mutex_);
-      answer_ = Answer{.hello = parse_hello(std::span(buffer).first(received.length_bytes)),
+      answer_ = Answer{.message = parse_handshake(std::span(buffer).first(received.length_bytes)),
                        .arena = std::move(received.attached),
                        .is_gone = received.kind == ReceivedMessage::Kind::end,
                        .socket = FileDescriptor(socket_.release())};
@@ -100,16 +100,16 @@ Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Add
     return make_error(ErrorCode::unreachable,
                       fmt::format("{} was gone before it answered; start it again", address.host));
   }
-  if (!answer.hello) return refuse("it is of another kind or version");
-  if (answer.hello->accepted == 0) return refuse(as_text(answer.hello->private_span()));
-  if (answer.hello->version != layout_version) {
+  if (!answer.message) return refuse("it is of another kind or version");
+  if (answer.message->accepted == 0) return refuse(as_text(answer.message->private_span()));
+  if (answer.message->version != layout_version) {
     return refuse(fmt::format("its shared memory is of version {}, ours of {}",
-                              answer.hello->version, layout_version));
+                              answer.message->version, layout_version));
   }
   return {};
 }
 
-Result<PendingAnswer::Answer> await_answer(HostCore& host, FileDescriptor socket,
+Result<PendingAnswer::Answer> await_answer(Host& host, FileDescriptor socket,
                                            const fabric::Address& address,
                                            std::uint64_t deadline_ns) {
   const auto pending =
@@ -132,8 +132,8 @@ Result<PendingAnswer::Answer> await_answer(HostCore& host, FileDescriptor socket
 
 }  // namespace
 
-Result<fabric::Connection> connect_to_listener(HostCore& host, const fabric::Address& address,
-                                               DeviceCore::Prepared prepared,
+Result<fabric::Connection> connect_to_listener(Host& host, const fabric::Address& address,
+                                               Device::Prepared prepared,
                                                std::span<const std::byte> private_data,
                                                std::uint64_t deadline_ns) {
   if (!is_host_name(address.host)) {
@@ -142,30 +142,30 @@ Result<fabric::Connection> connect_to_listener(HostCore& host, const fabric::Add
                                   "'_' and '.', at most 64",
                                   address.host));
   }
-  ProcessCore& process = host.process();
+  ProcessState& process = host.process();
   auto socket = connect_to(socket_path(process.options().directory, address.host, address.service));
   if (!socket) return tl::unexpected(socket.error());
 
-  Hello hello;
-  hello.arena = process.arena().mapping()->header().id;
-  hello.endpoint = prepared.endpoint->offset();
-  hello.set_private_data(private_data);
-  send_message(socket->get(), std::as_bytes(std::span(&hello, 1)), &process.arena().file());
+  HandshakeMessage message;
+  message.arena = process.arena().mapping()->header().id;
+  message.endpoint = prepared.endpoint->offset();
+  message.set_private_data(private_data);
+  send_message(socket->get(), std::as_bytes(std::span(&message, 1)), &process.arena().file());
   auto answer = await_answer(host, std::move(*socket), address, deadline_ns);
   if (!answer) return tl::unexpected(answer.error());
   if (auto checked = check_answer(*answer, address); !checked) {
     return tl::unexpected(checked.error());
   }
-  auto peer_arena = process.map_peer(answer->hello->arena, answer->arena);
+  auto peer_arena = process.map_peer(answer->message->arena, answer->arena);
   if (!peer_arena) return tl::unexpected(peer_arena.error());
 
   auto link =
       Link::create(process.context(), std::move(answer->socket), std::move(prepared.endpoint),
-                   std::move(*peer_arena), answer->hello->endpoint, host.signal());
+                   std::move(*peer_arena), answer->message->endpoint, host.signal());
   if (!link) return tl::unexpected(link.error());
   (*link)->watch();
   prepared.queue_pair->attach(std::move(*link));
-  const auto reply = answer->hello->private_span();
+  const auto reply = answer->message->private_span();
   return fabric::Connection{std::move(prepared.queue_pair),
                             fabric::PrivateData(reply.begin(), reply.end())};
 }

@@ -10,7 +10,7 @@
 
 namespace falafel::shm {
 
-class HostCore;
+class Host;
 
 // Whether a host can have this name.
 bool is_host_name(const std::string& name);
@@ -18,9 +18,8 @@ std::filesystem::path socket_path(const std::filesystem::path& directory, const 
                                   std::uint16_t service);
 
 // Waits. Errors: as fabric::Device::connect.
-fabric::Result<fabric::Connection> connect_to_listener(HostCore& host,
-                                                       const fabric::Address& address,
-                                                       DeviceCore::Prepared prepared,
+fabric::Result<fabric::Connection> connect_to_listener(Host& host, const fabric::Address& address,
+                                                       Device::Prepared prepared,
                                                        std::span<const std::byte> private_data,
                                                        std::uint64_t deadline_ns);
 

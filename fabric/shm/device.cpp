@@ -15,30 +15,30 @@ using fabric::make_error;
 using fabric::Result;
 using fabric::Transport;
 
-const fabric::DeviceAttributes& DeviceCore::attributes() const { return host_.attributes(); }
+const fabric::DeviceAttributes& Device::attributes() const { return host_.attributes(); }
 
-std::unique_ptr<fabric::ProtectionDomain> DeviceCore::create_protection_domain() {
-  return std::make_unique<Domain>(host_.shared_process());
+std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
+  return std::make_unique<ProtectionDomain>(host_.shared_process());
 }
 
-Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_queue(
+Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue(
     std::uint32_t capacity) {
   if (auto checked = fabric::check_completion_capacity(capacity, attributes()); !checked) {
     return tl::unexpected(checked.error());
   }
-  return std::make_unique<CompletionQueueCore>(host_, capacity);
+  return std::make_unique<CompletionQueue>(host_, capacity);
 }
 
-Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) const {
+Result<void> Device::check_options(const fabric::QueuePairOptions& options) const {
   const auto refuse = [](std::string why) {
     return make_error(ErrorCode::invalid_argument, std::move(why));
   };
   if (options.transport != Transport::reliable_connection) {
     return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
   }
-  const auto* domain = dynamic_cast<Domain*>(options.protection_domain);
-  const auto* sends = dynamic_cast<CompletionQueueCore*>(options.send_completions);
-  const auto* receives = dynamic_cast<CompletionQueueCore*>(options.receive_completions);
+  const auto* domain = dynamic_cast<ProtectionDomain*>(options.protection_domain);
+  const auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
+  const auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
   if (domain == nullptr || &domain->process() != host_.shared_process().get()) {
     return refuse("protection_domain: null, or of another process");
   }
@@ -50,25 +50,25 @@ Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) 
   return fabric::check_free_entries(options, sends->unreserved(), receives->unreserved());
 }
 
-Result<DeviceCore::Prepared> DeviceCore::prepare(const fabric::QueuePairOptions& options) {
+Result<Device::Prepared> Device::prepare(const fabric::QueuePairOptions& options) {
   if (auto checked = check_options(options); !checked) return tl::unexpected(checked.error());
-  const auto& domain = static_cast<Domain&>(*options.protection_domain).number();
-  ProcessCore& process = host_.process();
+  const auto& domain = static_cast<ProtectionDomain&>(*options.protection_domain).number();
+  ProcessState& process = host_.process();
   auto endpoint = process.make_endpoint(options.max_receive_requests, domain, host_.wake_word());
   if (!endpoint) return tl::unexpected(endpoint.error());
-  return Prepared{.queue_pair = std::make_unique<QueuePairCore>(
+  return Prepared{.queue_pair = std::make_unique<QueuePair>(
                       host_, options, process.next_queue_pair(), domain->value),
                   .endpoint = std::move(*endpoint)};
 }
 
-Result<std::unique_ptr<fabric::Listener>> DeviceCore::listen(std::uint16_t service) {
+Result<std::unique_ptr<fabric::Listener>> Device::listen(std::uint16_t service) {
   return listen_to_service(host_, *this, service);
 }
 
-Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
-                                               const fabric::QueuePairOptions& options,
-                                               fabric::PrivateData private_data,
-                                               std::uint64_t deadline_ns) {
+Result<fabric::Connection> Device::connect(const fabric::Address& address,
+                                           const fabric::QueuePairOptions& options,
+                                           fabric::PrivateData private_data,
+                                           std::uint64_t deadline_ns) {
   if (auto checked = fabric::check_private_data(private_data); !checked) {
     return tl::unexpected(checked.error());
   }
@@ -77,13 +77,13 @@ Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
   return connect_to_listener(host_, address, std::move(*prepared), private_data, deadline_ns);
 }
 
-Result<std::unique_ptr<fabric::QueuePair>> DeviceCore::create_datagram_queue_pair(
+Result<std::unique_ptr<fabric::QueuePair>> Device::create_datagram_queue_pair(
     const fabric::QueuePairOptions& /*options*/) {
   return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
 }
 
-Result<fabric::DatagramAddress> DeviceCore::resolve(const std::string& /*host*/,
-                                                    std::uint32_t /*queue_pair_number*/) {
+Result<fabric::DatagramAddress> Device::resolve(const std::string& /*host*/,
+                                                std::uint32_t /*queue_pair_number*/) {
   return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
 }
 

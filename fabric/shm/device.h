@@ -9,12 +9,12 @@
 
 namespace falafel::shm {
 
-class HostCore;
-class QueuePairCore;
+class Host;
+class QueuePair;
 
-class DeviceCore final : public fabric::Device {
+class Device final : public fabric::Device {
  public:
-  explicit DeviceCore(HostCore& host) : host_(host) {}
+  explicit Device(Host& host) : host_(host) {}
 
   const fabric::DeviceAttributes& attributes() const override;
   std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
@@ -32,7 +32,7 @@ class DeviceCore final : public fabric::Device {
 
   // A queue pair that is yet to be attached, and its endpoint.
   struct Prepared {
-    std::unique_ptr<QueuePairCore> queue_pair;
+    std::unique_ptr<QueuePair> queue_pair;
     std::unique_ptr<OwnEndpoint> endpoint;
   };
   fabric::Result<Prepared> prepare(const fabric::QueuePairOptions& options);
@@ -40,7 +40,7 @@ class DeviceCore final : public fabric::Device {
  private:
   fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
 
-  HostCore& host_;
+  Host& host_;
 };
 
 }  // namespace falafel::shm

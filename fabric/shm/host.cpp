@@ -14,7 +14,7 @@ using fabric::ErrorCode;
 using fabric::make_error;
 using fabric::Result;
 
-HostCore::HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::size_t device_count)
+Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t device_count)
     : RealTimeHost(std::move(name), *this, process->options().spin_ns),
       process_(std::move(process)),
       arena_(process_->arena().mapping()),
@@ -31,50 +31,50 @@ HostCore::HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::
                  .supports_unreliable_datagram = false,
                  .destruction_drains = false};  // nobody can end a copy of another process
   for (std::size_t count = 0; count < device_count; ++count) {
-    devices_.push_back(std::make_unique<DeviceCore>(*this));
+    devices_.push_back(std::make_unique<Device>(*this));
   }
 }
 
-HostCore::~HostCore() { scheduler().unwind_all(); }
+Host::~Host() { scheduler().unwind_all(); }
 
-fabric::Device& HostCore::device(std::size_t index) {
+fabric::Device& Host::device(std::size_t index) {
   FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}", name(),
                  devices_.size(), index);
   return *devices_[index];
 }
 
-Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint64_t size_bytes) {
+Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t size_bytes) {
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
   const auto offset = process_->allocate_memory(size_bytes);
   if (!offset) return tl::unexpected(offset.error());
-  return std::make_shared<Block>(process_, scheduler(), *offset, size_bytes);
+  return std::make_shared<MemoryBlock>(process_, scheduler(), *offset, size_bytes);
 }
 
-void HostCore::progress() {
+void Host::progress() {
   if (signal_->take()) signal_waiters_.wake_all();
   // Completions may let fibers close queue pairs, but not before this has returned.
-  for (QueuePairCore* queue_pair : queue_pairs_) {
+  for (QueuePair* queue_pair : queue_pairs_) {
     if (queue_pair->has_news()) queue_pair->progress();
   }
 }
 
-bool HostCore::has_news() const {
-  return signal_->is_raised() ||
-         std::ranges::any_of(
-             queue_pairs_, [](const QueuePairCore* queue_pair) { return queue_pair->has_news(); });
+bool Host::has_news() const {
+  return signal_->is_raised() || std::ranges::any_of(queue_pairs_, [](const QueuePair* queue_pair) {
+           return queue_pair->has_news();
+         });
 }
 
-std::uint64_t HostCore::next_deadline_ns() const {
+std::uint64_t Host::next_deadline_ns() const {
   std::uint64_t deadline_ns = fabric::never_ns;
-  for (const QueuePairCore* queue_pair : queue_pairs_) {
+  for (const QueuePair* queue_pair : queue_pairs_) {
     deadline_ns = std::min(deadline_ns, queue_pair->next_deadline_ns());
   }
   return deadline_ns;
 }
 
-void HostCore::idle_until(std::uint64_t deadline_ns) {
+void Host::idle_until(std::uint64_t deadline_ns) {
   WakeWord& word = arena_->object_at<WakeWord>(wake_word_);
   announce_sleep(word);
   if (!has_news()) sleep(word, deadline_ns);

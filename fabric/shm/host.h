@@ -9,18 +9,18 @@
 #include "fabric/realtime/host.h"
 #include "fabric/shm/device.h"
 #include "fabric/shm/link.h"
-#include "fabric/shm/process_core.h"
+#include "fabric/shm/process_state.h"
 
 namespace falafel::shm {
 
-class QueuePairCore;
+class QueuePair;
 
-class HostCore final : public fabric::RealTimeHost, private fabric::Network {
+class Host final : public fabric::RealTimeHost, private fabric::Network {
  public:
-  HostCore(std::shared_ptr<ProcessCore> process, std::string name, std::size_t device_count);
-  ~HostCore() override;
-  HostCore(const HostCore&) = delete;
-  HostCore& operator=(const HostCore&) = delete;
+  Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t device_count);
+  ~Host() override;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
 
   std::size_t device_count() const override { return devices_.size(); }
   fabric::Device& device(std::size_t index) override;
@@ -29,8 +29,8 @@ class HostCore final : public fabric::RealTimeHost, private fabric::Network {
 
   void progress() override;
 
-  ProcessCore& process() { return *process_; }
-  const std::shared_ptr<ProcessCore>& shared_process() const { return process_; }
+  ProcessState& process() { return *process_; }
+  const std::shared_ptr<ProcessState>& shared_process() const { return process_; }
   const MappedArena& arena() const { return *arena_; }
   const fabric::DeviceAttributes& attributes() const { return attributes_; }
   std::uint64_t wake_word() const { return wake_word_; }
@@ -38,22 +38,22 @@ class HostCore final : public fabric::RealTimeHost, private fabric::Network {
   // Fibers that wait for connections to be made: woken at each signal.
   fabric::WaitList& signal_waiters() { return signal_waiters_; }
 
-  void add(QueuePairCore& queue_pair) { queue_pairs_.push_back(&queue_pair); }
-  void remove(QueuePairCore& queue_pair) { std::erase(queue_pairs_, &queue_pair); }
+  void add(QueuePair& queue_pair) { queue_pairs_.push_back(&queue_pair); }
+  void remove(QueuePair& queue_pair) { std::erase(queue_pairs_, &queue_pair); }
 
  private:
   std::uint64_t next_deadline_ns() const override;
   void idle_until(std::uint64_t deadline_ns) override;
   bool has_news() const;
 
-  std::shared_ptr<ProcessCore> process_;
+  std::shared_ptr<ProcessState> process_;
   std::shared_ptr<MappedArena> arena_;
   fabric::DeviceAttributes attributes_;
   std::uint64_t wake_word_;
   std::shared_ptr<HostSignal> signal_;
   fabric::WaitList signal_waiters_;
-  std::vector<QueuePairCore*> queue_pairs_;
-  std::vector<std::unique_ptr<DeviceCore>> devices_;
+  std::vector<QueuePair*> queue_pairs_;
+  std::vector<std::unique_ptr<Device>> devices_;
 };
 
 }  // namespace falafel::shm

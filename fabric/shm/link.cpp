@@ -3,8 +3,8 @@
 #include <array>
 #include <boost/asio/post.hpp>
 
-#include "fabric/shm/hello.h"
-#include "fabric/shm/process_core.h"
+#include "fabric/shm/handshake.h"
+#include "fabric/shm/process_state.h"
 #include "fabric/shm/socket.h"
 
 namespace falafel::shm {
@@ -59,8 +59,8 @@ Link::Link(boost::asio::io_context& context, FileDescriptor socket, FileDescript
   if (process.is_open()) process_.assign(process.release());
 }
 
-void Link::send_hello(const Hello& hello, const FileDescriptor& arena) {
-  send_message(socket_.native_handle(), std::as_bytes(std::span(&hello, 1)), &arena);
+void Link::send_handshake(const HandshakeMessage& message, const FileDescriptor& arena) {
+  send_message(socket_.native_handle(), std::as_bytes(std::span(&message, 1)), &arena);
 }
 
 void Link::watch() {

@@ -13,8 +13,8 @@
 
 namespace falafel::shm {
 
-class ProcessCore;
-struct Hello;
+class ProcessState;
+struct HandshakeMessage;
 
 // How the thread that makes connections tells a host that there is news. Outlives the host.
 class HostSignal {
@@ -41,7 +41,7 @@ struct DomainNumber {
 // The own endpoint: memory that a peer may touch until its end of the socket is closed.
 class OwnEndpoint {
  public:
-  OwnEndpoint(ProcessCore& process, std::shared_ptr<const DomainNumber> domain,
+  OwnEndpoint(ProcessState& process, std::shared_ptr<const DomainNumber> domain,
               std::uint64_t offset, std::uint64_t size_bytes)
       : process_(process), domain_(std::move(domain)), offset_(offset), size_bytes_(size_bytes) {}
   ~OwnEndpoint();
@@ -53,7 +53,7 @@ class OwnEndpoint {
   const std::shared_ptr<const DomainNumber>& domain() const { return domain_; }
 
  private:
-  ProcessCore& process_;
+  ProcessState& process_;
   std::shared_ptr<const DomainNumber> domain_;
   std::uint64_t offset_;
   std::uint64_t size_bytes_;
@@ -70,7 +70,7 @@ class Link : public std::enable_shared_from_this<Link> {
                                                       std::uint64_t peer_endpoint,
                                                       std::shared_ptr<HostSignal> signal);
 
-  void send_hello(const Hello& hello, const FileDescriptor& arena);
+  void send_handshake(const HandshakeMessage& message, const FileDescriptor& arena);
   // Begins to wait for the end of the other side.
   void watch();
   // The own queue pair is gone. No request of the peer begins any more.

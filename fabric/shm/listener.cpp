@@ -17,7 +17,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
 #include "fabric/shm/connector.h"
-#include "fabric/shm/hello.h"
+#include "fabric/shm/handshake.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/queue_pair.h"
 #include "fabric/shm/socket.h"
@@ -34,19 +34,19 @@ namespace {
 // Somebody who has asked for a connection.
 struct Caller {
   FileDescriptor socket;
-  Hello hello;
+  HandshakeMessage message;
   FileDescriptor arena;
 };
 
-void answer(const Caller& caller, const Hello& hello, const FileDescriptor* arena) {
-  send_message(caller.socket.get(), std::as_bytes(std::span(&hello, 1)), arena);
+void answer(const Caller& caller, const HandshakeMessage& message, const FileDescriptor* arena) {
+  send_message(caller.socket.get(), std::as_bytes(std::span(&message, 1)), arena);
 }
 
 void answer_no(const Caller& caller, std::span<const std::byte> reason) {
-  Hello hello;
-  hello.accepted = 0;
-  hello.set_private_data(reason);
-  answer(caller, hello, nullptr);
+  HandshakeMessage message;
+  message.accepted = 0;
+  message.set_private_data(reason);
+  answer(caller, message, nullptr);
 }
 
 std::span<const std::byte> as_bytes_of(std::string_view text) {
@@ -125,15 +125,15 @@ class Reception : public std::enable_shared_from_this<Reception> {
 
   // Most have spoken by the time that they are accepted.
   void hear(const SilentCaller& caller) {
-    std::array<std::byte, sizeof(Hello)> buffer{};
+    std::array<std::byte, sizeof(HandshakeMessage)> buffer{};
     ReceivedMessage received = receive_message(caller->native_handle(), buffer);
     if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_words_of(caller);
     FileDescriptor socket(caller->release());
     std::erase(silent_, caller);
-    const auto hello = parse_hello(std::span(buffer).first(received.length_bytes));
-    if (!hello || !received.attached.is_open()) return;  // no peer of ours
+    const auto message = parse_handshake(std::span(buffer).first(received.length_bytes));
+    if (!message || !received.attached.is_open()) return;  // no peer of ours
     on_spoken(
-        {.socket = std::move(socket), .hello = *hello, .arena = std::move(received.attached)});
+        {.socket = std::move(socket), .message = *message, .arena = std::move(received.attached)});
   }
   // A caller may be dropped when its words are there, but were not heard yet.
   void await_words_of(const SilentCaller& caller) {
@@ -144,9 +144,9 @@ class Reception : public std::enable_shared_from_this<Reception> {
   }
 
   void on_spoken(Caller caller) {
-    if (caller.hello.version != layout_version) {
+    if (caller.message.version != layout_version) {
       return answer_no(caller, as_bytes_of(fmt::format("it speaks version {}, not {}",
-                                                       layout_version, caller.hello.version)));
+                                                       layout_version, caller.message.version)));
     }
     {
       const std::lock_guard lock(mutex_);
@@ -167,16 +167,16 @@ class Reception : public std::enable_shared_from_this<Reception> {
   std::deque<Caller> callers_;  // who have spoken, and wait for an answer
 };
 
-class Request final : public fabric::ConnectionRequest {
+class ConnectionRequest final : public fabric::ConnectionRequest {
  public:
-  Request(HostCore& host, DeviceCore& device, Caller caller)
+  ConnectionRequest(Host& host, Device& device, Caller caller)
       : host_(host), device_(device), caller_(std::move(caller)) {
-    const auto data = caller_.hello.private_span();
+    const auto data = caller_.message.private_span();
     private_data_.assign(data.begin(), data.end());
   }
-  ~Request() override { reject({}); }
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
+  ~ConnectionRequest() override { reject({}); }
+  ConnectionRequest(const ConnectionRequest&) = delete;
+  ConnectionRequest& operator=(const ConnectionRequest&) = delete;
 
   const fabric::PrivateData& private_data() const override { return private_data_; }
 
@@ -192,21 +192,21 @@ class Request final : public fabric::ConnectionRequest {
     }
     auto prepared = device_.prepare(options);
     if (!prepared) return tl::unexpected(prepared.error());
-    ProcessCore& process = host_.process();
-    auto peer_arena = process.map_peer(caller_.hello.arena, caller_.arena);
+    ProcessState& process = host_.process();
+    auto peer_arena = process.map_peer(caller_.message.arena, caller_.arena);
     if (!peer_arena) return tl::unexpected(peer_arena.error());
     const std::uint64_t endpoint = prepared->endpoint->offset();
     auto link =
         Link::create(process.context(), std::move(caller_.socket), std::move(prepared->endpoint),
-                     std::move(*peer_arena), caller_.hello.endpoint, host_.signal());
+                     std::move(*peer_arena), caller_.message.endpoint, host_.signal());
     answered_ = true;  // or its socket is closed
     if (!link) return tl::unexpected(link.error());
 
-    Hello hello;
-    hello.arena = process.arena().mapping()->header().id;
-    hello.endpoint = endpoint;
-    hello.set_private_data(private_data);
-    (*link)->send_hello(hello, process.arena().file());
+    HandshakeMessage message;
+    message.arena = process.arena().mapping()->header().id;
+    message.endpoint = endpoint;
+    message.set_private_data(private_data);
+    (*link)->send_handshake(message, process.arena().file());
     (*link)->watch();
     prepared->queue_pair->attach(std::move(*link));
     return std::move(prepared->queue_pair);
@@ -219,8 +219,8 @@ class Request final : public fabric::ConnectionRequest {
   }
 
  private:
-  HostCore& host_;
-  DeviceCore& device_;
+  Host& host_;
+  Device& device_;
   Caller caller_;
   fabric::PrivateData private_data_;
   bool answered_ = false;
@@ -267,23 +267,23 @@ class SocketLock {
   FileDescriptor file_;
 };
 
-class ListenerCore final : public fabric::Listener {
+class Listener final : public fabric::Listener {
  public:
-  ListenerCore(HostCore& host, DeviceCore& device, std::filesystem::path path, SocketLock lock,
-               std::shared_ptr<Reception> reception)
+  Listener(Host& host, Device& device, std::filesystem::path path, SocketLock lock,
+           std::shared_ptr<Reception> reception)
       : host_(host),
         device_(device),
         path_(std::move(path)),
         lock_(std::move(lock)),
         reception_(std::move(reception)) {}
-  ~ListenerCore() override {
+  ~Listener() override {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
     while (const auto caller = reception_->take()) answer_no(*caller, {});
     reception_->close();
   }
-  ListenerCore(const ListenerCore&) = delete;
-  ListenerCore& operator=(const ListenerCore&) = delete;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
 
   std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override {
     for (;;) {
@@ -298,11 +298,11 @@ class ListenerCore final : public fabric::Listener {
   std::unique_ptr<fabric::ConnectionRequest> take() {
     auto caller = reception_->take();
     if (!caller) return nullptr;
-    return std::make_unique<Request>(host_, device_, std::move(*caller));
+    return std::make_unique<ConnectionRequest>(host_, device_, std::move(*caller));
   }
 
-  HostCore& host_;
-  DeviceCore& device_;
+  Host& host_;
+  Device& device_;
   std::filesystem::path path_;
   SocketLock lock_;
   std::shared_ptr<Reception> reception_;
@@ -322,9 +322,9 @@ Result<void> make_directory(const std::filesystem::path& directory) {
 
 }  // namespace
 
-Result<std::unique_ptr<fabric::Listener>> listen_to_service(HostCore& host, DeviceCore& device,
+Result<std::unique_ptr<fabric::Listener>> listen_to_service(Host& host, Device& device,
                                                             std::uint16_t service) {
-  ProcessCore& process = host.process();
+  ProcessState& process = host.process();
   std::filesystem::path path = socket_path(process.options().directory, host.name(), service);
   for (const auto& directory : {process.options().directory, path.parent_path()}) {
     if (auto made = make_directory(directory); !made) return tl::unexpected(made.error());
@@ -338,8 +338,8 @@ Result<std::unique_ptr<fabric::Listener>> listen_to_service(HostCore& host, Devi
   auto reception =
       std::make_shared<Reception>(process.context(), std::move(*socket), host.signal());
   reception->watch();
-  return std::make_unique<ListenerCore>(host, device, std::move(path), std::move(*lock),
-                                        std::move(reception));
+  return std::make_unique<Listener>(host, device, std::move(path), std::move(*lock),
+                                    std::move(reception));
 }
 
 }  // namespace falafel::shm

@@ -11,12 +11,11 @@
 
 namespace falafel::shm {
 
-class DeviceCore;
-class HostCore;
+class Device;
+class Host;
 
 // Errors: address_in_use; invalid_argument (the directory cannot be used).
-fabric::Result<std::unique_ptr<fabric::Listener>> listen_to_service(HostCore& host,
-                                                                    DeviceCore& device,
+fabric::Result<std::unique_ptr<fabric::Listener>> listen_to_service(Host& host, Device& device,
                                                                     std::uint16_t service);
 
 }  // namespace falafel::shm

@@ -17,14 +17,14 @@ namespace {
 // others of its host waiting.
 constexpr std::uint32_t accesses_per_turn = 512;
 
-class Region final : public fabric::MemoryRegion {
+class MemoryRegion final : public fabric::MemoryRegion {
  public:
-  Region(std::shared_ptr<ProcessCore> process, std::shared_ptr<Block> block, std::uint32_t key,
-         const KeyTable::Region& region)
+  MemoryRegion(std::shared_ptr<ProcessState> process, std::shared_ptr<MemoryBlock> block,
+               std::uint32_t key, const KeyTable::Region& region)
       : process_(std::move(process)), block_(std::move(block)), key_(key), region_(region) {}
-  ~Region() override { process_->keys().remove(key_); }
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+  ~MemoryRegion() override { process_->keys().remove(key_); }
+  MemoryRegion(const MemoryRegion&) = delete;
+  MemoryRegion& operator=(const MemoryRegion&) = delete;
 
   std::uint32_t local_key() const override { return key_; }
   std::uint32_t remote_key() const override { return key_; }
@@ -43,8 +43,8 @@ class Region final : public fabric::MemoryRegion {
   }
 
  private:
-  std::shared_ptr<ProcessCore> process_;
-  std::shared_ptr<Block> block_;
+  std::shared_ptr<ProcessState> process_;
+  std::shared_ptr<MemoryBlock> block_;
   std::uint32_t key_;
   KeyTable::Region region_;
   bool revoked_ = false;
@@ -52,18 +52,20 @@ class Region final : public fabric::MemoryRegion {
 
 }  // namespace
 
-Block::Block(std::shared_ptr<ProcessCore> process, fabric::FiberScheduler& scheduler,
-             std::uint64_t arena_offset, std::uint64_t size_bytes)
+MemoryBlock::MemoryBlock(std::shared_ptr<ProcessState> process, fabric::FiberScheduler& scheduler,
+                         std::uint64_t arena_offset, std::uint64_t size_bytes)
     : process_(std::move(process)),
       scheduler_(scheduler),
       arena_offset_(arena_offset),
       size_bytes_(size_bytes),
       base_(process_->arena().mapping()->at(arena_offset)) {}
 
-Block::~Block() { process_->release_memory(arena_offset_, size_bytes_, std::move(domains_)); }
+MemoryBlock::~MemoryBlock() {
+  process_->release_memory(arena_offset_, size_bytes_, std::move(domains_));
+}
 
 // There are no more than twice as many as live, however often memory is registered.
-void Block::add_domain(const std::shared_ptr<const DomainNumber>& domain) {
+void MemoryBlock::add_domain(const std::shared_ptr<const DomainNumber>& domain) {
   if (domains_.size() == domains_.capacity()) {
     std::erase_if(domains_, [](const auto& known) { return known.expired(); });
   }
@@ -72,58 +74,58 @@ void Block::add_domain(const std::shared_ptr<const DomainNumber>& domain) {
   if (!is_known) domains_.push_back(domain);
 }
 
-std::byte* Block::range(std::uint64_t offset, std::uint64_t length_bytes) const {
+std::byte* MemoryBlock::range(std::uint64_t offset, std::uint64_t length_bytes) const {
   FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
                  "access to bytes {}..+{} of a block of {}", offset, length_bytes, size_bytes_);
   return base_ + offset;
 }
 
-std::byte* Block::word(std::uint64_t offset) const {
+std::byte* MemoryBlock::word(std::uint64_t offset) const {
   FALAFEL_ASSERT(offset % word_bytes == 0, "word at offset {} is not aligned", offset);
   return range(offset, word_bytes);
 }
 
-void Block::take_turns() {
+void MemoryBlock::take_turns() {
   if (++accesses_ % accesses_per_turn == 0 && scheduler_.is_running_fiber()) scheduler_.yield();
 }
 
-std::uint64_t Block::load(std::uint64_t offset) {
+std::uint64_t MemoryBlock::load(std::uint64_t offset) {
   std::byte* const address = word(offset);
   take_turns();
   return load_word(address);
 }
 
-void Block::store(std::uint64_t offset, std::uint64_t value) {
+void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
   std::byte* const address = word(offset);
   take_turns();
   store_word(address, value);
 }
 
-std::uint64_t Block::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
-                                      std::uint64_t desired) {
+std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                            std::uint64_t desired) {
   std::byte* const address = word(offset);
   take_turns();
   word_at(address).compare_exchange_strong(expected, desired);
   return expected;
 }
 
-void Block::read(std::uint64_t offset, std::span<std::byte> destination) {
+void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
   std::byte* const source = range(offset, destination.size());
   take_turns();
   copy_shared(destination.data(), source, destination.size(), WholeWords::of_source);
 }
 
-void Block::write(std::uint64_t offset, std::span<const std::byte> source) {
+void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
   std::byte* const destination = range(offset, source.size());
   take_turns();
   copy_shared(destination, const_cast<std::byte*>(source.data()), source.size(),
               WholeWords::of_destination);
 }
 
-Result<std::unique_ptr<fabric::MemoryRegion>> Domain::register_memory(
+Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
-  auto own = std::dynamic_pointer_cast<Block>(std::move(block));
+  auto own = std::dynamic_pointer_cast<MemoryBlock>(std::move(block));
   if (own == nullptr || &own->process() != process_.get()) {
     return make_error(
         ErrorCode::invalid_argument,
@@ -148,7 +150,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> Domain::register_memory(
   const auto key = process_->keys().add(region);
   if (!key) return tl::unexpected(key.error());
   own->add_domain(number_);
-  return std::make_unique<Region>(process_, std::move(own), *key, region);
+  return std::make_unique<MemoryRegion>(process_, std::move(own), *key, region);
 }
 
 }  // namespace falafel::shm

@@ -5,17 +5,17 @@
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/fiber_scheduler.h"
-#include "fabric/shm/process_core.h"
+#include "fabric/shm/process_state.h"
 
 namespace falafel::shm {
 
-class Block final : public fabric::MemoryBlock {
+class MemoryBlock final : public fabric::MemoryBlock {
  public:
-  Block(std::shared_ptr<ProcessCore> process, fabric::FiberScheduler& scheduler,
-        std::uint64_t arena_offset, std::uint64_t size_bytes);
-  ~Block() override;
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+  MemoryBlock(std::shared_ptr<ProcessState> process, fabric::FiberScheduler& scheduler,
+              std::uint64_t arena_offset, std::uint64_t size_bytes);
+  ~MemoryBlock() override;
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
 
   std::span<std::byte> bytes() override { return {base_, size_bytes_}; }
   std::uint64_t load(std::uint64_t offset) override;
@@ -25,7 +25,7 @@ class Block final : public fabric::MemoryBlock {
   void read(std::uint64_t offset, std::span<std::byte> destination) override;
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
 
-  const ProcessCore& process() const { return *process_; }
+  const ProcessState& process() const { return *process_; }
   std::uint64_t arena_offset() const { return arena_offset_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
   void add_domain(const std::shared_ptr<const DomainNumber>& domain);
@@ -35,7 +35,7 @@ class Block final : public fabric::MemoryBlock {
   std::byte* word(std::uint64_t offset) const;
   void take_turns();
 
-  std::shared_ptr<ProcessCore> process_;
+  std::shared_ptr<ProcessState> process_;
   fabric::FiberScheduler& scheduler_;
   std::uint64_t arena_offset_;
   std::uint64_t size_bytes_;
@@ -44,19 +44,19 @@ class Block final : public fabric::MemoryBlock {
   std::vector<std::weak_ptr<const DomainNumber>> domains_;  // in which it is or was registered
 };
 
-class Domain final : public fabric::ProtectionDomain {
+class ProtectionDomain final : public fabric::ProtectionDomain {
  public:
-  explicit Domain(std::shared_ptr<ProcessCore> process)
+  explicit ProtectionDomain(std::shared_ptr<ProcessState> process)
       : process_(std::move(process)), number_(process_->next_domain()) {}
   fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
       std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
       fabric::Access access) override;
 
   const std::shared_ptr<const DomainNumber>& number() const { return number_; }
-  const ProcessCore& process() const { return *process_; }
+  const ProcessState& process() const { return *process_; }
 
  private:
-  std::shared_ptr<ProcessCore> process_;
+  std::shared_ptr<ProcessState> process_;
   std::shared_ptr<const DomainNumber> number_;
 };
 

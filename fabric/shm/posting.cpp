@@ -35,9 +35,9 @@ class Busy {
 // ---------------------------------------------------------------------------------------------------
 // Posting
 
-fabric::LocalBuffer QueuePairCore::examine_local(const fabric::MemoryAddress& local,
-                                                 std::uint64_t length_bytes, bool is_written,
-                                                 std::byte*& address) {
+fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
+                                             std::uint64_t length_bytes, bool is_written,
+                                             std::byte*& address) {
   const Lookup found =
       local_keys_.look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
                           is_written ? rights::local_write : rights::none);
@@ -51,7 +51,7 @@ fabric::LocalBuffer QueuePairCore::examine_local(const fabric::MemoryAddress& lo
   return fabric::LocalBuffer::not_writable;
 }
 
-Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
+Result<void> QueuePair::post_send(std::span<const fabric::WorkRequest> chain) {
   locals_.assign(chain.size(), nullptr);
   const auto examine = [this](std::size_t index, const fabric::MemoryAddress& local,
                               std::uint64_t length_bytes, bool is_written) {
@@ -70,7 +70,7 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
   return {};
 }
 
-std::size_t QueuePairCore::execute_at_once(std::span<const fabric::WorkRequest> chain) {
+std::size_t QueuePair::execute_at_once(std::span<const fabric::WorkRequest> chain) {
   const Busy busy(link_->peer());
   for (const fabric::WorkRequest& request : chain) prefetch(request);
   for (std::size_t index = 0; index < chain.size(); ++index) {
@@ -87,7 +87,7 @@ std::size_t QueuePairCore::execute_at_once(std::span<const fabric::WorkRequest> 
   return chain.size();
 }
 
-void QueuePairCore::enqueue(const fabric::WorkRequest& request, std::byte* local) {
+void QueuePair::enqueue(const fabric::WorkRequest& request, std::byte* local) {
   Waiting waiting{.request = request, .local = local, .inlined = {}, .since_ns = 0};
   if (request.inlined && request.length_bytes > 0) {
     waiting.inlined.assign(local, local + request.length_bytes);
@@ -96,7 +96,7 @@ void QueuePairCore::enqueue(const fabric::WorkRequest& request, std::byte* local
   waiting_.push_back(std::move(waiting));
 }
 
-Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> chain) {
   locals_.assign(chain.size(), nullptr);
   const auto examine = [this](std::size_t index, const fabric::MemoryAddress& local,
                               std::uint64_t length_bytes, bool is_written) {
@@ -129,7 +129,7 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
 
 // The memory that a chain is about is fetched at the same time; one request after the other would wait for
 // each.
-void QueuePairCore::prefetch(const fabric::WorkRequest& request) {
+void QueuePair::prefetch(const fabric::WorkRequest& request) {
   if (request.opcode != Opcode::read) return;
   const std::byte* const remote =
       find_remote(request.remote, request.length_bytes, rights::remote_read);
@@ -140,27 +140,26 @@ void QueuePairCore::prefetch(const fabric::WorkRequest& request) {
   }
 }
 
-bool QueuePairCore::may_go_on() const {
+bool QueuePair::may_go_on() const {
   return link_->peer().state.load(std::memory_order_acquire) == EndpointState::ready &&
          !is_in_error();
 }
 
-std::byte* QueuePairCore::find_remote(const fabric::MemoryAddress& remote,
-                                      std::uint64_t length_bytes, std::uint64_t right) {
+std::byte* QueuePair::find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
+                                  std::uint64_t right) {
   return remote_keys_
       .look_up(link_->peer_arena(), remote.key, link_->peer().domain, remote.offset, length_bytes,
                right)
       .address;
 }
 
-QueuePairCore::Outcome QueuePairCore::retry(const Waiting& waiting) {
+QueuePair::Outcome QueuePair::retry(const Waiting& waiting) {
   const Busy busy(link_->peer());
   return execute(waiting.request, waiting.local);
 }
 
 // Within a section of Busy.
-QueuePairCore::Outcome QueuePairCore::execute(const fabric::WorkRequest& request,
-                                              std::byte* local) {
+QueuePair::Outcome QueuePair::execute(const fabric::WorkRequest& request, std::byte* local) {
   if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
     return Outcome::no_answer;
   }
@@ -170,8 +169,7 @@ QueuePairCore::Outcome QueuePairCore::execute(const fabric::WorkRequest& request
 
 // Packet by packet: rights may be revoked, and queue pairs fenced, in between. Of a READ, the last packet may
 // have met what the responder wrote behind its fence, so it has to look once more.
-QueuePairCore::Outcome QueuePairCore::move_data(const fabric::WorkRequest& request,
-                                                std::byte* local) {
+QueuePair::Outcome QueuePair::move_data(const fabric::WorkRequest& request, std::byte* local) {
   if (request.length_bytes == 0) return Outcome::done;
   const bool is_read = request.opcode == Opcode::read;
   const std::uint64_t right = is_read ? rights::remote_read : rights::remote_write;
@@ -195,8 +193,7 @@ QueuePairCore::Outcome QueuePairCore::move_data(const fabric::WorkRequest& reque
   }
 }
 
-QueuePairCore::Outcome QueuePairCore::change_word(const fabric::WorkRequest& request,
-                                                  std::byte* local) {
+QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, std::byte* local) {
   std::byte* const remote = find_remote(request.remote, word_bytes, rights::remote_atomic);
   if (remote == nullptr || beyond_word(remote) != 0) return Outcome::access_error;
   std::uint64_t found = request.compare;
@@ -211,8 +208,8 @@ QueuePairCore::Outcome QueuePairCore::change_word(const fabric::WorkRequest& req
   return Outcome::done;
 }
 
-QueuePairCore::Outcome QueuePairCore::deliver_message(const fabric::WorkRequest& request,
-                                                      std::byte* local) {
+QueuePair::Outcome QueuePair::deliver_message(const fabric::WorkRequest& request,
+                                              std::byte* local) {
   Endpoint& peer = link_->peer();
   const std::uint32_t filled = peer.filled.load(std::memory_order_relaxed);
   if (peer.posted.load(std::memory_order_acquire) == filled) return Outcome::no_receive_request;

@@ -3,7 +3,7 @@
 #include "fabric/realtime/system_random.h"
 #include "fabric/shm/connector.h"
 #include "fabric/shm/host.h"
-#include "fabric/shm/process_core.h"
+#include "fabric/shm/process_state.h"
 
 namespace falafel::shm {
 
@@ -20,10 +20,10 @@ Result<std::unique_ptr<Process>> Process::create(const ProcessOptions& options) 
                              {random.next(0), random.next(0)});
   if (!arena) return tl::unexpected(arena.error());
   return std::unique_ptr<Process>(
-      new Process(std::make_shared<ProcessCore>(options, std::move(*arena))));
+      new Process(std::make_shared<ProcessState>(options, std::move(*arena))));
 }
 
-Process::Process(std::shared_ptr<ProcessCore> core) : core_(std::move(core)) {}
+Process::Process(std::shared_ptr<ProcessState> core) : core_(std::move(core)) {}
 
 Process::~Process() = default;
 
@@ -35,7 +35,7 @@ Result<std::unique_ptr<fabric::RealTimeHost>> Process::create_host(const std::st
                                   "and '.', at most 64",
                                   name));
   }
-  return std::make_unique<HostCore>(core_, name, device_count);
+  return std::make_unique<Host>(core_, name, device_count);
 }
 
 }  // namespace falafel::shm

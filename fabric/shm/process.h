@@ -38,7 +38,7 @@ struct ProcessOptions {
   std::uint64_t spin_ns = 20'000;
 };
 
-class ProcessCore;
+class ProcessState;
 
 // What a process shares with others: its memory, and the thread that makes its connections. Thread-safe.
 class Process {
@@ -57,9 +57,9 @@ class Process {
                                                                     std::size_t device_count = 1);
 
  private:
-  explicit Process(std::shared_ptr<ProcessCore> core);
+  explicit Process(std::shared_ptr<ProcessState> core);
 
-  std::shared_ptr<ProcessCore> core_;
+  std::shared_ptr<ProcessState> core_;
 };
 
 }  // namespace falafel::shm

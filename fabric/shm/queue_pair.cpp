@@ -26,41 +26,41 @@ constexpr std::uint64_t drain_intervals_per_wait = 16;
 
 }  // namespace
 
-QueuePairCore::QueuePairCore(HostCore& host, const fabric::QueuePairOptions& options,
-                             std::uint32_t number, std::uint64_t domain)
+QueuePair::QueuePair(Host& host, const fabric::QueuePairOptions& options, std::uint32_t number,
+                     std::uint64_t domain)
     : host_(host),
       options_(options),
       number_(number),
       domain_(domain),
-      send_completions_(static_cast<CompletionQueueCore&>(*options.send_completions)),
-      receive_completions_(static_cast<CompletionQueueCore&>(*options.receive_completions)),
+      send_completions_(static_cast<CompletionQueue&>(*options.send_completions)),
+      receive_completions_(static_cast<CompletionQueue&>(*options.receive_completions)),
       receive_ids_(std::bit_ceil(options.max_receive_requests)) {
   send_completions_.reserve(options.max_send_requests);
   receive_completions_.reserve(options.max_receive_requests);
   host_.add(*this);
 }
 
-QueuePairCore::~QueuePairCore() { close(); }
+QueuePair::~QueuePair() { close(); }
 
-void QueuePairCore::attach(std::shared_ptr<Link> link) { link_ = std::move(link); }
+void QueuePair::attach(std::shared_ptr<Link> link) { link_ = std::move(link); }
 
-bool QueuePairCore::is_in_error() const {
+bool QueuePair::is_in_error() const {
   return link_->own().state.load(std::memory_order_acquire) != EndpointState::ready;
 }
 
-QueuePairState QueuePairCore::state() const {
+QueuePairState QueuePair::state() const {
   if (closed_) return QueuePairState::closed;
   return is_in_error() || link_->is_lost() ? QueuePairState::error : QueuePairState::ready;
 }
 
-void QueuePairCore::move_to_error() {
+void QueuePair::move_to_error() {
   if (closed_) return;
   EndpointState expected = EndpointState::ready;
   link_->own().state.compare_exchange_strong(expected, EndpointState::error);
   progress();
 }
 
-void QueuePairCore::close() {
+void QueuePair::close() {
   if (closed_) return;
   closed_ = true;
   host_.remove(*this);
@@ -72,14 +72,14 @@ void QueuePairCore::close() {
   host_.process().retire(std::move(link_));
 }
 
-void QueuePairCore::free_places(Opcode opcode, std::uint32_t places) {
+void QueuePair::free_places(Opcode opcode, std::uint32_t places) {
   (opcode == Opcode::receive ? receive_places_taken_ : places_taken_) -= places;
 }
 
 // ---------------------------------------------------------------------------------------------------
 // Completing
 
-void QueuePairCore::complete(const fabric::WorkRequest& request, CompletionStatus status) {
+void QueuePair::complete(const fabric::WorkRequest& request, CompletionStatus status) {
   ++unsignalled_;
   if (!request.signalled && status == CompletionStatus::success) return;
   send_completions_.push({.id = request.id,
@@ -92,13 +92,13 @@ void QueuePairCore::complete(const fabric::WorkRequest& request, CompletionStatu
   unsignalled_ = 0;
 }
 
-void QueuePairCore::fail(const fabric::WorkRequest& request, CompletionStatus status) {
+void QueuePair::fail(const fabric::WorkRequest& request, CompletionStatus status) {
   EndpointState expected = EndpointState::ready;
   link_->own().state.compare_exchange_strong(expected, EndpointState::error);
   complete(request, status);
 }
 
-void QueuePairCore::fail_for(const fabric::WorkRequest& request, Outcome outcome) {
+void QueuePair::fail_for(const fabric::WorkRequest& request, Outcome outcome) {
   EndpointState expected = EndpointState::ready;
   switch (outcome) {
     case Outcome::access_error:
@@ -119,7 +119,7 @@ void QueuePairCore::fail_for(const fabric::WorkRequest& request, Outcome outcome
 // ---------------------------------------------------------------------------------------------------
 // What waits
 
-std::uint64_t QueuePairCore::patience_ns(Opcode opcode) const {
+std::uint64_t QueuePair::patience_ns(Opcode opcode) const {
   const bool is_answered = link_->peer().state.load() == EndpointState::ready && !link_->is_lost();
   if (!is_answered) {
     return link_->is_lost()
@@ -131,12 +131,12 @@ std::uint64_t QueuePairCore::patience_ns(Opcode opcode) const {
   return (retries + 1) * receiver_not_ready_interval_ns;
 }
 
-bool QueuePairCore::is_over(const Waiting& waiting) const {
+bool QueuePair::is_over(const Waiting& waiting) const {
   const std::uint64_t patience = patience_ns(waiting.request.opcode);
   return patience != fabric::never_ns && fabric::monotonic_ns() - waiting.since_ns >= patience;
 }
 
-void QueuePairCore::retry_waiting() {
+void QueuePair::retry_waiting() {
   while (!waiting_.empty() && !is_in_error()) {
     Waiting& first = waiting_.front();
     const Outcome outcome = retry(first);
@@ -153,7 +153,7 @@ void QueuePairCore::retry_waiting() {
   }
 }
 
-void QueuePairCore::flush() {
+void QueuePair::flush() {
   for (; !waiting_.empty(); waiting_.pop_front()) {
     complete(waiting_.front().request, CompletionStatus::flushed);
   }
@@ -162,7 +162,7 @@ void QueuePairCore::flush() {
   }
 }
 
-void QueuePairCore::progress() {
+void QueuePair::progress() {
   if (link_ == nullptr) return;
   collect_received();
   retry_waiting();
@@ -178,7 +178,7 @@ void QueuePairCore::progress() {
   flush();
 }
 
-bool QueuePairCore::has_news() const {
+bool QueuePair::has_news() const {
   if (link_ == nullptr) return false;
   const bool has_something_to_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
   if (drained_) return has_something_to_flush;
@@ -191,7 +191,7 @@ bool QueuePairCore::has_news() const {
          (peer.state.load() == EndpointState::ready && peer.posted.load() != peer.filled.load());
 }
 
-std::uint64_t QueuePairCore::next_deadline_ns() const {
+std::uint64_t QueuePair::next_deadline_ns() const {
   if (link_ == nullptr) return fabric::never_ns;
   const bool awaits_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
   if (is_in_error()) return awaits_flush ? next_drain_check_ns() : fabric::never_ns;
@@ -200,7 +200,7 @@ std::uint64_t QueuePairCore::next_deadline_ns() const {
   return patience == fabric::never_ns ? fabric::never_ns : waiting_.front().since_ns + patience;
 }
 
-std::uint64_t QueuePairCore::next_drain_check_ns() const {
+std::uint64_t QueuePair::next_drain_check_ns() const {
   const std::uint64_t now_ns = fabric::monotonic_ns();
   const std::uint64_t waited_ns = undrained_since_ns_ == 0 ? 0 : now_ns - undrained_since_ns_;
   return now_ns + std::clamp(waited_ns / drain_intervals_per_wait, shortest_drain_interval_ns,
@@ -210,8 +210,8 @@ std::uint64_t QueuePairCore::next_drain_check_ns() const {
 // ---------------------------------------------------------------------------------------------------
 // Receiving
 
-void QueuePairCore::receive_completed(std::uint32_t index, CompletionStatus status,
-                                      std::uint32_t length_bytes) {
+void QueuePair::receive_completed(std::uint32_t index, CompletionStatus status,
+                                  std::uint32_t length_bytes) {
   receive_completions_.push({.id = receive_ids_[index & (receive_ids_.size() - 1)],
                              .status = status,
                              .opcode = Opcode::receive,
@@ -221,7 +221,7 @@ void QueuePairCore::receive_completed(std::uint32_t index, CompletionStatus stat
                             *this, 1);
 }
 
-void QueuePairCore::collect_received() {
+void QueuePair::collect_received() {
   if (drained_) return;
   Endpoint& own = link_->own();
   const std::uint32_t filled = own.filled.load(std::memory_order_acquire);

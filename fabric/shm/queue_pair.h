@@ -15,16 +15,16 @@
 
 namespace falafel::shm {
 
-class CompletionQueueCore;
-class HostCore;
+class CompletionQueue;
+class Host;
 
-class QueuePairCore final : public fabric::QueuePair {
+class QueuePair final : public fabric::QueuePair {
  public:
-  QueuePairCore(HostCore& host, const fabric::QueuePairOptions& options, std::uint32_t number,
-                std::uint64_t domain);
-  ~QueuePairCore() override;
-  QueuePairCore(const QueuePairCore&) = delete;
-  QueuePairCore& operator=(const QueuePairCore&) = delete;
+  QueuePair(Host& host, const fabric::QueuePairOptions& options, std::uint32_t number,
+            std::uint64_t domain);
+  ~QueuePair() override;
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
 
   std::uint32_t number() const override { return number_; }
   fabric::Transport transport() const override { return options_.transport; }
@@ -89,12 +89,12 @@ class QueuePairCore final : public fabric::QueuePair {
                          std::uint32_t length_bytes);
   bool is_in_error() const;
 
-  HostCore& host_;
+  Host& host_;
   fabric::QueuePairOptions options_;
   std::uint32_t number_;
   std::uint64_t domain_;
-  CompletionQueueCore& send_completions_;
-  CompletionQueueCore& receive_completions_;
+  CompletionQueue& send_completions_;
+  CompletionQueue& receive_completions_;
   KeyCache local_keys_;
   KeyCache remote_keys_;
   std::shared_ptr<Link> link_;  // null until connected, and once closed

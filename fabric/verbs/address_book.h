@@ -7,7 +7,7 @@
 
 #include "fabric/verbs/gid.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 class AddressBook {
  public:
@@ -24,4 +24,4 @@ class AddressBook {
   std::vector<Gid> gids_;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

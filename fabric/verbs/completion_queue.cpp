@@ -6,35 +6,36 @@
 #include "fabric/verbs/network.h"
 #include "fabric/verbs/queue_pair.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 namespace {
 
 // What the contract has a word for. Everything else is a failure of the device or its driver, as the
 // faults of programs are found while posting.
-CompletionStatus to_status(ibv_wc_status status, Opcode opcode) {
+fabric::CompletionStatus to_status(ibv_wc_status status, fabric::Opcode opcode) {
   switch (status) {
-    case IBV_WC_SUCCESS: return CompletionStatus::success;
-    case IBV_WC_LOC_LEN_ERR: return CompletionStatus::local_length_error;
-    case IBV_WC_REM_INV_REQ_ERR: return CompletionStatus::remote_invalid_request_error;
-    case IBV_WC_REM_ACCESS_ERR: return CompletionStatus::remote_access_error;
-    case IBV_WC_RETRY_EXC_ERR: return CompletionStatus::retry_exceeded;
-    case IBV_WC_RNR_RETRY_EXC_ERR: return CompletionStatus::receiver_not_ready_exceeded;
-    case IBV_WC_WR_FLUSH_ERR: return CompletionStatus::flushed;
+    case IBV_WC_SUCCESS: return fabric::CompletionStatus::success;
+    case IBV_WC_LOC_LEN_ERR: return fabric::CompletionStatus::local_length_error;
+    case IBV_WC_REM_INV_REQ_ERR: return fabric::CompletionStatus::remote_invalid_request_error;
+    case IBV_WC_REM_ACCESS_ERR: return fabric::CompletionStatus::remote_access_error;
+    case IBV_WC_RETRY_EXC_ERR: return fabric::CompletionStatus::retry_exceeded;
+    case IBV_WC_RNR_RETRY_EXC_ERR: return fabric::CompletionStatus::receiver_not_ready_exceeded;
+    case IBV_WC_WR_FLUSH_ERR: return fabric::CompletionStatus::flushed;
     // Soft-RoCE's words for a message that is longer than its buffer.
     case IBV_WC_LOC_QP_OP_ERR:
-      if (opcode == Opcode::receive) return CompletionStatus::local_length_error;
+      if (opcode == fabric::Opcode::receive) return fabric::CompletionStatus::local_length_error;
       break;
     case IBV_WC_REM_OP_ERR:
-      if (opcode == Opcode::send) return CompletionStatus::remote_invalid_request_error;
+      if (opcode == fabric::Opcode::send)
+        return fabric::CompletionStatus::remote_invalid_request_error;
       break;
     default: break;
   }
-  return CompletionStatus::device_error;
+  return fabric::CompletionStatus::device_error;
 }
 
 }  // namespace
 
-CompletionQueueState::CompletionQueueState(FiberScheduler& scheduler, VerbsNetwork& network,
+CompletionQueueState::CompletionQueueState(fabric::FiberScheduler& scheduler, Network& network,
                                            ChannelHandle channel, ibv_cq* queue,
                                            std::uint32_t capacity)
     : scheduler_(scheduler),
@@ -50,19 +51,19 @@ CompletionQueueState::~CompletionQueueState() {
   ibv_destroy_cq(queue_);
 }
 
-void CompletionQueueState::attach(VerbsQueuePair& queue_pair, std::uint32_t entries) {
+void CompletionQueueState::attach(QueuePair& queue_pair, std::uint32_t entries) {
   reserved_ += entries;
   queue_pairs_[queue_pair.number()] = &queue_pair;
 }
 
-void CompletionQueueState::detach(const VerbsQueuePair& queue_pair, std::uint32_t entries) {
+void CompletionQueueState::detach(const QueuePair& queue_pair, std::uint32_t entries) {
   collect();
   reserved_ -= entries;
   queue_pairs_.erase(queue_pair.number());
   std::erase_if(taken_, [&](const Taken& taken) { return taken.queue_pair == &queue_pair; });
 }
 
-std::size_t CompletionQueueState::poll(std::span<WorkCompletion> destination) {
+std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   if (taken_.size() < destination.size()) collect();
   std::size_t count = 0;
   while (count < destination.size() && !taken_.empty()) {
@@ -101,24 +102,24 @@ bool CompletionQueueState::collect() {
 void CompletionQueueState::take(const ibv_wc& entry) {
   const auto found = queue_pairs_.find(entry.qp_num);
   if (found == queue_pairs_.end()) return;  // closed; some devices leave its completions behind
-  VerbsQueuePair& queue_pair = *found->second;
+  QueuePair& queue_pair = *found->second;
   const RequestReference request = queue_pair.reference(entry.wr_id);
-  const CompletionStatus status = to_status(entry.status, request.opcode);
-  if (status != CompletionStatus::success) {
-    if (queue_pair.note_failure(request.opcode) && status != CompletionStatus::flushed) {
+  const fabric::CompletionStatus status = to_status(entry.status, request.opcode);
+  if (status != fabric::CompletionStatus::success) {
+    if (queue_pair.note_failure(request.opcode) && status != fabric::CompletionStatus::flushed) {
       network_.report_failure(fmt::format("queue pair {}: {} failed: {} (vendor's code {:#x})",
                                           entry.qp_num, to_string(request.opcode),
                                           ibv_wc_status_str(entry.status), entry.vendor_err));
     }
   }
-  WorkCompletion completion{.id = request.id,
-                            .status = status,
-                            .opcode = request.opcode,
-                            .length_bytes = entry.byte_len,
-                            .queue_pair_number = entry.qp_num};
-  const bool is_datagram =
-      queue_pair.transport() == Transport::unreliable_datagram && request.opcode == Opcode::receive;
-  if (is_datagram && status == CompletionStatus::success) {
+  fabric::WorkCompletion completion{.id = request.id,
+                                    .status = status,
+                                    .opcode = request.opcode,
+                                    .length_bytes = entry.byte_len,
+                                    .queue_pair_number = entry.qp_num};
+  const bool is_datagram = queue_pair.transport() == fabric::Transport::unreliable_datagram &&
+                           request.opcode == fabric::Opcode::receive;
+  if (is_datagram && status == fabric::CompletionStatus::success) {
     completion.source = queue_pair.source(entry, request);
   }
   taken_.push_back(
@@ -130,4 +131,4 @@ void CompletionQueueState::ask_for_interrupt() {
   FALAFEL_ASSERT(failed == 0, "ibv_req_notify_cq: {}", words_of(failed));
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

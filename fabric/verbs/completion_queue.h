@@ -11,16 +11,16 @@
 #include "fabric/realtime/fiber_scheduler.h"
 #include "fabric/verbs/resources.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
-class VerbsNetwork;
-class VerbsQueuePair;
+class Network;
+class QueuePair;
 
 // Shared by the program's handle and by the queue pairs attached.
 class CompletionQueueState {
  public:
   // `queue` belongs to this object from now on.
-  CompletionQueueState(FiberScheduler& scheduler, VerbsNetwork& network, ChannelHandle channel,
+  CompletionQueueState(fabric::FiberScheduler& scheduler, Network& network, ChannelHandle channel,
                        ibv_cq* queue, std::uint32_t capacity);
   ~CompletionQueueState();
   CompletionQueueState(const CompletionQueueState&) = delete;
@@ -29,11 +29,11 @@ class CompletionQueueState {
   ibv_cq* raw() const { return queue_; }
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
 
-  void attach(VerbsQueuePair& queue_pair, std::uint32_t entries);
+  void attach(QueuePair& queue_pair, std::uint32_t entries);
   // After its destruction by the device: gives its entries back and drops its completions.
-  void detach(const VerbsQueuePair& queue_pair, std::uint32_t entries);
+  void detach(const QueuePair& queue_pair, std::uint32_t entries);
 
-  std::size_t poll(std::span<WorkCompletion> destination);
+  std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
 
   // For the network.
@@ -43,30 +43,30 @@ class CompletionQueueState {
 
  private:
   struct Taken {
-    WorkCompletion completion;
-    VerbsQueuePair* queue_pair = nullptr;
+    fabric::WorkCompletion completion;
+    QueuePair* queue_pair = nullptr;
     std::uint64_t sequence = 0;
   };
   static constexpr int batch_size = 16;
 
   void take(const ibv_wc& entry);
 
-  FiberScheduler& scheduler_;
-  VerbsNetwork& network_;
+  fabric::FiberScheduler& scheduler_;
+  Network& network_;
   ChannelHandle channel_;
   ibv_cq* queue_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;
-  std::unordered_map<std::uint32_t, VerbsQueuePair*> queue_pairs_;  // by number
+  std::unordered_map<std::uint32_t, QueuePair*> queue_pairs_;  // by number
   std::deque<Taken> taken_;
-  WaitList waiters_;
+  fabric::WaitList waiters_;
 };
 
-class VerbsCompletionQueue final : public CompletionQueue {
+class CompletionQueue final : public fabric::CompletionQueue {
  public:
-  explicit VerbsCompletionQueue(std::shared_ptr<CompletionQueueState> state)
+  explicit CompletionQueue(std::shared_ptr<CompletionQueueState> state)
       : state_(std::move(state)) {}
-  std::size_t poll(std::span<WorkCompletion> destination) override {
+  std::size_t poll(std::span<fabric::WorkCompletion> destination) override {
     return state_->poll(destination);
   }
   bool wait(std::uint64_t deadline_ns) override { return state_->wait(deadline_ns); }
@@ -76,4 +76,4 @@ class VerbsCompletionQueue final : public CompletionQueue {
   std::shared_ptr<CompletionQueueState> state_;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

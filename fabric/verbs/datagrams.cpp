@@ -4,7 +4,12 @@
 
 #include "fabric/verbs/queue_pair.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
 
 // The key that datagrams carry: the same for all, as their receivers are told by number alone.
@@ -12,7 +17,7 @@ constexpr std::uint32_t datagram_key = 0x0fa1'afe1;
 
 }  // namespace
 
-Result<void> VerbsQueuePair::become_ready_for_datagrams() {
+Result<void> QueuePair::become_ready_for_datagrams() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
   int failed = ibv_modify_qp(raw_, &attributes, IBV_QP_STATE);
@@ -25,10 +30,10 @@ Result<void> VerbsQueuePair::become_ready_for_datagrams() {
       fmt::format("the device makes no queue pair for datagrams: {}", words_of(failed)));
 }
 
-std::uint32_t VerbsQueuePair::key_of_datagrams() { return datagram_key; }
+std::uint32_t QueuePair::key_of_datagrams() { return datagram_key; }
 
 // Made when a host is sent to for the first time.
-Result<void> VerbsQueuePair::prepare_destination(const DatagramAddress& destination) {
+Result<void> QueuePair::prepare_destination(const fabric::DatagramAddress& destination) {
   const std::uint32_t host = destination.host;
   if (!addresses_->contains(host)) {
     return make_error(
@@ -53,13 +58,13 @@ Result<void> VerbsQueuePair::prepare_destination(const DatagramAddress& destinat
       fmt::format("no way to {}: {}", to_string(addresses_->gid(host)), words_of(errno)));
 }
 
-void VerbsQueuePair::address(const DatagramAddress& destination, ibv_send_wr& out) const {
+void QueuePair::address(const fabric::DatagramAddress& destination, ibv_send_wr& out) const {
   out.wr.ud.ah = destinations_[destination.host];
   out.wr.ud.remote_qpn = destination.queue_pair_number;
   out.wr.ud.remote_qkey = datagram_key;
 }
 
-DatagramAddress VerbsQueuePair::source(const ibv_wc& entry, const RequestReference& receive) {
+fabric::DatagramAddress QueuePair::source(const ibv_wc& entry, const RequestReference& receive) {
   const auto region = domain_->regions.find(receive.buffer.key);
   if (region == domain_->regions.end()) return {};  // deregistered meanwhile
   ibv_grh header{};
@@ -72,11 +77,11 @@ DatagramAddress VerbsQueuePair::source(const ibv_wc& entry, const RequestReferen
   return {.host = addresses_->number_of(gid), .queue_pair_number = entry.src_qp};
 }
 
-void VerbsQueuePair::forget_destinations() {
+void QueuePair::forget_destinations() {
   for (ibv_ah* const handle : destinations_) {
     if (handle != nullptr) ibv_destroy_ah(handle);
   }
   destinations_.clear();
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

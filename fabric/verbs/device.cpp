@@ -6,10 +6,16 @@
 #include <limits>
 
 #include "fabric/posting_rules.h"
-#include "fabric/verbs/bootstrap.h"
+#include "fabric/verbs/connector.h"
+#include "fabric/verbs/listener.h"
 #include "fabric/verbs/network.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
 
 // libibverbs counts them in 8 bits.
@@ -17,46 +23,44 @@ constexpr int most_outstanding = std::numeric_limits<std::uint8_t>::max();
 // What fits into the field of a queue pair's attributes.
 constexpr std::uint32_t most_retries = 7;
 
-AtomicCapability to_capability(ibv_atomic_cap capability) {
+fabric::AtomicCapability to_capability(ibv_atomic_cap capability) {
   switch (capability) {
-    case IBV_ATOMIC_NONE: return AtomicCapability::none;
-    case IBV_ATOMIC_HCA: return AtomicCapability::device;
+    case IBV_ATOMIC_NONE: return fabric::AtomicCapability::none;
+    case IBV_ATOMIC_HCA: return fabric::AtomicCapability::device;
     case IBV_ATOMIC_GLOB: break;
   }
-  return AtomicCapability::global;
+  return fabric::AtomicCapability::global;
 }
 
 std::uint32_t limited(int value, int limit) {
   return static_cast<std::uint32_t>(std::clamp(value, 0, limit));
 }
 
-tl::unexpected<Error> refuse(std::string why) {
+tl::unexpected<fabric::Error> refuse(std::string why) {
   return make_error(ErrorCode::invalid_argument, std::move(why));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(FiberScheduler& scheduler,
-                                                       VerbsNetwork& network,
-                                                       const std::string& host_name,
-                                                       OpenedPort port) {
+Result<std::unique_ptr<Device>> Device::open(fabric::FiberScheduler& scheduler, Network& network,
+                                             const std::string& host_name, OpenedPort port) {
   ibv_comp_channel* const channel = ibv_create_comp_channel(port.context.get());
   if (channel == nullptr) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("no completion channel: {}", words_of(errno)));
   }
   ChannelHandle owned = own(channel, port.context);
-  std::unique_ptr<VerbsDevice> device(
-      new VerbsDevice(scheduler, network, host_name, std::move(port), std::move(owned)));
+  std::unique_ptr<Device> device(
+      new Device(scheduler, network, host_name, std::move(port), std::move(owned)));
   if (Result<void> queried = device->query_attributes(); !queried) {
-    return tl::unexpected<Error>(queried.error());
+    return tl::unexpected(queried.error());
   }
   device->await_interrupts();
   return device;
 }
 
-VerbsDevice::VerbsDevice(FiberScheduler& scheduler, VerbsNetwork& network, std::string host_name,
-                         OpenedPort port, ChannelHandle channel)
+Device::Device(fabric::FiberScheduler& scheduler, Network& network, std::string host_name,
+               OpenedPort port, ChannelHandle channel)
     : scheduler_(scheduler),
       network_(network),
       host_name_(std::move(host_name)),
@@ -70,7 +74,7 @@ VerbsDevice::VerbsDevice(FiberScheduler& scheduler, VerbsNetwork& network, std::
 }
 
 // The interrupt itself ends the network's sleep; all that is left to do is to take note of it.
-void VerbsDevice::await_interrupts() {
+void Device::await_interrupts() {
   interrupts_.async_wait(boost::asio::posix::descriptor_base::wait_read,
                          [this](const boost::system::error_code& error) {
                            if (error) return;
@@ -86,7 +90,7 @@ void VerbsDevice::await_interrupts() {
 // ---------------------------------------------------------------------------------------------------
 // Limits
 
-Result<void> VerbsDevice::query_attributes() {
+Result<void> Device::query_attributes() {
   ibv_device_attr_ex device{};
   const int failed = ibv_query_device_ex(context_.get(), nullptr, &device);
   if (failed != 0) {
@@ -114,7 +118,7 @@ Result<void> VerbsDevice::query_attributes() {
 }
 
 // No call tells it: the largest that a queue pair can be made with.
-std::uint32_t VerbsDevice::find_inline_limit() {
+std::uint32_t Device::find_inline_limit() {
   const DomainHandle domain = own(ibv_alloc_pd(context_.get()), context_);
   ibv_cq* const queue = ibv_create_cq(context_.get(), 2, nullptr, nullptr, 0);
   if (domain == nullptr || queue == nullptr) return 0;
@@ -141,16 +145,16 @@ std::uint32_t VerbsDevice::find_inline_limit() {
 // ---------------------------------------------------------------------------------------------------
 // What is made on it
 
-std::unique_ptr<ProtectionDomain> VerbsDevice::create_protection_domain() {
+std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
   ibv_pd* const domain = ibv_alloc_pd(context_.get());
   FALAFEL_ASSERT(domain != nullptr, "ibv_alloc_pd: {}", words_of(errno));
-  return std::make_unique<VerbsProtectionDomain>(own(domain, context_));
+  return std::make_unique<ProtectionDomain>(own(domain, context_));
 }
 
-Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
+Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue(
     std::uint32_t capacity) {
-  if (Result<void> checked = check_completion_capacity(capacity, attributes_); !checked) {
-    return tl::unexpected<Error>(checked.error());
+  if (Result<void> checked = fabric::check_completion_capacity(capacity, attributes_); !checked) {
+    return tl::unexpected(checked.error());
   }
   ibv_cq* const queue =
       ibv_create_cq(context_.get(), static_cast<int>(capacity), nullptr, channel_.get(), 0);
@@ -161,51 +165,54 @@ Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
                     "memory, or ask for less",
                     capacity, words_of(errno)));
   }
-  return std::make_unique<VerbsCompletionQueue>(
+  return std::make_unique<CompletionQueue>(
       std::make_shared<CompletionQueueState>(scheduler_, network_, channel_, queue, capacity));
 }
 
-Result<std::unique_ptr<VerbsQueuePair>> VerbsDevice::create_queue_pair(
-    const QueuePairOptions& options) {
+Result<std::unique_ptr<QueuePair>> Device::create_queue_pair(
+    const fabric::QueuePairOptions& options) {
   if (Result<void> checked = check_options(options); !checked) {
-    return tl::unexpected<Error>(checked.error());
+    return tl::unexpected(checked.error());
   }
-  return VerbsQueuePair::create(options, port_, attributes_, addresses_);
+  return QueuePair::create(options, port_, attributes_, addresses_);
 }
 
-Result<void> VerbsDevice::check_options(const QueuePairOptions& options) const {
-  if (dynamic_cast<VerbsProtectionDomain*>(options.protection_domain) == nullptr) {
+Result<void> Device::check_options(const fabric::QueuePairOptions& options) const {
+  if (dynamic_cast<ProtectionDomain*>(options.protection_domain) == nullptr) {
     return refuse("protection_domain: null, or of another fabric");
   }
-  if (Result<void> checked = check_limits(options, attributes_); !checked) return checked;
+  if (Result<void> checked = fabric::check_limits(options, attributes_); !checked) return checked;
   if (options.retry_count > most_retries) return refuse("retry_count: at most 7");
   return check_queues(options);
 }
 
-Result<void> VerbsDevice::check_queues(const QueuePairOptions& options) const {
-  const auto* sends = dynamic_cast<VerbsCompletionQueue*>(options.send_completions);
-  const auto* receives = dynamic_cast<VerbsCompletionQueue*>(options.receive_completions);
+Result<void> Device::check_queues(const fabric::QueuePairOptions& options) const {
+  const auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
+  const auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
   if (sends == nullptr || receives == nullptr) {
     return refuse("send_completions, receive_completions: null, or of another fabric");
   }
-  return check_free_entries(options, sends->state()->unreserved(), receives->state()->unreserved());
+  return fabric::check_free_entries(options, sends->state()->unreserved(),
+                                    receives->state()->unreserved());
 }
 
 // ---------------------------------------------------------------------------------------------------
 // Connections
 
-Result<std::unique_ptr<Listener>> VerbsDevice::listen(std::uint16_t service) {
-  return make_listener(*this, {.host = host_name_, .service = service});
+Result<std::unique_ptr<fabric::Listener>> Device::listen(std::uint16_t service) {
+  return listen_to_service(*this, {.host = host_name_, .service = service});
 }
 
-Result<Connection> VerbsDevice::connect(const Address& address, const QueuePairOptions& options,
-                                        PrivateData private_data, std::uint64_t deadline_ns) {
-  return make_connection(*this, address, options, private_data, deadline_ns);
+Result<fabric::Connection> Device::connect(const fabric::Address& address,
+                                           const fabric::QueuePairOptions& options,
+                                           fabric::PrivateData private_data,
+                                           std::uint64_t deadline_ns) {
+  return connect_to_listener(*this, address, options, private_data, deadline_ns);
 }
 
 // Packets are numbered from anywhere, so that late ones of an earlier connection are not taken for new.
-HandshakeBody VerbsDevice::describe(const VerbsQueuePair& queue_pair,
-                                    const QueuePairOptions& options) {
+HandshakeBody Device::describe(const QueuePair& queue_pair,
+                               const fabric::QueuePairOptions& options) {
   constexpr std::uint64_t packet_numbers = std::uint64_t{1} << 24;
   HandshakeBody body;
   body.gid = port_.gid;
@@ -221,28 +228,28 @@ HandshakeBody VerbsDevice::describe(const VerbsQueuePair& queue_pair,
   return body;
 }
 
-Result<std::unique_ptr<QueuePair>> VerbsDevice::create_datagram_queue_pair(
-    const QueuePairOptions& options) {
-  if (options.transport != Transport::unreliable_datagram) {
+Result<std::unique_ptr<fabric::QueuePair>> Device::create_datagram_queue_pair(
+    const fabric::QueuePairOptions& options) {
+  if (options.transport != fabric::Transport::unreliable_datagram) {
     return refuse("transport: datagram queue pairs are UD; connect() makes RC and UC");
   }
   if (!attributes_.supports_unreliable_datagram) {
     return make_error(ErrorCode::unsupported, "UD is for Ethernet (RoCE) only; use RC");
   }
   auto queue_pair = create_queue_pair(options);
-  if (!queue_pair) return tl::unexpected<Error>(queue_pair.error());
+  if (!queue_pair) return tl::unexpected(queue_pair.error());
   if (Result<void> ready = (*queue_pair)->become_ready_for_datagrams(); !ready) {
-    return tl::unexpected<Error>(ready.error());
+    return tl::unexpected(ready.error());
   }
   return std::move(*queue_pair);
 }
 
-Result<DatagramAddress> VerbsDevice::resolve(const std::string& host,
-                                             std::uint32_t queue_pair_number) {
+Result<fabric::DatagramAddress> Device::resolve(const std::string& host,
+                                                std::uint32_t queue_pair_number) {
   const auto gid = resolve_gid(network_.reactor(), host);
-  if (!gid) return tl::unexpected<Error>(gid.error());
-  return DatagramAddress{.host = addresses_->number_of(*gid),
-                         .queue_pair_number = queue_pair_number};
+  if (!gid) return tl::unexpected(gid.error());
+  return fabric::DatagramAddress{.host = addresses_->number_of(*gid),
+                                 .queue_pair_number = queue_pair_number};
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

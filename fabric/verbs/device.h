@@ -11,53 +11,59 @@
 #include "fabric/verbs/port_selection.h"
 #include "fabric/verbs/queue_pair.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
-class VerbsNetwork;
+class Network;
 
-class VerbsDevice final : public Device {
+class Device final : public fabric::Device {
  public:
-  static Result<std::unique_ptr<VerbsDevice>> open(FiberScheduler& scheduler, VerbsNetwork& network,
-                                                   const std::string& host_name, OpenedPort port);
+  static fabric::Result<std::unique_ptr<Device>> open(fabric::FiberScheduler& scheduler,
+                                                      Network& network,
+                                                      const std::string& host_name,
+                                                      OpenedPort port);
 
-  const DeviceAttributes& attributes() const override { return attributes_; }
-  std::unique_ptr<ProtectionDomain> create_protection_domain() override;
-  Result<std::unique_ptr<CompletionQueue>> create_completion_queue(std::uint32_t capacity) override;
-  Result<std::unique_ptr<Listener>> listen(std::uint16_t service) override;
-  Result<Connection> connect(const Address& address, const QueuePairOptions& options,
-                             PrivateData private_data, std::uint64_t deadline_ns) override;
-  Result<std::unique_ptr<QueuePair>> create_datagram_queue_pair(
-      const QueuePairOptions& options) override;
-  Result<DatagramAddress> resolve(const std::string& host,
-                                  std::uint32_t queue_pair_number) override;
+  const fabric::DeviceAttributes& attributes() const override { return attributes_; }
+  std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
+  fabric::Result<std::unique_ptr<fabric::CompletionQueue>> create_completion_queue(
+      std::uint32_t capacity) override;
+  fabric::Result<std::unique_ptr<fabric::Listener>> listen(std::uint16_t service) override;
+  fabric::Result<fabric::Connection> connect(const fabric::Address& address,
+                                             const fabric::QueuePairOptions& options,
+                                             fabric::PrivateData private_data,
+                                             std::uint64_t deadline_ns) override;
+  fabric::Result<std::unique_ptr<fabric::QueuePair>> create_datagram_queue_pair(
+      const fabric::QueuePairOptions& options) override;
+  fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
+                                                  std::uint32_t queue_pair_number) override;
 
   // For connections.
-  Result<std::unique_ptr<VerbsQueuePair>> create_queue_pair(const QueuePairOptions& options);
+  fabric::Result<std::unique_ptr<QueuePair>> create_queue_pair(
+      const fabric::QueuePairOptions& options);
   // This end of a connection, as the other side needs to know it.
-  HandshakeBody describe(const VerbsQueuePair& queue_pair, const QueuePairOptions& options);
-  FiberScheduler& scheduler() { return scheduler_; }
-  VerbsNetwork& network() { return network_; }
+  HandshakeBody describe(const QueuePair& queue_pair, const fabric::QueuePairOptions& options);
+  fabric::FiberScheduler& scheduler() { return scheduler_; }
+  Network& network() { return network_; }
 
  private:
-  VerbsDevice(FiberScheduler& scheduler, VerbsNetwork& network, std::string host_name,
-              OpenedPort port, ChannelHandle channel);
-  Result<void> query_attributes();
+  Device(fabric::FiberScheduler& scheduler, Network& network, std::string host_name,
+         OpenedPort port, ChannelHandle channel);
+  fabric::Result<void> query_attributes();
   std::uint32_t find_inline_limit();
-  Result<void> check_options(const QueuePairOptions& options) const;
-  Result<void> check_queues(const QueuePairOptions& options) const;
+  fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
+  fabric::Result<void> check_queues(const fabric::QueuePairOptions& options) const;
   void await_interrupts();
 
-  FiberScheduler& scheduler_;
-  VerbsNetwork& network_;
+  fabric::FiberScheduler& scheduler_;
+  Network& network_;
   std::string host_name_;
   ContextHandle context_;
   PortIdentity port_;
   ChannelHandle channel_;
   boost::asio::posix::stream_descriptor interrupts_;
-  SystemRandom random_;
-  DeviceAttributes attributes_;
+  fabric::SystemRandom random_;
+  fabric::DeviceAttributes attributes_;
   std::shared_ptr<AddressBook> addresses_ = std::make_shared<AddressBook>();
   std::uint32_t max_reads_as_responder_ = 0;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

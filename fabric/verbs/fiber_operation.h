@@ -9,17 +9,17 @@
 #include "fabric/realtime/clock.h"
 #include "fabric/realtime/fiber_scheduler.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 // Calls start(handler) and waits until the handler has been called, with an error code and whatever else;
 // empty at the deadline, or when the fiber was cancelled where it may end. The operation may outlive the wait, and so must what it works on: `start` is to
 // give it a share of that. Throws FiberCancelled.
 template <typename Start>
-std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& scheduler,
+std::optional<boost::system::error_code> wait_for_operation(fabric::FiberScheduler& scheduler,
                                                             std::uint64_t deadline_ns,
                                                             const Start& start) {
   struct Outcome {
-    WaitList waiters;
+    fabric::WaitList waiters;
     std::optional<boost::system::error_code> error;
   };
   const auto outcome = std::make_shared<Outcome>();
@@ -33,4 +33,4 @@ std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& sche
   return outcome->error;
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

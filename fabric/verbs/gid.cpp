@@ -5,7 +5,11 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
 
 std::string to_string(const Gid& gid) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -26,4 +30,4 @@ Result<Gid> resolve_gid(boost::asio::io_context& reactor, const std::string& nam
   return ip::make_address_v6(ip::v4_mapped, address.to_v4()).to_bytes();
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -9,7 +9,7 @@
 
 #include "fabric/error.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 using Gid = std::array<std::uint8_t, 16>;
 
@@ -20,6 +20,6 @@ inline constexpr std::uint8_t hop_limit = 64;
 std::string to_string(const Gid& gid);
 
 // Of the address of that name. Errors: unreachable (no such name).
-Result<Gid> resolve_gid(boost::asio::io_context& reactor, const std::string& name);
+fabric::Result<Gid> resolve_gid(boost::asio::io_context& reactor, const std::string& name);
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

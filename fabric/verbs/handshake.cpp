@@ -4,7 +4,11 @@
 
 #include <algorithm>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
 
 std::string problem_of(const HandshakeHead& head) {
   if (head.magic != handshake_magic) return "it does not speak this protocol; check the address";
@@ -17,15 +21,15 @@ std::string problem_of(const HandshakeHead& head) {
   return {};
 }
 
-PrivateData private_data_of(const HandshakeBody& body) {
+fabric::PrivateData private_data_of(const HandshakeBody& body) {
   const std::size_t size_bytes =
-      std::min<std::size_t>(body.private_data_bytes, max_private_data_bytes);
+      std::min<std::size_t>(body.private_data_bytes, fabric::max_private_data_bytes);
   return {body.private_data.begin(),
           body.private_data.begin() + static_cast<std::ptrdiff_t>(size_bytes)};
 }
 
-void set_private_data(HandshakeBody& body, const PrivateData& data) {
-  const std::size_t size_bytes = std::min(data.size(), max_private_data_bytes);
+void set_private_data(HandshakeBody& body, const fabric::PrivateData& data) {
+  const std::size_t size_bytes = std::min(data.size(), fabric::max_private_data_bytes);
   std::copy_n(data.begin(), size_bytes, body.private_data.begin());
   body.private_data_bytes = static_cast<std::uint32_t>(size_bytes);
 }
@@ -52,4 +56,4 @@ Result<Route> agree(const HandshakeBody& own, const HandshakeBody& other) {
                .reads_as_responder = std::min(own.reads_as_responder, other.reads_as_requester)};
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

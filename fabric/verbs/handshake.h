@@ -16,7 +16,7 @@
 #include "fabric/fabric.h"
 #include "fabric/verbs/queue_pair.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel in little endian");
 
@@ -40,12 +40,12 @@ struct HandshakeBody {
   std::uint32_t mtu_bytes = 0;
   std::uint16_t local_identifier = 0;
   std::uint8_t is_ethernet = 0;
-  Transport transport = Transport::reliable_connection;
+  fabric::Transport transport = fabric::Transport::reliable_connection;
   std::uint32_t reads_as_requester = 0;  // wished for
   std::uint32_t reads_as_responder = 0;  // at most
   std::uint32_t private_data_bytes = 0;
   std::uint32_t reserved = 0;
-  std::array<std::byte, max_private_data_bytes> private_data{};
+  std::array<std::byte, fabric::max_private_data_bytes> private_data{};
 };
 static_assert(sizeof(HandshakeBody) == 104);
 
@@ -58,10 +58,10 @@ static_assert(sizeof(HandshakeMessage) == 120);
 // What is wrong with a head that came from the other side, if anything.
 std::string problem_of(const HandshakeHead& head);
 
-PrivateData private_data_of(const HandshakeBody& body);
-void set_private_data(HandshakeBody& body, const PrivateData& data);  // cut to what fits
+fabric::PrivateData private_data_of(const HandshakeBody& body);
+void set_private_data(HandshakeBody& body, const fabric::PrivateData& data);  // cut to what fits
 
 // How this end reaches the other, and what both can do; or why they do not fit.
-Result<Route> agree(const HandshakeBody& own, const HandshakeBody& other);
+fabric::Result<Route> agree(const HandshakeBody& own, const HandshakeBody& other);
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

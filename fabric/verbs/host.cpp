@@ -1,33 +1,36 @@
 #include "fabric/verbs/host.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
-VerbsHost::VerbsHost(const VerbsHostOptions& options, std::unique_ptr<VerbsNetwork> network)
-    : RealTimeHost(options.name, *network, options.spin_ns),
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
+Host::Host(const HostOptions& options, std::unique_ptr<Network> network)
+    : fabric::RealTimeHost(options.name, *network, options.spin_ns),
       network_(std::move(network)),
       memory_options_{.huge_page_bytes = options.huge_page_bytes, .numa_node = options.numa_node} {}
 
-VerbsHost::~VerbsHost() { scheduler().unwind_all(); }
+Host::~Host() { scheduler().unwind_all(); }
 
-Result<std::unique_ptr<VerbsHost>> VerbsHost::create(const VerbsHostOptions& options) {
-  auto network = std::make_unique<VerbsNetwork>(options.report_failure);
+Result<std::unique_ptr<Host>> Host::create(const HostOptions& options) {
+  auto network = std::make_unique<Network>(options.report_failure);
   const auto address = resolve_gid(network->reactor(), options.name);
   if (!address) {
     return make_error(ErrorCode::invalid_argument, fmt::format("name: {}", address.error().detail));
   }
-  std::unique_ptr<VerbsHost> host(new VerbsHost(options, std::move(network)));
-  for (const VerbsDeviceOptions& wanted : options.devices) {
+  std::unique_ptr<Host> host(new Host(options, std::move(network)));
+  for (const DeviceOptions& wanted : options.devices) {
     auto port = open_port(wanted, *address);
-    if (!port) return tl::unexpected<Error>(port.error());
+    if (!port) return tl::unexpected(port.error());
     if (!host->memory_options_.numa_node) {
       host->memory_options_.numa_node = numa_node_of(*port->context);
     }
-    auto device =
-        VerbsDevice::open(host->scheduler(), *host->network_, options.name, std::move(*port));
-    if (!device) return tl::unexpected<Error>(device.error());
+    auto device = Device::open(host->scheduler(), *host->network_, options.name, std::move(*port));
+    if (!device) return tl::unexpected(device.error());
     host->devices_.push_back(std::move(*device));
   }
   return host;
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

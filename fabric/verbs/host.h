@@ -11,29 +11,30 @@
 #include "fabric/verbs/network.h"
 #include "fabric/verbs/options.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
-class VerbsHost final : public RealTimeHost {
+class Host final : public fabric::RealTimeHost {
  public:
   // Errors: invalid_argument (no such device, port or GID, a name that cannot be resolved), each with what
   // to do about it.
-  static Result<std::unique_ptr<VerbsHost>> create(const VerbsHostOptions& options);
-  ~VerbsHost() override;
-  VerbsHost(const VerbsHost&) = delete;
-  VerbsHost& operator=(const VerbsHost&) = delete;
+  static fabric::Result<std::unique_ptr<Host>> create(const HostOptions& options);
+  ~Host() override;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
 
   std::size_t device_count() const override { return devices_.size(); }
-  Device& device(std::size_t index) override { return *devices_.at(index); }
-  Result<std::shared_ptr<MemoryBlock>> allocate_memory(std::uint64_t size_bytes) override {
+  fabric::Device& device(std::size_t index) override { return *devices_.at(index); }
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
+      std::uint64_t size_bytes) override {
     return allocate_block(size_bytes, memory_options_);
   }
 
  private:
-  VerbsHost(const VerbsHostOptions& options, std::unique_ptr<VerbsNetwork> network);
+  Host(const HostOptions& options, std::unique_ptr<Network> network);
 
-  std::unique_ptr<VerbsNetwork> network_;
+  std::unique_ptr<Network> network_;
   MemoryOptions memory_options_;
-  std::vector<std::unique_ptr<VerbsDevice>> devices_;
+  std::vector<std::unique_ptr<Device>> devices_;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -8,7 +8,7 @@
 #include "fabric/verbs/port_selection.h"
 #include "fabric/verbs/resources.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 namespace {
 
 constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
@@ -87,7 +87,7 @@ class MachineCheck {
                              : "check the cable, and that a subnet manager runs (opensm)");
     }
     check_mtu(subject, attributes);
-    const VerbsDeviceOptions options{
+    const DeviceOptions options{
         .name = ibv_get_device_name(context->device), .port = port, .gid_index = {}};
     const auto opened = open_port(options, {});
     if (!opened) return add(Grade::problem, subject, opened.error().detail, "see there");
@@ -149,4 +149,4 @@ std::vector<Finding> check_machine(std::uint64_t memory_bytes) {
   return MachineCheck(memory_bytes).run();
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

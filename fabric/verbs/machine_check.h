@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 enum class Grade : std::uint8_t {
   good,
@@ -23,4 +23,4 @@ struct Finding {
 // `memory_bytes`: how much a process of this user is going to register; 0 asks for no certain amount.
 std::vector<Finding> check_machine(std::uint64_t memory_bytes);
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

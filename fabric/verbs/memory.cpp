@@ -12,19 +12,24 @@
 
 #include "fabric/posting_rules.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
 
 constexpr std::uint64_t small_page_bytes = 4096;
 
-class VerbsMemoryBlock final : public MemoryBlock {
+class MemoryBlock final : public fabric::MemoryBlock {
  public:
   // `address` is a mapping of `mapped_bytes`, which belongs to this object from now on.
-  VerbsMemoryBlock(std::byte* address, std::uint64_t size_bytes, std::uint64_t mapped_bytes)
+  MemoryBlock(std::byte* address, std::uint64_t size_bytes, std::uint64_t mapped_bytes)
       : address_(address), size_bytes_(size_bytes), mapped_bytes_(mapped_bytes) {}
-  ~VerbsMemoryBlock() override { ::munmap(address_, mapped_bytes_); }
-  VerbsMemoryBlock(const VerbsMemoryBlock&) = delete;
-  VerbsMemoryBlock& operator=(const VerbsMemoryBlock&) = delete;
+  ~MemoryBlock() override { ::munmap(address_, mapped_bytes_); }
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
 
   std::span<std::byte> bytes() override { return {address_, size_bytes_}; }
   std::uint64_t load(std::uint64_t offset) override {
@@ -43,8 +48,8 @@ class VerbsMemoryBlock final : public MemoryBlock {
 
  private:
   std::atomic_ref<std::uint64_t> word(std::uint64_t offset) {
-    check_range(offset, word_bytes);
-    FALAFEL_ASSERT(offset % word_bytes == 0, "offset {} is not aligned to a word", offset);
+    check_range(offset, fabric::word_bytes);
+    FALAFEL_ASSERT(offset % fabric::word_bytes == 0, "offset {} is not aligned to a word", offset);
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address_ + offset));
   }
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -60,31 +65,31 @@ class VerbsMemoryBlock final : public MemoryBlock {
 
 // Whole words where both ends allow it. A range that begins or ends within a word is moved bytewise
 // there, which no rule forbids: the contract's width is that of aligned words.
-void VerbsMemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
+void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
   check_range(offset, destination.size());
   for (std::uint64_t done = 0; done < destination.size();) {
     const std::uint64_t position = offset + done;
-    const std::uint64_t word_offset = position - position % word_bytes;
-    const auto value = std::bit_cast<std::array<std::byte, word_bytes>>(
+    const std::uint64_t word_offset = position - position % fabric::word_bytes;
+    const auto value = std::bit_cast<std::array<std::byte, fabric::word_bytes>>(
         std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address_ + word_offset))
             .load(std::memory_order_acquire));
     const std::uint64_t skipped = position - word_offset;
-    const std::uint64_t count = std::min(word_bytes - skipped, destination.size() - done);
+    const std::uint64_t count = std::min(fabric::word_bytes - skipped, destination.size() - done);
     std::memcpy(destination.data() + done, value.data() + skipped, count);
     done += count;
   }
 }
 
-void VerbsMemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
+void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
   check_range(offset, source.size());
   for (std::uint64_t done = 0; done < source.size();) {
     std::byte* const target = address_ + offset + done;
-    if ((offset + done) % word_bytes == 0 && source.size() - done >= word_bytes) {
+    if ((offset + done) % fabric::word_bytes == 0 && source.size() - done >= fabric::word_bytes) {
       std::uint64_t value = 0;
-      std::memcpy(&value, source.data() + done, word_bytes);
+      std::memcpy(&value, source.data() + done, fabric::word_bytes);
       std::atomic_ref(*reinterpret_cast<std::uint64_t*>(target))
           .store(value, std::memory_order_release);
-      done += word_bytes;
+      done += fabric::word_bytes;
     } else {
       std::atomic_ref(*target).store(source[done], std::memory_order_release);
       ++done;
@@ -95,14 +100,14 @@ void VerbsMemoryBlock::write(std::uint64_t offset, std::span<const std::byte> so
 // ---------------------------------------------------------------------------------------------------
 // Regions
 
-int to_flags(Access access) {
+int to_flags(fabric::Access access) {
   return (access.local_write ? IBV_ACCESS_LOCAL_WRITE : 0) |
          (access.remote_read ? IBV_ACCESS_REMOTE_READ : 0) |
          (access.remote_write ? IBV_ACCESS_REMOTE_WRITE : 0) |
          (access.remote_atomic ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 }
 
-tl::unexpected<Error> registration_failed(std::uint64_t length_bytes, int error_number) {
+tl::unexpected<fabric::Error> registration_failed(std::uint64_t length_bytes, int error_number) {
   rlimit limit{};
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
   const std::string most =
@@ -113,10 +118,10 @@ tl::unexpected<Error> registration_failed(std::uint64_t length_bytes, int error_
                                 length_bytes, words_of(error_number), most));
 }
 
-class VerbsMemoryRegion final : public MemoryRegion {
+class MemoryRegion final : public fabric::MemoryRegion {
  public:
-  VerbsMemoryRegion(std::shared_ptr<DomainState> domain, std::shared_ptr<MemoryBlock> block,
-                    ibv_mr* raw, const RegisteredRange& range)
+  MemoryRegion(std::shared_ptr<DomainState> domain, std::shared_ptr<fabric::MemoryBlock> block,
+               ibv_mr* raw, const RegisteredRange& range)
       : domain_(std::move(domain)),
         block_(std::move(block)),
         raw_(raw),
@@ -125,29 +130,29 @@ class VerbsMemoryRegion final : public MemoryRegion {
         range_(range) {
     domain_->regions[local_key_] = range;
   }
-  ~VerbsMemoryRegion() override { revoke(); }
-  VerbsMemoryRegion(const VerbsMemoryRegion&) = delete;
-  VerbsMemoryRegion& operator=(const VerbsMemoryRegion&) = delete;
+  ~MemoryRegion() override { revoke(); }
+  MemoryRegion(const MemoryRegion&) = delete;
+  MemoryRegion& operator=(const MemoryRegion&) = delete;
 
   std::uint32_t local_key() const override { return local_key_; }
   std::uint32_t remote_key() const override { return remote_key_; }
   std::uint64_t offset() const override { return range_.offset; }
   std::uint64_t length_bytes() const override { return range_.length_bytes; }
-  Access access() const override { return range_.access; }
-  Result<void> change_access(Access access) override;
+  fabric::Access access() const override { return range_.access; }
+  Result<void> change_access(fabric::Access access) override;
   void revoke() override;
 
  private:
   std::shared_ptr<DomainState> domain_;
-  std::shared_ptr<MemoryBlock> block_;
+  std::shared_ptr<fabric::MemoryBlock> block_;
   ibv_mr* raw_;  // null: revoked
   std::uint32_t local_key_;
   std::uint32_t remote_key_;
   RegisteredRange range_;
 };
 
-Result<void> VerbsMemoryRegion::change_access(Access access) {
-  if (Result<void> checked = check_access(access); !checked) return checked;
+Result<void> MemoryRegion::change_access(fabric::Access access) {
+  if (Result<void> checked = fabric::check_access(access); !checked) return checked;
   if (raw_ == nullptr) {
     return make_error(ErrorCode::invalid_argument, "the region was revoked; register it anew");
   }
@@ -166,7 +171,7 @@ Result<void> VerbsMemoryRegion::change_access(Access access) {
   return {};
 }
 
-void VerbsMemoryRegion::revoke() {
+void MemoryRegion::revoke() {
   if (raw_ == nullptr) return;
   domain_->regions.erase(local_key_);
   const int failed = ibv_dereg_mr(std::exchange(raw_, nullptr));
@@ -175,10 +180,10 @@ void VerbsMemoryRegion::revoke() {
 
 }  // namespace
 
-Result<std::unique_ptr<MemoryRegion>> VerbsProtectionDomain::register_memory(
-    std::shared_ptr<MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
-    Access access) {
-  if (dynamic_cast<VerbsMemoryBlock*>(block.get()) == nullptr) {
+Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
+    std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+    fabric::Access access) {
+  if (dynamic_cast<MemoryBlock*>(block.get()) == nullptr) {
     return make_error(
         ErrorCode::invalid_argument,
         "block: null, or of another fabric; use memory from this host's allocate_memory");
@@ -186,8 +191,8 @@ Result<std::unique_ptr<MemoryRegion>> VerbsProtectionDomain::register_memory(
   if (length_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "length_bytes: 0; register at least one byte");
   }
-  if (Result<void> checked = check_access(access); !checked) {
-    return tl::unexpected<Error>(checked.error());
+  if (Result<void> checked = fabric::check_access(access); !checked) {
+    return tl::unexpected(checked.error());
   }
   const std::uint64_t size_bytes = block->bytes().size();
   if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
@@ -199,7 +204,7 @@ Result<std::unique_ptr<MemoryRegion>> VerbsProtectionDomain::register_memory(
   ibv_mr* const raw =
       ibv_reg_mr_iova(state_->raw.get(), base + offset, length_bytes, offset, to_flags(access));
   if (raw == nullptr) return registration_failed(length_bytes, errno);
-  return std::make_unique<VerbsMemoryRegion>(
+  return std::make_unique<MemoryRegion>(
       state_, std::move(block), raw,
       RegisteredRange{
           .block = base, .offset = offset, .length_bytes = length_bytes, .access = access});
@@ -220,8 +225,8 @@ void prefer_node(void* address, std::uint64_t length_bytes, std::uint32_t node) 
 
 }  // namespace
 
-Result<std::shared_ptr<MemoryBlock>> allocate_block(std::uint64_t size_bytes,
-                                                    const MemoryOptions& options) {
+Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_bytes,
+                                                            const MemoryOptions& options) {
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
@@ -244,8 +249,7 @@ Result<std::shared_ptr<MemoryBlock>> allocate_block(std::uint64_t size_bytes,
                                        : ""));
   }
   if (options.numa_node) prefer_node(address, mapped_bytes, *options.numa_node);
-  return std::make_shared<VerbsMemoryBlock>(static_cast<std::byte*>(address), size_bytes,
-                                            mapped_bytes);
+  return std::make_shared<MemoryBlock>(static_cast<std::byte*>(address), size_bytes, mapped_bytes);
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -9,22 +9,22 @@
 #include "fabric/fabric.h"
 #include "fabric/verbs/resources.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 struct MemoryOptions {
   std::uint64_t huge_page_bytes = 0;
   std::optional<std::uint32_t> numa_node;
 };
 
-Result<std::shared_ptr<MemoryBlock>> allocate_block(std::uint64_t size_bytes,
-                                                    const MemoryOptions& options);
+fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_bytes,
+                                                                    const MemoryOptions& options);
 
 // A registration as posting looks at it.
 struct RegisteredRange {
   std::byte* block = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
-  Access access{};
+  fabric::Access access{};
 
   bool contains(std::uint64_t first, std::uint64_t size_bytes) const {
     return first >= offset && size_bytes <= length_bytes &&
@@ -38,18 +38,17 @@ struct DomainState {
   std::unordered_map<std::uint32_t, RegisteredRange> regions;  // by local key
 };
 
-class VerbsProtectionDomain final : public ProtectionDomain {
+class ProtectionDomain final : public fabric::ProtectionDomain {
  public:
-  explicit VerbsProtectionDomain(DomainHandle raw)
+  explicit ProtectionDomain(DomainHandle raw)
       : state_(std::make_shared<DomainState>(DomainState{.raw = std::move(raw), .regions = {}})) {}
-  Result<std::unique_ptr<MemoryRegion>> register_memory(std::shared_ptr<MemoryBlock> block,
-                                                        std::uint64_t offset,
-                                                        std::uint64_t length_bytes,
-                                                        Access access) override;
+  fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
+      std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
+      fabric::Access access) override;
   const std::shared_ptr<DomainState>& state() const { return state_; }
 
  private:
   std::shared_ptr<DomainState> state_;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -5,7 +5,7 @@
 #include "fabric/realtime/clock.h"
 #include "fabric/verbs/completion_queue.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 namespace {
 
 // Nothing is known to need it: the bound on the harm that a lost interrupt can do.
@@ -13,7 +13,7 @@ constexpr std::uint64_t longest_sleep_ns = 1'000'000'000;
 
 }  // namespace
 
-bool VerbsNetwork::poll_awaited() {
+bool Network::poll_awaited() {
   bool found = false;
   for (CompletionQueueState* queue : queues_) {
     if (queue->is_awaited()) found = queue->collect() || found;
@@ -21,23 +21,23 @@ bool VerbsNetwork::poll_awaited() {
   return found;
 }
 
-void VerbsNetwork::progress() {
+void Network::progress() {
   poll_awaited();
   if (++rounds_ % rounds_per_reactor_turn == 0) reactor_.poll();
 }
 
 // Interrupts are asked for first and the queues are looked at once more afterwards: a completion that
 // comes in between would else not wake anybody.
-void VerbsNetwork::idle_until(std::uint64_t deadline_ns) {
+void Network::idle_until(std::uint64_t deadline_ns) {
   for (CompletionQueueState* queue : queues_) {
     if (queue->is_awaited()) queue->ask_for_interrupt();
   }
   if (poll_awaited()) return;
-  const std::uint64_t now_ns = monotonic_ns();
+  const std::uint64_t now_ns = fabric::monotonic_ns();
   if (deadline_ns <= now_ns) return;
   reactor_.restart();
   reactor_.run_one_for(std::chrono::nanoseconds(std::min(deadline_ns - now_ns, longest_sleep_ns)));
   reactor_.poll();
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

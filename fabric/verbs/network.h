@@ -10,17 +10,17 @@
 
 #include "fabric/realtime/fiber_scheduler.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 class CompletionQueueState;
 
-class VerbsNetwork final : public Network {
+class Network final : public fabric::Network {
  public:
-  explicit VerbsNetwork(std::function<void(std::string_view)> report_failure)
+  explicit Network(std::function<void(std::string_view)> report_failure)
       : report_failure_(std::move(report_failure)) {}
 
   void progress() override;
-  std::uint64_t next_deadline_ns() const override { return never_ns; }
+  std::uint64_t next_deadline_ns() const override { return fabric::never_ns; }
   void idle_until(std::uint64_t deadline_ns) override;
 
   boost::asio::io_context& reactor() { return reactor_; }
@@ -42,4 +42,4 @@ class VerbsNetwork final : public Network {
   std::uint32_t rounds_ = 0;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
-struct VerbsDeviceOptions {
+struct DeviceOptions {
   // As `ibv_devices` lists it. Empty: the first that has an active port.
   std::string name;
   // Counted from 1. 0: the first that is active.
@@ -26,10 +26,10 @@ struct VerbsDeviceOptions {
 inline constexpr std::uint64_t always_spin_ns = ~std::uint64_t{0};
 inline constexpr std::uint64_t never_spin_ns = 0;
 
-struct VerbsHostOptions {
+struct HostOptions {
   // The name or address under which others reach this host, and it itself. It listens there.
   std::string name;
-  std::vector<VerbsDeviceOptions> devices{1};
+  std::vector<DeviceOptions> devices{1};
   // How long to look for completions before sleeping.
   std::uint64_t spin_ns = 50'000;
   // 0: ordinary pages. Else blocks of at least this size are made of pages of this size (2 MiB or 1 GiB),
@@ -41,4 +41,4 @@ struct VerbsHostOptions {
   std::function<void(std::string_view)> report_failure{};
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

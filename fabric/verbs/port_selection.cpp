@@ -4,7 +4,12 @@
 #include <fstream>
 #include <memory>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
 
 constexpr std::size_t gid_prefix_bytes = 12;
@@ -75,7 +80,7 @@ Result<std::uint8_t> select_gid(ibv_context* context, std::uint8_t port,
 }
 
 Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
-                              const ibv_port_attr& attributes, const VerbsDeviceOptions& options,
+                              const ibv_port_attr& attributes, const DeviceOptions& options,
                               const Gid& address) {
   PortIdentity identity;
   identity.port = port;
@@ -87,7 +92,7 @@ Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
     identity.gid_index = *options.gid_index;
   } else if (identity.is_ethernet) {
     const auto selected = select_gid(context, port, attributes, address);
-    if (!selected) return tl::unexpected<Error>(selected.error());
+    if (!selected) return tl::unexpected(selected.error());
     identity.gid_index = *selected;
   }
   ibv_gid gid{};
@@ -101,7 +106,7 @@ Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
   return identity;
 }
 
-Result<OpenedPort> open_device(ibv_device* device, const VerbsDeviceOptions& options,
+Result<OpenedPort> open_device(ibv_device* device, const DeviceOptions& options,
                                const Gid& address) {
   const std::string name = ibv_get_device_name(device);
   ibv_context* const raw = ibv_open_device(device);
@@ -130,21 +135,21 @@ Result<OpenedPort> open_device(ibv_device* device, const VerbsDeviceOptions& opt
                     name, options.port == 0 ? "" : fmt::format(" {}", options.port)));
   }
   auto identity = identify(raw, port, *active, options, address);
-  if (!identity) return tl::unexpected<Error>(identity.error());
+  if (!identity) return tl::unexpected(identity.error());
   if (attributes.vendor_id == soft_roce_vendor) identity->most_retries = soft_roce_most_retries;
   return OpenedPort{.context = std::move(context), .identity = *identity};
 }
 
 }  // namespace
 
-Result<OpenedPort> open_port(const VerbsDeviceOptions& options, const Gid& address) {
+Result<OpenedPort> open_port(const DeviceOptions& options, const Gid& address) {
   const DeviceList list;
   if (list.count == 0) {
     return make_error(ErrorCode::invalid_argument,
                       "there is no RDMA device; load the driver of the network card, or Soft-RoCE: "
                       "`modprobe rdma_rxe` and `rdma link add rxe0 type rxe netdev INTERFACE`");
   }
-  Error last_error{
+  fabric::Error last_error{
       .code = ErrorCode::invalid_argument,
       .detail = fmt::format("there is no RDMA device '{}', only: {}", options.name, list.names())};
   for (int i = 0; i < list.count; ++i) {
@@ -153,7 +158,7 @@ Result<OpenedPort> open_port(const VerbsDeviceOptions& options, const Gid& addre
     if (opened) return opened;
     last_error = opened.error();
   }
-  return tl::unexpected<Error>(std::move(last_error));
+  return tl::unexpected(std::move(last_error));
 }
 
 std::optional<std::uint32_t> numa_node_of(const ibv_context& context) {
@@ -163,4 +168,4 @@ std::optional<std::uint32_t> numa_node_of(const ibv_context& context) {
   return static_cast<std::uint32_t>(node);
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

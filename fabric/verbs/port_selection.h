@@ -9,7 +9,7 @@
 #include "fabric/verbs/queue_pair.h"
 #include "fabric/verbs/resources.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 struct OpenedPort {
   ContextHandle context;
@@ -17,9 +17,9 @@ struct OpenedPort {
 };
 
 // `address`: the host's own, as a GID (IPv4 addresses mapped into IPv6).
-Result<OpenedPort> open_port(const VerbsDeviceOptions& options, const Gid& address);
+fabric::Result<OpenedPort> open_port(const DeviceOptions& options, const Gid& address);
 
 // Of the device's place in the machine, if it has one.
 std::optional<std::uint32_t> numa_node_of(const ibv_context& context);
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

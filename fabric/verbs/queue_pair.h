@@ -18,14 +18,14 @@
 #include "fabric/verbs/memory.h"
 #include "fabric/verbs/resources.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 // What a request's completion refers to.
 struct RequestReference {
   std::uint64_t id = 0;
-  Opcode opcode = Opcode::read;
+  fabric::Opcode opcode = fabric::Opcode::read;
   std::uint64_t sequence = 0;
-  MemoryAddress buffer{};  // receives
+  fabric::MemoryAddress buffer{};  // receives
 };
 
 // Of a port: what a queue pair of it needs to know.
@@ -52,34 +52,33 @@ struct Route {
   std::uint32_t reads_as_responder = 1;
 };
 
-class VerbsQueuePair final : public QueuePair {
+class QueuePair final : public fabric::QueuePair {
  public:
   // The options were checked by the device.
-  static Result<std::unique_ptr<VerbsQueuePair>> create(const QueuePairOptions& options,
-                                                        const PortIdentity& port,
-                                                        const DeviceAttributes& attributes,
-                                                        std::shared_ptr<AddressBook> addresses);
-  ~VerbsQueuePair() override { close(); }
-  VerbsQueuePair(const VerbsQueuePair&) = delete;
-  VerbsQueuePair& operator=(const VerbsQueuePair&) = delete;
+  static fabric::Result<std::unique_ptr<QueuePair>> create(
+      const fabric::QueuePairOptions& options, const PortIdentity& port,
+      const fabric::DeviceAttributes& attributes, std::shared_ptr<AddressBook> addresses);
+  ~QueuePair() override { close(); }
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
 
   // Up to ready. On an error the queue pair is of no use.
-  Result<void> join(const Route& route);
-  Result<void> become_ready_for_datagrams();
+  fabric::Result<void> join(const Route& route);
+  fabric::Result<void> become_ready_for_datagrams();
 
   std::uint32_t number() const override { return number_; }
-  Transport transport() const override { return options_.transport; }
-  QueuePairState state() const override;
-  Result<void> post_send(std::span<const WorkRequest> chain) override;
-  Result<void> post_receive(std::span<const ReceiveRequest> chain) override;
+  fabric::Transport transport() const override { return options_.transport; }
+  fabric::QueuePairState state() const override;
+  fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain) override;
+  fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain) override;
   void move_to_error() override;
   void close() override;
 
   // For completion queues.
   RequestReference reference(std::uint64_t device_id) const;
-  DatagramAddress source(const ibv_wc& entry, const RequestReference& receive);
-  void release(Opcode opcode, std::uint64_t sequence);
-  bool note_failure(Opcode opcode);  // whether it is the first
+  fabric::DatagramAddress source(const ibv_wc& entry, const RequestReference& receive);
+  void release(fabric::Opcode opcode, std::uint64_t sequence);
+  bool note_failure(fabric::Opcode opcode);  // whether it is the first
 
  private:
   // The requests of one queue that have not been polled: [released, posted).
@@ -95,30 +94,30 @@ class VerbsQueuePair final : public QueuePair {
     }
   };
 
-  VerbsQueuePair(const QueuePairOptions& options, const PortIdentity& port,
-                 const DeviceAttributes& attributes, std::shared_ptr<AddressBook> addresses,
-                 ibv_qp* raw);
+  QueuePair(const fabric::QueuePairOptions& options, const PortIdentity& port,
+            const fabric::DeviceAttributes& attributes, std::shared_ptr<AddressBook> addresses,
+            ibv_qp* raw);
 
-  LocalBuffer examine_local(const MemoryAddress& local, std::uint64_t length_bytes,
-                            bool is_written) const;
-  Result<void> check_chain(std::span<const WorkRequest> chain);
-  void translate(const WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer);
+  fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
+                                    bool is_written) const;
+  fabric::Result<void> check_chain(std::span<const fabric::WorkRequest> chain);
+  void translate(const fabric::WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer);
 
   static std::uint32_t key_of_datagrams();
-  Result<void> prepare_destination(const DatagramAddress& destination);
-  void address(const DatagramAddress& destination, ibv_send_wr& out) const;
+  fabric::Result<void> prepare_destination(const fabric::DatagramAddress& destination);
+  void address(const fabric::DatagramAddress& destination, ibv_send_wr& out) const;
   void forget_destinations();
 
-  Result<void> initialize();
-  Result<void> become_ready_to_receive(const Route& route);
-  Result<void> become_ready_to_send(const Route& route);
+  fabric::Result<void> initialize();
+  fabric::Result<void> become_ready_to_receive(const Route& route);
+  fabric::Result<void> become_ready_to_send(const Route& route);
   bool enter_error() const;
   bool is_in_error_by_device() const;
   void let_answer_leave() const;
 
-  QueuePairOptions options_;
+  fabric::QueuePairOptions options_;
   PortIdentity port_;
-  DeviceAttributes attributes_;
+  fabric::DeviceAttributes attributes_;
   std::shared_ptr<AddressBook> addresses_;
   std::vector<ibv_ah*> destinations_;  // by the host's number; null: not sent to yet
   std::shared_ptr<DomainState> domain_;
@@ -126,7 +125,7 @@ class VerbsQueuePair final : public QueuePair {
   std::shared_ptr<CompletionQueueState> receive_completions_;
   ibv_qp* raw_;
   std::uint32_t number_;
-  mutable QueuePairState state_ = QueuePairState::ready;
+  mutable fabric::QueuePairState state_ = fabric::QueuePairState::ready;
   Queue sends_;
   Queue receives_;
   // Kept for their memory.
@@ -135,4 +134,4 @@ class VerbsQueuePair final : public QueuePair {
   std::vector<ibv_sge> buffers_;
 };
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

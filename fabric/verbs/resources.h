@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 
 using ContextHandle = std::shared_ptr<ibv_context>;
 using DomainHandle = std::shared_ptr<ibv_pd>;
@@ -34,4 +34,4 @@ inline std::string words_of(int error_number) {
   return fmt::format("{} (errno {})", std::strerror(error_number), error_number);
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -64,14 +64,14 @@ void await_end(pid_t process) {
 }
 
 void run_host(const HostOfProgram& host, std::uint64_t spin_ns) {
-  const fabric::VerbsHostOptions options{
+  const verbs::HostOptions options{
       .name = host.description.name,
-      .devices = std::vector<fabric::VerbsDeviceOptions>(
+      .devices = std::vector<verbs::DeviceOptions>(
           host.description.device_count, {.name = device_name, .port = 0, .gid_index = {}}),
       .spin_ns = spin_ns,
       .numa_node = {},
       .report_failure = {}};
-  auto made = fabric::VerbsHost::create(options);
+  auto made = verbs::Host::create(options);
   FALAFEL_ASSERT(made.has_value(), "{}", made.error().detail);
   (*made)->run_program([&] { host.body(**made); });
 }
@@ -187,7 +187,7 @@ class VerbsVariant final : public Variant {
 }  // namespace
 
 std::vector<VariantPointer> backend_variants() {
-  return {std::make_shared<VerbsVariant>("asleep", fabric::never_spin_ns, 1),
+  return {std::make_shared<VerbsVariant>("asleep", verbs::never_spin_ns, 1),
           std::make_shared<VerbsVariant>("polling", 200'000, 1)};
 }
 

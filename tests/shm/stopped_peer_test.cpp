@@ -15,7 +15,7 @@
 #include "engine/layout/control_message.h"
 #include "engine/local_memory.h"
 #include "fabric/shm/connector.h"
-#include "fabric/shm/hello.h"
+#include "fabric/shm/handshake.h"
 #include "fabric/shm/process.h"
 #include "fabric/shm/socket.h"
 
@@ -287,12 +287,12 @@ TEST_F(StoppedPeerTest, InTheMiddleOfConnectingKeepsNobodyOut) {
 }
 
 // A caller that says something of its own about its endpoint.
-void say_hello(const std::filesystem::path& path, const shm::Arena& arena, std::uint64_t endpoint) {
+void call(const std::filesystem::path& path, const shm::Arena& arena, std::uint64_t endpoint) {
   const auto socket = shm::connect_to(path).value();
-  shm::Hello hello;
-  hello.arena = arena.mapping()->header().id;
-  hello.endpoint = endpoint;
-  shm::send_message(socket.get(), std::as_bytes(std::span(&hello, 1)), &arena.file());
+  shm::HandshakeMessage message;
+  message.arena = arena.mapping()->header().id;
+  message.endpoint = endpoint;
+  shm::send_message(socket.get(), std::as_bytes(std::span(&message, 1)), &arena.file());
   std::this_thread::sleep_for(100ms);
 }
 
@@ -306,7 +306,7 @@ TEST_F(StoppedPeerTest, WhoseEndpointIsNowhereIsRefused) {
   respond([&](Responder& responder) {
     for (const std::uint64_t place :
          {std::uint64_t{1} << 50, std::uint64_t{8}, ~std::uint64_t{63}, own}) {
-      const std::jthread caller([&] { say_hello(path, *arena, place); });
+      const std::jthread caller([&] { call(path, *arena, place); });
       const auto request = responder.listener->accept(responder.host.now_ns() + 20 * second_ns);
       ASSERT_NE(request, nullptr);
       const auto accepted = request->accept(responder.options(), {});

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace falafel::fabric {
+namespace falafel::verbs {
 namespace {
 
 HandshakeBody make_end() {
@@ -41,7 +41,7 @@ TEST(HandshakeTest, EachEndTakesWhatBothCanDo) {
 TEST(HandshakeTest, EndsOfDifferentKindsDoNotFit) {
   const HandshakeBody own = make_end();
   HandshakeBody other = make_end();
-  other.transport = Transport::unreliable_connection;
+  other.transport = fabric::Transport::unreliable_connection;
   EXPECT_FALSE(agree(own, other).has_value());
   other = make_end();
   other.is_ethernet = 0;
@@ -57,9 +57,10 @@ TEST(HandshakeTest, StrangersAndOtherVersionsAreToldApart) {
 
 TEST(HandshakeTest, PrivateDataIsCutToWhatFits) {
   HandshakeBody body;
-  const PrivateData data(max_private_data_bytes + 1, std::byte{5});
+  const fabric::PrivateData data(fabric::max_private_data_bytes + 1, std::byte{5});
   set_private_data(body, data);
-  EXPECT_EQ(private_data_of(body), PrivateData(max_private_data_bytes, std::byte{5}));
+  EXPECT_EQ(private_data_of(body),
+            fabric::PrivateData(fabric::max_private_data_bytes, std::byte{5}));
   set_private_data(body, {});
   EXPECT_TRUE(private_data_of(body).empty());
 }
@@ -68,8 +69,8 @@ TEST(HandshakeTest, PrivateDataIsCutToWhatFits) {
 TEST(HandshakeTest, ClaimOfTooMuchPrivateDataIsNotBelieved) {
   HandshakeBody body;
   body.private_data_bytes = 1'000'000;
-  EXPECT_EQ(private_data_of(body).size(), max_private_data_bytes);
+  EXPECT_EQ(private_data_of(body).size(), fabric::max_private_data_bytes);
 }
 
 }  // namespace
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -12,21 +12,21 @@
 namespace falafel::command_line {
 namespace {
 
-std::string_view word_for(fabric::Grade grade) {
+std::string_view word_for(verbs::Grade grade) {
   switch (grade) {
-    case fabric::Grade::good: return "ok     ";
-    case fabric::Grade::advice: return "advice ";
-    case fabric::Grade::problem: break;
+    case verbs::Grade::good: return "ok     ";
+    case verbs::Grade::advice: return "advice ";
+    case verbs::Grade::problem: break;
   }
   return "PROBLEM";
 }
 
 int examine(std::uint64_t memory_mib) {
   int status = 0;
-  for (const fabric::Finding& finding : fabric::check_machine(memory_mib << 20U)) {
+  for (const verbs::Finding& finding : verbs::check_machine(memory_mib << 20U)) {
     fmt::print("{} {}: {}\n", word_for(finding.grade), finding.subject, finding.fact);
     if (!finding.remedy.empty()) fmt::print("        remedy: {}\n", finding.remedy);
-    if (finding.grade == fabric::Grade::problem) status = 1;
+    if (finding.grade == verbs::Grade::problem) status = 1;
   }
   return status;
 }

@@ -41,7 +41,7 @@ engine::ClientOptions client_options();
 
 // Makes the host and runs the body as its program. The process's exit status: that of the body, or 2 if
 // the host cannot be made, which is explained.
-int run_on_host(const Settings& settings, const std::function<int(fabric::VerbsHost&)>& body);
+int run_on_host(const Settings& settings, const std::function<int(verbs::Host&)>& body);
 
 // The commands.
 int serve(const Settings& settings);      // until told to end; then judges its memory

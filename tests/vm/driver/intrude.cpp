@@ -16,7 +16,7 @@ using fabric::Opcode;
 // A connection of its own for each attempt.
 class Intruder {
  public:
-  Intruder(fabric::VerbsHost& host, const Settings& settings)
+  Intruder(verbs::Host& host, const Settings& settings)
       : domain_(host.device(0).create_protection_domain()),
         completions_(host.device(0).create_completion_queue(8).value()),
         memory_(host.allocate_memory(4'096).value()),
@@ -70,7 +70,7 @@ struct Attempt {
   fabric::CompletionStatus expected;
 };
 
-int try_all(fabric::VerbsHost& host, const Settings& settings) {
+int try_all(verbs::Host& host, const Settings& settings) {
   const engine::Geometry geometry = server_options(settings).geometry;
   constexpr auto refused = fabric::CompletionStatus::remote_access_error;
   constexpr auto success = fabric::CompletionStatus::success;
@@ -104,7 +104,7 @@ int try_all(fabric::VerbsHost& host, const Settings& settings) {
 }  // namespace
 
 int intrude(const Settings& settings) {
-  return run_on_host(settings, [&](fabric::VerbsHost& host) { return try_all(host, settings); });
+  return run_on_host(settings, [&](verbs::Host& host) { return try_all(host, settings); });
 }
 
 }  // namespace falafel::driver

@@ -136,7 +136,7 @@ int explain(const fabric::Error& error) {
 }
 
 // With one connection after the other, if that is wanted.
-int work(fabric::VerbsHost& host, const Settings& settings) {
+int work(verbs::Host& host, const Settings& settings) {
   EventLog log(settings.events);
   std::map<Answer, std::uint64_t> answers;
   std::vector<std::unique_ptr<Actor>> actors;
@@ -173,7 +173,7 @@ int work(fabric::VerbsHost& host, const Settings& settings) {
   return answers.contains(Answer::corrupted) ? 1 : 0;
 }
 
-int read_all(fabric::VerbsHost& host, const Settings& settings) {
+int read_all(verbs::Host& host, const Settings& settings) {
   EventLog log(settings.events);
   std::map<Answer, std::uint64_t> answers;
   Actor actor(host, settings, 0, log, answers);
@@ -189,11 +189,11 @@ int read_all(fabric::VerbsHost& host, const Settings& settings) {
 }  // namespace
 
 int load(const Settings& settings) {
-  return run_on_host(settings, [&](fabric::VerbsHost& host) { return work(host, settings); });
+  return run_on_host(settings, [&](verbs::Host& host) { return work(host, settings); });
 }
 
 int read_back(const Settings& settings) {
-  return run_on_host(settings, [&](fabric::VerbsHost& host) { return read_all(host, settings); });
+  return run_on_host(settings, [&](verbs::Host& host) { return read_all(host, settings); });
 }
 
 }  // namespace falafel::driver

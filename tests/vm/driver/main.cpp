@@ -29,8 +29,8 @@ engine::ClientOptions client_options() {
   return options;
 }
 
-int run_on_host(const Settings& settings, const std::function<int(fabric::VerbsHost&)>& body) {
-  fabric::VerbsHostOptions options;
+int run_on_host(const Settings& settings, const std::function<int(verbs::Host&)>& body) {
+  verbs::HostOptions options;
   options.name = settings.name;
   options.devices.front().name = settings.device;
   if (settings.gid_index >= 0) {
@@ -38,7 +38,7 @@ int run_on_host(const Settings& settings, const std::function<int(fabric::VerbsH
   }
   options.spin_ns = settings.spin_us * 1'000;
   options.report_failure = [](std::string_view what) { fmt::print("device: {}\n", what); };
-  auto host = fabric::VerbsHost::create(options);
+  auto host = verbs::Host::create(options);
   if (!host) {
     fmt::print("{}: {}\n", to_string(host.error().code), host.error().detail);
     return 2;

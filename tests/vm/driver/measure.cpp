@@ -31,7 +31,7 @@ void report(const char* what, std::uint64_t duration_ns, const engine::Operation
              static_cast<double>(after.verbs - before.verbs) / rounds);
 }
 
-int measure_all(fabric::VerbsHost& host, const Settings& settings) {
+int measure_all(verbs::Host& host, const Settings& settings) {
   auto connected = engine::Client::connect(
       host, {.host = settings.server, .service = settings.service}, client_options());
   if (!connected) {
@@ -62,8 +62,7 @@ int measure_all(fabric::VerbsHost& host, const Settings& settings) {
 }  // namespace
 
 int measure(const Settings& settings) {
-  return run_on_host(settings,
-                     [&](fabric::VerbsHost& host) { return measure_all(host, settings); });
+  return run_on_host(settings, [&](verbs::Host& host) { return measure_all(host, settings); });
 }
 
 }  // namespace falafel::driver

@@ -54,7 +54,7 @@ std::uint16_t control_service(const Settings& settings) {
   return static_cast<std::uint16_t>(settings.service + 1);
 }
 
-int serve_until_told(fabric::VerbsHost& host, const Settings& settings) {
+int serve_until_told(verbs::Host& host, const Settings& settings) {
   auto server = engine::Server::start(host, server_options(settings));
   if (!server) {
     fmt::print("{}: {}\n", to_string(server.error().code), server.error().detail);
@@ -78,12 +78,11 @@ int serve_until_told(fabric::VerbsHost& host, const Settings& settings) {
 }  // namespace
 
 int serve(const Settings& settings) {
-  return run_on_host(settings,
-                     [&](fabric::VerbsHost& host) { return serve_until_told(host, settings); });
+  return run_on_host(settings, [&](verbs::Host& host) { return serve_until_told(host, settings); });
 }
 
 int finish(const Settings& settings) {
-  return run_on_host(settings, [&](fabric::VerbsHost& host) {
+  return run_on_host(settings, [&](verbs::Host& host) {
     fabric::Device& device = host.device(0);
     const auto domain = device.create_protection_domain();
     const auto completions = device.create_completion_queue(2);

@@ -14,12 +14,11 @@ class VerbsFabric final : public Fabric {
 
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_host(
       const std::string& name) override {
-    return fabric::VerbsHost::create(
-        {.name = name,
-         .devices = {{.name = options_.device,
-                      .port = options_.port,
-                      .gid_index = options_.gid_index}},
-         .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0});
+    return verbs::Host::create({.name = name,
+                                .devices = {{.name = options_.device,
+                                             .port = options_.port,
+                                             .gid_index = options_.gid_index}},
+                                .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0});
   }
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
     return create_host(own_server_name(options_));

@@ -18,12 +18,12 @@
 
 namespace falafel::shm {
 
-class ProcessCore {
+class ProcessState {
  public:
-  ProcessCore(const ProcessOptions& options, std::unique_ptr<Arena> arena);
-  ~ProcessCore();
-  ProcessCore(const ProcessCore&) = delete;
-  ProcessCore& operator=(const ProcessCore&) = delete;
+  ProcessState(const ProcessOptions& options, std::unique_ptr<Arena> arena);
+  ~ProcessState();
+  ProcessState(const ProcessState&) = delete;
+  ProcessState& operator=(const ProcessState&) = delete;
 
   const ProcessOptions& options() const { return options_; }
   Arena& arena() { return *arena_; }

@@ -13,12 +13,17 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
-#include "fabric/verbs/bootstrap.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/handshake.h"
+#include "fabric/verbs/listener.h"
 #include "fabric/verbs/network.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
 
 namespace asio = boost::asio;
@@ -50,7 +55,7 @@ struct Caller : std::enable_shared_from_this<Caller> {
     asio::async_write(socket, asio::buffer(&reply, sizeof reply),
                       [self = shared_from_this()](const error_code&, std::size_t) {});
   }
-  void reject(const PrivateData& reason) {
+  void reject(const fabric::PrivateData& reason) {
     HandshakeBody body;
     set_private_data(body, reason);
     answer(HandshakeKind::rejection, body);
@@ -62,47 +67,47 @@ struct Caller : std::enable_shared_from_this<Caller> {
   HandshakeMessage reply;
 };
 
-class VerbsConnectionRequest final : public ConnectionRequest {
+class ConnectionRequest final : public fabric::ConnectionRequest {
  public:
-  VerbsConnectionRequest(VerbsDevice& device, std::shared_ptr<Caller> caller)
+  ConnectionRequest(Device& device, std::shared_ptr<Caller> caller)
       : device_(device),
         caller_(std::move(caller)),
         private_data_(private_data_of(caller_->offer.body)) {}
-  ~VerbsConnectionRequest() override { reject({}); }
-  VerbsConnectionRequest(const VerbsConnectionRequest&) = delete;
-  VerbsConnectionRequest& operator=(const VerbsConnectionRequest&) = delete;
+  ~ConnectionRequest() override { reject({}); }
+  ConnectionRequest(const ConnectionRequest&) = delete;
+  ConnectionRequest& operator=(const ConnectionRequest&) = delete;
 
-  const PrivateData& private_data() const override { return private_data_; }
+  const fabric::PrivateData& private_data() const override { return private_data_; }
 
-  Result<std::unique_ptr<QueuePair>> accept(const QueuePairOptions& options,
-                                            PrivateData private_data) override {
+  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
+                                                    fabric::PrivateData private_data) override {
     if (caller_ == nullptr) {
       return make_error(ErrorCode::invalid_argument, "the request was answered before");
     }
-    if (Result<void> checked = check_private_data(private_data); !checked) {
-      return tl::unexpected<Error>(checked.error());
+    if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
+      return tl::unexpected(checked.error());
     }
     auto queue_pair = device_.create_queue_pair(options);
-    if (!queue_pair) return tl::unexpected<Error>(queue_pair.error());
+    if (!queue_pair) return tl::unexpected(queue_pair.error());
     HandshakeBody own = device_.describe(**queue_pair, options);
     set_private_data(own, private_data);
     const auto route = agree(own, caller_->offer.body);
-    if (!route) return tl::unexpected<Error>(route.error());
+    if (!route) return tl::unexpected(route.error());
     if (Result<void> joined = (*queue_pair)->join(*route); !joined) {
-      return tl::unexpected<Error>(joined.error());
+      return tl::unexpected(joined.error());
     }
     std::exchange(caller_, nullptr)->answer(HandshakeKind::acceptance, own);
     return std::move(*queue_pair);
   }
 
-  void reject(PrivateData reason) override {
+  void reject(fabric::PrivateData reason) override {
     if (caller_ != nullptr) std::exchange(caller_, nullptr)->reject(reason);
   }
 
  private:
-  VerbsDevice& device_;
+  Device& device_;
   std::shared_ptr<Caller> caller_;  // null after the answer
-  PrivateData private_data_;
+  fabric::PrivateData private_data_;
 };
 
 // What the operations under way share with the listener.
@@ -140,24 +145,24 @@ struct Reception : std::enable_shared_from_this<Reception> {
 
   tcp::acceptor acceptor;
   std::deque<std::shared_ptr<Caller>> callers;
-  WaitList waiters;
+  fabric::WaitList waiters;
 };
 
-class VerbsListener final : public Listener {
+class Listener final : public fabric::Listener {
  public:
-  VerbsListener(VerbsDevice& device, std::shared_ptr<Reception> reception)
+  Listener(Device& device, std::shared_ptr<Reception> reception)
       : device_(device), reception_(std::move(reception)) {
     reception_->receive_next();
   }
-  ~VerbsListener() override {
+  ~Listener() override {
     error_code ignored;
     reception_->acceptor.close(ignored);
     for (const auto& caller : reception_->callers) caller->reject({});
   }
-  VerbsListener(const VerbsListener&) = delete;
-  VerbsListener& operator=(const VerbsListener&) = delete;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
 
-  std::unique_ptr<ConnectionRequest> accept(std::uint64_t deadline_ns) override {
+  std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override {
     if (!reception_->callers.empty()) device_.scheduler().yield();
     while (reception_->callers.empty()) {
       const bool woken = device_.scheduler().wait(&reception_->waiters, deadline_ns);
@@ -167,15 +172,16 @@ class VerbsListener final : public Listener {
     }
     auto caller = std::move(reception_->callers.front());
     reception_->callers.pop_front();
-    return std::make_unique<VerbsConnectionRequest>(device_, std::move(caller));
+    return std::make_unique<ConnectionRequest>(device_, std::move(caller));
   }
 
  private:
-  VerbsDevice& device_;
+  Device& device_;
   std::shared_ptr<Reception> reception_;
 };
 
-tl::unexpected<Error> cannot_listen(const Address& address, const error_code& error) {
+tl::unexpected<fabric::Error> cannot_listen(const fabric::Address& address,
+                                            const error_code& error) {
   const std::string where = fmt::format("port {} of {}", address.service, address.host);
   if (error == asio::error::address_in_use) {
     return make_error(ErrorCode::address_in_use,
@@ -194,7 +200,8 @@ tl::unexpected<Error> cannot_listen(const Address& address, const error_code& er
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> make_listener(VerbsDevice& device, const Address& address) {
+Result<std::unique_ptr<fabric::Listener>> listen_to_service(Device& device,
+                                                            const fabric::Address& address) {
   asio::io_context& reactor = device.network().reactor();
   error_code error;
   tcp::resolver resolver(reactor);
@@ -210,7 +217,7 @@ Result<std::unique_ptr<Listener>> make_listener(VerbsDevice& device, const Addre
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) return cannot_listen(address, error);
-  return std::make_unique<VerbsListener>(device, std::move(reception));
+  return std::make_unique<Listener>(device, std::move(reception));
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -1,4 +1,4 @@
-#include "fabric/shm/process_core.h"
+#include "fabric/shm/process_state.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,24 +10,24 @@ using fabric::ErrorCode;
 using fabric::make_error;
 using fabric::Result;
 
-ProcessCore::ProcessCore(const ProcessOptions& options, std::unique_ptr<Arena> arena)
+ProcessState::ProcessState(const ProcessOptions& options, std::unique_ptr<Arena> arena)
     : options_(options),
       arena_(std::move(arena)),
       keys_(*arena_),
       work_(boost::asio::make_work_guard(context_)),
       thread_([this] { context_.run(); }) {}
 
-ProcessCore::~ProcessCore() {
+ProcessState::~ProcessState() {
   context_.stop();
   thread_.join();
   undrained_.clear();
 }
 
-std::uint64_t ProcessCore::next_wake_word() {
+std::uint64_t ProcessState::next_wake_word() {
   return wake_word_table_offset + wake_words_++ % max_wake_words * sizeof(WakeWord);
 }
 
-Result<std::unique_ptr<OwnEndpoint>> ProcessCore::make_endpoint(
+Result<std::unique_ptr<OwnEndpoint>> ProcessState::make_endpoint(
     std::uint32_t receive_requests, std::shared_ptr<const DomainNumber> domain,
     std::uint64_t wake_word) {
   const std::uint32_t slots = std::bit_ceil(receive_requests);
@@ -42,8 +42,8 @@ Result<std::unique_ptr<OwnEndpoint>> ProcessCore::make_endpoint(
   return std::make_unique<OwnEndpoint>(*this, std::move(domain), *offset, size_bytes);
 }
 
-Result<std::shared_ptr<MappedArena>> ProcessCore::map_peer(const ArenaId& id,
-                                                           const FileDescriptor& file) {
+Result<std::shared_ptr<MappedArena>> ProcessState::map_peer(const ArenaId& id,
+                                                            const FileDescriptor& file) {
   if (id == arena_->mapping()->header().id) return arena_->mapping();
   const std::lock_guard lock(mutex_);
   std::erase_if(peers_, [](const auto& peer) { return peer.second.expired(); });
@@ -61,13 +61,13 @@ Result<std::shared_ptr<MappedArena>> ProcessCore::map_peer(const ArenaId& id,
   return mapped;
 }
 
-void ProcessCore::retire(std::shared_ptr<Link> link) {
+void ProcessState::retire(std::shared_ptr<Link> link) {
   if (link->is_drained()) return;
   const std::lock_guard lock(mutex_);
   undrained_.push_back(std::move(link));
 }
 
-void ProcessCore::release_what_is_drained() {
+void ProcessState::release_what_is_drained() {
   std::erase_if(undrained_, [](const std::shared_ptr<Link>& link) { return link->is_drained(); });
   std::erase_if(quarantine_, [this](const Range& range) {
     if (is_within_reach(range)) return false;
@@ -76,7 +76,7 @@ void ProcessCore::release_what_is_drained() {
   });
 }
 
-bool ProcessCore::is_within_reach(const Range& range) const {
+bool ProcessState::is_within_reach(const Range& range) const {
   return std::ranges::any_of(range.domains, [this](const auto& domain) {
     const auto alive = domain.lock();
     return alive != nullptr &&
@@ -84,15 +84,15 @@ bool ProcessCore::is_within_reach(const Range& range) const {
   });
 }
 
-void ProcessCore::release_memory(std::uint64_t offset, std::uint64_t size_bytes,
-                                 std::vector<std::weak_ptr<const DomainNumber>> domains) {
+void ProcessState::release_memory(std::uint64_t offset, std::uint64_t size_bytes,
+                                  std::vector<std::weak_ptr<const DomainNumber>> domains) {
   const std::lock_guard lock(mutex_);
   quarantine_.push_back(
       {.offset = offset, .size_bytes = size_bytes, .domains = std::move(domains)});
   release_what_is_drained();
 }
 
-Result<std::uint64_t> ProcessCore::allocate_memory(std::uint64_t size_bytes) {
+Result<std::uint64_t> ProcessState::allocate_memory(std::uint64_t size_bytes) {
   {
     const std::lock_guard lock(mutex_);
     release_what_is_drained();

@@ -7,13 +7,18 @@
 #include <boost/asio/write.hpp>
 
 #include "fabric/posting_rules.h"
-#include "fabric/verbs/bootstrap.h"
+#include "fabric/verbs/connector.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/fiber_operation.h"
 #include "fabric/verbs/handshake.h"
 #include "fabric/verbs/network.h"
 
-namespace falafel::fabric {
+namespace falafel::verbs {
+
+using fabric::ErrorCode;
+using fabric::make_error;
+using fabric::Result;
+
 namespace {
 
 namespace asio = boost::asio;
@@ -33,7 +38,7 @@ struct Attempt {
 
 class Connector {
  public:
-  Connector(VerbsDevice& device, const Address& address, std::uint64_t deadline_ns)
+  Connector(Device& device, const fabric::Address& address, std::uint64_t deadline_ns)
       : device_(device),
         address_(address),
         deadline_ns_(deadline_ns),
@@ -51,7 +56,7 @@ class Connector {
     attempt_->offer.body = offer;
     for (const auto step : {&Connector::resolve, &Connector::open, &Connector::send_offer,
                             &Connector::receive_answer}) {
-      if (Result<void> done = (this->*step)(); !done) return tl::unexpected<Error>(done.error());
+      if (Result<void> done = (this->*step)(); !done) return tl::unexpected(done.error());
     }
     return attempt_->answer.body;
   }
@@ -102,7 +107,7 @@ class Connector {
     }
     if (Result<void> body = receive(&answer.body, sizeof answer.body); !body) return body;
     if (answer.head.kind == HandshakeKind::acceptance) return {};
-    const PrivateData reason = private_data_of(answer.body);
+    const fabric::PrivateData reason = private_data_of(answer.body);
     return fail(
         ErrorCode::connection_refused,
         fmt::format("it rejected the connection{}{}", reason.empty() ? "" : ": ",
@@ -120,40 +125,42 @@ class Connector {
     return {};
   }
 
-  tl::unexpected<Error> fail(ErrorCode code, std::string_view why) const {
+  tl::unexpected<fabric::Error> fail(ErrorCode code, std::string_view why) const {
     return make_error(code,
                       fmt::format("service {} of {}: {}", address_.service, address_.host, why));
   }
 
-  VerbsDevice& device_;
-  const Address& address_;
+  Device& device_;
+  const fabric::Address& address_;
   std::uint64_t deadline_ns_;
   std::shared_ptr<Attempt> attempt_;
 };
 
 }  // namespace
 
-Result<Connection> make_connection(VerbsDevice& device, const Address& address,
-                                   const QueuePairOptions& options, const PrivateData& private_data,
-                                   std::uint64_t deadline_ns) {
-  if (options.transport == Transport::unreliable_datagram) {
+Result<fabric::Connection> connect_to_listener(Device& device, const fabric::Address& address,
+                                               const fabric::QueuePairOptions& options,
+                                               const fabric::PrivateData& private_data,
+                                               std::uint64_t deadline_ns) {
+  if (options.transport == fabric::Transport::unreliable_datagram) {
     return make_error(ErrorCode::unsupported, "transport: UD is not connected; use RC");
   }
-  if (Result<void> checked = check_private_data(private_data); !checked) {
-    return tl::unexpected<Error>(checked.error());
+  if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
+    return tl::unexpected(checked.error());
   }
   auto queue_pair = device.create_queue_pair(options);
-  if (!queue_pair) return tl::unexpected<Error>(queue_pair.error());
+  if (!queue_pair) return tl::unexpected(queue_pair.error());
   HandshakeBody own = device.describe(**queue_pair, options);
   set_private_data(own, private_data);
   const auto answer = Connector(device, address, deadline_ns).exchange(own);
-  if (!answer) return tl::unexpected<Error>(answer.error());
+  if (!answer) return tl::unexpected(answer.error());
   const auto route = agree(own, *answer);
-  if (!route) return tl::unexpected<Error>(route.error());
+  if (!route) return tl::unexpected(route.error());
   if (Result<void> joined = (*queue_pair)->join(*route); !joined) {
-    return tl::unexpected<Error>(joined.error());
+    return tl::unexpected(joined.error());
   }
-  return Connection{.queue_pair = std::move(*queue_pair), .private_data = private_data_of(*answer)};
+  return fabric::Connection{.queue_pair = std::move(*queue_pair),
+                            .private_data = private_data_of(*answer)};
 }
 
-}  // namespace falafel::fabric
+}  // namespace falafel::verbs

@@ -13,7 +13,7 @@
 
 namespace falafel::shm {
 
-struct Hello {
+struct HandshakeMessage {
   std::uint32_t magic = layout_magic;
   std::uint32_t version = layout_version;
   ArenaId arena{};
@@ -31,17 +31,18 @@ struct Hello {
     return std::span(private_data).first(std::min<std::size_t>(private_bytes, private_data.size()));
   }
 };
-static_assert(std::has_unique_object_representations_v<Hello>);
+static_assert(std::has_unique_object_representations_v<HandshakeMessage>);
 
 // Said before a socket is closed in good order: the queue pair is gone, its process is not.
 inline constexpr std::byte goodbye{'b'};
 
-inline std::optional<Hello> parse_hello(std::span<const std::byte> message) {
-  Hello hello;
-  if (message.size() != sizeof hello) return std::nullopt;
-  std::memcpy(&hello, message.data(), sizeof hello);
-  if (hello.magic != layout_magic) return std::nullopt;
-  return hello;
+// Empty if the bytes are no message of this protocol. Its version may be another one.
+inline std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes) {
+  HandshakeMessage message;
+  if (bytes.size() != sizeof message) return std::nullopt;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  if (message.magic != layout_magic) return std::nullopt;
+  return message;
 }
 
 }  // namespace falafel::shm

@@ -1,0 +1,152 @@
+// Posting: a chain of the contract becomes a list of libibverbs. The rules are those of
+// fabric/posting_rules.h.
+#include <bit>
+
+#include "fabric/verbs/queue_pair.h"
+
+namespace falafel::verbs {
+
+using fabric::Result;
+
+namespace {
+
+// Marks the device's identifiers of receive requests; the rest is the sequence number.
+constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
+
+std::uint64_t device_id(bool is_receive, std::uint64_t sequence) {
+  return is_receive ? sequence | receive_mark : sequence;
+}
+
+ibv_wr_opcode to_code(fabric::Opcode opcode) {
+  switch (opcode) {
+    case fabric::Opcode::read: return IBV_WR_RDMA_READ;
+    case fabric::Opcode::write: return IBV_WR_RDMA_WRITE;
+    case fabric::Opcode::compare_and_swap: return IBV_WR_ATOMIC_CMP_AND_SWP;
+    case fabric::Opcode::fetch_and_add: return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case fabric::Opcode::send:
+    case fabric::Opcode::receive: break;
+  }
+  return IBV_WR_SEND;
+}
+
+}  // namespace
+
+RequestReference QueuePair::reference(std::uint64_t id) const {
+  return (id & receive_mark) != 0 ? receives_.at(id & ~receive_mark) : sends_.at(id);
+}
+
+// Requests complete in the order of posting, so that all before are done with as well.
+void QueuePair::release(fabric::Opcode opcode, std::uint64_t sequence) {
+  Queue& queue = opcode == fabric::Opcode::receive ? receives_ : sends_;
+  queue.released = sequence + 1;
+}
+
+fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
+                                             std::uint64_t length_bytes, bool is_written) const {
+  const auto found = domain_->regions.find(local.key);
+  return fabric::examine_local_buffer(found == domain_->regions.end() ? nullptr : &found->second,
+                                      local, length_bytes, is_written);
+}
+
+// libibverbs would report some broken rules only in completions, and break the queue pair over them, or
+// post half of a chain.
+Result<void> QueuePair::check_chain(std::span<const fabric::WorkRequest> chain) {
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written);
+  };
+  const fabric::QueueOccupancy queue{.queue_pair_number = number_,
+                                     .is_closed = state_ == fabric::QueuePairState::closed,
+                                     .places_taken = sends_.taken()};
+  Result<void> checked = fabric::check_send_chain(chain, queue, options_, attributes_, examine);
+  if (!checked || options_.transport != fabric::Transport::unreliable_datagram) return checked;
+  for (const fabric::WorkRequest& request : chain) {
+    if (Result<void> ready = prepare_destination(request.destination); !ready) return ready;
+  }
+  return {};
+}
+
+Result<void> QueuePair::post_send(std::span<const fabric::WorkRequest> chain) {
+  if (Result<void> checked = check_chain(chain); !checked) return checked;
+  if (chain.empty()) return {};
+  send_list_.assign(chain.size(), ibv_send_wr{});
+  buffers_.assign(chain.size(), ibv_sge{});
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    translate(chain[i], send_list_[i], buffers_[i]);
+    if (i > 0) send_list_[i - 1].next = &send_list_[i];
+  }
+  ibv_send_wr* refused = nullptr;
+  const int failed = ibv_post_send(raw_, send_list_.data(), &refused);
+  FALAFEL_ASSERT(failed == 0, "ibv_post_send: {}", words_of(failed));
+  return {};
+}
+
+Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    return examine_local(local, length_bytes, is_written);
+  };
+  const fabric::QueueOccupancy queue{.queue_pair_number = number_,
+                                     .is_closed = state_ == fabric::QueuePairState::closed,
+                                     .places_taken = receives_.taken()};
+  if (Result<void> checked = fabric::check_receive_chain(chain, queue, options_, examine);
+      !checked) {
+    return checked;
+  }
+  if (chain.empty()) return {};
+  receive_list_.assign(chain.size(), ibv_recv_wr{});
+  buffers_.assign(chain.size(), ibv_sge{});
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    const fabric::ReceiveRequest& request = chain[i];
+    const std::uint64_t sequence = receives_.posted++;
+    receives_.at(sequence) = {.id = request.id,
+                              .opcode = fabric::Opcode::receive,
+                              .sequence = sequence,
+                              .buffer = request.local};
+    buffers_[i] = {
+        .addr = request.local.offset, .length = request.length_bytes, .lkey = request.local.key};
+    receive_list_[i].wr_id = device_id(true, sequence);
+    receive_list_[i].sg_list = &buffers_[i];
+    receive_list_[i].num_sge = request.length_bytes == 0 ? 0 : 1;
+    if (i > 0) receive_list_[i - 1].next = &receive_list_[i];
+  }
+  ibv_recv_wr* refused = nullptr;
+  const int failed = ibv_post_recv(raw_, receive_list_.data(), &refused);
+  FALAFEL_ASSERT(failed == 0, "ibv_post_recv: {}", words_of(failed));
+  if (state_ == fabric::QueuePairState::error) enter_error();  // as in note_failure()
+  return {};
+}
+
+void QueuePair::translate(const fabric::WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer) {
+  const std::uint64_t sequence = sends_.posted++;
+  sends_.at(sequence) = {
+      .id = request.id, .opcode = request.opcode, .sequence = sequence, .buffer = {}};
+  buffer = {
+      .addr = request.local.offset, .length = request.length_bytes, .lkey = request.local.key};
+  out.wr_id = device_id(false, sequence);
+  out.sg_list = &buffer;
+  out.num_sge = request.length_bytes == 0 ? 0 : 1;
+  out.opcode = to_code(request.opcode);
+  if (request.signalled) out.send_flags |= IBV_SEND_SIGNALED;
+  if (request.fenced) out.send_flags |= IBV_SEND_FENCE;
+  if (request.inlined && request.length_bytes > 0) {
+    // Copied here and now, from where this process sees it.
+    const std::byte* const block = domain_->regions.at(request.local.key).block;
+    buffer.addr = std::bit_cast<std::uint64_t>(block + request.local.offset);
+    out.send_flags |= IBV_SEND_INLINE;
+  }
+  if (options_.transport == fabric::Transport::unreliable_datagram) {
+    address(request.destination, out);
+  } else if (is_atomic(request.opcode)) {
+    out.wr.atomic.remote_addr = request.remote.offset;
+    out.wr.atomic.rkey = request.remote.key;
+    const bool compares = request.opcode == fabric::Opcode::compare_and_swap;
+    out.wr.atomic.compare_add = compares ? request.compare : request.swap_or_add;
+    out.wr.atomic.swap = compares ? request.swap_or_add : 0;
+  } else {
+    out.wr.rdma.remote_addr = request.remote.offset;
+    out.wr.rdma.rkey = request.remote.key;
+  }
+}
+
+}  // namespace falafel::verbs
