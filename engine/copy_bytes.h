@@ -7,8 +7,8 @@
 
 namespace falafel::engine {
 
-// `destination` has room for them; they do not overlap. The std::ranges::copy of GCC 12 would take the bytes of
-// a constant source one by one.
+// `destination` must have enough room, and the ranges must not overlap. The standard alternative,
+// std::ranges::copy in GCC 12, copies byte by byte from a constant source.
 inline void copy_bytes(std::span<const std::byte> source, std::byte* destination) {
   std::copy_n(source.data(), source.size(), destination);
 }

@@ -1,4 +1,5 @@
-// Registered memory of the own host, or a piece of it: where requests take data from and put it.
+// Registered memory of the local host, or a part of it. Requests read their data from it and write
+// results to it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct LocalMemory {
   std::span<std::byte> bytes(std::uint64_t offset, std::uint64_t length) const {
     return block->bytes().subspan(begin + offset, length);
   }
-  // Lives on its own.
+  // The returned part shares ownership of the memory.
   LocalMemory piece(std::uint64_t offset, std::uint64_t length) const {
     return {block, region, begin + offset, length};
   }

@@ -1,4 +1,4 @@
-// Checks of options, whose messages name the option and its range.
+// Range checks for options. The messages name the option and its range.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace falafel::engine {
 inline std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
                                                     std::uint64_t least, std::uint64_t most) {
   if (value >= least && value <= most) return std::nullopt;
-  return fmt::format("{} is {}, and must be from {} to {}", name, value, least, most);
+  return fmt::format("{} is {} but must be from {} to {}", name, value, least, most);
 }
 
 }  // namespace falafel::engine

@@ -1,5 +1,5 @@
-// Rare branches of the engine. A campaign reports how often each was reached; one that never was is a
-// hole in it.
+// Rare branches of the engine. A campaign reports how often it reached each one; a branch that it
+// never reached is not tested by that campaign.
 #pragma once
 
 #include <array>

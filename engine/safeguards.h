@@ -1,6 +1,7 @@
-// What keeps the store correct, switch by switch. The algorithms of the thesis alone are correct only
-// while no memory is reused and no cleanup runs; each safeguard excludes an interleaving that breaks
-// them, and can be switched off to see it break. Client and server of a store have the same settings.
+// Switches for everything that keeps the store correct. The algorithms of the thesis alone are
+// correct only while no memory is reused and no cleanup runs. Each safeguard excludes an
+// interleaving that breaks them, and switching it off shows how. The client and the server of a
+// store must use the same settings.
 #pragma once
 
 #include <array>
@@ -9,69 +10,75 @@
 namespace falafel::engine {
 
 struct Safeguards {
-  // A client reads an entry and pauses; the container's region is collected and granted again; the
-  // client reads another key's container there, or (after 2^30 changes) swaps an entry that it does not
-  // know. On: collected memory is granted again only after every client that was connected when its
-  // collection ended has since been without old operations, or has been fenced.
+  // A client reads an entry and pauses. The server collects the container's region and grants it
+  // again. The client then reads another key's container there or, after 2^30 changes, swaps an
+  // entry that it does not know. On: the server grants collected memory again only after every
+  // client that was connected at the end of the collection has completed its earlier operations or
+  // has been fenced.
   bool epoch_reclamation = true;
 
-  // A client finds the first slots of a chain occupied by others; cleanup moves the client's key into
-  // one of them; the client goes on to the slot where the key was and finds it empty. On: before it
-  // answers "not found" or inserts, it reads every walked word again, and restarts if a slot may have got
-  // another key.
+  // A client finds the first slots of a chain occupied by other keys. The cleanup moves the
+  // client's key into one of them. The client continues to the key's previous slot and finds it
+  // empty. On: before it answers "not found" or inserts, the client rereads every word of the walk
+  // and restarts if a slot may have been bound to another key.
   bool double_collect = true;
 
-  // A DELETE comes between the collector's copy and its compare-and-swap; the entry goes on pointing
-  // into the collected region. On: the collector tries again while the entry points there.
+  // A DELETE intervenes between the collector's copy and its compare-and-swap, and the entry
+  // continues to point into the collected region. On: the collector retries as long as the entry
+  // points there.
   bool collector_retry = true;
 
-  // The collector has walked past a slot when cleanup moves an entry there that it had not met yet. On:
-  // collection and cleanup take turns, and no compare-and-swap of the one is left when the other begins.
+  // The collector has passed a slot when the cleanup moves an entry there that the collector has
+  // not seen. On: collection and cleanup exclude each other, and all compare-and-swaps of one have
+  // completed before the other starts.
   bool exclusion = true;
 
-  // A client that was given up still has requests under way: they land after its region was scanned or
-  // granted again. On: its queue pair is in error and drained, and its right to write is revoked, before
-  // its region is scanned.
+  // A client that the server gave up on still has requests in flight, which arrive after its region
+  // was scanned or granted again. On: before the server scans the region, it moves the client's
+  // queue pair to the error state, drains it, and revokes its write access.
   bool fence_before_reclaim = true;
 
   // A client releases a full region while another of its operations is about to publish a container
-  // there: the entry appears after the collector has passed. On: a region is released only when
-  // everything that refers to it has completed.
+  // there, so the entry appears after the collector has passed its slot. On: a client releases a
+  // region only after everything that refers to it has completed.
   bool release_after_completion = true;
 
-  // The collector's compare-and-swaps are under way when the region is granted again, or fail unnoticed.
-  // On: a region is freed only after all of them have completed.
+  // The collector's compare-and-swaps are still in flight when the region is granted again, or fail
+  // unnoticed. On: the server frees a region only after all of them have completed.
   bool drain_before_free = true;
 
-  // A client reads an entry and pauses; others change it, and change it back to the same word; the
-  // client's compare-and-swap succeeds. On: every change that could recreate a word increments the tag;
-  // cleanup increments the tags of all entries that it locks.
+  // A client reads an entry and pauses. Others change the entry and change it back to the same
+  // word, and the client's compare-and-swap succeeds. On: every change that could recreate a word
+  // increments the tag, and the cleanup increments the tags of all entries that it locks.
   bool tag_discipline = true;
 
-  // A client found the empty slot at a chain's end and pauses; cleanup moves entries forward and another
-  // client inserts the same key further up; the first one's insertion succeeds as well. Or it fills the
-  // slot after the cleanup has seen it empty, and what the cleanup empties cuts its chain. On: cleanup
-  // locks through the first empty slot (and so changes its tag).
+  // A client finds the empty slot at the end of a chain and pauses. The cleanup moves entries
+  // forward, another client inserts the same key in an earlier slot, and the first client's
+  // insertion also succeeds. Alternatively, the client fills the slot after the cleanup has seen it
+  // empty, and the entries that the cleanup empties cut the chain. On: the cleanup locks up to and
+  // including the first empty slot, which changes that slot's tag.
   bool terminator_lock = true;
 
-  // Another client or the server changed the entry since FIND: it may belong to another key by now. On:
-  // SET and DELETE start over from FIND. Off: they swap against the word that they lost to.
+  // Another client or the server changes the entry after FIND, so it may belong to another key. On:
+  // SET and DELETE restart from FIND. Off: they retry the swap with the new word as expected value.
   bool restart_after_lost_compare_and_swap = true;
 
-  // A container is read while it is being written. On: its checksums are compared.
+  // A client reads a container while it is being written. On: the client verifies its checksums.
   bool crc_verification = true;
 
-  // A table without an empty slot is walked for ever, and a cleanup locks all of it. On: a walk ends after the
-  // whole table; a cleanup locks two entries at a time, and clears what foreign locks there are.
+  // A search in a table without an empty slot never ends, and a cleanup locks the whole table. On:
+  // a search ends after the whole table; a cleanup locks two entries at a time and clears locks
+  // that others left behind.
   bool bounded_walks = true;
 
-  // A client reads an entry and pauses, or its compare-and-swap is held up on its way; others change the
-  // entry until its tag has come round and the word is the same again; the compare-and-swap succeeds
-  // (Behringer 4.2.3). On: the server gives up a client that does not say in time that its operations
-  // are young, which is before a tag can come round (docs/protocol.md, "The table").
+  // A client reads an entry and pauses, or its compare-and-swap is delayed in the network. Others
+  // change the entry until its tag wraps around and the word is the same again, and the
+  // compare-and-swap succeeds (Behringer 4.2.3). On: the server gives up on a client that does not
+  // report in time that its operations are recent; the time-out is shorter than a tag needs to wrap
+  // around (docs/protocol.md, "The table").
   bool heartbeats = true;
 
-  // The thesis to the letter (Behringer, chapters 3 and 4).
+  // The thesis as published (Behringer, chapters 3 and 4).
   static constexpr Safeguards published() {
     Safeguards safeguards;
     safeguards.epoch_reclamation = false;

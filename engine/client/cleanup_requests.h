@@ -1,7 +1,8 @@
-// Cleanups that insertions ask the server for: of a table whose walk met deleted entries, but no empty one.
+// Cleanups that insertions request from the server when a walk over the whole table finds deleted
+// entries but no empty one.
 //
-// One request is under way at a time. A cleanup serves those who began to wait before it was asked for; the
-// others have the next one asked for. Messages are sent by the session.
+// One request is pending at a time. A cleanup serves the fibers that started to wait before it was
+// requested; a further request follows for the others. The session sends the messages.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,11 @@ class CleanupRequests {
   CleanupRequests(fabric::Host& host, std::uint64_t server_timeout_ns,
                   std::function<void()> on_message);
 
-  // Waits for a cleanup that begins after the call. None if there was one; else timed_out or disconnected.
+  // Waits for a cleanup that begins after the call. Returns nullopt after the cleanup, timed_out or
+  // disconnected otherwise.
   std::optional<Answer> wait();
 
-  // What the server says; false if that makes no sense.
+  // Handles the server's answer; returns false if no request is pending.
   bool on_done();
   void on_broken();
   // The next message to the server.
@@ -34,10 +36,10 @@ class CleanupRequests {
   std::uint64_t server_timeout_ns_;
   std::function<void()> on_message_;
   std::unique_ptr<fabric::Event> changed_;
-  // Those who wait are numbered.
+  // Waiting fibers are numbered.
   std::uint64_t last_ = 0;
-  std::uint64_t asked_ = 0;   // up to whom the request under way, or the last one, was made
-  std::uint64_t served_ = 0;  // up to whom there was a cleanup
+  std::uint64_t asked_ = 0;   // the pending or last request covers fibers up to this number
+  std::uint64_t served_ = 0;  // a cleanup has served fibers up to this number
   bool is_unsent_ = false;
   bool broken_ = false;
 };

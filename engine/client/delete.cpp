@@ -1,5 +1,5 @@
-// DELETE: FIND, then compare-and-swap of the entry for itself with the deleted bit. The entry stays in
-// place, for collision chains run through it; a cleanup removes it later.
+// DELETE: FIND, then a compare-and-swap that sets the entry's deleted bit. The entry stays in place
+// because collision chains run through it; a cleanup removes it later.
 #include "engine/client/delete.h"
 
 #include "engine/client/find.h"
@@ -17,18 +17,18 @@ class Deletion {
   Answer run();
 
  private:
-  // These have no answer if it has to start over.
+  // Returns nullopt if the operation has to restart.
   std::optional<Answer> mark(const FindResult& position);
   std::optional<Answer> repair(const FindResult& damaged);
   Answer not_found() const { return repaired_ ? Answer::deleted : Answer::not_found; }
-  // An answer of something that changed nothing.
+  // Answers for an operation that changed nothing.
   Answer without_effect(Answer answer) const {
     return repaired_ ? Answer::unknown_outcome : answer;
   }
 
   Operation& operation_;
   std::span<const std::byte> key_;
-  bool repaired_ = false;  // a damaged container that may have been the key's is gone
+  bool repaired_ = false;  // removed a damaged container that may have had the key
 };
 
 Answer Deletion::run() {

@@ -14,7 +14,7 @@
 namespace falafel::engine {
 namespace {
 
-// One search from the home slot on. Without a result, it has to start over.
+// One search from the home slot on. Returns nullopt if FIND has to restart.
 class Search {
  public:
   using Result = std::optional<FindResult>;
@@ -28,8 +28,8 @@ class Search {
 
  private:
   Result search_chunk();
-  // The containers of the chunk's first `occupied` entries, several at once. Without a result, the key is
-  // not among them (`restart_` says if that means anything).
+  // Searches the containers of the chunk's first `occupied` entries, several at once. Returns
+  // nullopt if the key is not among them; `restart_` tells whether the search has to restart.
   Result search_containers(std::uint64_t occupied);
   Result examine(std::uint64_t index, std::uint32_t buffer);
   bool may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const;
@@ -44,9 +44,9 @@ class Search {
   std::span<const std::byte> key_;
   Walk walk_;
   bool restart_ = false;
-  bool met_lock_ = false;    // or what else ends when a cleanup does
-  bool met_change_ = false;  // between the two readings
-  Result damaged_;           // the first live entry whose container is
+  bool met_lock_ = false;    // or another condition that ends with the cleanup
+  bool met_change_ = false;  // the two passes differ
+  Result damaged_;           // the first live entry with a damaged container
 };
 
 Search::Result Search::run() {
@@ -107,7 +107,8 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
   return std::nullopt;
 }
 
-// Whoever can write a container can make its checksums right. Nobody reads more than a region for it.
+// Clients can write containers with valid checksums and any length. Reading at most a region bounds
+// the damage.
 bool Search::may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const {
   const Session& session = operation_.session();
   return length_bytes <= session.geometry.region_bytes &&
@@ -151,7 +152,7 @@ Search::Result Search::end_of_table() {
                 {.outcome = FindOutcome::table_walked, .met_deleted = walk_.has_deleted()});
 }
 
-// No container up to this entry that verifies has the key.
+// No valid container up to this entry has the key.
 Search::Result Search::end_at(std::uint64_t index, const FindResult& result) {
   const bool validates = operation_.safeguards().double_collect;
   switch (validates ? walk_.validate(index) : Walk::Validation::unchanged) {
@@ -170,7 +171,7 @@ Search::Result Search::start_over() {
   return std::nullopt;
 }
 
-// A deleted entry has no value that could be lost, whatever key it had.
+// The container of a deleted entry has no value to lose, regardless of its key.
 Search::Result Search::unreadable(std::uint64_t index) {
   const std::uint64_t slot = walk_.slot(index);
   const Entry entry = walk_.entry(index);
@@ -181,7 +182,8 @@ Search::Result Search::unreadable(std::uint64_t index) {
   return std::nullopt;
 }
 
-// A cleanup holds its locks for some round trips. To ask again at once would only keep the device busy.
+// A cleanup holds its locks for several round trips, so an immediate retry would only load the
+// device.
 void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
   constexpr std::uint64_t shortest_ns = 2'000;
   constexpr std::uint32_t longest_doubling = 9;
@@ -195,12 +197,13 @@ void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
 FindResult find(Operation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
   const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
-  Walk::By by = Walk::By::words;  // costs nothing; but only the other one ends behind a hot key
+  // comparing words costs nothing, but only keys terminate behind a hot key
+  Walk::By by = Walk::By::words;
   for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
     Search search(operation, key, home, by);
     try {
       if (const auto result = search.run()) return *result;
-    } catch (const std::bad_alloc&) {  // the words of a chain may be as many as the table's
+    } catch (const std::bad_alloc&) {  // a chain may have as many words as the table
       return {.outcome = FindOutcome::out_of_memory};
     }
     operation.restart();

@@ -1,11 +1,15 @@
-// FIND (Behringer 3.5.1): the slot of a key, or the empty slot where it would go.
+// FIND (Behringer 3.5.1) returns the slot of a key, or the empty slot into which it would be
+// inserted.
 //
-// The search starts at the key's home slot and goes on, slot by slot and round the table's end, until an
-// entry's container has the key or an entry is empty (linear probing, Knuth). Entries come in chunks,
-// and containers of several entries at once (4.3.3). Deleted entries are passed or found like others. A
-// locked entry, or a container that does not verify, means that the server is moving things: the search
-// starts over. If the container does not verify under the same entry again, it is damaged. The search then
-// goes on behind it, as behind a foreign key, so that what is further on stays in reach.
+// The search starts at the key's home slot and visits slot after slot, wrapping around at the end
+// of the table, until an entry's container has the key or an entry is empty (linear probing,
+// Knuth). It reads entries in chunks and the containers of several entries at once (4.3.3). Deleted
+// entries are compared like others.
+//
+// A locked entry, or a container that does not verify, indicates that the server is moving data, so
+// the search restarts. If the container under an unchanged entry again fails to verify, it is
+// damaged. The search then continues as if the entry belonged to another key, so that later entries
+// of the chain remain reachable.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +24,22 @@ namespace falafel::engine {
 
 enum class FindOutcome : std::uint8_t {
   occupied,       // the entry has the key; it may be deleted
-  empty,          // the key is not in the table and would go here
-  table_walked,   // nor is there an empty slot
-  corrupted,      // nor is it elsewhere in its chain, but it may be in a container that is damaged
-  out_of_memory,  // of this host, for what had to be read
-  timed_out,      // an entry stays locked, or others change entries again and again
+  empty,          // the key is not in the table and would be inserted here
+  table_walked,   // the key is not in the table, which has no empty slot
+  corrupted,      // the key may be in a damaged container; it is nowhere else in its chain
+  out_of_memory,  // this host has no memory for the data to be read
+  timed_out,      // an entry stays locked, or others change entries repeatedly
   disconnected,
 };
 
 struct FindResult {
   FindOutcome outcome = FindOutcome::disconnected;
-  std::uint64_t slot = 0;       // occupied, empty; corrupted: of the first such container
-  Entry entry{};                // the same: as it was read
-  ContainerHeader header{};     // occupied
-  bool met_deleted = false;     // table_walked: some entries are deleted
-  LoadedContainer container{};  // occupied: the key at least; until the operation's next request
+  std::uint64_t slot = 0;    // occupied, empty; corrupted: of the first damaged container
+  Entry entry{};             // the entry of that slot, as it was read
+  ContainerHeader header{};  // occupied
+  bool met_deleted = false;  // table_walked: the table has deleted entries
+  // occupied: at least the key; valid until the operation's next request
+  LoadedContainer container{};
 };
 
 // Waits.

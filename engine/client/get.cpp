@@ -1,6 +1,6 @@
-// GET: FIND, then the value, if it did not come with the container's start. The answer is that of the
-// moment at which FIND read the entry (or, for a key that is not in the table, at which all entries of
-// its chain stood together): from then on the container does not change while this operation lasts.
+// GET: FIND, then a READ of the value unless it came with the start of the container. The operation
+// takes effect when FIND reads the entry, or, for an absent key, when all entries of its chain were
+// present together. The container does not change after that while this operation lasts.
 #include "engine/client/get.h"
 
 #include <new>
@@ -20,7 +20,7 @@ Answer copy(std::span<const std::byte> bytes, std::vector<std::byte>& value) {
   return Answer::found;
 }
 
-// Without an answer, it has to start over.
+// Returns nullopt if the operation has to restart.
 std::optional<Answer> read_value(Operation& operation, FindResult& position,
                                  std::vector<std::byte>& value) {
   switch (operation.load_through(position.container, position.header.container_bytes())) {

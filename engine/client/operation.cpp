@@ -12,14 +12,15 @@
 
 namespace falafel::engine {
 
-// The fixed buffer: one word for atomics and single words that are read, two readings of a chunk of the table, the containers.
+// The layout of the fixed buffer: one word for atomics and single words, two buffers for a chunk of
+// the table, and the containers.
 Operation::Operation(std::shared_ptr<Session> session)
     : session_(std::move(session)), slot_(session_->take_slot()) {}
 
 Operation::~Operation() {
   session_->quiescence.end(slot_);
   session_->statistics += statistics_;
-  // A fiber that was cancelled in a round trip leaves its buffers to the requests under way.
+  // If the fiber was cancelled during a round trip, its buffers stay with the requests in flight.
   if (!in_flight_) session_->return_slot(slot_);
 }
 
@@ -68,7 +69,8 @@ std::uint64_t Operation::entries_per_buffer() const {
 
 fabric::WorkRequest Operation::read_entries(std::uint64_t slot, std::uint64_t count,
                                             std::uint64_t buffer) {
-  FALAFEL_ASSERT(count > 0 && count <= entries_per_buffer(), "{} entries", count);
+  FALAFEL_ASSERT(count > 0 && count <= entries_per_buffer(), "{} entries do not fit the buffer",
+                 count);
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
   request.length_bytes = static_cast<std::uint32_t>(count * entry_bytes);
@@ -84,7 +86,7 @@ std::span<const std::byte> Operation::entry_bytes_of(std::uint64_t buffer,
                                length);
 }
 
-static_assert(std::has_unique_object_representations_v<Entry>, "entries are compared as bytes");
+static_assert(std::has_unique_object_representations_v<Entry>, "entries are compared bytewise");
 
 void Operation::copy_entries(std::uint64_t buffer, std::span<Entry> destination) const {
   const std::size_t length = destination.size_bytes();
@@ -166,7 +168,7 @@ std::optional<std::uint64_t> Operation::read_rebindings() {
 
 namespace {
 
-// Grows by doubling, so that a client settles on the sizes it meets.
+// Doubles the size, so that a client settles on the sizes it needs.
 fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Session& session) {
   if (memory.size_bytes >= length_bytes) return {};
   auto grown = allocate_local_memory(session.host, *session.domain, std::bit_ceil(length_bytes));
@@ -194,7 +196,8 @@ Operation::Load Operation::load_through(LoadedContainer& container, std::uint64_
   return read_rest(container, kept) ? Load::done : Load::disconnected;
 }
 
-// Another client's device may take longer requests, and so have written a longer container.
+// The container may be longer than one request of this device, because another client's device may
+// allow larger requests.
 bool Operation::read_rest(const LoadedContainer& container, std::uint64_t begin) {
   const std::uint64_t longest = session_->host.device(0).attributes().max_message_bytes;
   while (begin < container.loaded_bytes) {

@@ -1,5 +1,5 @@
-// One GET, SET or DELETE under way: its buffers, its statistics, and its place among the operations that
-// the server's questions of quiescence are about.
+// One pending GET, SET or DELETE: its buffers, its statistics, and its age, which the server asks
+// for in its quiescence requests.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ namespace falafel::engine {
 
 inline constexpr std::uint32_t max_containers_ahead = 8;
 
-// A container, as far as it has been read, in a buffer that requests can extend.
+// The part of a container that has been read, in a buffer that requests can extend.
 struct LoadedContainer {
-  std::uint64_t chunk_offset = 0;  // where it is in the server's memory
+  std::uint64_t chunk_offset = 0;  // offset of the container in the server's memory
   const LocalMemory* memory = nullptr;
   std::uint64_t memory_offset = 0;
   std::uint64_t loaded_bytes = 0;
@@ -30,7 +30,8 @@ struct LoadedContainer {
   std::span<const std::byte> bytes() const { return memory->bytes(memory_offset, loaded_bytes); }
 };
 
-// How a compare-and-swap of an entry ended. In doubt: the connection broke while it was under way.
+// The result of a compare-and-swap on an entry. In doubt: the connection broke while it was in
+// flight.
 enum class Swap : std::uint8_t { won, lost, not_tried, in_doubt };
 
 class Operation {
@@ -47,28 +48,28 @@ class Operation {
   OperationStatistics& statistics() { return statistics_; }
   void count(const fabric::Probe& probe) { session_->host.count(probe); }
 
-  // From here on it remembers what it read; starting over, it forgets.
+  // Call before the operation reads; discards what an earlier attempt read.
   void begin();
   void restart();
-  // It has been starting over for ClientOptions::server_timeout_ns, and gives up.
+  // The operation has been restarting for ClientOptions::server_timeout_ns and must give up.
   bool is_overdue() const { return session_->host.now_ns() >= deadline_ns_; }
-  // It remembers nothing, and may wait for the server until it begins again.
+  // The operation discards everything it read and may wait for the server until the next begin().
   void forget();
 
-  // Posts and waits: one round trip. False if the connection is broken.
+  // Posts the chain and waits for one round trip. Returns false if the connection is broken.
   bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);
 
-  // A chain that ends with a compare-and-swap of an entry, of which `expected` is expected.
+  // The chain ends with a compare-and-swap on an entry; `expected` is its expected value.
   Swap execute_swap(std::span<fabric::WorkRequest> chain, Entry expected);
 
-  // Requests into this operation's buffers.
+  // Requests that use this operation's buffers.
   fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
   fabric::WorkRequest read_container(std::uint64_t chunk_offset, std::uint32_t index);
   fabric::WorkRequest write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
                                       std::uint64_t length_bytes);
   fabric::WorkRequest swap_entry(std::uint64_t slot, Entry expected, Entry desired);
 
-  // What they brought. There are two buffers for entries.
+  // The results of those requests. There are two buffers for entries.
   static constexpr std::uint64_t first_reading = 0;
   static constexpr std::uint64_t second_reading = 1;
   std::uint64_t entries_per_buffer() const;
@@ -78,28 +79,29 @@ class Operation {
   LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
   Entry swapped_entry() const;
 
-  // The server's counter of rebindings (engine/layout/status_line.h). Waits: one round trip. None if the
-  // connection is broken.
+  // Reads the server's counter of rebindings (engine/layout/status_line.h). Waits for one round
+  // trip. Returns nullopt if the connection is broken.
   std::optional<std::uint64_t> read_rebindings();
-  // Reads on until that much is there; waits if it is not.
+  // Ensures that this part of the container is loaded; waits if it is not.
   enum class Load : std::uint8_t { done, out_of_memory, disconnected };
   Load load_through(LoadedContainer& container, std::uint64_t length_bytes);
-  // Room for a container to be written. False if the host has no memory for it.
+  // Allocates room for a container to be written. Returns false if the host is out of memory.
   bool prepare_outgoing(std::uint64_t length_bytes);
   std::span<std::byte> outgoing(std::uint64_t length_bytes);
 
-  // For the requests of one round trip.
+  // Returns a cleared buffer for the requests of one round trip.
   std::vector<fabric::WorkRequest>& empty_chain() {
     buffers().chain.clear();
     return buffers().chain;
   }
-  // Room for the words of a walk, which keeps what it has grown to from operation to operation.
+  // Buffer for the words of a walk. It keeps its capacity between operations.
   std::vector<Entry>& walk_words() { return buffers().walk_words; }
 
-  // A container does not verify under this entry. True if it is damaged: that happened before, and since
-  // the entry has not changed in between, nobody is moving things there. An operation that has started
-  // over for `most_doubts` different words starts over for no further one: who changes words for ever
-  // does not hold it up.
+  // Call when the container of this entry fails to verify. Returns true if the container is
+  // damaged, which is the case if the same entry failed before: because the entry did not change in
+  // between, the server is not moving data there. After restarts for `most_doubts` different words,
+  // the operation does not restart for further ones, so a client that keeps changing words cannot
+  // delay it forever.
   bool note_bad_checksum(std::uint64_t slot, Entry entry);
 
  private:
@@ -113,7 +115,7 @@ class Operation {
   std::shared_ptr<Session> session_;
   std::size_t slot_;
   bool in_flight_ = false;
-  std::uint64_t deadline_ns_ = fabric::never_ns;  // from the first restart on
+  std::uint64_t deadline_ns_ = fabric::never_ns;  // set at the first restart
   OperationStatistics statistics_;
   struct Doubt {
     std::uint64_t slot;

@@ -4,7 +4,7 @@
 
 namespace falafel::engine {
 
-// With load = occupied / seen, the expectation is (2 seen - occupied) / (2 (seen - occupied)).
+// With load = occupied / seen, the expected value is (2 seen - occupied) / (2 (seen - occupied)).
 std::uint32_t expected_probes(std::uint64_t occupied, std::uint64_t seen, std::uint32_t most) {
   if (seen == 0) return 1;
   if (occupied >= seen) return most;

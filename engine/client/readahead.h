@@ -1,17 +1,17 @@
-// How many containers of a collision chain to read at once (Behringer 4.3.3): as many as a successful
-// search is expected to need, after Knuth, at the load that the client has seen in the table.
+// How many containers of a collision chain to read at once (Behringer 4.3.3): the number that a
+// successful search is expected to need (Knuth) at the table load that the client has observed.
 #pragma once
 
 #include <cstdint>
 
 namespace falafel::engine {
 
-// ceil((1 + 1 / (1 - load)) / 2), at most `most`; a load of 1 or more counts as full. The load is
-// occupied / seen entries.
+// Returns ceil((1 + 1 / (1 - load)) / 2), but at most `most`. The load is occupied / seen entries;
+// a load of 1 or more counts as a full table.
 std::uint32_t expected_probes(std::uint64_t occupied, std::uint64_t seen, std::uint32_t most);
 
-// The load factor, estimated from the chunks of the table that operations have read: their places are
-// those of hashes, so they are a fair sample. Old chunks fade.
+// Estimates the load factor from the chunks of the table that operations read. Hashes determine
+// their positions, so they are a fair sample. The weight of old chunks decays.
 class LoadEstimate {
  public:
   void add(std::uint64_t occupied, std::uint64_t seen);

@@ -15,7 +15,8 @@ RegionAllocator::RegionAllocator(fabric::Host& host, const Geometry& geometry,
       on_message_(std::move(on_message)),
       changed_(host.create_event()) {}
 
-// A fiber in allocate(). When the last one leaves, in whatever way, what nobody needs goes back.
+// A fiber in allocate(). When the last one leaves, for any reason, the allocator returns regions
+// that nobody needs.
 class RegionAllocator::Taker {
  public:
   Taker(RegionAllocator& regions, Supply& supply) : regions_(regions), supply_(supply) {
@@ -44,7 +45,7 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate_for_overwrite(std::ui
 tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes,
                                                            Supply& supply) {
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,
-                 "an allocation of {} bytes", size_bytes);
+                 "an allocation of {} bytes is not possible", size_bytes);
   const Taker taker(*this, supply);
   const std::uint64_t denials_before = supply.denials;
   std::uint64_t deadline_ns = fabric::never_ns;
@@ -96,7 +97,7 @@ void RegionAllocator::request(RegionNeed need) {
   on_message_();
 }
 
-// Who is about to take memory comes first.
+// Fibers that are about to take memory have priority.
 void RegionAllocator::give_back_what_is_not_needed(Supply& supply) {
   if (supply.takers > 0) return;
   for (RegionPointer* region : {&supply.current, &supply.next}) {
@@ -125,7 +126,7 @@ void RegionAllocator::release(const Region& region) {
 
 void RegionAllocator::finish(const Allocation& allocation) {
   Region& region = find(allocation.incarnation);
-  FALAFEL_ASSERT(region.unfinished > 0, "region {}", region.index);
+  FALAFEL_ASSERT(region.unfinished > 0, "region {} has no unfinished allocation", region.index);
   --region.unfinished;
   if (&region == general_.current.get()) return;
   if (&region == reserve_.current.get()) return give_back_what_is_not_needed(reserve_);
@@ -155,7 +156,7 @@ RegionAllocator::Region& RegionAllocator::find(std::uint64_t incarnation) {
   }
   const auto found = std::ranges::find_if(
       retired_, [&](const RegionPointer& region) { return region->incarnation == incarnation; });
-  FALAFEL_ASSERT(found != retired_.end(), "incarnation {}", incarnation);
+  FALAFEL_ASSERT(found != retired_.end(), "no region was retired with incarnation {}", incarnation);
   return **found;
 }
 
@@ -172,7 +173,7 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
     return false;
   }
   Supply& supply = *requested_ == RegionNeed::overwrite ? reserve_ : general_;
-  FALAFEL_ASSERT(supply.next == nullptr, "two regions ahead");
+  FALAFEL_ASSERT(supply.next == nullptr, "at most one region is requested ahead");
   requested_.reset();
   supply.next = std::make_unique<Region>(Region{.offset = geometry_.region_offset(grant.region),
                                                 .index = grant.region,
@@ -186,7 +187,8 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
   return true;
 }
 
-// An eager request may be denied while there is room left, so who waits asks again in earnest.
+// The server may deny an early request although memory is left, so a fiber that waits requests
+// again with the need "waiting".
 bool RegionAllocator::on_denied() {
   if (!requested_) return false;
   if (*requested_ == RegionNeed::waiting) ++general_.denials;

@@ -1,12 +1,14 @@
-// Memory for containers: consecutive pieces of a region that the server granted to this client alone
-// (Behringer 3.3). A full region goes back to the server, which collects what lives in it; the next one
-// is asked for before that (4.3.1). Messages are queued here and sent by the session.
+// Allocates memory for containers: consecutive parts of a region that the server granted to this
+// client alone (Behringer 3.3). A full region returns to the server, which collects its live
+// containers; the client requests the next region before the current one is full (4.3.1). The
+// allocator queues messages, and the session sends them.
 //
-// A region also goes back when the server wants it back for others, even if it is not full, but not before
-// every fiber that waits for memory has had some: so each grant serves one SET at least.
+// A region that is not full also returns when the server reclaims it for others, but only after
+// every fiber that waits for memory has received some. Each grant therefore serves at least one
+// SET.
 //
-// When the memory is full, the server may still grant a region from its reserve, for SETs that overwrite a
-// key without taking more memory. Such a region goes back as soon as nobody needs it.
+// When the memory is full, the server may still grant a region from its reserve, for SETs that
+// overwrite a key without using more memory. Such a region returns as soon as no SET needs it.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +27,16 @@
 namespace falafel::engine {
 
 struct Allocation {
-  std::uint64_t offset = 0;  // from the chunk's start
+  std::uint64_t offset = 0;  // from the start of the chunk
   std::uint64_t size_bytes = 0;
   std::uint32_t remote_key = 0;
-  std::uint64_t incarnation = 0;  // of the region
+  std::uint64_t incarnation = 0;  // of the region's grant
 };
 
 struct RegionAllocatorOptions {
   std::uint32_t renewal_percent = 75;
   std::uint64_t server_timeout_ns = 20'000'000'000;
-  bool release_after_completion = true;  // Safeguards
+  bool release_after_completion = true;  // see Safeguards
 };
 
 class RegionAllocator {
@@ -42,22 +44,23 @@ class RegionAllocator {
   RegionAllocator(fabric::Host& host, const Geometry& geometry,
                   const RegionAllocatorOptions& options, std::function<void()> on_message);
 
-  // `size_bytes`: a multiple of the unit, at most a region. Waits. Errors: out_of_memory, disconnected,
-  // timed_out.
+  // `size_bytes` is a multiple of the unit and at most the size of a region. Waits. Errors:
+  // out_of_memory, disconnected, timed_out.
   tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes);
-  // The same from the server's reserve: only to replace a container that is not shorter.
+  // Allocates from the server's reserve; only for replacing a container that is at least as large.
   tl::expected<Allocation, Answer> allocate_for_overwrite(std::uint64_t size_bytes);
-  // Nothing refers to it any more but an entry, if it was published.
+  // All requests that refer to the allocation have completed. An entry may point to it.
   void finish(const Allocation& allocation);
-  // Nothing refers to it at all, so that it can be used again.
+  // Neither requests nor entries refer to the allocation, so its memory can be reused.
   void give_back(const Allocation& allocation);
-  // The fiber that used it is gone, and requests that refer to it may be under way.
+  // The fiber that used the allocation was cancelled; requests that refer to it may be in flight.
   void abandon(const Allocation& allocation) { abandoned_.push_back(allocation); }
-  // How many were abandoned so far, and that requests posted before the first `count` were have completed.
+  // The number of allocations abandoned so far; and notification that all requests posted before
+  // the first `count` were abandoned have completed.
   std::uint64_t abandoned_count() const { return finished_abandoned_ + abandoned_.size(); }
   void finish_abandoned(std::uint64_t count);
 
-  // What the server says; false if that makes no sense.
+  // Handle the server's messages; return false if the message is inconsistent with this state.
   bool on_granted(const ControlMessage& grant);
   bool on_denied();
   void on_wanted_back(const ControlMessage& question);
@@ -65,7 +68,7 @@ class RegionAllocator {
 
   // The next message to the server.
   std::optional<ControlMessage> take_message();
-  // The server waits for the region of this allocation.
+  // The server has asked for the return of this allocation's region.
   bool is_wanted_back(const Allocation& allocation) const {
     return allocation.incarnation <= wanted_back_;
   }
@@ -77,17 +80,17 @@ class RegionAllocator {
     std::uint32_t remote_key = 0;
     std::uint64_t incarnation = 0;
     std::uint64_t used_bytes = 0;
-    std::uint32_t unfinished = 0;  // allocations that work under way refers to
-    bool renewed = false;          // the next one has been asked for
+    std::uint32_t unfinished = 0;  // allocations that pending work refers to
+    bool renewed = false;          // the next region has been requested
   };
   using RegionPointer = std::unique_ptr<Region>;
-  // The memory of one kind of SETs.
+  // The memory for one kind of SET.
   struct Supply {
     RegionNeed need = RegionNeed::waiting;
     RegionPointer current{};
     RegionPointer next{};
     std::uint64_t denials = 0;
-    std::uint32_t takers = 0;  // fibers in allocate()
+    std::uint32_t takers = 0;  // number of fibers in allocate()
   };
   class Taker;
 
@@ -109,12 +112,12 @@ class RegionAllocator {
   std::unique_ptr<fabric::Event> changed_;
   Supply general_{.need = RegionNeed::waiting};
   Supply reserve_{.need = RegionNeed::overwrite};
-  std::vector<RegionPointer> retired_;  // until all work there has completed
+  std::vector<RegionPointer> retired_;  // waiting until all work there has completed
   std::deque<ControlMessage> messages_;
   std::deque<Allocation> abandoned_;
   std::uint64_t finished_abandoned_ = 0;
   std::optional<RegionNeed> requested_;
-  std::uint64_t wanted_back_ = 0;  // regions granted up to this incarnation are
+  std::uint64_t wanted_back_ = 0;  // the server wants regions granted up to this incarnation back
   bool broken_ = false;
 };
 

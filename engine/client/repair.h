@@ -1,9 +1,9 @@
-// Takes an entry out of the table whose container is damaged, so that nobody can tell whose key it was: it
-// becomes a deleted entry without a key (Geometry::stand_in_offset), which a cleanup removes.
+// Removes an entry whose container is damaged. The owner of such an entry is unknown, so it becomes
+// a deleted entry without a key (Geometry::stand_in_offset), which a cleanup removes.
 //
-// SET and DELETE do so when their key is nowhere else in its chain, and start over until no such entry is
-// left there: what they do then holds whichever key the container had. If it was another one of the same
-// chain, that key is not found from then on.
+// SET and DELETE repair when their key is nowhere else in its chain, and they restart until no
+// damaged entry is left in the chain. Their effect is then correct regardless of which key the
+// container had. If it had another key of the same chain, that key is lost.
 #pragma once
 
 #include "engine/client/find.h"
@@ -11,7 +11,7 @@
 
 namespace falafel::engine {
 
-// `damaged`: of outcome corrupted.
+// `damaged` has the outcome corrupted.
 Swap remove_damaged(Operation& operation, const FindResult& damaged);
 
 }  // namespace falafel::engine

@@ -10,8 +10,8 @@ Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
       capacity_(capacity),
       room_(host.create_event()) {}
 
-// Frees the chain when its fiber is done with it, or leaves that to its completion if the fiber is
-// cancelled before.
+// Frees the chain when its fiber is done with it. If the fiber is cancelled earlier, the chain's
+// completion frees it.
 class Requester::Waiting {
  public:
   Waiting(Requester& requester, std::size_t index) : requester_(requester), index_(index) {}
@@ -31,8 +31,9 @@ class Requester::Waiting {
   std::size_t index_;
 };
 
-// A fiber that leaves, even by cancellation, leaves somebody who polls, if others still wait. That
-// holds for one that did not poll itself, too: it may have been woken in order to.
+// A fiber that stops waiting, even by cancellation, hands polling over to another fiber if any
+// wait. This also applies to a fiber that did not poll, because it may have been woken to take
+// over.
 class Requester::Polling {
  public:
   Polling(Requester& requester, const fabric::Event& own) : requester_(requester), own_(own) {}
@@ -71,7 +72,8 @@ void Requester::wait_until(const Condition& condition, fabric::Event& event) {
 bool Requester::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
   if (posted != nullptr) *posted = false;
   const auto requests = static_cast<std::uint32_t>(chain.size());
-  FALAFEL_ASSERT(requests > 0 && requests <= capacity_, "a chain of {}", requests);
+  FALAFEL_ASSERT(requests > 0 && requests <= capacity_,
+                 "a chain of {} requests does not fit the queue pair", requests);
   wait_until([&] { return broken_ || queued_ + requests <= capacity_; }, *room_);
   if (broken_) return false;
 
@@ -111,13 +113,14 @@ void Requester::dispatch() {
   } while (count == batch_.size());
 }
 
-// Completions come in the order of posting, so that of one request completes those before it.
+// Completions arrive in posting order, so the completion of one request completes all earlier ones.
 void Requester::complete(const fabric::WorkCompletion& completion) {
   Chain& chain = chains_[completion.id >> 32];
   const auto finished = static_cast<std::uint32_t>(completion.id) + 1;
-  FALAFEL_ASSERT(chain.finished < finished && finished <= chain.requests,
-                 "request {} of a chain of {}, of which {} have finished", finished, chain.requests,
-                 chain.finished);
+  FALAFEL_ASSERT(
+      chain.finished < finished && finished <= chain.requests,
+      "request {} completed in a chain of {} requests, {} of which had already completed", finished,
+      chain.requests, chain.finished);
   queued_ -= finished - chain.finished;
   chain.finished = finished;
   if (completion.status != fabric::CompletionStatus::success) {
@@ -146,7 +149,7 @@ void Requester::wake_another(const fabric::Event& own) {
 void Requester::break_off() {
   if (broken_) return;
   broken_ = true;
-  queue_pair_->move_to_error();  // what is posted is flushed
+  queue_pair_->move_to_error();  // flushes the posted requests
   room_->notify_all();
   on_broken_();
 }

@@ -1,8 +1,9 @@
-// Chains of requests on the client's queue pair, posted by many fibers and waited for by each.
+// Chains of requests on the client's queue pair. Many fibers post chains, and each waits for its
+// own.
 //
-// Completions arrive in one queue. Of the fibers that wait, one at a time looks after the queue and
-// hands out what it finds; when its own chain is done it passes the task on. So a client with a single
-// operation waits for its completion directly, and no fiber runs for others without need.
+// All completions arrive in one queue. One of the waiting fibers polls the queue and distributes
+// the completions. When its own chain is complete, it passes this task on. A client with a single
+// operation therefore waits for its completion directly, without switching fibers.
 #pragma once
 
 #include <array>
@@ -18,19 +19,19 @@ namespace falafel::engine {
 
 class Requester {
  public:
-  // `capacity`: requests that the queue pair takes at once. `on_broken` is called once, when the
-  // connection is found broken.
+  // `capacity` is the number of requests that the queue pair holds at once. `on_broken` is called
+  // once, when the requester finds that the connection is broken.
   Requester(fabric::Host& host, fabric::CompletionQueue& completions, std::uint32_t capacity,
             std::function<void()> on_broken);
   void attach(fabric::QueuePair& queue_pair) { queue_pair_ = &queue_pair; }
 
-  // Posts the chain with one doorbell and waits until all of it has completed; identifiers and signals
-  // are set here. False: the connection is broken, and what the chain did is in doubt; unless
-  // `*posted` (if given) is false: then nothing of it was sent. A fiber that is cancelled meanwhile
-  // leaves its buffers in use.
+  // Posts the chain with one doorbell and waits until all of it has completed. Sets identifiers and
+  // signals of the requests. Returns false if the connection is broken; the effects of the chain
+  // are then in doubt, unless `posted` is given and `*posted` is false, which means that nothing
+  // was sent. If the fiber is cancelled while it waits, its buffers remain in use.
   bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);
 
-  // Whatever waits, and comes, fails.
+  // Makes all waiting and future chains fail.
   void break_off();
   bool is_broken() const { return broken_; }
 
@@ -49,12 +50,12 @@ class Requester {
   class Polling;
 
   std::size_t take_chain(std::uint32_t requests);
-  // Looks after the queue, or waits for `event`, until `condition` holds.
+  // Polls the queue, or waits for `event` while another fiber polls, until `condition` holds.
   template <typename Condition>
   void wait_until(const Condition& condition, fabric::Event& event);
   void dispatch();
   void complete(const fabric::WorkCompletion& completion);
-  // Who waits for `own` is leaving.
+  // Call when the fiber that waits for `own` stops waiting.
   void wake_another(const fabric::Event& own);
 
   fabric::Host& host_;
@@ -62,11 +63,11 @@ class Requester {
   fabric::QueuePair* queue_pair_ = nullptr;
   std::function<void()> on_broken_;
   std::uint32_t capacity_;
-  std::uint32_t queued_ = 0;  // requests posted whose completion has not been polled
+  std::uint32_t queued_ = 0;  // number of posted requests whose completion has not been polled
   std::vector<Chain> chains_;
   std::unique_ptr<fabric::Event> room_;
-  std::array<fabric::WorkCompletion, 16> batch_{};  // those polled last
-  bool polling_ = false;                            // a fiber looks after the queue
+  std::array<fabric::WorkCompletion, 16> batch_{};  // the completions polled last
+  bool polling_ = false;                            // whether a fiber polls the queue
   bool broken_ = false;
 };
 

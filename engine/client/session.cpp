@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t send_requests_per_operation = max_containers_ahead + 1;
 constexpr std::uint32_t heartbeats_per_timeout = 5;
-constexpr std::uint64_t line_bytes = 64;  // of the processor's cache: slots do not share one
+constexpr std::uint64_t line_bytes = 64;  // a cache line; slots share none
 
 std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
   const fabric::DeviceAttributes& device = host.device(0).attributes();
@@ -90,13 +90,14 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
   if (!hello || hello->magic != hello_magic) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
-        fmt::format("service {} of {} is no Falafel server; check the address", server.service,
+        fmt::format("service {} of {} is not a Falafel server; check the address", server.service,
                     server.host));
   }
   if (hello->version != layout_version) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
-        fmt::format("the server speaks version {}, this client {}; use a client of its version",
+        fmt::format("the server speaks version {}, this client version {}; use "
+                    "a client of the server's version",
                     hello->version, layout_version));
   }
   return *hello;
@@ -140,7 +141,7 @@ fabric::Result<void> Session::prepare_slots() {
   return {};
 }
 
-// The fibers hold the session until they have ended, which they do of themselves when it is broken.
+// The fibers own the session until they end. They end on their own when the session is broken.
 void Session::start_fibers() {
   auto self = shared_from_this();
   host.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); });
@@ -181,7 +182,6 @@ void Session::return_slot(std::size_t slot) {
   slot_free_->notify_all();
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Messages
 
 void Session::post_receives(std::uint64_t first, std::uint64_t count) {
@@ -214,7 +214,7 @@ void Session::receive_messages() {
   }
 }
 
-// False if the message makes no sense.
+// Returns false if the message is invalid.
 bool Session::handle(const ControlMessage& message) {
   if (!note_received(message.received)) return false;
   switch (message.kind) {
@@ -260,9 +260,10 @@ void Session::send_messages() {
   }
 }
 
-// A server that does not receive may have been stopped, or be gone. Only the second breaks the connection, and
-// only a request finds that out: a READ does not need the server's processor. The longer it has lasted, the
-// less it matters when.
+// A server that does not receive messages may be stopped or gone. Only the latter breaks the
+// connection, and only a request detects it. A READ does, because it does not need the server's
+// processor. The longer the silence has lasted, the less the time of the next check matters, so the
+// interval grows.
 void Session::check_connection() {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
@@ -289,7 +290,7 @@ bool Session::send(const ControlMessage& message) {
   ++sent_;
   check_interval_ns_ = heartbeat_interval_ns_;
   next_check_ns_ = host.now_ns() + check_interval_ns_;
-  // Requests complete in the order in which they were posted.
+  // Requests complete in posting order.
   const std::uint64_t abandoned = regions->abandoned_count();
   const bool sent = requester->execute({&request, 1});
   if (sent) regions->finish_abandoned(abandoned);
@@ -305,8 +306,8 @@ std::optional<ControlMessage> Session::next_message() {
   return heartbeat();
 }
 
-// A heartbeat says that no operation is old (Behringer 4.2.3): none began before it fell due, or before
-// the server asked.
+// A heartbeat states that no operation is old (Behringer 4.2.3): none began before the heartbeat
+// was due or before the server's request.
 std::optional<ControlMessage> Session::heartbeat() {
   if (!quiescent_since_ && host.now_ns() >= next_heartbeat_ns_) {
     quiescent_since_ = quiescence.now();

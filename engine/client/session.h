@@ -1,7 +1,7 @@
-// A connection to the server with everything that its operations share, and the two fibers beside them:
-// one receives the server's messages, one sends the client's.
+// A connection to the server with everything that its operations share, and two fibers: one
+// receives the server's messages, and one sends the client's.
 //
-// Held by the client and by every fiber that works on it, so that it outlives both.
+// The client and every fiber that uses the session share its ownership, so it outlives both.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@
 
 namespace falafel::engine {
 
-// What one operation at a time works with.
+// The buffers of one operation at a time.
 struct OperationSlot {
   LocalMemory fixed;     // results of atomics, chunks of the table, containers read ahead
-  LocalMemory incoming;  // a container that is longer than what is read ahead; grows
+  LocalMemory incoming;  // a container that is longer than the readahead; grows
   LocalMemory outgoing;  // the container to be written; grows
   std::vector<fabric::WorkRequest> chain;
   std::vector<Entry> walk_words;
@@ -37,21 +37,22 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(fabric::Host& owner, const ClientOptions& client_options);
 
-  // Connects, reads the superblock, starts the fibers. Waits.
+  // Connects, reads the superblock and starts the fibers. Waits.
   fabric::Result<void> open(const fabric::Address& server);
-  // Ends the fibers; what operations wait for fails. Does not wait.
+  // Stops the fibers; operations that wait fail. Does not wait.
   void close();
-  // Says goodbye and waits until the server has it.
+  // Sends a goodbye and waits until the server has received it.
   void say_goodbye();
 
-  std::size_t take_slot();  // waits for one
+  std::size_t take_slot();  // waits until a slot is free
   void return_slot(std::size_t slot);
 
   fabric::Host& host;
   const ClientOptions options;
   Geometry geometry;
-  std::uint64_t chunk_bytes = 0;  // of the geometry
-  // What fits a region, and one request of this host's device, which writes a container whole.
+  std::uint64_t chunk_bytes = 0;  // follows from the geometry
+  // Limited by the size of a region and by the largest request of this host's device, because a
+  // client writes a container with one request.
   std::uint64_t largest_container_bytes = 0;
   HashKey hash_key{};
   std::uint64_t server_incarnation = 0;
@@ -92,21 +93,22 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<ControlMessage> heartbeat();
   void on_broken();
 
-  LocalMemory messages_;  // receive buffers, one to send from, the superblock as it was read
+  LocalMemory messages_;  // receive buffers, one send buffer, and the superblock as it was read
   std::unique_ptr<fabric::Event> outbox_;
   std::unique_ptr<fabric::Event> slot_free_;
   std::uint64_t heartbeat_interval_ns_ = 0;
   std::uint64_t next_heartbeat_ns_ = 0;
-  // Of the connection, while no message may be sent.
+  // The next check of the connection while no message may be sent.
   std::uint64_t next_check_ns_ = 0;
   std::uint64_t check_interval_ns_ = 0;
-  std::uint64_t asked_epoch_ = 0;                 // the server's last question
-  std::optional<std::uint64_t> quiescent_since_;  // a heartbeat is due when this holds
-  std::uint64_t sent_ = 0;                        // messages
-  std::uint64_t received_ = 0;                    // of these, by the server, as far as it has said
+  std::uint64_t asked_epoch_ = 0;  // the epoch of the server's last quiescence request
+  // a heartbeat is due when the client is quiescent since this time
+  std::optional<std::uint64_t> quiescent_since_;
+  std::uint64_t sent_ = 0;      // number of messages sent
+  std::uint64_t received_ = 0;  // number of those that the server has confirmed
   bool goodbye_ = false;
   std::unique_ptr<fabric::Event> goodbye_sent_;
-  // Last, so that it goes first: it refers to the queues and the memory.
+  // Declared last so that it is destroyed first, because it refers to the queues and the memory.
   std::unique_ptr<fabric::QueuePair> queue_pair_;
 };
 

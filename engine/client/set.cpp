@@ -1,15 +1,17 @@
-// SET: FIND, then WRITE of the container into the own region and compare-and-swap of the entry, in one
-// chain: the network orders them, so whoever sees the entry sees the container. If the swap is lost, SET
-// starts over from FIND; its container is in place already.
+// SET: FIND, then one chain with a WRITE of the container into the client's region and a
+// compare-and-swap of the entry. The network executes the chain in order, so a client that sees the
+// entry also sees the container. If the swap fails, SET restarts from FIND; the container is
+// already in place.
 //
-// Memory is taken before FIND, although it is needed after: taking it may have to wait for the server,
-// which may have to wait until no operation remembers what it read.
+// SET allocates memory before FIND, although it needs the memory only afterwards. An allocation may
+// wait for the server, and the server may wait until no operation remembers what it read.
 //
-// When there is none, a key that has a value may still get another one that is not longer: SET looks for
-// the key, forgets what it read, and takes memory from the server's reserve for overwriting.
+// If there is no memory, an existing key can still receive a value whose container is not larger
+// than the old one. SET finds the key, discards what it read, and allocates memory from the
+// server's reserve for overwriting.
 //
-// A SET that has lost its swap gives memory back that the server wants back, and starts with other memory: so
-// it keeps others waiting for one attempt only.
+// If the server has asked for the region back, a SET that lost its swap releases the memory and
+// restarts with other memory, so the server waits for one attempt only.
 #include "engine/client/set.h"
 
 #include <array>
@@ -22,8 +24,8 @@
 namespace falafel::engine {
 namespace {
 
-// The container's place, given up in one way or the other when the operation is over. If its fiber is
-// cancelled, requests under way may refer to it.
+// The memory of the container, released in one of several ways when the operation is over. If the
+// fiber is cancelled, requests in flight may still refer to it.
 class Place {
  public:
   Place(RegionAllocator& regions, const Allocation& allocation)
@@ -51,10 +53,10 @@ class Place {
   bool over_ = false;
 };
 
-// What a SET may do to the table.
+// What a SET may change in the table.
 enum class Change : std::uint8_t { any, overwrite_only };
 
-// Whether a container of that length may take the place of the one that was found.
+// Whether a container of this length may replace the one that was found.
 bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
                         const Geometry& geometry) {
   return position.outcome == FindOutcome::occupied && !position.entry.is_deleted() &&
@@ -71,7 +73,7 @@ class Store {
         length_bytes_(length_bytes),
         change_(change) {}
 
-  // Without an answer, nothing has happened, and the server wants the memory back.
+  // Returns nullopt if nothing has changed and the server wants the memory back.
   std::optional<Answer> run();
 
  private:
@@ -79,7 +81,7 @@ class Store {
   Swap swap(const FindResult& position);
   Swap execute(std::uint64_t slot, Entry expected, Entry desired);
   Entry successor(Entry expected) const;
-  // An answer of something that changed nothing.
+  // Answers for an operation that changed nothing.
   Answer without_effect(Answer answer) const {
     return repaired_ ? Answer::unknown_outcome : answer;
   }
@@ -91,7 +93,7 @@ class Store {
   Change change_;
   bool written_ = false;
   bool has_waited_for_slot_ = false;
-  bool repaired_ = false;  // a damaged container that may have been the key's is gone
+  bool repaired_ = false;  // removed a damaged container that may have had the key
 };
 
 std::optional<Answer> Store::run() {
@@ -129,7 +131,8 @@ std::optional<Answer> Store::run() {
   }
 }
 
-// A cleanup makes slots of deleted entries. None if there was one, which is asked for once.
+// A cleanup turns slots of deleted entries into empty ones. Returns nullopt if a cleanup ran. SET
+// requests one at most once.
 std::optional<Answer> Store::wait_for_slot(const FindResult& position) {
   const bool may_help = position.met_deleted && change_ != Change::overwrite_only;
   if (!may_help || has_waited_for_slot_) return Answer::table_full;
@@ -175,7 +178,8 @@ std::uint64_t outgoing_size_bytes(const Operation& operation, std::uint64_t leng
   return operation.session().geometry.round_up_to_unit(length_bytes);
 }
 
-// Whether the reserve may be used. FIND's other outcomes refuse the SET as well as the lack of memory does.
+// Whether the reserve may be used. Any other outcome of FIND refuses the SET, as the lack of memory
+// does.
 bool has_value_of_that_length(Operation& operation, std::span<const std::byte> key,
                               std::uint64_t size_bytes) {
   operation.begin();
@@ -184,7 +188,7 @@ bool has_value_of_that_length(Operation& operation, std::span<const std::byte> k
   return can_be_overwritten(position, size_bytes, operation.session().geometry);
 }
 
-// One container's place, from its allocation to its end. Without an answer, the server wanted it back.
+// One attempt with one allocation. Returns nullopt if the server wanted the memory back.
 std::optional<Answer> store_once(Operation& operation, std::span<const std::byte> key,
                                  std::uint64_t length_bytes) {
   RegionAllocator& regions = *operation.session().regions;

@@ -31,7 +31,7 @@ bool Walk::read_chunk() {
     if (!rebindings) return false;
     rebindings_ = *rebindings;
   }
-  // An unbounded walk forgets the round before, which it does not validate either.
+  // An unbounded walk discards the previous round, which it does not validate either.
   if (words_.size() == table_entries_) words_.clear();
   chunk_begin_ = words_.size();
   const std::uint64_t first = slot(0);
@@ -66,8 +66,8 @@ std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
 
 namespace {
 
-// The slot had the same key at both readings, if no cleanup bound it to another one. The word of an empty
-// slot has to be the same: an insertion is no cleanup.
+// Whether the slot had the same key in both passes, provided that no cleanup rebound it. The word
+// of an empty slot must be equal, because insertions bind slots too.
 bool may_have_the_same_key(Entry first, Entry second) {
   if (first == second) return true;
   return !first.is_empty() && !second.is_empty() && !second.is_locked();

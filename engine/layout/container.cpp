@@ -23,8 +23,8 @@ std::uint32_t checksum_of_header(const ContainerHeader& header) {
 void write_container(std::span<const std::byte> key, std::span<const std::byte> value,
                      std::span<std::byte> destination) {
   FALAFEL_ASSERT(destination.size() >= container_bytes(key.size(), value.size()),
-                 "a container of {} + {} bytes into {}", key.size(), value.size(),
-                 destination.size());
+                 "a container with {} + {} bytes does not fit into {} bytes", key.size(),
+                 value.size(), destination.size());
   ContainerHeader header;
   header.key_bytes = static_cast<std::uint32_t>(key.size());
   header.value_bytes = static_cast<std::uint32_t>(value.size());

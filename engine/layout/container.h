@@ -1,5 +1,5 @@
-// A container: one key with its value, self-verifying (Behringer 3.4, 3.5.5). It is written before an
-// entry points to it and never changed while one does.
+// A self-verifying container of one key and its value (Behringer 3.4, 3.5.5). A client writes it
+// before an entry points to it, and nobody changes it while an entry does.
 //
 //   byte  0  u16  magic
 //         2  u16  zero
@@ -8,10 +8,10 @@
 //        12  u32  CRC-32C of bytes 0..11
 //        16  u32  CRC-32C of bytes 0..11 and the key
 //        20  u32  CRC-32C of bytes 0..11, the key and the value
-//        24       key, then value, then nothing that counts up to a whole number of units
+//        24       key, then value, then padding of any content up to a whole number of units
 //
-// All integers are little-endian. The checks build on each other, so each part that a reader has
-// loaded verifies by itself, and a piece of one container never passes with the rest of another.
+// All integers are little-endian. Each checksum covers the parts before it, so a reader can verify
+// each part as soon as it is loaded, and parts of different containers never verify together.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct ContainerHeader {
   std::uint32_t key_crc = 0;
   std::uint32_t value_crc = 0;
 
-  // Without the padding.
+  // Excludes the padding.
   std::uint64_t container_bytes() const;
   std::uint64_t key_end() const;
 };
@@ -55,16 +55,17 @@ inline std::uint64_t ContainerHeader::container_bytes() const {
 }
 inline std::uint64_t ContainerHeader::key_end() const { return container_header_bytes + key_bytes; }
 
-// Writes a container to the start of `destination`, which is long enough.
+// Writes a container to the start of `destination`, which must be large enough.
 void write_container(std::span<const std::byte> key, std::span<const std::byte> value,
                      std::span<std::byte> destination);
 
-// A key that no client can ask for: what stands in for a container that does not verify, so that the
-// collision chain which runs through its entry stays whole. There is one for all (Geometry::stand_in_offset).
+// Writes a container whose key no client can request. It replaces a container that does not verify,
+// so that the collision chain through its entry stays intact. All such entries share one
+// (Geometry::stand_in_offset).
 void write_unreadable_container(std::span<std::byte> destination);
 
-// The parts of a container, if `bytes` (its start) hold them. Without verification they are only
-// checked for being there.
+// Returns the parts of a container if `bytes`, which starts with the container, contains them.
+// Without verification, only the lengths are checked.
 enum class Verification : bool { off, on };
 std::optional<ContainerHeader> read_container_header(std::span<const std::byte> bytes,
                                                      Verification verification);
@@ -75,7 +76,7 @@ std::optional<std::span<const std::byte>> read_container_value(std::span<const s
                                                                const ContainerHeader& header,
                                                                Verification verification);
 
-// The same for parts that were loaded one by one.
+// Verifies parts that were loaded separately.
 bool verify_container_key(std::span<const std::byte> key, const ContainerHeader& header);
 bool verify_container_value(std::span<const std::byte> value, const ContainerHeader& header);
 

@@ -7,10 +7,11 @@
 namespace falafel::engine {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t checksum) {
-  constexpr std::size_t longest_piece = std::size_t{1} << 30;  // the library counts in int
+  // the library's lengths are of type int
+  constexpr std::size_t longest_piece = std::size_t{1} << 30;
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(bytes.size(), longest_piece));
-    // The library reads only, but asks for a pointer to bytes that are not const.
+    // The library does not write, but its parameter is a pointer to non-const.
     auto* start = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(piece.data()));
     checksum = crc32_iscsi(start, static_cast<int>(piece.size()), checksum);
     bytes = bytes.subspan(piece.size());

@@ -1,13 +1,14 @@
-// An entry of the hash table: one word, so that one compare-and-swap changes all of it (Behringer
+// An entry of the hash table is one word, so that one compare-and-swap changes all of it (Behringer
 // 3.4, 4.2.1).
 //
-//   bit 63 .. 32  offset of the container in units (Geometry::unit_bytes) from the chunk's start; 0: empty
+//   bit 63 .. 32  offset of the container from the chunk's start, in units of
+//                 Geometry::unit_bytes; 0: empty
 //   bit 31 ..  2  tag, incremented by every change that could otherwise recreate an earlier word
-//   bit 1         locked: the cleanup is at work here, clients keep off
+//   bit 1         locked: the cleanup is working on the entry, and clients must not change it
 //   bit 0         deleted: the key is not in the store; its container still says which key it was
 //
-// An empty entry has neither flag; its tag counts on, so that empty words differ as well.
-// A store may count with fewer bits (Geometry::tag_bits); the rest of the field then stays as it is.
+// An empty entry has neither flag. Its tag continues to count, so empty words also differ. A store
+// may use fewer tag bits (Geometry::tag_bits); the other bits of the field then never change.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +23,15 @@ class Entry {
   constexpr Entry() = default;
   constexpr explicit Entry(std::uint64_t word) : word_(word) {}
 
-  // A live entry with this one's tag.
+  // A live entry with this entry's tag.
   constexpr Entry pointing_to(std::uint32_t offset_units) const {
     return Entry((std::uint64_t{offset_units} << 32) | (word_ & tag_mask));
   }
-  // The same entry with its container somewhere else.
+  // The same entry, pointing to a container at another offset.
   constexpr Entry moved_to(std::uint32_t offset_units) const {
     return Entry((std::uint64_t{offset_units} << 32) | (word_ & 0xffff'ffff));
   }
-  // `tag_bits`: of the store's geometry; the tag repeats after 2^tag_bits steps.
+  // `tag_bits` comes from the store's geometry; the tag repeats after 2^tag_bits steps.
   constexpr Entry with_next_tag(std::uint32_t tag_bits) const {
     const std::uint64_t counted = counted_mask(tag_bits);
     return Entry((word_ & ~counted) | ((word_ + (std::uint64_t{1} << 2)) & counted));
@@ -38,7 +39,7 @@ class Entry {
   constexpr Entry with_deleted() const { return Entry(word_ | deleted_bit); }
   constexpr Entry with_locked() const { return Entry(word_ | locked_bit); }
   constexpr Entry without_lock() const { return Entry(word_ & ~locked_bit); }
-  // This entry's offset and deleted flag, in a slot whose tag was `tag_of`'s.
+  // This entry's offset and deleted flag with the tag of `tag_of`.
   constexpr Entry with_tag_of(Entry tag_of) const {
     return Entry((word_ & ~tag_mask) | (tag_of.word_ & tag_mask));
   }

@@ -16,7 +16,7 @@ constexpr std::uint64_t align(std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t Geometry::entry_offset(std::uint64_t slot) const {
-  FALAFEL_ASSERT(slot < table_entries, "slot {} of {}", slot, table_entries);
+  FALAFEL_ASSERT(slot < table_entries, "slot {} of a table of {} entries", slot, table_entries);
   return table_offset() + slot * entry_bytes;
 }
 
@@ -35,7 +35,8 @@ std::uint64_t Geometry::round_up_to_unit(std::uint64_t bytes) const {
 }
 
 std::uint32_t Geometry::to_units(std::uint64_t offset) const {
-  FALAFEL_ASSERT(offset % unit_bytes == 0 && offset < chunk_bytes(), "offset {}", offset);
+  FALAFEL_ASSERT(offset % unit_bytes == 0 && offset < chunk_bytes(),
+                 "offset {} is not a unit within the chunk", offset);
   return static_cast<std::uint32_t>(offset / unit_bytes);
 }
 
@@ -47,18 +48,17 @@ bool Geometry::may_hold_container(std::uint64_t offset) const {
 std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
   constexpr std::uint64_t most = std::uint64_t{1} << 38;  // 256 GiB: no sum below overflows
   if (geometry.unit_bytes != 8 && geometry.unit_bytes != 64) {
-    return fmt::format("unit_bytes is {}, and must be 8 or 64", geometry.unit_bytes);
+    return fmt::format("unit_bytes is {} but must be 8 or 64", geometry.unit_bytes);
   }
   if (geometry.table_entries == 0 || geometry.table_entries > most / entry_bytes) {
-    return fmt::format("table_entries is {}, and must be from 1 to {}", geometry.table_entries,
+    return fmt::format("table_entries is {} but must be from 1 to {}", geometry.table_entries,
                        most / entry_bytes);
   }
   if (geometry.region_count == 0 || geometry.region_count > 65'536) {
-    return fmt::format("region_count is {}, and must be from 1 to 65536", geometry.region_count);
+    return fmt::format("region_count is {} but must be from 1 to 65536", geometry.region_count);
   }
   if (geometry.tag_bits == 0 || geometry.tag_bits > most_tag_bits) {
-    return fmt::format("tag_bits is {}, and must be from 1 to {}", geometry.tag_bits,
-                       most_tag_bits);
+    return fmt::format("tag_bits is {} but must be from 1 to {}", geometry.tag_bits, most_tag_bits);
   }
   const std::uint64_t smallest = geometry.round_up_to_unit(container_bytes(1, 0));
   const auto is_valid_space = [&](std::uint64_t bytes) {
@@ -66,18 +66,19 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
   };
   if (!is_valid_space(geometry.region_bytes) ||
       geometry.region_bytes > most / geometry.region_count) {
-    return fmt::format("region_bytes is {}, and must be a multiple of {} from {} to {}",
+    return fmt::format("region_bytes is {} but must be a multiple of {} from {} to {}",
                        geometry.region_bytes, geometry.unit_bytes, smallest,
                        most / geometry.region_count);
   }
   if (!is_valid_space(geometry.mature_bytes) || geometry.mature_bytes < geometry.region_bytes) {
-    return fmt::format("mature_bytes is {}, and must be a multiple of {} from region_bytes ({}) on",
-                       geometry.mature_bytes, geometry.unit_bytes, geometry.region_bytes);
+    return fmt::format(
+        "mature_bytes is {} but must be a multiple of {} and at least region_bytes ({})",
+        geometry.mature_bytes, geometry.unit_bytes, geometry.region_bytes);
   }
   const std::uint64_t reach = (std::uint64_t{1} << 32) * geometry.unit_bytes;
   if (geometry.chunk_bytes() > reach) {
     return fmt::format(
-        "the chunk is of {} bytes, but offsets in units of {} reach {}; make it smaller, or "
+        "the chunk has {} bytes, but offsets in units of {} reach only {}; make it smaller or use "
         "unit_bytes 64",
         geometry.chunk_bytes(), geometry.unit_bytes, reach);
   }

@@ -1,4 +1,5 @@
-// The state of the chunk's parts, as the server's books have it: for checkers and monitoring.
+// The state of the chunk's parts according to the server's bookkeeping, for checkers and
+// monitoring.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +9,21 @@ namespace falafel::engine {
 
 enum class RegionState : std::uint8_t {
   free,
-  granted,     // a client writes there
-  released,    // to be collected
-  collecting,  // the collector is at work
-  waiting,     // collected; until clients are quiescent
+  granted,     // a client writes to it
+  released,    // waiting for collection
+  collecting,  // being collected
+  waiting,     // collected; waiting until clients are quiescent
 };
 
 struct RegionInspection {
   RegionState state = RegionState::free;
-  std::uint32_t client = 0;  // granted: to whom
+  std::uint32_t client = 0;  // granted: the owner
   std::uint64_t incarnation = 0;
 };
 
 struct MatureSpaceInspection {
   bool active = false;
-  bool waiting = false;  // was collected; until clients are quiescent
+  bool waiting = false;  // collected; waiting until clients are quiescent
   std::uint64_t used_bytes = 0;
 };
 

@@ -1,5 +1,5 @@
-// Where a key's search starts. SipHash-2-4 under a secret of the server: who does not know the secret
-// cannot choose keys that collide.
+// The slot at which the search for a key starts. The hash is SipHash-2-4 keyed with a secret of the
+// server; without the secret, nobody can choose keys that collide.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace falafel::engine {
 
 using HashKey = std::array<std::byte, 16>;
 
-// The home slot of a key in a table of `table_entries`.
+// The home slot of a key in a table of `table_entries` entries.
 std::uint64_t home_slot(std::span<const std::byte> key, const HashKey& hash_key,
                         std::uint64_t table_entries);
 

@@ -1,12 +1,13 @@
-// The status line: the bytes of the chunk behind the superblock, where the server tells its clients what
-// goes on. Clients read it; only the server's processor writes it, word by word.
+// The status line: the bytes of the chunk after the superblock, in which the server publishes its
+// state to clients. Clients read it; only the server's processor writes it, word by word.
 //
 //   byte   0  u64  rebindings: odd while the cleanup binds slots to other keys, even otherwise
 //          8  56 B zero
 //
-// Double collect with it: a client that reads the same even number before its first reading of a chain's
-// entries and after its last one knows that the cleanup has bound no slot to another key meanwhile. A slot
-// that was occupied at both readings then has had the same key all the time, whatever its word did.
+// Double collect uses it as follows. A client reads the number before its first read of a chain's
+// entries and again after its last. If both values are equal and even, the cleanup has bound no
+// slot to another key in between. A slot that was occupied at both reads then had the same key
+// throughout, regardless of how its word changed.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ struct StatusLine {
 static_assert(sizeof(StatusLine) == status_line_bytes);
 static_assert(offsetof(StatusLine, rebindings) == 0);
 
-// From the chunk's start.
+// Offset from the start of the chunk.
 inline constexpr std::uint64_t rebindings_offset =
     Geometry::status_line_offset() + offsetof(StatusLine, rebindings);
 

@@ -16,7 +16,7 @@ std::uint32_t checksum_of(const Superblock& superblock) {
   return crc32c(std::as_bytes(std::span(&superblock, 1)).first(offsetof(Superblock, crc)));
 }
 
-// What does not follow from the sizes and counts.
+// Compares the fields that follow from the sizes and counts.
 std::optional<std::string> find_difference(const Superblock& read, const Superblock& derived) {
   struct Field {
     std::string_view name;
@@ -29,11 +29,11 @@ std::optional<std::string> find_difference(const Superblock& read, const Superbl
                               Field{"mature_1_offset", &Superblock::mature_1_offset}};
   for (const Field& field : fields) {
     if (read.*field.value != derived.*field.value) {
-      return fmt::format("{} is {}, but its sizes make it {}", field.name, read.*field.value,
+      return fmt::format("{} is {}, but the sizes imply {}", field.name, read.*field.value,
                          derived.*field.value);
     }
   }
-  if (read.zero != derived.zero) return "zero is not zero";
+  if (read.zero != derived.zero) return "the reserved bytes are not zero";
   return std::nullopt;
 }
 
@@ -75,27 +75,27 @@ Geometry geometry_of(const Superblock& superblock) {
 fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
                                             std::uint64_t chunk_bytes) {
   if (bytes.size() < superblock_bytes) {
-    return refuse(fmt::format("{} bytes, too short", bytes.size()));
+    return refuse(fmt::format("{} bytes are too short", bytes.size()));
   }
   Superblock superblock;
   std::memcpy(&superblock, bytes.data(), sizeof superblock);
   if (superblock.magic != superblock_magic) {
-    return refuse(
-        fmt::format("magic {:016x}: this is no memory of a Falafel server", superblock.magic));
+    return refuse(fmt::format("the magic number is {:016x}: this is not memory of a Falafel server",
+                              superblock.magic));
   }
   if (superblock.version != layout_version) {
     return refuse(
-        fmt::format("version {}, but this client speaks {}; use a client of the server's "
+        fmt::format("version {}, but this client supports version {}; use a client of the server's "
                     "version",
                     superblock.version, layout_version));
   }
-  if (superblock.crc != checksum_of(superblock)) return refuse("its checksum is wrong");
+  if (superblock.crc != checksum_of(superblock)) return refuse("the checksum is wrong");
   const Geometry geometry = geometry_of(superblock);
   if (auto problem = find_invalid_geometry(geometry)) return refuse(std::move(*problem));
   const Superblock derived = make_superblock(geometry, superblock.hash_key, superblock.incarnation);
   if (auto problem = find_difference(superblock, derived)) return refuse(std::move(*problem));
   if (geometry.chunk_bytes() != chunk_bytes) {
-    return refuse(fmt::format("a chunk of {} bytes, but the server spoke of {}",
+    return refuse(fmt::format("the chunk has {} bytes, but the server announced {}",
                               geometry.chunk_bytes(), chunk_bytes));
   }
   return superblock;

@@ -1,5 +1,5 @@
-// The superblock: the first bytes of the chunk. A client reads it after connecting and believes nothing
-// of the chunk that it does not say.
+// The superblock: the first bytes of the chunk. A client reads it after connecting and derives
+// everything it knows about the chunk from it.
 //
 //   byte   0  u64  magic, "FALAFEL" and a zero byte
 //          8  u32  version of all layouts and of the protocol
@@ -14,7 +14,7 @@
 //         72  u64  mature_bytes
 //         80  u64  offset of mature space 1
 //         88  16 B key of the hash
-//        104  u64  incarnation: a number of this life of the server
+//        104  u64  incarnation: a number that identifies this run of the server
 //        112  u32  tag_bits
 //        116  8 B  zero
 //        124  u32  CRC-32C of bytes 0..123
@@ -66,8 +66,9 @@ static_assert(offsetof(Superblock, crc) == 124);
 Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
                            std::uint64_t incarnation);
 
-// Errors: invalid_argument, with what is wrong (magic, version, checksum, a geometry that is absurd or
-// does not fit `chunk_bytes`, what the server said when connecting).
+// Errors: invalid_argument, with a message that names the problem: magic, version, checksum, an
+// invalid geometry, or one that differs from `chunk_bytes`, the size that the server announced at
+// connection.
 fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
                                             std::uint64_t chunk_bytes);
 Geometry geometry_of(const Superblock& superblock);

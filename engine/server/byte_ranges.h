@@ -1,4 +1,4 @@
-// The memory that a collection is to free, as ranges of the chunk.
+// The memory that a collection will free, as ranges of the chunk.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ struct ByteRange {
   std::uint64_t end = 0;
 };
 
-// In ascending order, without overlap.
+// Ranges are in ascending order and do not overlap.
 class ByteRanges {
  public:
   explicit ByteRanges(std::vector<ByteRange> ranges) : ranges_(std::move(ranges)) {}

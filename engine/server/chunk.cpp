@@ -5,7 +5,7 @@
 namespace falafel::engine {
 namespace {
 
-// What the parts of a container are read by: read(offset, destination) brings bytes of the chunk.
+// Reads the parts of a container with read(offset, destination), which fetches bytes of the chunk.
 template <typename Read>
 std::optional<ContainerHeader> find_header(const Geometry& geometry, std::uint64_t offset,
                                            const Read& read) {

@@ -1,5 +1,5 @@
-// The server's view of its chunk: entries and containers, by the processor's own accesses. Entries are
-// changed through an EntryUpdater only.
+// The server's view of its chunk: entries and containers, read by the processor. Only an
+// EntryUpdater changes entries.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace falafel::engine {
 struct ContainerCopy {
   ContainerHeader header;
   std::vector<std::byte> key;
-  std::vector<std::byte> value;  // only if asked for
+  std::vector<std::byte> value;  // empty unless requested
 };
 
-// Brings bytes of the chunk, from an offset on.
+// Reads bytes of the chunk, starting at an offset, into the destination.
 using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> destination)>;
 
 struct Chunk {
@@ -32,16 +32,17 @@ struct Chunk {
   std::shared_ptr<fabric::MemoryBlock> block;
 
   Entry load_entry(std::uint64_t slot) const;
-  // Empty if the entry points to nothing that verifies and fits a region.
+  // Returns nullopt unless the entry points to a valid container that fits into a region.
   enum class Part : std::uint8_t { key, key_and_value };
   std::optional<ContainerCopy> read_container(Entry entry, Part part) const;
-  // The same by other means than the processor's.
+  // Reads the container with `read` instead of the processor.
   std::optional<ContainerCopy> read_container(Entry entry, Part part, const ReadBytes& read) const;
-  // A header that verifies, of a container that fits a region and the chunk; and its key.
+  // Returns a valid header of a container that fits into a region and the chunk; the second
+  // function reads its key.
   std::optional<ContainerHeader> read_header(std::uint64_t offset) const;
   std::optional<std::vector<std::byte>> read_key(std::uint64_t offset,
                                                  const ContainerHeader& header) const;
-  // A deleted entry without a key, in the place of `entry` and with its tag.
+  // A deleted entry without a key that replaces `entry` and has its tag.
   Entry stand_in_for(Entry entry) const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 };

@@ -36,7 +36,7 @@ std::uint64_t CleanupByRehash::slot(const Run& run, std::size_t index) const {
   return (run.first + index) % chunk_.geometry.table_entries;
 }
 
-// The chain's end is the first empty entry; what the terminator lock is about is that it is locked too.
+// A chain ends at the first empty entry. The terminator lock is the lock of that entry.
 bool CleanupByRehash::is_complete(const Run& run) const {
   return run.entries.size() == chunk_.geometry.table_entries ||
          (!run.entries.empty() && run.entries.back().is_empty());
@@ -61,7 +61,7 @@ void CleanupByRehash::lock(Run& run) {
     const std::size_t end = run.entries.size();
     lock_from(run, locked);
     locked = end;
-    // A client may have filled the empty entry before it was locked: the chain goes on.
+    // A client may have filled the empty entry before it was locked, so the chain continues.
     extend(run);
   }
 }
@@ -87,8 +87,9 @@ void CleanupByRehash::lock_from(Run& run, std::size_t locked) {
   while (const auto outcome = updater_.next()) settle(*outcome);
 }
 
-// The place in the run where a search for the container's key enters it. A key whose home slot is before
-// the run comes in at its start: the slots in between are occupied.
+// The position in the run at which a search for the container's key enters it. If the key's home
+// slot is before the run, the search enters at the start of the run, because the slots in between
+// are occupied.
 std::size_t CleanupByRehash::home_in(const Run& run, const ContainerCopy& container) const {
   const std::uint64_t table_entries = chunk_.geometry.table_entries;
   const std::uint64_t home = home_slot(container.key, chunk_.hash_key, table_entries);
@@ -113,7 +114,7 @@ std::vector<Entry> CleanupByRehash::rehash(const Run& run) {
   return rehashed;
 }
 
-// Every slot counts on with its own tag, so that no word comes back.
+// Each slot increments its own tag, so no earlier word recurs.
 void CleanupByRehash::unlock(const Run& run, const std::vector<Entry>& rehashed) {
   for (std::size_t index = run.entries.size(); index-- > 0;) {
     const Entry old = run.entries[index];
@@ -129,8 +130,9 @@ void CleanupByRehash::unlock(const Run& run, const std::vector<Entry>& rehashed)
   while (const auto outcome = updater_.next()) settle_unlock(*outcome);
 }
 
-// Nobody but the cleanup changes a locked entry: if it is still as it was, the update did not happen (the
-// connection broke); if it has changed, it was unlocked, and a client came after.
+// Only the cleanup changes a locked entry. If the entry is unchanged, the update did not happen
+// because the connection broke. If it has changed, the update unlocked it and a client changed it
+// afterwards.
 void CleanupByRehash::settle_unlock(const UpdateOutcome& outcome) {
   if (outcome.succeeded || outcome.current != outcome.update.expected) return;
   updater_.submit(outcome.update);

@@ -1,12 +1,13 @@
-// The thesis' cleanup (Behringer 3.6.2).
+// The cleanup of the thesis (Behringer 3.6.2).
 //
-// It locks the rest of a collision chain from the first deleted entry on, and the empty entry behind it;
-// hashes the live ones among them anew into the locked slots; and gives the slots their new entries, without
-// locks, asked for in the reverse order. Several updates are under way at once and may overtake each other:
-// a search that meets one of the locks starts over, and one that read a slot before reads it again at its end.
+// It locks the rest of a collision chain from the first deleted entry on, and the empty entry
+// behind the chain. It then rehashes the live entries into the locked slots and submits the new,
+// unlocked entries in reverse order. Several updates are in flight at once and may overtake each
+// other. A search that finds one of the locks restarts, and a search that read a slot earlier
+// rereads it at its end.
 //
-// A chain goes on round the table's end. If there is no empty entry, the cleanup stops when it comes
-// round, and the whole table is locked.
+// A chain wraps around at the end of the table. If the table has no empty entry, the cleanup stops
+// after one round with the whole table locked.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +28,22 @@ class CleanupByRehash : public Cleanup {
                   EntryUpdater& updater, RebindingCounter& rebindings,
                   ServerStatistics& statistics);
 
-  // What is left in the middle stays so.
+  // Incomplete work remains incomplete.
   void finish() override {}
-  // The whole table is one piece.
+  // Cleans the whole table in one part.
   bool clean_piece() override;
 
  private:
-  // A locked part of the table: from `first` on, round the table's end.
+  // A locked part of the table that starts at `first` and may wrap around.
   struct Run {
     std::uint64_t first = 0;
-    std::vector<Entry> entries;  // without their locks
+    std::vector<Entry> entries;  // the entries without their locks
   };
 
   void clean_run(std::uint64_t first);
   Run read_run(std::uint64_t first) const;
   void lock(Run& run);
-  // The entries of the run behind `locked` ones that are locked already.
+  // Locks the entries of the run that follow the first `locked` ones.
   void lock_from(Run& run, std::size_t locked);
   void extend(Run& run) const;
   std::vector<Entry> rehash(const Run& run);

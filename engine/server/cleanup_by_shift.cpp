@@ -23,7 +23,7 @@ bool CleanupByShift::clean_piece() {
       slots_left_ = 0;
       return true;
     }
-    // What moves into the slot of an entry that was removed may be a deleted one again.
+    // The entry that moved into the slot of the removed entry may itself be deleted.
     if (remove_at(next_slot_)) {
       ++removals;
       --removals_left_;
@@ -35,7 +35,7 @@ bool CleanupByShift::clean_piece() {
   return false;
 }
 
-// If there is no empty slot, the removal of any deleted entry makes one.
+// If there is no empty slot, removing any deleted entry creates one.
 void CleanupByShift::begin_pass() {
   ++statistics_.cleanups;
   slots_left_ = chunk_.geometry.table_entries;

@@ -1,9 +1,10 @@
-// The cleanup of stores whose walks are bounded: it removes deleted entries one at a time (entry_removal.h), so
-// whatever stops it blocks the searches that pass two entries, and no more.
+// The cleanup of stores with bounded walks. It removes deleted entries one at a time
+// (entry_removal.h). If it stalls, it blocks only the searches that pass two entries.
 //
-// A pass begins at an empty slot and goes backwards, round the table's start, until it is there again. Chains
-// end at the first empty slot, so what a removal moves has been passed already, and has no deleted entries
-// among it but those of clients that came meanwhile: each is looked at about once.
+// A pass starts at an empty slot and goes backwards, wrapping around at the start of the table,
+// until it reaches that slot again. Chains end at the first empty slot, so a removal moves only
+// entries that the pass has already visited. These contain no deleted entries except those that
+// clients deleted since, so the pass visits each entry about once.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,9 @@ class CleanupByShift : public Cleanup {
   ServerStatistics& statistics_;
   EntryRemoval removal_;
   std::uint64_t next_slot_ = 0;
-  std::uint64_t slots_left_ = 0;     // of the pass
-  std::uint64_t removals_left_ = 0;  // of the pass: clients may delete as fast as it cleans
+  std::uint64_t slots_left_ = 0;  // in this pass
+  // in this pass; bounds it, because clients may delete as fast as it cleans
+  std::uint64_t removals_left_ = 0;
 };
 
 }  // namespace falafel::engine

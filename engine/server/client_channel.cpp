@@ -49,8 +49,7 @@ void ClientChannel::post_receives(std::uint64_t first, std::uint64_t count) {
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// To the client
+// Messages to the client
 
 void ClientChannel::send(const ControlMessage& message) {
   const bool answers_request =
@@ -91,8 +90,7 @@ void ClientChannel::acknowledge_if_due() {
   send({.kind = MessageKind::acknowledge});
 }
 
-// ---------------------------------------------------------------------------------------------------
-// From the client
+// Messages from the client
 
 tl::expected<ControlMessage, Breach> ClientChannel::on_received(std::uint64_t buffer,
                                                                 std::uint32_t length_bytes) {

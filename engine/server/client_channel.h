@@ -1,12 +1,15 @@
-// One client's messages, as the server has them: receive requests, an outbox, and what a client may have
-// under way. All of it is bounded, whatever the client does.
+// The server's side of one client's messages: receive requests, an outbox, and the client's
+// outstanding requests. All of them are bounded, regardless of the client's behavior.
 //
-// Credits: the client has at most `message_credits` messages in the network for which the server has not said
-// that it received them, and so many receive requests are posted here. So none of its messages ever meets a
-// server without a receive request, which would hold up the READs behind it. The server says how many it has
-// received in every message, and in one of its own when half of the credits are used up. A client that sends
-// more, or asks again before it was answered, breaks the protocol; so the outbox holds no more than an answer
-// for each credit and a question of each kind, also if the client takes none of them.
+// Credits provide back-pressure: a client may have at most `message_credits` messages whose receipt
+// the server has not confirmed, and the server posts that many receive requests for it. Each
+// message therefore finds a receive request; a missing one would delay the READs behind it. Every
+// message of the server confirms the number of messages received, and the server sends a separate
+// confirmation when half of the credits are used.
+//
+// A client that sends more messages, or repeats a request before the answer, violates the protocol.
+// The outbox therefore holds at most one answer per credit and one request of each kind, even if
+// the client receives nothing.
 #pragma once
 
 #include <array>
@@ -26,23 +29,23 @@ class ClientChannel {
  public:
   static constexpr std::uint64_t receive_count = message_credits;
   static constexpr std::uint64_t send_count = 4;
-  // Identify what completes: receive buffers come first.
+  // Request identifiers; those of the receive buffers come first.
   static constexpr std::uint64_t buffer_count = receive_count + send_count;
   static constexpr std::uint64_t buffers_bytes = buffer_count * control_message_bytes;
 
-  // Identifiers of requests are those of the buffers, and `client` in the upper half.
+  // Request identifiers consist of the buffer's number and, in the upper half, `client`.
   ClientChannel(std::uint32_t client, LocalMemory buffers);
 
-  // Begins to receive. The queue pair outlives the channel's last call.
+  // Starts to receive. The queue pair must outlive all later calls.
   void open(fabric::QueuePair& queue_pair);
 
   void send(const ControlMessage& message);
   void on_sent(std::uint64_t buffer);
-  // What has come into that buffer, or what is wrong with it. The buffer can be received into again.
+  // Returns the message in that buffer, or the protocol violation, and reposts the buffer.
   tl::expected<ControlMessage, Breach> on_received(std::uint64_t buffer,
                                                    std::uint32_t length_bytes);
-  // Tells the client how many messages have come, if it needs to know and is told nothing else. To be called
-  // when a message has been dealt with.
+  // Confirms received messages to the client if a confirmation is due and no other message carries
+  // it. Call after a message has been handled.
   void acknowledge_if_due();
 
  private:
@@ -59,8 +62,8 @@ class ClientChannel {
   std::deque<ControlMessage> outbox_;
   std::array<bool, send_count> sending_{};
   std::uint64_t received_ = 0;
-  std::uint64_t acknowledged_ = 0;  // of these, as far as messages to the client say
-  bool requested_region_ = false;   // and was not answered
+  std::uint64_t acknowledged_ = 0;  // the number that messages to the client have confirmed
+  bool requested_region_ = false;   // the client has an unanswered request
 };
 
 }  // namespace falafel::engine

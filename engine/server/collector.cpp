@@ -6,8 +6,8 @@
 namespace falafel::engine {
 namespace {
 
-// An entry that points into collected memory changes once at most as long as it does: a DELETE sets its
-// flag. So an entry that changes more often is not a client's of this engine.
+// While an entry points into collected memory, a correct client changes it at most once: a DELETE
+// sets its flag. An entry that changes more often is not written by a client of this engine.
 constexpr std::uint32_t most_lost_updates = 16;
 
 }  // namespace
@@ -48,7 +48,8 @@ void Collector::collect(const ByteRanges& source, std::uint32_t target,
   Task task{.source = source, .target = target, .room_bytes = source.size_bytes()};
   const Visit visit = [&](std::uint64_t slot, Entry entry) { move(slot, entry, task); };
   if (!scan_memory(source, visit)) {
-    // The walk meets what the scan has not moved yet, and must not meet what it is about to move.
+    // The walk finds what the scan has not moved. It must not find entries whose update is still in
+    // flight.
     settle_all(task);
     walk_table(source, visit);
   }
@@ -60,14 +61,14 @@ void Collector::settle_all(const Task& task) {
   while (const auto outcome = updater_.next()) settle(*outcome, task);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// What lives
+// Finding live containers
 
 bool Collector::points_into(const ByteRanges& source, Entry entry) const {
   return !entry.is_empty() && source.contain(chunk_.geometry.to_offset(entry.offset_units()));
 }
 
-// False if the walk has to do it: because it is to, or because the scan would take longer.
+// Returns false if the walk has to find them: because it is configured, or because the scan would
+// take longer.
 bool Collector::scan_memory(const ByteRanges& source, const Visit& visit) {
   if (options_.collection != Collection::scan_memory) return false;
   for (const ByteRange& range : source.all()) {
@@ -80,8 +81,8 @@ bool Collector::scan_memory(const ByteRanges& source, const Visit& visit) {
   return true;
 }
 
-// Every entry that points into the source when the walk comes by is met. None that does can appear behind
-// it: clients publish containers only in regions that they hold.
+// The walk finds every entry that points into the source when it passes. No such entry can appear
+// in a slot that it has passed, because clients publish containers only in regions that they hold.
 void Collector::walk_table(const ByteRanges& source, const Visit& visit) {
   for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
     pace_.step(1);
@@ -101,7 +102,7 @@ std::uint64_t Collector::live_mature_bytes() {
   return live_bytes;
 }
 
-// Of its container, by copy().
+// The bytes of its container that copy() keeps.
 std::uint64_t Collector::kept_bytes(Entry entry) const {
   const auto header = chunk_.read_header(chunk_.geometry.to_offset(entry.offset_units()));
   if (!header) return 0;
@@ -109,11 +110,11 @@ std::uint64_t Collector::kept_bytes(Entry entry) const {
                                                              : header->container_bytes());
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Moving it
+// Moving live containers
 
 void Collector::move(std::uint64_t slot, Entry entry, Task& task) {
-  // Where collection and cleanup take turns, the lock is nobody's: it goes. Else it is the cleanup's.
+  // If collection and cleanup exclude each other, nobody holds this lock, so the update removes it.
+  // Otherwise it is the cleanup's.
   if (entry.is_locked() && !safeguards_.exclusion) return;
   if (entry.is_locked()) ++statistics_.entries_repaired;
   if (entry.is_deleted()) host_.count(probes::collector_met_deleted);
@@ -124,8 +125,9 @@ Entry Collector::with_tag(Entry moved) const {
   return safeguards_.tag_discipline ? moved.with_next_tag(chunk_.geometry.tag_bits) : moved;
 }
 
-// The entry of the copy. What does not verify is lost, and so is what would make the copies longer than
-// their source: their entries point to the stand-in, deleted, so that a cleanup takes them.
+// Returns the entry for the copy. A container that does not verify is lost, and so is one that
+// would make the copies longer than their source. Their entries become deleted and point to the
+// stand-in, so that a cleanup removes them.
 Entry Collector::copy(Entry entry, Task& task) {
   const Entry unlocked = entry.without_lock();
   const Entry lost =
@@ -150,14 +152,16 @@ Entry Collector::copy(Entry entry, Task& task) {
   return unlocked.moved_to(chunk_.geometry.to_units(offset));
 }
 
-// The copy is in memory before the update is posted; so whoever sees the entry sees the container.
+// The copy is in memory before the update is posted, so a client that sees the new entry also sees
+// the container.
 void Collector::submit(const EntryUpdate& update, const Task& task) {
   while (updater_.is_full()) settle(*updater_.next(), task);
   updater_.submit(update);
 }
 
-// A client came first: it overwrote the entry, which then points to a region of its own, or deleted it,
-// which then still points to the source. The space of a copy that nobody needs is not used again (4.2.4).
+// A client changed the entry first. Either it overwrote the entry, which now points to the client's
+// region, or it deleted the entry, which still points to the source. The space of a copy that is
+// not needed is not reused (4.2.4).
 void Collector::settle(const UpdateOutcome& outcome, const Task& task) {
   if (outcome.succeeded) return;
   ++statistics_.updates_lost;
@@ -165,7 +169,7 @@ void Collector::settle(const UpdateOutcome& outcome, const Task& task) {
   const Entry current = outcome.current;
   if (!safeguards_.collector_retry || !points_into(task.source, current)) return;
   if (current.is_locked() && !safeguards_.exclusion) return;
-  // Nobody forestalled an update that the breaking connection took with it.
+  // An update that failed because the connection broke did not lose to a client.
   const std::uint32_t lost =
       outcome.update.lost_before + (current == outcome.update.expected ? 0 : 1);
   if (lost > most_lost_updates) {

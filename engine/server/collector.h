@@ -1,15 +1,17 @@
 // The collector: a generational semi-space garbage collector (Behringer 3.6.1).
 //
-// To free memory it finds every container there that an entry points to, copies it out of the space to be
-// freed, and swaps the entry for one that points to the copy. What no entry points to is garbage. Regions
-// that clients have released (nurseries) are collected into the active mature space; that, when it is
-// full of garbage, into the other one.
+// To free memory, it finds every container in it that an entry points to, copies the container, and
+// swaps the entry for one that points to the copy. Containers without an entry are garbage. Regions
+// that clients have released (nurseries) are collected into the active mature space. When that
+// space is full of garbage, it is collected into the other one.
 //
-// Of a deleted entry's container only header and key are kept: the key is what collision chains need.
+// The collector copies only the header and the key of a deleted entry's container, because
+// collision chains need the key.
 //
-// A collection always finishes, whatever clients have written. It copies no more bytes than it frees,
-// because containers that live do not overlap; where somebody hostile made them do, or made several
-// entries share one, what is beyond that is deleted. And it tries only so often to move one entry.
+// A collection always finishes, whatever clients have written. It copies no more bytes than it
+// frees, because live containers do not overlap. If a malicious client made containers overlap, or
+// made several entries share one, the collector deletes whatever exceeds that amount. The number of
+// attempts to move one entry is bounded.
 #pragma once
 
 #include <cstdint>
@@ -31,27 +33,27 @@ class Collector {
   Collector(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
             EntryUpdater& updater, MemoryBook& book, ServerStatistics& statistics);
 
-  // Each waits, and ends when all its updates have.
+  // Both functions wait and return after all their updates have completed.
   //
-  // Moves what lives in these regions to the active mature space. Without
-  // Safeguards::drain_before_free, `free_early` is called when everything is copied but updates are not
-  // complete.
+  // Moves live containers of these regions to the active mature space. Without
+  // Safeguards::drain_before_free, `free_early` is called after everything is copied but before the
+  // updates have completed.
   void collect_regions(const std::vector<std::uint32_t>& regions,
                        const std::function<void()>& free_early);
-  // Moves what lives in the active mature space to the other one.
+  // Moves the live containers of the active mature space to the other one.
   void collect_mature_space(const std::function<void()>& free_early);
 
-  // What would be in use after collect_mature_space(). May wait.
+  // The number of bytes that would be in use after collect_mature_space(). May wait.
   std::uint64_t live_mature_bytes();
 
  private:
-  // An entry that points into the memory to be freed.
+  // Visits an entry that points into the memory to be freed.
   using Visit = std::function<void(std::uint64_t slot, Entry entry)>;
-  // One collection.
+  // The parameters of one collection.
   struct Task {
     const ByteRanges& source;
     std::uint32_t target;
-    std::uint64_t room_bytes;  // that may still be copied
+    std::uint64_t room_bytes;  // bytes that may still be copied
   };
 
   void collect(const ByteRanges& source, std::uint32_t target,

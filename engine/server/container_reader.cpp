@@ -37,7 +37,7 @@ void ContainerReader::read_through_device(std::uint64_t offset, std::span<std::b
   for (std::size_t done = 0; done < destination.size();) {
     const std::size_t length = std::min<std::size_t>(destination.size() - done, buffer_.size_bytes);
     if (!pair_) pair_ = connector_.connect();
-    // A connection that broke has brought nothing; the next one may.
+    // A broken connection returned nothing; the next connection may succeed.
     if (!read_piece(offset + done, static_cast<std::uint32_t>(length))) {
       pair_.reset();
       continue;

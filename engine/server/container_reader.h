@@ -1,10 +1,11 @@
-// How the server reads containers before it concludes anything from them.
+// Reads containers before the server draws conclusions from them.
 //
-// The processor need not see what a client wrote although it sees the entry behind it (rule 10 of
-// docs/fabric.md): it may see older bytes, even an older container that verifies. It sees all of a region
-// once that was released, because the message came through the queue pair of the WRITEs. Until then, it asks
-// the device, which sees memory: by READ, through a queue pair that is connected to itself. So is asked again
-// about whatever the processor cannot verify elsewhere.
+// The processor may see an entry before it sees the container that the client wrote first (rule 10
+// of docs/fabric.md): it may see older bytes, even an older valid container. It sees all of a
+// region after its release, because the release message arrives through the queue pair of the
+// WRITEs. Before that, the server reads with the device, which sees memory, through a queue pair
+// that is connected to the server itself. It also uses the device for any container elsewhere that
+// the processor cannot verify.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ namespace falafel::engine {
 
 class ContainerReader {
  public:
-  // `chunk_key`: for READs of the chunk in the connector's domain. `buffer`: what one READ brings at most.
-  // Connects when it needs the device for the first time.
+  // `chunk_key` permits READs of the chunk in the connector's domain. `buffer` limits the size of
+  // one READ. The reader connects when it first needs the device.
   ContainerReader(fabric::Host& host, const Chunk& chunk, const MemoryBook& book,
                   LoopbackConnector& connector, std::uint32_t chunk_key, LocalMemory buffer);
 
-  // Empty if the entry points to nothing that verifies and fits a region, by the device's word. Waits.
-  // Fibers may be in it at the same time.
+  // Reads with the device. Returns nullopt unless the entry points to a valid container that fits
+  // into a region. Waits. Several fibers may call it concurrently.
   std::optional<ContainerCopy> read(Entry entry, Chunk::Part part);
 
  private:
@@ -43,7 +44,7 @@ class ContainerReader {
   LocalMemory buffer_;
   FiberMutex reading_;
   std::optional<LoopbackPair> pair_;
-  // A fiber that was cancelled leaves its READ under way, and the buffer with it.
+  // A cancelled fiber leaves its READ in flight, together with the buffer.
   bool is_under_way_ = false;
 };
 

@@ -5,7 +5,7 @@
 namespace falafel::engine {
 namespace {
 
-// So many entries are looked at before other fibers have a turn.
+// Number of entries to examine before other fibers get a turn.
 constexpr std::uint64_t looks_at_a_time = 256;
 
 }  // namespace
@@ -62,7 +62,7 @@ void EntryRemoval::lock_hole() {
   if (!is_deleted || !has_tries_left()) phase_ = Phase::idle;
 }
 
-// From the slot behind the hole on.
+// Continues with the slot behind the hole.
 void EntryRemoval::go_on() {
   position_ = behind(hole_.slot);
   if (position_ < hole_.slot) host_.count(probes::cleanup_wrapped);
@@ -70,8 +70,8 @@ void EntryRemoval::go_on() {
   phase_ = Phase::searching;
 }
 
-// No entry of the chain has to be locked to be looked at: which key a slot is bound to is changed by nobody
-// else, and an occupied entry stays occupied.
+// The search does not need to lock the chain's entries: nobody else changes the key that a slot is
+// bound to, and an occupied entry stays occupied.
 void EntryRemoval::search() {
   if (++looked_at_ % looks_at_a_time == 0) host_.yield();
   // All slots are occupied, and none has an entry that may move.
@@ -81,7 +81,7 @@ void EntryRemoval::search() {
     return;
   }
   const Entry entry = chunk_.load_entry(position_);
-  // Nobody but the cleanup locks. What that is, the audit finds out.
+  // Only the cleanup locks entries, so this lock is foreign. The audit handles it.
   if (entry.is_locked()) {
     phase_ = Phase::abandoning;
     return;
@@ -132,14 +132,15 @@ void EntryRemoval::lock_next() {
   phase_ = has_tries_left() ? Phase::searching : Phase::abandoning;
 }
 
-// Whatever an update of a locked entry meets, it is done: if the entry has changed, the update has happened
-// and a client came after (the connection broke meanwhile), or somebody has no respect for locks.
+// The update of a locked entry is complete regardless of what it finds. If the entry has changed,
+// either the update happened before the connection broke and a client changed the entry afterwards,
+// or a client ignored the lock.
 void EntryRemoval::fill() {
   update(hole_, hole_.entry.with_locked(), successor(next_.entry.with_tag_of(hole_.entry)));
   host_.count(probes::cleanup_moved_entry);
   hole_ = next_;
   go_on();
-  // Entries move towards their homes, so honest ones cannot go round for ever.
+  // Correct entries move towards their home slots, so they cannot circle forever.
   if (++moves_ > chunk_.geometry.table_entries) phase_ = Phase::abandoning;
 }
 
@@ -155,7 +156,7 @@ void EntryRemoval::unlock_end() {
   phase_ = Phase::idle;
 }
 
-// What moved away last may be live, so its old place must not name it any more.
+// The entry that moved last may be live, so its old slot must no longer point to its container.
 void EntryRemoval::abandon() {
   update(hole_, hole_.entry.with_locked(), successor(chunk_.stand_in_for(hole_.entry)));
   phase_ = Phase::idle;

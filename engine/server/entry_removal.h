@@ -1,14 +1,15 @@
-// The removal of one deleted entry by a backward shift (Knuth, The Art of Computer Programming 3, 6.4,
-// algorithm R), while clients go on.
+// Removes one deleted entry by a backward shift (Knuth, The Art of Computer Programming 3, 6.4,
+// algorithm R) while clients are active.
 //
-// The deleted entry's slot is the hole. The hole takes the first entry behind it in the chain that a search
-// may meet there, which is one whose home slot is not behind the hole; that entry's slot is the hole then; and
-// so on up to the chain's end, where the hole becomes empty. At most two entries are locked at a time: the
-// hole and the one that moves into it, or the hole and the empty entry that ends the chain. docs/protocol.md
-// ("The table") proves that every key is found all the time, or its search meets a lock.
+// The slot of the deleted entry is the hole. Of the entries behind it in the chain, the first whose
+// home slot is not behind the hole moves into the hole, and its slot becomes the new hole. This
+// repeats until the end of the chain, where the hole becomes empty. At most two entries are locked
+// at a time: the hole and the entry that moves into it, or the hole and the empty entry that ends
+// the chain. docs/protocol.md ("The table") proves that a search for any key always finds it or
+// finds a lock.
 //
-// It is its own journal: a fiber that is cancelled in the middle leaves the phase and the locked entries here,
-// and finish() goes on from there.
+// The object is its own journal: if the fiber is cancelled, the phase and the locked entries remain
+// here, and finish() continues from there.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,11 @@ class EntryRemoval {
                EntryUpdater& updater, ContainerReader& reader, RebindingCounter& rebindings,
                ServerStatistics& statistics);
 
-  // Waits. False if there is no deleted entry any more, or if somebody changed entries again and again: then
-  // all are unlocked, and one deleted entry is left for the next time. Not while one is under way.
+  // Waits. Returns false if the slot has no deleted entry any more, or if others changed entries
+  // repeatedly; then nothing is locked, and one deleted entry remains for the next pass. Must not
+  // be called while a removal is in progress.
   bool remove(std::uint64_t slot);
-  // Goes on with the removal that is under way, if there is one. Waits. The same answer.
+  // Continues the removal in progress, if any. Waits. Returns the result of remove().
   bool finish();
 
  private:
@@ -39,16 +41,16 @@ class EntryRemoval {
     idle,
     locking_hole,
     searching,
-    dropping,      // an entry whose container cannot be read
-    locking_next,  // the entry that moves, or the chain's end
-    filling,       // the hole takes the next entry
-    emptying,      // the hole becomes empty
+    dropping,      // removes an entry whose container cannot be read
+    locking_next,  // locks the entry that moves, or the end of the chain
+    filling,       // moves the next entry into the hole
+    emptying,      // makes the hole empty
     unlocking_end,
-    abandoning,  // the hole becomes a deleted entry without a key
+    abandoning,  // makes the hole a deleted entry without a key
   };
   struct Place {
     std::uint64_t slot = 0;
-    Entry entry;  // without its lock
+    Entry entry;  // without the lock bit
   };
 
   void step();
@@ -63,14 +65,16 @@ class EntryRemoval {
   void unlock_end();
   void abandon();
 
-  // Waits, and repeats what a broken connection kept from happening. False: the entry was another one.
+  // Waits, and retries if a broken connection prevented the update. Returns false if the entry
+  // differs from `expected`.
   bool update(const Place& place, Entry expected, Entry desired, Entry* current = nullptr);
   bool has_tries_left() { return ++lost_ < most_lost; }
   Entry successor(Entry entry) const;
   std::uint64_t behind(std::uint64_t slot) const;
   std::uint64_t distance(std::uint64_t from, std::uint64_t to) const;
 
-  static constexpr std::uint32_t most_lost = 8;  // compare-and-swaps, by one removal on one entry
+  // lost compare-and-swaps of one removal on one entry
+  static constexpr std::uint32_t most_lost = 8;
 
   fabric::Host& host_;
   const Chunk& chunk_;
@@ -82,7 +86,7 @@ class EntryRemoval {
   Phase phase_ = Phase::idle;
   Place hole_;
   Place next_;
-  std::uint64_t position_ = 0;  // searching: the slot to be looked at
+  std::uint64_t position_ = 0;  // searching: the next slot to examine
   std::uint64_t moves_ = 0;
   std::uint64_t looked_at_ = 0;
   std::uint32_t lost_ = 0;

@@ -1,8 +1,8 @@
-// How the server changes entries: by compare-and-swaps that are atomic with those of the clients, many
-// under way at once (Behringer 4.2.4).
+// Changes entries on behalf of the server, with compare-and-swaps that are atomic with those of
+// clients. Many may be in flight at once (Behringer 4.2.4).
 //
-// A device's atomics need not be atomic with the processor's. Then the server goes through the device
-// too, by a queue pair that is connected to itself; else the processor does it.
+// A device's atomics need not be atomic with the processor's. In that case, the server also uses
+// the device, through a queue pair that is connected to itself; otherwise it uses the processor.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,24 @@ struct EntryUpdate {
   std::uint64_t slot = 0;
   Entry expected;
   Entry desired;
-  std::uint32_t lost_before = 0;  // tries to the same end that somebody forestalled
+  // earlier attempts with the same purpose that lost to another change
+  std::uint32_t lost_before = 0;
 };
 
 struct UpdateOutcome {
   EntryUpdate update;
   bool succeeded = false;
-  Entry current;  // if it failed: what is there. May be what was expected, if the connection broke
+  // on failure, the present entry; may equal the expected one if the connection broke
+  Entry current;
 };
 
 class EntryUpdater {
  public:
   virtual ~EntryUpdater() = default;
   virtual bool is_full() const = 0;
-  // Not when full. Updates take effect in this order.
+  // Requires a free place. Updates take effect in submission order.
   virtual void submit(const EntryUpdate& update) = 0;
-  // Waits for the oldest update that was submitted; empty if none is left.
+  // Waits for the oldest submitted update; returns nullopt if none is left.
   virtual std::optional<UpdateOutcome> next() = 0;
 };
 

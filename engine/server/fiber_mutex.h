@@ -1,4 +1,4 @@
-// Mutual exclusion of fibers over waits.
+// A mutex for fibers that may wait while they hold it.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class FiberMutex {
   bool locked_ = false;
 };
 
-// Locks a mutex if that is asked for.
+// Locks the mutex if the condition is true.
 inline std::unique_lock<FiberMutex> lock_if(bool condition, FiberMutex& mutex) {
   return condition ? std::unique_lock(mutex) : std::unique_lock(mutex, std::defer_lock);
 }

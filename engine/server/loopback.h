@@ -1,4 +1,4 @@
-// Queue pairs that connect the server's device with itself, for its own atomics.
+// Queue pairs that connect the server's device to itself, so that the server can use its atomics.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace falafel::engine {
 
-// One side with its completion queue.
+// One end of the connection with its completion queue.
 struct LoopbackEnd {
   std::unique_ptr<fabric::CompletionQueue> completions;
   std::unique_ptr<fabric::QueuePair> queue_pair;
 };
 
 struct LoopbackPair {
-  LoopbackEnd near;  // requests are posted here
+  LoopbackEnd near;  // the server posts requests here
   LoopbackEnd far;
 };
 
@@ -26,9 +26,10 @@ class LoopbackConnector {
   LoopbackConnector(fabric::Host& host, fabric::ProtectionDomain& domain,
                     const ServerOptions& options);
 
-  // Waits until the server's acceptor has handed the far end over.
+  // Waits until the server's acceptor has passed the far end to this connector.
   LoopbackPair connect();
-  // For the acceptor: whether a request with this secret comes from connect(), and to take it.
+  // For the acceptor: checks whether a request with this secret comes from connect(), and accepts
+  // it.
   bool is_own(std::uint64_t loopback_secret) const { return loopback_secret == secret_; }
   void accept(fabric::ConnectionRequest& request);
 

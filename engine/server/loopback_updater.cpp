@@ -18,7 +18,7 @@ LoopbackUpdater::LoopbackUpdater(fabric::Host& host, const Chunk& chunk,
       pair_(connector.connect()) {}
 
 void LoopbackUpdater::submit(const EntryUpdate& update) {
-  FALAFEL_ASSERT(!is_full(), "{} updates under way", outstanding_.size());
+  FALAFEL_ASSERT(!is_full(), "all {} updates are in flight", outstanding_.size());
   fabric::WorkRequest request;
   request.id = submitted_ % capacity_;
   request.opcode = fabric::Opcode::compare_and_swap;
@@ -64,10 +64,10 @@ std::optional<UpdateOutcome> LoopbackUpdater::next() {
                        .current = Entry(previous)};
 }
 
-// A word that an update writes was not in its slot before, for it has a new tag, or a lock that only the
-// server sets. So if it is there now, the update has happened. If it happened and a client has changed
-// the entry since, that is as if the client had come first. A fiber that is cancelled in here leaves the
-// rest to the next one.
+// Every word that an update writes is new in its slot, because it has a new tag or a lock that only
+// the server sets. If the word is present, the update has happened. If a client has changed the
+// entry after the update, the result is the same as if the client had come first. If the fiber is
+// cancelled here, the next one continues.
 void LoopbackUpdater::resolve_doubt() {
   drain(pair_.near);
   drain(pair_.far);
@@ -81,14 +81,14 @@ void LoopbackUpdater::resolve_doubt() {
   is_in_doubt_ = false;
 }
 
-// Until the flush of a request that is posted now, or was before, has been polled.
+// Waits until the flush of a request that is posted now, or was posted earlier, has been polled.
 void LoopbackUpdater::drain(LoopbackEnd& end) {
   constexpr std::uint64_t last_request = ~std::uint64_t{0};
   end.queue_pair->move_to_error();
   const fabric::ReceiveRequest receive{
       .id = last_request, .local = results_.at(0), .length_bytes = 0};
   const auto posted = end.queue_pair->post_receive({&receive, 1});
-  // One that a cancelled fiber posted will do as well.
+  // A request that a cancelled fiber posted serves as well.
   FALAFEL_ASSERT(posted.has_value() || posted.error().code == fabric::ErrorCode::queue_full, "{}",
                  posted.error().detail);
   fabric::WorkCompletion completion;

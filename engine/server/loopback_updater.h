@@ -1,7 +1,8 @@
-// Updates of entries by the device's own atomics.
+// Updates entries with the device's atomics.
 //
-// If the connection breaks, the updates under way are in doubt: they have happened or not, and still may.
-// Both ends are then fenced, so that nothing happens any more, and the table says what did.
+// If the connection breaks, the updates in flight are in doubt: they may have happened, or may
+// still happen. The updater then fences both ends, so that no further update takes effect, and
+// reads the outcomes from the table.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace falafel::engine {
 
 class LoopbackUpdater : public EntryUpdater {
  public:
-  // Connects: waits. `table_key`: remote key of the table in the connector's domain. `results`: one word
-  // for each update under way.
+  // Connects and waits. `table_key` is the remote key of the table in the connector's domain.
+  // `results` has one word for each update in flight.
   LoopbackUpdater(fabric::Host& host, const Chunk& chunk, LoopbackConnector& connector,
                   std::uint32_t table_key, LocalMemory results);
 
@@ -39,9 +40,9 @@ class LoopbackUpdater : public EntryUpdater {
   std::uint64_t capacity_;
   std::uint64_t submitted_ = 0;
   std::deque<EntryUpdate> outstanding_;
-  std::deque<UpdateOutcome> resolved_;  // of updates that were in doubt
+  std::deque<UpdateOutcome> resolved_;  // outcomes of updates that were in doubt
   LoopbackPair pair_;
-  bool is_in_doubt_ = false;  // the connection broke
+  bool is_in_doubt_ = false;  // the connection is broken
 };
 
 }  // namespace falafel::engine

@@ -12,7 +12,8 @@
 namespace falafel::engine {
 namespace {
 
-// A server that wakes so much later than it wanted, as a part of the heartbeat time-out, stood still itself.
+// If the server wakes later than intended by this fraction of the heartbeat time-out, the server
+// itself was stalled.
 constexpr std::uint64_t lateness_divisor = 5;
 
 fabric::PrivateData to_reason(std::string_view text) {
@@ -22,7 +23,7 @@ fabric::PrivateData to_reason(std::string_view text) {
 
 }  // namespace
 
-// Members go in reverse order: the queue pair first, the domain last.
+// Members are destroyed in reverse order: the queue pair first, the domain last.
 struct Membership::Client {
   std::uint32_t number = 0;
   std::unique_ptr<fabric::ProtectionDomain> domain;
@@ -31,12 +32,12 @@ struct Membership::Client {
   std::unique_ptr<fabric::MemoryRegion> table;
   std::map<std::uint32_t, std::unique_ptr<fabric::MemoryRegion>> regions;
   std::uint64_t last_heard_ns = 0;
-  std::array<std::uint64_t, question_count> answer_due_ns{};  // never_ns: no question is open
-  bool given_up = false;                                      // to be fenced, or
-  bool fenced = false;                                        // ... waiting for the flush
+  std::array<std::uint64_t, question_count> answer_due_ns{};  // never_ns: no request is pending
+  bool given_up = false;                                      // will be fenced
+  bool fenced = false;                                        // is fenced and waits for the flush
   std::uint64_t flush_due_ns = 0;
   bool quarantined = false;  // the flush is overdue
-  bool drained = false;      // the flush has come
+  bool drained = false;      // the flush has completed
   std::unique_ptr<fabric::QueuePair> queue_pair;
 };
 
@@ -53,7 +54,6 @@ Membership::~Membership() = default;
 
 std::uint32_t Membership::completions_per_client() { return ClientChannel::buffer_count; }
 
-// ---------------------------------------------------------------------------------------------------
 // Joining
 
 fabric::Result<std::unique_ptr<Membership::Client>> Membership::make_client() {
@@ -78,12 +78,15 @@ fabric::Result<std::unique_ptr<Membership::Client>> Membership::make_client() {
 
 void Membership::accept(fabric::ConnectionRequest& request) {
   const auto hello = from_bytes<ClientHello>(request.private_data());
-  if (!hello || hello->magic != hello_magic) return request.reject(to_reason("not a client"));
+  if (!hello || hello->magic != hello_magic)
+    return request.reject(to_reason("the connection request is not from a Falafel client"));
   if (hello->version != layout_version) {
+    // Clients recognize a version mismatch by the words "speaks version".
     return request.reject(to_reason(fmt::format("the server speaks version {}", layout_version)));
   }
   if (clients_.size() >= options_.max_clients) {
-    return request.reject(to_reason(fmt::format("all {} clients are there", options_.max_clients)));
+    return request.reject(to_reason(
+        fmt::format("the server already has the maximum of {} clients", options_.max_clients)));
   }
   auto made = make_client();
   if (!made) return request.reject(to_reason("the server is out of memory"));
@@ -162,7 +165,6 @@ void Membership::revoke_region(std::uint32_t number, std::uint32_t region) {
   if (found != clients_.end()) found->second->regions.erase(region);
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Messages
 
 void Membership::send(std::uint32_t number, const ControlMessage& message) {
@@ -198,7 +200,7 @@ void Membership::receive_messages() {
   }
 }
 
-// False if there was nothing.
+// Returns false if there was nothing to handle.
 bool Membership::handle_batch() {
   std::array<fabric::WorkCompletion, 16> batch;
   const std::size_t count = completions_.poll(batch);
@@ -208,7 +210,8 @@ bool Membership::handle_batch() {
   return count > 0;
 }
 
-// All that has come so far. Who goes on talking meanwhile does not keep the server from acting.
+// Handles only the messages that have arrived so far, so a client that keeps sending does not keep
+// the server from other work.
 void Membership::hear_what_has_come() {
   const std::size_t most_batches = clients_.size() + 1;
   for (std::size_t batch = 0; batch < most_batches && handle_batch(); ++batch) {
@@ -217,7 +220,7 @@ void Membership::hear_what_has_come() {
 
 void Membership::handle(const fabric::WorkCompletion& completion) {
   Client* const client = find(static_cast<std::uint32_t>(completion.id >> 32));
-  if (client == nullptr) return;  // gone
+  if (client == nullptr) return;  // it has left
   if (completion.status != fabric::CompletionStatus::success) {
     client->drained = client->drained || completion.status == fabric::CompletionStatus::flushed;
     return give_up(*client);
@@ -240,7 +243,6 @@ void Membership::handle_received(Client& client, std::uint64_t buffer, std::uint
   if (!client.given_up) client.channel->acknowledge_if_due();
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Leaving
 
 void Membership::give_up(Client& client) {
@@ -275,8 +277,9 @@ std::uint64_t Membership::next_deadline_ns() const {
   return earliest_ns;
 }
 
-// A server that stood still cannot say who was silent: what was said may be on its way to it, and others may
-// have stood still for as long, with the machine. So everybody has another time-out, counted from now.
+// A server that was stalled cannot tell who was silent: messages may be waiting for it, and clients
+// on the same machine may have been stalled as well. All clients therefore get a new time-out that
+// starts now.
 void Membership::wait_until(std::uint64_t deadline_ns) {
   const fabric::EndHere end_here(host_);
   changed_->wait(deadline_ns);
@@ -294,7 +297,7 @@ void Membership::watch() {
       wait_until(deadline_ns);
       continue;
     }
-    hear_what_has_come();  // before anybody is called silent
+    hear_what_has_come();  // before any client is judged silent
     std::vector<std::uint32_t> due;
     for (const auto& [number, client] : clients_) {
       if (this->deadline_ns(*client) <= host_.now_ns()) due.push_back(number);
@@ -329,7 +332,7 @@ void Membership::fence(Client& client) {
   }
 }
 
-// Its registrations go with it, and so do its rights.
+// Destroys the client's memory registrations and, with them, its access rights.
 void Membership::forget(std::uint32_t number) {
   clients_.erase(number);
   events_.gone(number);

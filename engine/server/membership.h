@@ -1,13 +1,15 @@
-// The server's clients: connections with their rights, messages, time-outs (Behringer 4.2.3), and the
-// fencing of those that are gone.
+// The server's clients: their connections and access rights, messages, time-outs (Behringer 4.2.3),
+// and the fencing of clients that left or failed.
 //
-// Fencing is a state of each client, and nobody waits in it: the queue pair goes to error, which ends all that
-// the client can read or say; when the flush has come, nothing of it is landing any more, and its regions come
-// back. All clients go through it side by side. A flush that does not come within flush_timeout_ns is done
-// without where the device drains what is destroyed; elsewhere the client's regions stay in quarantine.
+// Fencing is a state of each client and does not block any fiber. The server moves the queue pair
+// to the error state, which prevents all further reads and messages of the client. When the flush
+// completes, all of the client's writes have landed, and the server reclaims its regions. All
+// clients pass through this state independently. If the flush does not complete within
+// flush_timeout_ns, the server skips it if the device drains what is destroyed; otherwise the
+// client's regions stay in quarantine.
 //
-// Rights follow roles, and the network card enforces them: READ of the chunk, READ and atomics on the
-// table, WRITE in the client's own regions.
+// Access rights follow from roles, and the network card enforces them: READ of the chunk, READ and
+// atomics on the table, WRITE in the client's own regions.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +28,20 @@
 
 namespace falafel::engine {
 
-// What the rest of the server does about clients.
+// Callbacks into the rest of the server.
 struct MembershipEvents {
   std::function<void(std::uint32_t client)> joined;
   std::function<void(std::uint32_t client, const ControlMessage&)> message;
-  // It is fenced: it reads nothing any more and is heard no more. What it wrote may still be landing.
+  // The client is fenced: it can no longer read or send messages. Its writes may still be landing.
   std::function<void(std::uint32_t client)> left;
-  // Its flush is overdue, so its regions stay out for nobody knows how long.
+  // The client's flush is overdue, so its regions remain unavailable for an unknown time.
   std::function<void(std::uint32_t client)> quarantined;
-  // Nothing of it is landing any more: its regions may be taken back.
+  // All of the client's writes have landed, so its regions may be reclaimed.
   std::function<void(std::uint32_t client)> gone;
 };
 
-// What the server asks a client, which has to answer within the heartbeat time-out. One question of each
-// kind is open at a time.
+// Requests of the server that the client must answer within the heartbeat time-out. At most one of
+// each kind is pending.
 enum class Question : std::uint8_t { quiescence, regions };
 inline constexpr std::size_t question_count = 2;
 
@@ -51,32 +53,32 @@ class Membership {
 
   static std::uint32_t completions_per_client();
 
-  // A fiber that the network's request has reached.
+  // Runs on the fiber that received the connection request.
   void accept(fabric::ConnectionRequest& request);
-  // Fibers: messages, and time-outs.
+  // Main loops of the fibers for messages and for time-outs.
   void receive_messages();
   void watch();
 
-  // To a client, if it is still there.
+  // Sends a message to a client if it is still connected.
   void send(std::uint32_t client, const ControlMessage& message);
-  // The same for a question. Silence about it counts as silence, whatever else the client says: it is
-  // given up unless answered() is called within the heartbeat time-out.
+  // Sends a request that the client must answer. If answered() is not called within the heartbeat
+  // time-out, the server gives up on the client, even if it sends other messages.
   void ask(std::uint32_t client, Question question, const ControlMessage& message);
   void answered(std::uint32_t client, Question question);
-  // Gives up a client, if it is still there, that did what no client does.
+  // Gives up on a client that violated the protocol, if it is still connected.
   void expel(std::uint32_t client, Breach breach);
-  // The right to write in a region, and its end. The remote key. Errors: out_of_memory.
+  // Grant and revoke the right to write to a region. Returns the remote key. Errors: out_of_memory.
   fabric::Result<std::uint32_t> allow_region(std::uint32_t client, std::uint32_t region);
   void revoke_region(std::uint32_t client, std::uint32_t region);
 
   bool is_connected(std::uint32_t client) const;
   std::uint64_t count() const { return clients_.size(); }
-  // Without what others know of them (ClientInspection::awaited).
+  // Does not set ClientInspection::awaited, which other parts know.
   std::vector<ClientInspection> clients() const;
-  // Into the fields that are about clients.
+  // Fills the fields that concern clients.
   void count_into(ServerStatistics& statistics) const;
   std::optional<Breach> last_breach() const { return last_breach_; }
-  // Some client is on its way out, and its regions come back in a bounded time.
+  // Whether a client is being fenced whose regions return within a bounded time.
   bool is_retiring() const;
 
  private:
@@ -91,7 +93,7 @@ class Membership {
   void handle_received(Client& client, std::uint64_t buffer, std::uint32_t length_bytes);
   void give_up(Client& client);
   void wait_until(std::uint64_t deadline_ns);
-  // When something is to be done about a client unless something else happens before.
+  // The time at which the server must act on this client unless another event comes first.
   std::uint64_t deadline_ns(const Client& client) const;
   std::uint64_t next_deadline_ns() const;
   void act_on(Client& client);
@@ -104,13 +106,13 @@ class Membership {
   fabric::CompletionQueue& completions_;
   MembershipEvents events_;
   std::map<std::uint32_t, std::unique_ptr<Client>> clients_;
-  std::unique_ptr<fabric::Event> changed_;  // somebody joined, failed or was drained
+  std::unique_ptr<fabric::Event> changed_;  // a client joined, failed or was drained
   std::uint32_t next_number_ = 1;
   std::uint64_t fenced_ = 0;
   std::uint64_t expelled_ = 0;
   std::uint64_t flushes_overdue_ = 0;
   std::optional<Breach> last_breach_;
-  std::uint64_t excused_until_ns_ = 0;  // silence before that is nobody's fault
+  std::uint64_t excused_until_ns_ = 0;  // clients are not responsible for silence before this time
 };
 
 }  // namespace falafel::engine

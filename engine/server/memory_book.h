@@ -1,9 +1,10 @@
-// Who has which part of the chunk: the regions and the mature spaces, and whether another region may be
-// granted (Behringer 3.3).
+// Records the owner of each part of the chunk, regions and mature spaces, and decides whether
+// another region may be granted (Behringer 3.3).
 //
-// A region is granted only while the active mature space could take all that is outstanding: every
-// region that is granted, or waits for its collection, full of live data. So a collection always finishes.
-// The room for one more region is kept for SETs that overwrite: they make nothing live longer.
+// A region may be granted only while the active mature space has room for every region that is
+// granted or queued for collection, even if all of them are full of live data. This guarantees that
+// a collection always finishes. The room for one more region is reserved for SETs that overwrite,
+// because they do not increase the amount of live data.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace falafel::engine {
 
 class MemoryBook {
  public:
-  // `keeps_reserve`: ServerOptions::keeps_overwrite_reserve.
+  // `keeps_reserve`: see ServerOptions::keeps_overwrite_reserve.
   explicit MemoryBook(const Geometry& geometry, bool keeps_reserve = true);
 
   // Regions.
@@ -26,30 +27,31 @@ class MemoryBook {
   std::uint32_t region_count() const { return static_cast<std::uint32_t>(regions_.size()); }
   std::uint64_t count(RegionState state) const;
   std::optional<std::uint32_t> find(RegionState state) const;
-  // `from_reserve`: a grant for SETs after which no more bytes live than before.
+  // `from_reserve` stands for a grant to SETs that do not increase the number of live bytes.
   bool has_room_for_grant(std::uint64_t mature_bytes_in_use, bool from_reserve) const;
-  // Of a region that is free; returns its new incarnation.
+  // Requires a free region; returns its new incarnation.
   std::uint64_t grant(std::uint32_t index, std::uint32_t client);
-  // False if the client does not hold that incarnation of the region.
+  // Returns false if the client does not hold that incarnation of the region.
   bool release(std::uint32_t index, std::uint32_t client, std::uint64_t incarnation);
   void release_all(std::uint32_t client);
-  // Whether the client holds a region that was granted up to that incarnation.
+  // Whether the client holds a region with an incarnation up to this one.
   bool holds(std::uint32_t client, std::uint64_t incarnation) const;
   std::uint64_t last_incarnation() const { return next_incarnation_ - 1; }
   void set_state(std::uint32_t index, RegionState state) { regions_[index].state = state; }
 
-  // Mature spaces: one is active, and takes what is collected.
+  // Mature spaces: one is active and receives collected containers.
   std::uint32_t active_space() const { return active_; }
   std::uint32_t other_space() const { return 1 - active_; }
   std::uint64_t used_bytes() const { return spaces_[active_].used_bytes; }
   bool is_waiting(std::uint32_t space) const { return spaces_[space].waiting; }
-  // The region there, if it is one.
+  // The region at that offset, if any.
   std::optional<std::uint32_t> region_at(std::uint64_t offset) const;
-  // Whether a container may be there.
+  // Whether the offset may hold a container.
   bool is_in_use(std::uint64_t offset) const;
-  // Consecutive memory of a space, a whole number of units. There is room for what a collection copies.
+  // Returns consecutive memory of a space in whole units. Requires room, which is guaranteed for
+  // collections.
   std::uint64_t allocate(std::uint32_t space, std::uint64_t size_bytes);
-  // The other space becomes active, and the active one empty; it waits if `waits`.
+  // Makes the other space active and empties the previous one; `waits` delays its reuse.
   void flip(bool waits);
   void set_reclaimed(std::uint32_t space) { spaces_[space].waiting = false; }
 

@@ -1,4 +1,4 @@
-// Keeps a long walk over memory from holding up the other fibers of the server, such as those that
+// Prevents a long walk over memory from delaying other fibers of the server, such as those that
 // receive heartbeats and accept connections.
 #pragma once
 
@@ -12,7 +12,7 @@ class Pace {
  public:
   explicit Pace(fabric::Host& host) : host_(host) {}
 
-  // So many words or bytes have been looked at. May wait, for nothing in particular.
+  // Call after examining `work` words or bytes. May wait, but only to let other fibers run.
   void step(std::uint64_t work) {
     done_ += work;
     if (done_ < work_per_turn) return;
@@ -21,7 +21,7 @@ class Pace {
   }
 
  private:
-  // Some 10 microseconds of a processor whose caches have none of it, and less than 100.
+  // Takes between about 10 and 100 microseconds with cold caches.
   static constexpr std::uint64_t work_per_turn = 1'024;
 
   fabric::Host& host_;

@@ -1,4 +1,4 @@
-// Updates of entries by the processor, where the device's atomics are atomic with it.
+// Updates entries with the processor, where the device's atomics are atomic with it.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// The rebinding counter in the status line (engine/layout/status_line.h): the only one who changes it.
+// The rebinding counter in the status line (engine/layout/status_line.h). Nothing else changes it.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ class RebindingCounter {
  public:
   explicit RebindingCounter(const Chunk& chunk) : chunk_(chunk) {}
 
-  // Before the first entry of a step is locked. A step that was interrupted is still going on.
+  // Call before a step locks its first entry. An interrupted step remains in progress.
   void begin() { advance_to(value_ | 1); }
-  // After the last lock of the step has been removed, and the completion of that has been seen.
+  // Call after the step's last lock has been removed and that removal has completed.
   void end() { advance_to(value_ + (value_ & 1)); }
 
  private:

@@ -8,7 +8,7 @@ Reclamation::Reclamation(std::function<void(std::uint32_t, std::uint64_t)> ask,
                          std::function<void(const CollectedMemory&)> reclaim)
     : ask_(std::move(ask)), reclaim_(std::move(reclaim)) {}
 
-// A new client has read nothing yet.
+// A new client has not read anything yet.
 void Reclamation::add_client(std::uint32_t client) {
   clients_[client] = {.asked = epoch_, .quiescent = epoch_};
 }
@@ -31,7 +31,7 @@ bool Reclamation::is_unheard_of(std::uint32_t client, std::uint64_t epoch) const
 
 void Reclamation::on_quiescent(std::uint32_t client, std::uint64_t epoch) {
   const auto found = clients_.find(client);
-  if (found == clients_.end() || epoch > found->second.asked) return;  // an answer to nothing
+  if (found == clients_.end() || epoch > found->second.asked) return;  // no such request was sent
   found->second.quiescent = std::max(found->second.quiescent, epoch);
   ask_all();
   reclaim_what_may_be();
@@ -49,7 +49,8 @@ bool Reclamation::is_awaited(std::uint32_t client) const {
   return found != clients_.end() && is_waiting() && found->second.quiescent < waiting_.back().epoch;
 }
 
-// One question at a time to each client: a new one would put off its answer to the one before.
+// At most one request per client is pending, because a new one would delay the answer to the
+// previous one.
 void Reclamation::ask_all() {
   for (auto& [number, client] : clients_) {
     if (client.asked != client.quiescent || client.asked == epoch_) continue;

@@ -1,9 +1,9 @@
-// Epoch reclamation: when collected memory may be used again.
+// Epoch reclamation: decides when collected memory may be reused.
 //
-// No entry points into memory that has been collected, but an operation that began before may remember
-// such an entry. So the memory waits until every client that was connected when the collection ended has
-// said that it has no such operation left (or is gone, and fenced). The server asks: each collection
-// begins an epoch, and a client answers with the epoch that it was last asked about.
+// No entry points into collected memory, but an operation that began earlier may remember such an
+// entry. The memory therefore waits until every client that was connected at the end of the
+// collection has confirmed that it has no such operation left, or has been fenced. Each collection
+// begins an epoch. The server sends the epoch in a request, and the client confirms it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace falafel::engine {
 
-// What waits: a region, or a mature space.
+// Memory that waits for clients: a region or a mature space.
 struct CollectedMemory {
   enum class Kind : std::uint8_t { region, mature_space } kind = Kind::region;
   std::uint32_t index = 0;
@@ -21,28 +21,28 @@ struct CollectedMemory {
 
 class Reclamation {
  public:
-  // `ask(client, epoch)`: puts the question. `reclaim`: the memory may be used again.
+  // `ask(client, epoch)` sends the request. `reclaim` is called when the memory may be reused.
   Reclamation(std::function<void(std::uint32_t, std::uint64_t)> ask,
               std::function<void(const CollectedMemory&)> reclaim);
 
   void add_client(std::uint32_t client);
-  void remove_client(std::uint32_t client);  // it is fenced
-  // Whether the client was asked about that epoch, and has not answered yet.
+  void remove_client(std::uint32_t client);  // the client is fenced
+  // Whether the client was asked about that epoch and has not answered.
   bool is_answer(std::uint32_t client, std::uint64_t epoch) const;
-  // Whether the client speaks of a question that was not put to it.
+  // Whether the client answers a request that it never received.
   bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const;
   void on_quiescent(std::uint32_t client, std::uint64_t epoch);
 
   // The collection of `memory` has ended.
   void add(const std::vector<CollectedMemory>& memory);
   bool is_waiting() const { return !waiting_.empty(); }
-  // Whether some memory waits for that client.
+  // Whether any memory waits for that client.
   bool is_awaited(std::uint32_t client) const;
 
  private:
   struct Client {
-    std::uint64_t asked = 0;      // the epoch of the last question
-    std::uint64_t quiescent = 0;  // ... and of the last answer
+    std::uint64_t asked = 0;      // the epoch of the last request
+    std::uint64_t quiescent = 0;  // the epoch of the last answer
   };
   struct Waiting {
     std::uint64_t epoch = 0;

@@ -56,7 +56,7 @@ void RegionGrants::serve() {
   while (!requests_.empty()) {
     const RegionRequest request = requests_.front();
     const Decision decision = decide(request);
-    // To decide may take a look at the memory, and the client may be gone when that is over.
+    // The decision may wait while it examines the memory, and the client may leave in the meantime.
     if (requests_.empty() || requests_.front().client != request.client) continue;
     switch (decision) {
       case Decision::wait: return;
@@ -75,7 +75,7 @@ void RegionGrants::serve() {
   }
 }
 
-// A client that still has room does not take the last region from one that has none.
+// A client that still has room must not take the last region from a client without room.
 RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
   const bool is_ahead = request.need == RegionNeed::ahead;
   const std::uint64_t free_regions = book_.count(RegionState::free);
@@ -90,7 +90,8 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
         is_collecting() || book_.count(RegionState::waiting) > 0 || membership_.is_retiring();
     return will_be_free ? Decision::wait : Decision::ask_for_regions;
   }
-  // What is being collected counts as full; how much of it lives is known when that is over.
+  // Memory that is being collected counts as full; the amount of live data in it is known after the
+  // collection.
   if (is_collecting() || flip_asked_ || book_.is_waiting(book_.other_space()))
     return Decision::wait;
   return decide_by_measurement(request);
@@ -100,7 +101,7 @@ bool RegionGrants::is_collecting() const {
   return book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
 }
 
-// There is a free region, and no room in the active mature space for what may be written there.
+// There is a free region, but the active mature space has no room for what may be written to it.
 RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& request) {
   const auto has_room_after_flip = [&] {
     return measurement_ &&
@@ -113,7 +114,7 @@ RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& 
     if (is_collecting()) return Decision::wait;
     if (has_room_after_flip()) return Decision::flip;
   }
-  // How much lives of what was collected since is not known before the next measurement.
+  // The amount of live data in memory collected since is unknown until the next measurement.
   if (book_.used_bytes() != measurement_->used_bytes) {
     look_again_ns_ = measurement_->due_ns;
     return Decision::wait;
@@ -127,7 +128,8 @@ void RegionGrants::measure() {
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t used_bytes = book_.used_bytes();
   const std::uint64_t live_bytes = std::min(mature_space_.live_bytes(), used_bytes);
-  // The server may have stood still meanwhile. That is not to put the next measurement off.
+  // The server may have been stalled during the measurement. The stall must not delay the next
+  // measurement.
   const std::uint64_t took_ns = host_.now_ns() - began_ns;
   const std::uint64_t pause_ns = std::min(share * took_ns, options_.heartbeat_timeout_ns);
   measurement_ =
@@ -136,7 +138,7 @@ void RegionGrants::measure() {
                   .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
 }
 
-// False if no client holds a region that it has not been asked for in the name of this request.
+// Returns false if every client with regions has already been asked on behalf of this request.
 bool RegionGrants::ask_for_regions(RegionRequest& request) {
   if (!options_.asks_for_regions_back) return false;
   if (!request.asked_back_up_to) request.asked_back_up_to = book_.last_incarnation();
@@ -150,7 +152,7 @@ bool RegionGrants::ask_for_regions(RegionRequest& request) {
       continue;
     }
     is_held = true;
-    // One question at a time: the deadline is that of the first.
+    // Only one request per client is pending; its deadline is that of the first.
     if (!asked_back_.emplace(region.client, *request.asked_back_up_to).second) continue;
     ++statistics_.regions_asked_back;
     host_.count(probes::regions_asked_back);
@@ -163,7 +165,8 @@ bool RegionGrants::ask_for_regions(RegionRequest& request) {
 
 void RegionGrants::grant(const RegionRequest& request) {
   const std::uint32_t region = *book_.find(RegionState::free);
-  // Where the system does not let the device reach more memory, there is none for this client.
+  // If the operating system refuses to register more memory with the device, this client gets no
+  // region.
   const auto remote_key = membership_.allow_region(request.client, region);
   if (!remote_key) return deny(request);
   const std::uint64_t incarnation = book_.grant(region, request.client);

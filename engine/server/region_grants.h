@@ -1,18 +1,21 @@
-// Requests for regions, and what the server answers: a grant, a denial, or nothing yet (Behringer 3.3).
+// Handles requests for regions. The answer to a request is a grant, a denial, or a delayed answer
+// (Behringer 3.3).
 //
-// They have a fiber of their own, so a request does not wait for a collection (3.6.1: garbage collection
-// runs in parallel to answering requests). Granting while the collector is at work is safe because the
-// book counts a region that is being collected as outstanding until nothing of it is left to be copied:
-// the room in the mature space that the collector still needs is never promised to a grant.
+// Requests have their own fiber, so they do not wait for a collection (3.6.1: garbage collection
+// runs in parallel to answering requests). Granting during a collection is safe because a region
+// that is being collected counts as outstanding until everything in it is copied. Room in the
+// mature space that the collector still needs is therefore never promised to a grant.
 //
-// Requests are served in the order in which they came. The first one waits as long as there is hope: memory
-// that is being collected, that waits for clients, or that clients hold. Those are asked to give it back, for
-// regions with much room left in them count as full. Only when all of it has come back, and what lives
-// has been measured, is the request denied. So a request never starves while memory is free, and a client
-// that sits on regions costs the others its heartbeat time-out at most: then it is given up.
+// Requests are served in order of arrival. The first one waits as long as memory may become
+// available: memory that is being collected, that waits for clients, or that clients hold. The
+// server asks those clients to return their regions, because even a region with much room left
+// counts as full. It denies the request only after all of this memory has returned and the live
+// data has been measured. A request therefore never starves while memory is free. A client that
+// does not return its regions delays others by at most its heartbeat time-out, after which the
+// server gives up on it.
 //
-// Clients that take regions from each other all get on: a client gives nothing back before each of its
-// fibers that wait for memory has had some, so every grant serves one SET at least.
+// Clients that compete for regions all make progress: a client returns a region only after each of
+// its fibers that wait for memory has received some, so every grant serves at least one SET.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +36,15 @@ namespace falafel::engine {
 struct RegionRequest {
   std::uint32_t client = 0;
   RegionNeed need = RegionNeed::waiting;
-  // Regions granted up to this incarnation were asked back for it.
+  // The server asked for regions with incarnations up to this one to serve the request.
   std::optional<std::uint64_t> asked_back_up_to{};
 };
 
-// What grants need of the collector.
+// The operations of the collector that grants need.
 struct MatureSpaceControl {
-  // What would be in use after the active mature space was collected. May wait.
+  // Returns the bytes that would be in use after a collection of the active mature space. May wait.
   std::function<std::uint64_t()> live_bytes;
-  // Asks for that collection; on_flipped() says that it is over.
+  // Requests that collection; on_flipped() reports its end.
   std::function<void()> ask_for_flip;
 };
 
@@ -54,25 +57,25 @@ class RegionGrants {
   void add(const RegionRequest& request);
   void remove_client(std::uint32_t client);
   void on_released(std::uint32_t client);
-  // Memory was collected or given free.
+  // Memory was collected or freed.
   void on_change() { work_.raise(); }
   void on_flipped();
 
-  // The fiber.
+  // The fiber's main loop.
   void run();
 
   std::uint64_t waiting_count() const { return requests_.size(); }
-  // No request waits, and none is about to be looked at.
+  // No request is waiting or about to be examined.
   bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
 
  private:
   enum class Decision : std::uint8_t { grant, deny, wait, flip, ask_for_regions };
-  // What lived in the active mature space, and what was in use, when that was last looked at. What is in use
-  // and does not live never lives again, so there is at least as much garbage now.
+  // The live and used bytes of the active mature space at the last measurement. Bytes that are in
+  // use but not live never become live, so there is at least as much garbage now.
   struct Measurement {
     std::uint64_t garbage_bytes = 0;
     std::uint64_t used_bytes = 0;
-    std::uint64_t due_ns = 0;  // when the next one may be
+    std::uint64_t due_ns = 0;  // time of the next permitted measurement
   };
 
   void serve();
@@ -93,7 +96,8 @@ class RegionGrants {
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::deque<RegionRequest> requests_;
-  std::map<std::uint32_t, std::uint64_t> asked_back_;  // by client: up to which incarnation
+  // by client: the incarnation up to which the server asked for regions
+  std::map<std::uint32_t, std::uint64_t> asked_back_;
   std::optional<Measurement> measurement_;
   bool flip_asked_ = false;
 };

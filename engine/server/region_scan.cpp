@@ -7,7 +7,7 @@
 
 namespace falafel::engine {
 
-// The scan of a region that an honest client filled looks at each byte a few times at most.
+// A scan of a region that a correct client filled examines each byte a few times at most.
 RegionScan::RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range)
     : chunk_(chunk),
       pace_(pace),
@@ -33,7 +33,7 @@ std::optional<LiveContainer> RegionScan::next() {
   return std::nullopt;
 }
 
-// By the first word alone, which is what most units are passed by.
+// Checks only the first word, which rules out most units.
 bool RegionScan::may_begin_container() const {
   const std::uint64_t word = chunk_.block->load(position_);
   const std::uint64_t key_bytes = word >> 32;
@@ -51,7 +51,7 @@ std::optional<LiveContainer> RegionScan::examine() {
   return found;
 }
 
-// The entry in the key's collision chain that points here.
+// Finds the entry in the key's collision chain that points here.
 std::optional<LiveContainer> RegionScan::find_entry(std::span<const std::byte> key) {
   const std::uint64_t table_entries = chunk_.geometry.table_entries;
   const std::uint32_t wanted = chunk_.geometry.to_units(position_);

@@ -1,13 +1,15 @@
-// Finds what lives in a piece of memory by looking there, not in the table: every unit at which a
-// container with valid header and key begins, and to which an entry in the chain of that key points, is a
-// container that lives. So a collection costs what the memory holds, whatever the table's length.
+// Finds live containers in a part of memory by scanning the memory instead of the table. A
+// container is live if it has a valid header and key at a unit boundary and an entry in the chain
+// of that key points to it. The cost of a collection therefore depends on the contents of the
+// memory, not on the size of the table.
 //
-// What no entry points to is passed unit by unit, because its lengths may lie: it may be what an earlier
-// owner of the region left in a hole. Of what lives the lengths are right, and it is passed as a whole.
-// docs/protocol.md shows that nothing is missed.
+// The scan passes memory without an entry unit by unit, because lengths in it may be wrong: it may
+// be a remnant of the region's earlier owner. The lengths of live containers are correct, so the
+// scan passes each as a whole. docs/protocol.md proves that the scan misses nothing.
 //
-// Chains may be as long as the table when that is full, and somebody hostile may fill a region with
-// headers of long keys. So a scan gives up when it has looked at more than a walk over the table would.
+// When the table is full, chains may be as long as the table, and a malicious client may fill a
+// region with headers of long keys. A scan therefore gives up when it has examined more than a walk
+// over the table would.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@
 
 namespace falafel::engine {
 
-// An entry that points to a container, and where the two are.
+// A container with the entry that points to it, and the locations of both.
 struct LiveContainer {
   std::uint64_t slot = 0;
   Entry entry;
@@ -30,10 +32,11 @@ struct LiveContainer {
 
 class RegionScan {
  public:
-  // Of a piece of memory where nobody writes.
+  // Requires that nobody writes to the range.
   RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range);
 
-  // The next one in the order of memory. May wait. Empty at the end, or if the scan has given up.
+  // Returns the next container in memory order. May wait. Returns nullopt at the end, or if the
+  // scan has given up.
   std::optional<LiveContainer> next();
   bool has_given_up() const { return work_left_ == 0; }
 

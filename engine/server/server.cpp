@@ -48,8 +48,9 @@ fabric::Result<std::unique_ptr<Server>> Server::start(fabric::Host& host,
     return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
   if (host.device(0).attributes().atomic_capability == fabric::AtomicCapability::none) {
-    return fabric::make_error(fabric::ErrorCode::unsupported,
-                              "the device has no atomics, which entries are changed by");
+    return fabric::make_error(
+        fabric::ErrorCode::unsupported,
+        "the device does not support the atomics that the server needs to change entries");
   }
   auto state = std::make_shared<ServerState>(host, options);
   if (const auto started = state->start(); !started) {

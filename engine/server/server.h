@@ -1,8 +1,8 @@
-// The server: it owns the memory and hands out regions, collects, cleans up and watches over its
-// clients. It is on no operation's path.
+// The server owns the memory, grants regions, collects garbage, cleans up the table, and monitors
+// its clients. It does not take part in any GET, SET or DELETE.
 //
 // It runs as daemon fibers of its host: an acceptor, control (messages), membership (time-outs and
-// fencing), grants of regions, the collector and the cleaner.
+// fencing), region grants, the collector and the cleaner.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 
 namespace falafel::engine {
 
-// How the collector finds what lives in the memory that it is to free.
+// How the collector finds live containers in the memory to be freed.
 enum class Collection : std::uint8_t {
-  scan_memory,  // it looks there for containers, and for their entries in the chains of their keys
-  walk_table,   // it walks the whole table (Behringer 3.6.1)
+  scan_memory,  // scans the memory for containers, and the chains of their keys for entries
+  walk_table,   // walks the whole table (Behringer 3.6.1)
 };
 
 std::string_view to_string(Collection collection);
@@ -33,84 +33,88 @@ struct ServerOptions {
   Safeguards safeguards = Safeguards::hardened();
   std::uint16_t service = 7;
   std::uint32_t max_clients = 64;
-  // A client that is silent for so long is given up. Clients send heartbeats five times as often. Tags
-  // must not wrap within it: at 2.0 million SETs per second 2^30 tags last 536 s (Behringer 4.2.3).
+  // The server gives up on a client that is silent for this long. Clients send heartbeats five
+  // times as often. Tags must not wrap around within this time: at 2.0 million SETs per second,
+  // 2^30 tags last 536 s (Behringer 4.2.3).
   std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
-  // How long the flush of a fenced client may take. Afterwards its regions stay in quarantine until it comes,
-  // unless the device drains what is destroyed (DeviceAttributes::destruction_drains).
+  // How long the flush of a fenced client may take. After that, its regions stay in quarantine
+  // until the flush completes, unless the device drains what is destroyed
+  // (DeviceAttributes::destruction_drains).
   std::uint64_t flush_timeout_ns = 5'000'000'000;
-  // A cleanup starts when so many of the table's entries are deleted, in percent, 0 to 100 (and one at
-  // least), and is due this often.
+  // A cleanup starts when this percentage of the table's entries, 0 to 100, and at least one entry,
+  // is deleted. The server checks at the given interval.
   std::uint32_t cleanup_percent = 10;
   std::uint64_t cleanup_interval_ns = 1'000'000'000;
-  // Of one attempt of the network to deliver, and how many more there are; the connection breaks
-  // afterwards.
+  // The time-out of one delivery attempt of the network, and the number of retries before the
+  // connection breaks.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;
-  // Compare-and-swaps of the server under way at once (Behringer 4.2.4), 1 to 64.
+  // Number of the server's compare-and-swaps in flight (Behringer 4.2.4), 1 to 64.
   std::uint32_t pipelined_updates = 16;
   Collection collection = Collection::scan_memory;
-  // Whether a client that holds regions has to give them back when others wait for one.
+  // Whether clients have to return regions when others wait for one.
   bool asks_for_regions_back = true;
-  // Whether one region's worth of memory is kept for SETs that overwrite a key and take no more memory than
-  // before; none is if a mature space has less than four regions.
+  // Whether the server reserves memory for one region for SETs that overwrite a key without using
+  // more memory. A mature space with less than four regions has no reserve.
   bool keeps_overwrite_reserve = true;
-  // Before a request is refused for lack of memory, the server measures what lives in the mature space: not
-  // more often than this, and in no more than about a tenth of its time if that takes no longer than a
-  // heartbeat time-out.
+  // Before the server denies a request for lack of memory, it measures the live data in the mature
+  // space. It does so at most once per interval, and spends at most about a tenth of its time on it
+  // if that interval does not exceed a heartbeat time-out.
   std::uint64_t measurement_interval_ns = 10'000'000;
-  // The secret of the hash; drawn at random if absent.
+  // The secret of the hash; random if absent.
   std::optional<HashKey> hash_key{};
 };
 
 struct ServerStatistics {
-  std::uint64_t clients_connected = 0;  // now
+  std::uint64_t clients_connected = 0;  // currently
   std::uint64_t clients_fenced = 0;
-  std::uint64_t clients_expelled = 0;  // of those fenced, for what no client does
-  std::uint64_t flushes_overdue = 0;   // of those fenced, that were not flushed in time
+  std::uint64_t clients_expelled = 0;  // of those fenced: for a protocol violation
+  std::uint64_t flushes_overdue = 0;   // of those fenced: without a flush in time
   std::uint64_t regions_granted = 0;
   std::uint64_t regions_denied = 0;
   std::uint64_t regions_collected = 0;
   std::uint64_t mature_collections = 0;
   std::uint64_t mature_measurements = 0;
-  std::uint64_t regions_asked_back = 0;  // questions to clients
+  std::uint64_t regions_asked_back = 0;  // requests to return regions
   std::uint64_t containers_copied = 0;
-  std::uint64_t containers_unreadable = 0;  // replaced by a stand-in, or dropped by a cleanup
-  std::uint64_t entries_given_up = 0;       // that changed each time the collector was to move them
-  std::uint64_t scans_given_up = 0;         // for a walk over the table
-  std::uint64_t cleanups = 0;               // walks over the table
-  std::uint64_t entries_cleaned = 0;        // deleted entries that a cleanup removed
-  std::uint64_t entries_repaired = 0;       // that no honest party writes
-  std::uint64_t updates_lost = 0;  // compare-and-swaps of the server that a client forestalled
+  // containers replaced by a stand-in or dropped by a cleanup
+  std::uint64_t containers_unreadable = 0;
+  std::uint64_t entries_given_up = 0;  // entries that changed at every attempt to move them
+  std::uint64_t scans_given_up = 0;    // scans abandoned in favor of a walk over the table
+  std::uint64_t cleanups = 0;          // passes over the table
+  std::uint64_t entries_cleaned = 0;   // deleted entries that a cleanup removed
+  std::uint64_t entries_repaired = 0;  // entries that no correct client writes
+  std::uint64_t updates_lost = 0;      // compare-and-swaps of the server that lost to a client
 };
 
 struct ClientInspection {
-  std::uint32_t number = 0;      // as RegionInspection has it
+  std::uint32_t number = 0;      // as in RegionInspection
   std::uint64_t silence_ns = 0;  // since its last message
-  bool awaited = false;          // collected memory waits until it is quiescent, or fenced
-  bool leaving = false;          // it is fenced, or about to be
-  bool quarantined = false;      // its flush is overdue: its regions stay out until that comes
+  bool awaited = false;          // collected memory waits until it is quiescent or fenced
+  bool leaving = false;          // it is fenced or about to be
+  // its flush is overdue, so its regions are unavailable until the flush completes
+  bool quarantined = false;
 };
 
-// What a client was expelled for. No client of this engine does any of it.
+// The reason for expelling a client. Clients of this engine never violate the protocol.
 enum class Breach : std::uint8_t {
-  malformed_message,  // of the wrong length, of no known kind, or about what it does not have
-  too_many_messages,  // more than it may have under way, or a request before it was answered
+  malformed_message,  // wrong length, unknown kind, or refers to something the client does not have
+  too_many_messages,  // exceeds its credits, or repeats a request before the answer
 };
 std::string_view to_string(Breach breach);
 
-// The server's own books, for checkers and monitoring.
+// The server's bookkeeping, for checkers and monitoring.
 struct ServerInspection {
   std::vector<RegionInspection> regions;
   std::vector<MatureSpaceInspection> mature_spaces;
   std::vector<ClientInspection> clients;
-  std::uint64_t requests_waiting = 0;  // for a region
+  std::uint64_t requests_waiting = 0;  // for regions
   ServerStatistics statistics;
-  std::optional<Breach> last_breach{};  // for which a client was expelled
-  bool idle = false;                    // nothing is left to be collected, reclaimed or granted
+  std::optional<Breach> last_breach{};  // for which the server last expelled a client
+  bool idle = false;                    // nothing is left to collect, reclaim or grant
 };
 
-// The parts of the memory in these books, without a copy: valid until the server's next step.
+// The parts of the memory in the bookkeeping, without a copy. Valid until the server's next step.
 struct ServerBooks {
   std::span<const RegionInspection> regions;
   std::span<const MatureSpaceInspection> mature_spaces;
@@ -120,23 +124,24 @@ class ServerState;
 
 class Server {
  public:
-  // Waits until it serves. Errors: invalid_argument (an option out of its range), out_of_memory,
-  // address_in_use, unsupported (a device without atomics). After an error, nothing is left of it.
+  // Waits until the server accepts connections. Errors: invalid_argument (an option out of range),
+  // out_of_memory, address_in_use, unsupported (a device without atomics). After an error, the host
+  // and the service can be used again.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host,
                                                        const ServerOptions& options);
-  // Stops serving without waiting.
+  // Stops the server without waiting.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Runs a cleanup now, whatever the threshold. Waits.
+  // Runs a cleanup now, regardless of the threshold. Waits.
   void clean_up();
 
   const Geometry& geometry() const;
   const HashKey& hash_key() const;
   ServerInspection inspect() const;
   ServerBooks books() const;
-  // The chunk, for readers such as checkers.
+  // The chunk, for checkers and other readers.
   fabric::MemoryBlock& memory();
 
  private:

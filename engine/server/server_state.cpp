@@ -15,7 +15,6 @@ namespace falafel::engine {
 ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
     : host_(owner), options_(server_options), moving_(owner), collector_work_(owner) {}
 
-// ---------------------------------------------------------------------------------------------------
 // Start and end
 
 fabric::Result<void> ServerState::start() {
@@ -157,8 +156,7 @@ void ServerState::accept_connections() {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
-// What clients say and do
+// Events of clients
 
 void ServerState::on_message(std::uint32_t client, const ControlMessage& message) {
   switch (message.kind) {
@@ -195,8 +193,9 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
   on_memory_changed();
 }
 
-// READs of a fenced client bring nothing any more, so what it has read delays nobody. (A compare-and-swap of
-// it that is still landing succeeds only if the word has not changed since, and tags make words new.)
+// READs of a fenced client no longer return data, so what it has read delays nobody. A
+// compare-and-swap of it that has not landed yet succeeds only if the word is unchanged, and tags
+// make changed words different.
 void ServerState::on_left(std::uint32_t client) {
   grants_->remove_client(client);
   reclamation_->remove_client(client);
@@ -223,7 +222,6 @@ void ServerState::on_memory_changed() {
   grants_->on_change();
 }
 
-// ---------------------------------------------------------------------------------------------------
 // The collector's fiber
 
 void ServerState::collect() {
@@ -283,7 +281,6 @@ void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
   grants_->on_change();
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Inspection
 
 ServerInspection ServerState::inspect() const {

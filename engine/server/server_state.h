@@ -1,5 +1,5 @@
-// The parts of a server, wired together, and the fibers that drive them. Held by the server and by
-// every fiber, so that it outlives both.
+// Connects the parts of a server and runs their fibers. The server and every fiber share its
+// ownership, so it outlives both.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   fabric::Result<void> prepare_reader();
   void spawn(std::string_view name, void (ServerState::*body)());
 
-  // Fibers.
+  // Main loops of fibers.
   std::unique_ptr<fabric::ConnectionRequest> next_request();
   void accept_connections();
   void receive_messages() { membership_->receive_messages(); }
@@ -69,23 +69,23 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   ServerStatistics statistics_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::MemoryRegion> table_;
-  std::unique_ptr<fabric::MemoryRegion> whole_chunk_;  // for READs of the server's own
+  std::unique_ptr<fabric::MemoryRegion> whole_chunk_;  // permits the server's own READs
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<MemoryBook> book_;
   std::optional<Reclamation> reclamation_;
   std::optional<Membership> membership_;
   std::optional<LoopbackConnector> loopback_;
-  // One for each fiber that updates entries.
+  // One updater for each fiber that changes entries.
   std::unique_ptr<EntryUpdater> collector_updater_;
   std::unique_ptr<EntryUpdater> cleanup_updater_;
   std::optional<Collector> collector_;
   std::optional<ContainerReader> reader_;
   std::optional<TableMaintenance> maintenance_;
-  FiberMutex moving_;  // Safeguards::exclusion: collection or cleanup
+  FiberMutex moving_;  // Safeguards::exclusion: held by the collection or the cleanup
   std::optional<RegionGrants> grants_;
   WorkSignal collector_work_;
-  bool flip_asked_ = false;  // the active mature space is to be collected
+  bool flip_asked_ = false;  // a collection of the active mature space was requested
   std::vector<fabric::FiberId> fibers_;
 };
 

@@ -1,4 +1,4 @@
-// One update of an entry after the other, for whoever goes on from the outcome of each.
+// Executes updates of entries one at a time, for callers that depend on each outcome.
 #pragma once
 
 #include "engine/server/entry_updater.h"
@@ -10,17 +10,18 @@ class SingleUpdate {
  public:
   explicit SingleUpdate(EntryUpdater& updater) : updater_(updater) {}
 
-  // Waits. A fiber that was cancelled in here leaves its update under way: the next call waits for that, and
-  // has to be for the same one, unless finish() comes before.
+  // Waits. If the fiber is cancelled here, its update remains in flight. The next call waits for it
+  // and must be for the same slot, unless finish() is called first.
   UpdateOutcome execute(const EntryUpdate& update) {
     if (!is_under_way_) updater_.submit(update);
     is_under_way_ = true;
     const auto outcome = updater_.next();
-    FALAFEL_ASSERT(outcome && outcome->update.slot == update.slot, "slot {}", update.slot);
+    FALAFEL_ASSERT(outcome && outcome->update.slot == update.slot,
+                   "the outcome is not that of the update of slot {}", update.slot);
     is_under_way_ = false;
     return *outcome;
   }
-  // Waits for what is under way, whatever comes of it.
+  // Waits for the update in flight and ignores its outcome.
   void finish() {
     if (is_under_way_) updater_.next();
     is_under_way_ = false;

@@ -55,7 +55,7 @@ void TableAudit::repair(std::uint64_t slot, Entry entry) {
   host_.count(probes::entry_repaired);
 }
 
-// A search for the key behind the entry comes by.
+// Whether a search for the key of the container passes this slot.
 bool TableAudit::is_in_place(std::uint64_t slot, Entry entry) {
   const auto container = reader_.read(entry, Chunk::Part::key);
   if (!container || container->key.empty()) return false;

@@ -1,12 +1,14 @@
-// The audit: a walk over the table that counts deleted entries, and repairs what no honest party writes.
+// The audit walks over the table, counts deleted entries, and repairs entries that no correct
+// client writes.
 //
-// Clients may swap any entry, so whatever the table says is input. The audit looks for entries that are locked
-// (the cleanup's own locks are gone when it runs), that point to memory which is not in use, or that are empty
-// and have a flag. A locked entry behind which a key is in its place loses the lock; anything else becomes a
-// deleted entry without a key, which searches pass and the next cleanup removes. It is never emptied: other
-// keys' chains may run through it.
+// Clients may swap any entry, so the contents of the table are untrusted input. The audit looks for
+// entries that are locked (the cleanup holds no locks when the audit runs), that point to memory
+// not in use, or that are empty with a flag set. If a locked entry points to a container whose key
+// belongs into its chain, the audit removes the lock. Any other such entry becomes a deleted entry
+// without a key, which searches pass and the next cleanup removes. The audit never empties it,
+// because chains of other keys may run through it.
 //
-// Nobody can tell from a compare-and-swap which client it came from.
+// The origin of a compare-and-swap is unknown, so the audit cannot blame a client.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +28,11 @@ class TableAudit {
              const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
              ServerStatistics& statistics);
 
-  // One piece of a walk, while neither the collector nor the cleanup is at work. Waits. True if the walk is
-  // over. Each entry is tried once: one that somebody changes all the time is for the next walk.
+  // Audits one part of the table. Neither the collector nor the cleanup may be active. Waits.
+  // Returns true at the end of a walk. Each entry is tried once; the next walk handles an entry
+  // that others keep changing.
   bool walk_piece();
-  // By the last walk that was over.
+  // Counted by the last complete walk.
   std::uint64_t deleted_entries() const { return deleted_entries_; }
 
  private:

@@ -1,8 +1,8 @@
-// The fiber that looks after the table: from time to time it audits all entries, and cleans up if enough of
-// them are deleted, or if somebody asked for it.
+// The fiber that maintains the table. It periodically audits all entries, and cleans up if enough
+// of them are deleted or if a client requested it.
 //
-// It takes turns with the collector (Safeguards::exclusion) piece by piece, so neither waits for a walk over
-// the whole table of the other.
+// It alternates with the collector part by part (Safeguards::exclusion), so neither waits for the
+// other's walk over the whole table.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,20 @@ namespace falafel::engine {
 
 class TableMaintenance {
  public:
-  // `moving`: held by who moves entries. `cleaned`: the cleanup that a client asked for is over.
+  // `moving` is held by whoever moves entries. `cleaned` reports the end of a cleanup that a client
+  // requested.
   TableMaintenance(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
                    const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
                    FiberMutex& moving, ServerStatistics& statistics,
                    std::function<void(std::uint32_t client)> cleaned);
 
-  // The fiber.
+  // The fiber's main loop.
   void run();
 
   // Waits for a cleanup that begins after the call.
   void clean_up();
-  // The same for a client: `cleaned` answers. False if it has asked already.
+  // Requests the same for a client; `cleaned` reports the end. Returns false if the client has a
+  // pending request.
   bool request_cleanup(std::uint32_t client);
   void remove_client(std::uint32_t client) { waiting_clients_.erase(client); }
   bool is_busy() const { return is_cleaning_ || is_wanted(); }
@@ -51,9 +53,9 @@ class TableMaintenance {
   RebindingCounter rebindings_;
   TableAudit audit_;
   std::unique_ptr<Cleanup> cleanup_;
-  std::unique_ptr<fabric::Event> changed_;  // a cleanup was asked for, or is over
+  std::unique_ptr<fabric::Event> changed_;  // a cleanup was requested or has ended
   bool is_cleaning_ = false;
-  // Calls of clean_up are numbered; a pass serves those before it.
+  // Calls of clean_up are numbered; a pass serves all earlier ones.
   std::uint64_t asked_ = 0;
   std::uint64_t served_ = 0;
   std::set<std::uint32_t> waiting_clients_;

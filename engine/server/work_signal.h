@@ -1,4 +1,4 @@
-// What a daemon fiber of the server waits for: that there is something to do.
+// The signal that a daemon fiber of the server waits for: there is work to do.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class WorkSignal {
   }
   bool is_raised() const { return raised_; }
 
-  // Waits until it is raised, and lowers it, or until the deadline. False if the fiber is cancelled. The fiber
-  // may end here.
+  // Waits until the signal is raised, and lowers it, or until the deadline. Returns false if the
+  // fiber is cancelled. The fiber may end inside this call.
   bool take(std::uint64_t deadline_ns = fabric::never_ns) {
     const fabric::EndHere end_here(host_);
     while (!raised_ && !host_.is_cancelled() && host_.now_ns() < deadline_ns) {

@@ -1,5 +1,5 @@
-// Answers at the limits: a full table, full memory, keys and values of the largest and smallest sizes;
-// each refusal changes nothing, and ends when its cause does.
+// Answers at the limits: a full table, full memory, and keys and values of extreme sizes. A refused
+// operation changes nothing, and operations succeed again when the cause is removed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ StoreRun run_one_client(const StoreOptions& options, const ClientBody& body) {
   return run;
 }
 
-// Tries until the answer is another one, or for long.
+// Repeats the SET until the answer changes, up to a long limit.
 Answer set_patiently(fabric::Host& host, Client& client, const Bytes& key, const Bytes& value,
                      Answer refusal) {
   constexpr int attempts = 100;
@@ -35,8 +35,7 @@ Answer set_patiently(fabric::Host& host, Client& client, const Bytes& key, const
   return answer;
 }
 
-// -------------------------------------------------------------------------------------------------
-// Full
+// Full table and memory
 
 constexpr int few_entries = 4;
 
@@ -81,7 +80,7 @@ TEST(TableFull, EndsWithADeleteAndACleanup) {
   EXPECT_GT(run.inspection.statistics.entries_cleaned, 0U);
 }
 
-// Nobody has to wait for a share of deleted entries, or for the next look at the table.
+// A client requests a cleanup instead of waiting for the deletion threshold or the next audit.
 TEST(TableFull, AsksForTheCleanupThatMakesASlot) {
   StoreOptions options = options_of_few_entries();
   options.server.cleanup_percent = 100;
@@ -117,7 +116,7 @@ TEST(TableFull, IsAnsweredInTimeByAServerThatDoesNotCleanUp) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-// Several fibers wait for the same cleanup, or for the one behind it.
+// Several fibers wait for the same cleanup or for the one after it.
 TEST(TableFull, ServesAllWhoAskForACleanup) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -179,7 +178,7 @@ StoreOptions options_of_little_memory() {
   return options;
 }
 
-// Returns how many keys fitted.
+// Returns the number of keys that fit.
 int fill_memory(Client& client, const Bytes& value) {
   int count = 0;
   Answer answer = Answer::stored;
@@ -237,7 +236,7 @@ TEST(OutOfMemory, EndsWhenKeysBecomeSmaller) {
 
 enum class Progress { refused, without_region, stored };
 
-// How far a client comes when the server may register so much memory and no more.
+// How far a client gets if the server can register only this much memory.
 Progress progress_with(std::size_t max_registrations) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_little_memory();
@@ -262,19 +261,20 @@ Progress progress_with(std::size_t max_registrations) {
   return progress;
 }
 
-// The system may limit how much memory devices can reach.
+// The system may limit the amount of memory that devices can access.
 TEST(OutOfMemory, IsAnsweredWhereTheServerCanRegisterNoMore) {
-  // The table, what two updaters bring, the chunk, and what READs bring.
+  // The table, results of two updaters, the chunk, and results of READs.
   constexpr std::size_t for_the_server = 5;
-  constexpr std::size_t for_a_client = 3;  // messages, chunk, table; then its regions
+  constexpr std::size_t for_a_client = 3;  // messages, chunk, table; regions follow
   EXPECT_EQ(progress_with(for_the_server + for_a_client - 1), Progress::refused);
   EXPECT_EQ(progress_with(for_the_server + for_a_client), Progress::without_region);
   EXPECT_EQ(progress_with(for_the_server + for_a_client + 1), Progress::stored);
 }
 
-// Of the client's own host: a container that is longer than what is read ahead needs a buffer.
+// The client's host: a container longer than the readahead needs a buffer.
 TEST(OutOfMemory, IsAnsweredWhereTheClientCanRegisterNoMore) {
-  constexpr std::size_t for_connecting = 2;  // messages, operations; then a container to be written
+  // messages and operations; the container to be written follows
+  constexpr std::size_t for_connecting = 2;
   StoreOptions options;
   options.client_max_registrations = for_connecting + 1;
   const Bytes long_value(2'000, std::byte{3});
@@ -291,7 +291,7 @@ TEST(OutOfMemory, IsAnsweredWhereTheClientCanRegisterNoMore) {
   });
 }
 
-// Whoever overwrites the same keys for ever needs no more memory than they take once.
+// Overwriting the same keys forever needs no more memory than storing them once.
 TEST(OutOfMemory, IsNotReachedByOverwriting) {
   const Bytes value(400, std::byte{3});
   const StoreRun run =
@@ -303,7 +303,6 @@ TEST(OutOfMemory, IsNotReachedByOverwriting) {
   EXPECT_GT(run.inspection.statistics.mature_collections, 10U);
 }
 
-// -------------------------------------------------------------------------------------------------
 // Sizes
 
 TEST(Value, LargerThanARegionIsRefused) {
@@ -321,7 +320,7 @@ TEST(Value, LargerThanARegionIsRefused) {
   });
 }
 
-// A container is written by one request, and whoever has another device reads it.
+// A client writes a container with one request, and clients with other devices may read it.
 TEST(Value, LongerThanARequestOfTheDeviceIsRefused) {
   constexpr std::uint64_t longest = 4'096;
   StoreOptions options;

@@ -1,5 +1,5 @@
-// Entries that no honest party writes, by a client that swaps what it likes: nobody waits for longer than the
-// audit's interval, what is valid stays, and the server goes on.
+// Invalid entries, created by a client that swaps arbitrary words. Nobody waits longer than the
+// audit's interval, valid entries remain, and the server continues to work.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ StoreOptions audited_store(std::uint64_t seed, engine::Collection collection) {
   return options;
 }
 
-// Swaps whatever the slot holds for what `alter` makes of it, as long as others come between.
+// Replaces the slot's entry with the result of `alter`; retries while others change it.
 void attack(RawClient& attacker, std::uint64_t slot, const std::function<Entry(Entry)>& alter) {
   const engine::Geometry geometry{.table_entries = audited_entries};
   Entry expected;
@@ -54,7 +54,7 @@ void attack(RawClient& attacker, std::uint64_t slot, const std::function<Entry(E
 
 Bytes numbered(int number) { return bytes_of(fmt::format("key {}", number)); }
 
-// One client, and an attacker that is connected while its body runs.
+// Runs one client, with an attacker connected at the same time.
 StoreRun run_attacked(const StoreOptions& options,
                       const std::function<void(Store&, fabric::Host&, Client&, RawClient&)>& body) {
   fabric::FiberStackPool stacks;
@@ -92,7 +92,7 @@ TEST(Audit, TakesAForeignLockOffAKeyInItsPlace) {
   }
 }
 
-// The region goes back and is collected while its entry is locked.
+// The region is released and collected while its entry is locked.
 TEST(Audit, IsNotNeededByACollectionThatMeetsAForeignLock) {
   for (const engine::Collection collection : collections) {
     StoreOptions options = audited_store(1, collection);
@@ -112,7 +112,7 @@ TEST(Audit, IsNotNeededByACollectionThatMeetsAForeignLock) {
   }
 }
 
-// What is behind the rubbish in a chain stays in reach.
+// Entries behind the invalid one in a chain remain reachable.
 TEST(Audit, MakesDeletedEntriesOfWhatPointsNowhere) {
   const engine::Geometry geometry =
       audited_store(1, engine::Collection::scan_memory).server.geometry;
@@ -158,7 +158,8 @@ TEST(Audit, MakesDeletedEntriesOfWhatPointsNowhere) {
   }
 }
 
-// It locks the entry again as soon as it is unlocked. Other keys, the memory and the cleanup are not held up.
+// The attacker relocks the entry as soon as it is unlocked. This must not delay other keys, the
+// memory or the cleanup.
 TEST(Audit, IsNotHeldUpByAWordThatChangesForEver) {
   for (const engine::Collection collection : collections) {
     StoreOptions options = audited_store(1, collection);

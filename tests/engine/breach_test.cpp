@@ -1,5 +1,5 @@
-// Clients that are silent about a question, greedy, or hostile in what they say: the server gives them
-// up within a bound, and nobody else notices.
+// Clients that do not answer requests, take too many resources, or send invalid messages. The
+// server gives up on them within a bound, and other clients are not affected.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ StoreOptions short_timeouts(std::uint64_t seed) {
   return options;
 }
 
-// Fills several regions, so that collections put questions; the longest of its SETs.
+// Fills several regions, so that collections send quiescence requests. Returns the duration of the
+// longest SET.
 std::uint64_t overwrite(fabric::Host& host, Client& client, int times) {
   std::uint64_t longest_ns = 0;
   for (int number = 0; number < times; ++number) {
@@ -36,7 +37,7 @@ std::uint64_t overwrite(fabric::Host& host, Client& client, int times) {
   return longest_ns;
 }
 
-// It sends heartbeats as often as it should, and never answers what it is asked.
+// The client sends its heartbeats but never answers requests.
 TEST(ClientThatIsSilentAboutQuiescence, IsGivenUpWithinTheHeartbeatTimeout) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -66,7 +67,7 @@ TEST(ClientThatIsSilentAboutQuiescence, IsGivenUpWithinTheHeartbeatTimeout) {
 
 using Offence = std::function<void(fabric::Host&, RawClient&)>;
 
-// Commits it after connecting, and expects to be expelled for it at once.
+// Commits the offense after connecting and expects to be expelled immediately.
 void expect_expelled(const Offence& offence, engine::Breach breach,
                      std::uint32_t receive_requests = 16) {
   fabric::FiberStackPool stacks;
@@ -102,7 +103,7 @@ TEST(ClientThatTalksNonsense, IsExpelled) {
       engine::Breach::malformed_message);
   expect_expelled_for({.kind = static_cast<MessageKind>(0)});
   expect_expelled_for({.kind = static_cast<MessageKind>(0xdead'beef)});
-  expect_expelled_for({.kind = MessageKind::grant_region});  // what only servers say
+  expect_expelled_for({.kind = MessageKind::grant_region});  // a message that only servers send
   expect_expelled_for({.kind = MessageKind::release_region});
   expect_expelled_for({.kind = MessageKind::release_region, .region = 0xffff'ffff});
   expect_expelled_for({.kind = MessageKind::heartbeat, .epoch = 1});
@@ -131,7 +132,8 @@ TEST(ClientThatAsksAgainBeforeItWasAnswered, IsExpelled) {
     const auto greedy = RawClient::connect(host, store.address());
     ASSERT_NE(greedy, nullptr);
     ControlMessage request{.kind = MessageKind::request_region};
-    store.simulation().pause("server", 100 * microsecond_ns);  // both come before an answer goes
+    // both arrive before an answer is sent
+    store.simulation().pause("server", 100 * microsecond_ns);
     EXPECT_TRUE(greedy->send(request));
     EXPECT_TRUE(greedy->send(request));
     host.sleep_until(host.now_ns() + millisecond_ns);
@@ -150,8 +152,9 @@ TEST(ClientThatSendsAndDoesNotReceive, IsExpelled) {
       engine::Breach::too_many_messages, 0);
 }
 
-// As fast as the network takes it. Who reads its messages is within its rights, but the others do not wait
-// longer than for the messages that it may have under way.
+// The client sends as fast as the network permits. A client that also reads its messages does not
+// violate the protocol, but others must not wait longer than for the messages that it may have in
+// flight.
 TEST(ClientThatFloods, DelaysNobody) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

@@ -1,4 +1,4 @@
-// Fibers that are cancelled in the middle of an operation: the others of their client go on.
+// Fibers that are cancelled during an operation must not stop other fibers of their client.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 namespace falafel::engine_test {
 namespace {
 
-// One fiber of a client polls for all of them. When it is cancelled, another one has to.
+// One fiber of a client polls for all of them. When it is cancelled, another fiber has to take
+// over.
 TEST(CancelledOperation, LeavesPollingToTheOthers) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

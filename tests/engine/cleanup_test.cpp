@@ -1,6 +1,6 @@
-// The cleanup by backward shift: afterwards no deleted entry is left, and all the time every live key is found,
-// or its search meets a lock. Tables of all fillings, chains round the table's end, a connection that breaks,
-// a fiber that is cancelled in the middle at every step and another one that goes on.
+// The cleanup by backward shift. After it, no deleted entry is left. During it, a search finds
+// every live key or finds a lock. The tests cover all fill levels, chains that wrap around the
+// table, a broken connection, and a fiber that is cancelled at each step and replaced by another.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -51,7 +51,7 @@ TableBenchOptions draw_options() {
   return options;
 }
 
-// Keys are of 48, so that tables fill up; about as many deletes as are needed for long chains of both kinds.
+// Chooses from 48 keys so that tables fill up, with enough deletions for long chains of both kinds.
 std::vector<Planting> draw_plantings(bool with_rubbish) {
   using Kind = Planting::Kind;
   return *rc::gen::scale(
@@ -70,7 +70,7 @@ std::string describe(const std::vector<std::string>& problems) {
   return text;
 }
 
-// What all random tables together met.
+// Counts what all random tables encountered.
 struct CleanupTotals {
   std::uint64_t moved = 0;
   std::uint64_t wrapped = 0;
@@ -107,7 +107,8 @@ TEST(CleanupByShift, LeavesNoDeletedEntryAndEveryKeyFound) {
   EXPECT_EQ(totals.most_locked, 2U);
 }
 
-// Rubbish makes way in a second pass at the latest: the first one makes deleted entries of what it cannot read.
+// Unreadable entries disappear by the second pass, because the first one turns them into deleted
+// entries.
 TEST(CleanupByShift, RemovesWhatHasNoKeyToo) {
   fabric::FiberStackPool stacks;
   EXPECT_TRUE(rc::check("a table with rubbish", [&] {
@@ -126,7 +127,7 @@ TEST(CleanupByShift, RemovesWhatHasNoKeyToo) {
   }));
 }
 
-// Keys 0, 1, ... until the table is full, and every second one deleted.
+// Inserts keys 0, 1, ... until the table is full, then deletes every second one.
 void fill(TableBench& table) {
   std::uint8_t keys = 0;
   while (table.insert(key_of(keys))) ++keys;
@@ -168,8 +169,7 @@ TEST(CleanupByShift, IsFinishedByTheNextFiberWhereverOneIsCancelled) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
-// What it costs others
+// Effects on others
 
 constexpr std::uint64_t shared_entries = 64;
 
@@ -178,8 +178,8 @@ Bytes chain_key(int number) {
   return key_at(home, number / 8, shared_entries);
 }
 
-// The server stops at some step of a cleanup, and goes on later. Meanwhile at most the searches that pass its two
-// locks get no answer, and these are told in time.
+// The server stops at some step of a cleanup and resumes later. In the meantime, only searches that
+// pass its two locks may time out.
 void stop_in_the_middle(std::uint64_t steps, std::uint64_t& timed_out) {
   constexpr int keys = 40;
   constexpr std::uint64_t timeout_ns = 2 * millisecond_ns;
@@ -227,11 +227,11 @@ TEST(CleanupByShift, BlocksTwoEntriesWhileTheServerIsStopped) {
     most_timed_out = std::max(most_timed_out, timed_out - before);
   }
   EXPECT_GT(timed_out, 0U);
-  // Keys of one chain: there are five in each, and no chain reaches the next one.
+  // Each chain has five keys, and no chain reaches the next one.
   EXPECT_LE(most_timed_out, 5U);
 }
 
-// A collection has its turn after a few removals, not after the pass.
+// A collection gets its turn after a few removals instead of after the pass.
 TEST(CleanupByShift, LetsACollectionTakeItsTurn) {
   constexpr int keys = 200;
   StoreOptions options;

@@ -1,4 +1,4 @@
-// Collections: what else goes on meanwhile, and what is left of a region afterwards.
+// Collections: concurrent activity, and the contents of a region afterwards.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(Collection, DoesNotKeepAGrantWaiting) {
   engine::Geometry& geometry = options.server.geometry;
   geometry.region_bytes =
       containers_per_region * geometry.round_up_to_unit(engine::container_bytes(7, 1));
-  options.server.pipelined_updates = 1;  // one round trip for each container that is moved
+  options.server.pipelined_updates = 1;  // one round trip per moved container
   options.client.renewal_percent = 100;
   fabric::FiberStackPool stacks;
   Store store(options, stacks);

@@ -1,5 +1,5 @@
-// Starting and connecting: options out of their range, servers that are none, that are of another
-// version, or whose superblock is absurd. Each is an error that says what is wrong.
+// Starting and connecting: options out of range, peers that are not servers, servers of another
+// version, and invalid superblocks. Each case is an error that names the problem.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ void expect_error(const std::optional<fabric::Error>& error, ErrorCode code,
   EXPECT_NE(error->detail.find(named), std::string::npos) << named << ": " << error->detail;
 }
 
-// Runs bodies of two hosts, the first of them as "server".
+// Runs two hosts; the first one is named "server".
 void run_hosts(const HostBody& server, const HostBody& client) {
   fabric::FiberStackPool stacks;
   const sim::SimulationOptions options;
@@ -46,7 +46,6 @@ void run_hosts(const HostBody& server, const HostBody& client) {
   EXPECT_EQ(result.outcome, sim::Outcome::completed) << result.explanation;
 }
 
-// -------------------------------------------------------------------------------------------------
 // Options
 
 void expect_server_refused(const engine::ServerOptions& options, std::string_view named) {
@@ -168,8 +167,7 @@ TEST(ClientOptions, AtTheEndsOfTheirRangesWork) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------
-// Nobody there, or too many
+// No server, or too many clients
 
 TEST(Connecting, WhereNobodyListensIsRefused) {
   run_hosts([](fabric::Host&) {},
@@ -216,8 +214,7 @@ TEST(Connecting, OneClientTooManyIsToldSo) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-// -------------------------------------------------------------------------------------------------
-// Servers that are none
+// Peers that are not servers
 
 struct FakeServer {
   std::function<void(engine::ServerHello&)> alter_hello = [](engine::ServerHello&) {};
@@ -225,7 +222,8 @@ struct FakeServer {
   std::size_t hello_bytes = sizeof(engine::ServerHello);
 };
 
-// Says what a server of the default geometry would say, altered; keeps its memory until the end.
+// Replies like a server with the default geometry, with alterations; keeps its memory until the
+// end.
 void serve_falsely(fabric::Host& host, const FakeServer& fake) {
   const engine::Geometry geometry;
   const auto domain = host.device(0).create_protection_domain();
@@ -268,10 +266,10 @@ std::optional<fabric::Error> connect_to(const FakeServer& fake) {
 TEST(FakeServers, AreSeenThroughByTheirHello) {
   EXPECT_FALSE(connect_to({})) << "the fake itself is not what is refused";
   expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.magic ^= 1; }}),
-               ErrorCode::invalid_argument, "no Falafel server");
+               ErrorCode::invalid_argument, "not a Falafel server");
   expect_error(connect_to({.hello_bytes = sizeof(engine::ServerHello) - 1}),
-               ErrorCode::invalid_argument, "no Falafel server");
-  expect_error(connect_to({.hello_bytes = 0}), ErrorCode::invalid_argument, "no Falafel server");
+               ErrorCode::invalid_argument, "not a Falafel server");
+  expect_error(connect_to({.hello_bytes = 0}), ErrorCode::invalid_argument, "not a Falafel server");
   expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.version = 9; }}),
                ErrorCode::invalid_argument, "version 9");
 }
@@ -279,7 +277,7 @@ TEST(FakeServers, AreSeenThroughByTheirHello) {
 TEST(FakeServers, AreSeenThroughByTheirSuperblock) {
   expect_error(
       connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.chunk_bytes = 64; }}),
-      ErrorCode::invalid_argument, "spoke of 64");
+      ErrorCode::invalid_argument, "announced 64");
   expect_error(connect_to({.alter_superblock =
                                [](engine::Superblock& superblock) { superblock.magic = 0; }}),
                ErrorCode::invalid_argument, "magic");
@@ -297,7 +295,7 @@ TEST(FakeServers, WhoseMemoryCannotBeReadAreUnreachable) {
       ErrorCode::unreachable, "superblock");
 }
 
-// What connects and is no client is turned away; the server goes on.
+// The server rejects peers that are not clients and continues to work.
 TEST(FakeClients, AreTurnedAway) {
   fabric::FiberStackPool stacks;
   Store store({}, stacks);
@@ -311,9 +309,10 @@ TEST(FakeClients, AreTurnedAway) {
     const auto try_hello = [&](fabric::PrivateData hello) {
       return error_of(host.device(0).connect(store.address(), options, hello, deadline_ns));
     };
-    expect_error(try_hello({}), ErrorCode::connection_refused, "not a client");
+    expect_error(try_hello({}), ErrorCode::connection_refused, "not from a Falafel client");
     engine::ClientHello hello{.magic = 1};
-    expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "not a client");
+    expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused,
+                 "not from a Falafel client");
     hello = {.version = 9};
     expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "version 2");
     EXPECT_TRUE(store.connect(host));

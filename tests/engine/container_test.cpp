@@ -1,5 +1,5 @@
-// Containers verify themselves: what was written is read back, and nothing else passes, whichever bit
-// is wrong, wherever the bytes end, and however two containers are mixed.
+// Containers verify themselves: a written container reads back, and nothing else verifies,
+// regardless of the flipped bit, the length of the input, or the mixture of two containers.
 #include "engine/layout/container.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ RC_GTEST_PROP(Container, IsReadAsItWasWritten, ()) {
   const KeyAndValue content{arbitrary_bytes(0, 100), arbitrary_bytes(0, 300)};
   Bytes container = container_of(content);
   RC_ASSERT(read_container(container) == content);
-  const Bytes padding = arbitrary_bytes(0, 64);  // what follows does not count
+  const Bytes padding = arbitrary_bytes(0, 64);  // the bytes after the container are ignored
   container.insert(container.end(), padding.begin(), padding.end());
   RC_ASSERT(read_container(container) == content);
 }
@@ -112,7 +112,7 @@ TEST(Container, EveryFlippedBitIsNoticed) {
   expect_every_flipped_bit_is_noticed({{}, {}});
 }
 
-// The part that holds the bit is the one that fails, so a reader that has only loaded that far knows.
+// The part with the flipped bit fails, so a reader that has loaded only that part detects it.
 TEST(Container, AFlippedBitIsNoticedInItsPart) {
   const Bytes whole = container_of({Bytes(9, std::byte{1}), Bytes(9, std::byte{2})});
   const ContainerHeader header = *read_container_header(whole, Verification::on);
@@ -148,7 +148,8 @@ TEST(Container, IsReadPartByPartAsFarAsItWasLoaded) {
   }
 }
 
-// Lengths beyond what was loaded never lead a reader out of it, verified or not.
+// Lengths that exceed the loaded bytes never lead a reader out of bounds, with or without
+// verification.
 RC_GTEST_PROP(Container, ArbitraryBytesAreReadWithinTheirEnd, ()) {
   Bytes bytes = arbitrary_bytes(24, 64);
   if (*rc::gen::arbitrary<bool>()) std::fill_n(bytes.begin() + 4, 8, std::byte{0xff});
@@ -174,7 +175,7 @@ TEST(Container, WithoutVerificationWrongBytesPass) {
   EXPECT_FALSE(read_container(container, Verification::on));
 }
 
-// A torn read mixes an old and a new container word by word. What passes is one of the two.
+// A torn read mixes an old and a new container word by word. Whatever verifies is one of the two.
 RC_GTEST_PROP(Container, AMixtureOfTwoNeverPassesAsAThird, ()) {
   const auto length = rc::gen::inRange<std::size_t>(0, 24);
   const std::size_t key_bytes = *length;

@@ -1,6 +1,6 @@
-// A client dies at every step of its operations, one run for each step; what it had sent may still land.
-// Afterwards another client goes on: nothing but the operations under way is in doubt, and the server has
-// all its memory back after the heartbeat time-out.
+// A client crashes at every step of its operations, with one run per step; requests it has sent may
+// still land. Afterwards another client continues: only the operations in flight are in doubt, and
+// the server has reclaimed all memory after the heartbeat time-out.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,23 +27,24 @@ using MaybeValue = std::optional<Bytes>;
 struct Scenario {
   std::string name;
   engine::Geometry geometry{.table_entries = 8, .region_bytes = 4'096, .region_count = 8};
-  // What the victim does before it is in danger, and then.
+  // What the victim does before the crash becomes possible, and afterwards.
   std::function<void(Client&)> prepare = [](Client&) {};
   std::function<void(Client&)> endanger;
-  // What its keys may hold afterwards: one of these states.
+  // The possible final states of its keys.
   std::vector<Bytes> keys{};
   std::vector<std::vector<MaybeValue>> outcomes{};
 };
 
 const Bytes victim_key = bytes_of("victim's");
 const Bytes older = bytes_of("an older value of the victim's");
-const Bytes newer(700, std::byte{0x5e});  // longer than what is read ahead
+const Bytes newer(700, std::byte{0x5e});  // longer than the readahead
 
 void PrintTo(const Scenario& scenario, std::ostream* stream) { *stream << scenario.name; }
 
 std::vector<Scenario> scenarios() {
   const auto store_older = [](Client& client) { client.set(victim_key, older); };
-  // Two containers fill a region, so these three need a second one; it is asked for on the way.
+  // Two containers fill a region, so these three need a second one, which the client requests on
+  // the way.
   const auto key = [](int number) { return bytes_of(fmt::format("key {}", number)); };
   const Bytes value(400, std::byte{1});
   const Scenario renewal{.name = "region_renewal",
@@ -82,7 +83,7 @@ std::vector<Scenario> scenarios() {
           renewal};
 }
 
-// One run: the victim dies `steps` after it got into danger, unless it is through by then.
+// One run, in which the victim crashes `steps` steps after `prepare` unless it finishes first.
 class CrashRun {
  public:
   CrashRun(const Scenario& scenario, std::uint64_t seed, std::uint64_t steps,
@@ -123,7 +124,7 @@ class CrashRun {
     });
     scenario_.endanger(**client);
     is_through_ = !is_dead_;
-    host.sleep_until(host.now_ns() + second_ns);  // until death
+    host.sleep_until(host.now_ns() + second_ns);  // until the crash
   }
 
   void survive(fabric::Host& host, Client& client) {
@@ -131,7 +132,7 @@ class CrashRun {
     client.set(other_key, older);
     survivor_is_ready_ = true;
     while (!is_dead_) host.sleep_until(host.now_ns() + microsecond_ns);
-    read_keys(client);  // requests of the victim may still land meanwhile
+    read_keys(client);  // requests of the victim may still land
     host.sleep_until(host.now_ns() + 3 * short_heartbeat_timeout_ns);
     judge_server();
     const std::vector<MaybeValue> settled = read_keys(client);
@@ -142,7 +143,7 @@ class CrashRun {
     for (const Bytes& key : scenario_.keys) overwrite(client, key);
   }
 
-  // Each holds what it held in some outcome, whenever it is read.
+  // Each key must have a value from one of the outcomes at each read.
   std::vector<MaybeValue> read_keys(Client& client) {
     std::vector<MaybeValue> found;
     for (const Bytes& key : scenario_.keys) {
@@ -160,7 +161,7 @@ class CrashRun {
     return found;
   }
 
-  // The victim's regions are free or, as the survivor goes on, granted to the survivor.
+  // The victim's regions are free or granted to the survivor.
   void judge_server() {
     const engine::ServerInspection inspection = store_.server()->inspect();
     store_.require(inspection.statistics.clients_fenced == 1, "the victim was not fenced");
@@ -197,14 +198,14 @@ class CrashTest : public testing::TestWithParam<Scenario> {};
 INSTANTIATE_TEST_SUITE_P(Engine, CrashTest, testing::ValuesIn(scenarios()),
                          [](const auto& parameter) { return parameter.param.name; });
 
-// Of all deaths of one scenario.
+// Counts all crashes of one scenario.
 struct Deaths {
   std::uint64_t within_operation = 0;
   std::uint64_t requests_landed_late = 0;
 };
 
-// The schedule decides when exactly death comes, so the end is reached when the victim was through
-// several times in succession.
+// The schedule determines the exact moment of the crash, so the loop ends after several successive
+// runs in which the victim finished.
 void die_at_every_step(const Scenario& scenario, std::uint64_t seed, Deaths& deaths) {
   constexpr int last_steps = 10;
   constexpr std::uint64_t longest = 5'000;

@@ -1,5 +1,5 @@
-// Containers that no honest client of this host would have written: longer than its own requests, with
-// lengths that lie, or with bytes that do not verify.
+// Containers that no correct client of this host writes: longer than its own requests, with wrong
+// lengths, or with bytes that do not verify.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace falafel::engine_test {
 namespace {
 
-// A store with one client, whose body may reach into the server's memory.
+// Runs a store with one client whose body may access the server's memory.
 StoreRun run_store(const StoreOptions& options,
                    const std::function<void(Store&, fabric::Host&, Client&)>& body) {
   fabric::FiberStackPool stacks;
@@ -44,11 +44,11 @@ TEST(ForeignContainers, LongerThanARequestAreReadInPieces) {
   });
 }
 
-// A container whose checksums are right and whose lengths are not those of any container in this store:
-// its reader must neither take the memory for them nor end.
+// The container has valid checksums, but its lengths are impossible in this store. Readers must
+// neither allocate memory for them nor crash.
 TEST(ForeignContainers, LongerThanARegionAreNotRead) {
   StoreOptions options;
-  // A scan of the region would leave the entry to the table's audit.
+  // A scan of the region would leave the entry to the audit.
   options.server.collection = engine::Collection::walk_table;
   options.server.geometry.region_bytes = 1'024;
   run_store(options, [](Store& store, fabric::Host&, Client& client) {
@@ -67,8 +67,7 @@ TEST(ForeignContainers, LongerThanARegionAreNotRead) {
   });
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Damage: three keys of one chain, and what becomes of the second one's container
+// Damage: three keys of one chain, with a damaged container for the second one
 
 constexpr std::uint64_t chain_table_entries = 64;
 constexpr std::uint64_t chain_home = 20;
@@ -82,7 +81,7 @@ Bytes value_of(int number) { return bytes_of(fmt::format("value {}", number)); }
 StoreOptions options_of_chain() {
   StoreOptions options;
   options.server.geometry.table_entries = chain_table_entries;
-  options.server.cleanup_percent = 100;  // by Server::clean_up alone
+  options.server.cleanup_percent = 100;  // only Server::clean_up runs cleanups
   return options;
 }
 
@@ -172,7 +171,7 @@ TEST_P(DamageTest, IsRepairedByDelete) {
   EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(chain_length - 1));
 }
 
-// A key that is in no container that verifies may be in any of those that do not.
+// A key that is in no valid container may be in any damaged one.
 TEST(Damage, OfSeveralContainersOfAChainIsRepairedAtOnce) {
   const StoreRun run =
       run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
@@ -190,7 +189,7 @@ TEST(Damage, OfSeveralContainersOfAChainIsRepairedAtOnce) {
   EXPECT_EQ(run.state.contents.size(), 2U);
 }
 
-// In a table without an empty slot, too, the search ends.
+// The search also ends in a table without an empty slot.
 TEST(Damage, InAFullTableHidesNothingElse) {
   StoreOptions options = options_of_chain();
   constexpr int entries = 4;
@@ -210,7 +209,8 @@ TEST(Damage, InAFullTableHidesNothingElse) {
   });
 }
 
-// Several clients repair the same key at once; it is in the table once afterwards, and the last SET counts.
+// Several clients repair the same key concurrently. Afterwards it is in the table once, with the
+// value of the last SET.
 TEST(Damage, IsRepairedByManyAtOnce) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -241,7 +241,8 @@ TEST(Damage, IsRepairedByManyAtOnce) {
   }
 }
 
-// A hostile client gives one slot of the chain another word again and again, none of which points anywhere.
+// A malicious client gives one slot of the chain new words repeatedly; none of them points to a
+// container.
 TEST(Damage, ThatChangesForEverDoesNotHideWhatIsBehind) {
   fabric::FiberStackPool stacks;
   Store store(options_of_chain(), stacks);

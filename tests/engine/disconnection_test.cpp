@@ -1,5 +1,6 @@
-// Broken connections: what operations answer when the server dies, when the connection breaks, and when
-// the server gives a silent client up; and that nothing of the store is lost by the last two.
+// Broken connections: the answers of operations when the server crashes, when the connection
+// breaks, and when the server gives up on a silent client. In the last two cases, the store must
+// lose nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 using engine::RegionState;
 
-// Notices a dead server after 2 ms.
+// Detects a crashed server after 2 ms.
 StoreOptions impatient(std::uint64_t seed) {
   StoreOptions options;
   options.seed = seed;
@@ -50,10 +51,11 @@ TEST(DeadServer, LeavesClientsDisconnected) {
 
 using Harm = std::function<void(Store&)>;
 
-// What a SET answers if harm is done `steps` after its start, and whether it took effect.
+// The answer of a SET if the failure occurs `steps` after its start, and whether the SET took
+// effect.
 struct HarmedSet {
   Answer answer = Answer::disconnected;
-  bool is_through = false;  // before harm was done
+  bool is_through = false;  // before the failure
   bool took_effect = false;
   StoreRun run;
 };
@@ -132,7 +134,7 @@ TEST(BrokenConnection, EndsTheOperationsOfAllFibers) {
   store.add_client([&](fabric::Host& host, Client& client) {
     std::vector<fabric::FiberId> fibers;
     int ended = 0;
-    for (int number = 0; number < 20; ++number) {  // more than may be under way at once
+    for (int number = 0; number < 20; ++number) {  // more than may be in flight at once
       fibers.push_back(host.spawn({.name = "operation"}, [&, number] {
         const Bytes key = bytes_of(fmt::format("key {}", number));
         Answer answer = Answer::stored;
@@ -152,8 +154,7 @@ TEST(BrokenConnection, EndsTheOperationsOfAllFibers) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-// -------------------------------------------------------------------------------------------------
-// Silence
+// Silent clients
 
 constexpr std::uint64_t heartbeat_timeout_ns = 10 * millisecond_ns;
 
@@ -176,7 +177,7 @@ TEST(SilentClient, IsGivenUpAndConnectsAnew) {
       store.simulation().pause("client 0", 3 * heartbeat_timeout_ns);
       const Answer answer = client.set(key, bytes_of("meanwhile")).answer;
       EXPECT_TRUE(answer == Answer::disconnected || answer == Answer::unknown_outcome ||
-                  answer == Answer::stored)  // it was under way, and its completion was waiting
+                  answer == Answer::stored)  // it was in flight, and its completion was waiting
           << to_string(answer);
       host.sleep_until(host.now_ns() + microsecond_ns);
       expect_disconnected(client);
@@ -199,7 +200,7 @@ TEST(SilentClient, IsGivenUpAndConnectsAnew) {
   }
 }
 
-// Safeguards::heartbeats switched off: the server waits for a silent client however long it takes.
+// Without Safeguards::heartbeats, the server waits for a silent client indefinitely.
 TEST(SilentClient, IsWaitedForWithoutHeartbeats) {
   fabric::FiberStackPool stacks;
   StoreOptions options;

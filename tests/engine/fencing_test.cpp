@@ -1,4 +1,5 @@
-// Fencing: of several clients at once, of one whose flush does not come, and what the others notice of it.
+// Fencing of several clients at once, and of one whose flush does not complete, with the effects on
+// others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::uint64_t count_quarantined(const Store& store) {
       [](const engine::ClientInspection& client) { return client.quarantined; }));
 }
 
-// Has a region, and dies.
+// Adds a client that obtains a region and crashes.
 void add_victim(Store& store, const std::string& name, std::uint64_t landing, int& ready) {
   store.add_host(name, [&store, name, landing, &ready](fabric::Host& host) {
     const auto client = store.connect(host);
@@ -62,7 +63,7 @@ std::uint64_t overwrite_and_time(fabric::Host& host, Client& client, std::uint64
   return longest_ns;
 }
 
-// The other one that died is fenced meanwhile, and a third one's SETs wait no longer than for that.
+// The other crashed client is fenced in the meantime, and a third client's SETs wait only for that.
 TEST(ClientThatIsNotFlushed, KeepsItsRegionsAndNothingElse) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -93,7 +94,8 @@ TEST(ClientThatIsNotFlushed, KeepsItsRegionsAndNothingElse) {
   }
 }
 
-// Of all regions but the last, nobody knows when they come back: who asks for more is refused at once.
+// The return time of all regions but the last is unknown, so the server denies further requests
+// immediately.
 TEST(ClientThatIsNotFlushed, LetsRequestsBeDeniedRatherThanWait) {
   fabric::FiberStackPool stacks;
   StoreOptions options = with_flush_timeout(1);

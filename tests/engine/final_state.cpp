@@ -60,8 +60,8 @@ class Reader {
             "the superblock tells another geometry");
   }
 
-  // The chunk is the superblock, the table, regions that are free, and mature spaces, one of which is
-  // in use.
+  // The chunk must consist of the superblock, the table, free regions, and mature spaces, one of
+  // which is in use.
   void check_books() {
     require(inspection_.regions.size() == geometry_.region_count, "books of {} regions, not {}",
             inspection_.regions.size(), geometry_.region_count);
@@ -84,7 +84,7 @@ class Reader {
     require(active == 1, "{} active mature spaces", active);
   }
 
-  // Where containers may be.
+  // The range that may hold containers.
   Range active_range() const {
     for (std::uint32_t space = 0; space < inspection_.mature_spaces.size(); ++space) {
       if (!inspection_.mature_spaces[space].active) continue;
@@ -170,7 +170,7 @@ class Reader {
   const engine::HashKey& hash_key_;
   const engine::ServerInspection& inspection_;
   std::map<Bytes, std::uint64_t> slots_;
-  std::map<std::uint64_t, std::uint64_t> ranges_;  // start and end of containers
+  std::map<std::uint64_t, std::uint64_t> ranges_;  // start and end of each container
   FinalState state_;
 };
 

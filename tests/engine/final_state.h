@@ -1,5 +1,5 @@
-// What the server's memory holds once nobody changes it any more, read without the engine's algorithms:
-// the layouts alone say what is there. Beside the contents it reports whatever must not be.
+// Reads the contents of the server's memory at rest without the engine's algorithms, from the
+// layouts alone. Reports the contents and every inconsistency.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ using Contents = std::map<Bytes, Bytes>;
 
 struct FinalState {
   Contents contents;                  // the live keys
-  std::uint64_t deleted_keys = 0;     // tombstones
-  std::uint64_t container_bytes = 0;  // of all entries, tombstones too, in whole units
+  std::uint64_t deleted_keys = 0;     // deleted entries
+  std::uint64_t container_bytes = 0;  // of all entries including deleted ones, in whole units
   std::vector<std::string> problems;
 };
 
-// All clients are gone and the server is idle.
+// Requires that all clients have left and the server is idle.
 FinalState read_final_state(std::span<const std::byte> chunk, const engine::Geometry& geometry,
                             const engine::HashKey& hash_key,
                             const engine::ServerInspection& inspection);

@@ -1,5 +1,5 @@
-// The reader of final states reports each fault that it knows of: memories that are right but for one
-// thing, which is made by hand.
+// Tests that the reader of final states reports each known fault, on memories built by hand with a
+// single fault.
 #include "tests/engine/final_state.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ using engine::RegionState;
 const engine::Geometry geometry{
     .table_entries = 8, .region_bytes = 256, .region_count = 2, .mature_bytes = 512};
 
-// A server's memory and books, changed directly.
+// A server's memory and bookkeeping, changed directly.
 struct Memory {
   std::vector<std::byte> chunk = std::vector<std::byte>(geometry.chunk_bytes());
   engine::ServerInspection inspection;
@@ -52,7 +52,7 @@ struct Memory {
     std::memcpy(&word, chunk.data() + geometry.entry_offset(slot), sizeof word);
     return Entry(word);
   }
-  // Where it put the container.
+  // Returns the offset of the container.
   std::uint64_t add(std::uint64_t slot, const Bytes& key, const Bytes& value) {
     std::uint64_t& used_bytes = inspection.mature_spaces[0].used_bytes;
     const std::uint64_t offset = geometry.mature_offset(0) + used_bytes;
@@ -68,7 +68,7 @@ std::uint64_t home_of(const Bytes& key) {
   return engine::home_slot(key, {}, geometry.table_entries);
 }
 
-// The `number`-th of the keys whose search starts at slot 3.
+// The `number`-th key whose search starts at slot 3.
 Bytes key_at_3(int number) {
   for (int candidate = 0;; ++candidate) {
     const Bytes key = bytes_of(fmt::format("key {}", candidate));
@@ -76,7 +76,7 @@ Bytes key_at_3(int number) {
   }
 }
 
-// Two live keys and a deleted one in a chain.
+// A chain with two live keys and a deleted one.
 Memory sound_memory() {
   Memory memory;
   memory.add(3, key_at_3(0), bytes_of("zero"));

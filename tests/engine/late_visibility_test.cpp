@@ -1,5 +1,5 @@
-// The server's processor sees what clients write late: it neither takes older bytes for a container nor a
-// container for lost.
+// The server's processor sees clients' writes late. It must neither use older bytes as a container
+// nor treat a container as lost.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t late_table_entries = 16;
 constexpr std::uint64_t late_home = 5;
 
-// Three keys of one chain are set again and again, so that regions come round with the containers of earlier
-// keys in them. A fourth one before them is deleted, so each cleanup has to move all three.
+// Three keys of one chain are set repeatedly, so that regions are reused while they hold containers
+// of earlier keys. A fourth key before them is deleted, so each cleanup has to move all three.
 TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
   fabric::FiberStackPool stacks;
   std::uint64_t moved = 0;
@@ -30,13 +30,15 @@ TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
     Store store(options, stacks);
     store.add_client([&](fabric::Host&, Client& client) {
       for (int round = 0; round < 30; ++round) {
-        // Homes differ, so an older container in the same place is one of another chain.
+        // Home slots differ between rounds, so an older container at the same offset belongs to
+        // another chain.
         const auto key = [round](int number) {
           return key_at((late_home + static_cast<std::uint64_t>(round) * 3) % late_table_entries,
                         number, late_table_entries);
         };
         for (int number = 0; number < 4; ++number) {
-          // What comes before a READ of the same client is seen: only the last WRITE may be late.
+          // A READ of the same client makes earlier WRITEs visible, so only the last WRITE may be
+          // late.
           if (number == 3) {
             ASSERT_EQ(client.remove(key(0)).answer, Answer::deleted);
           }

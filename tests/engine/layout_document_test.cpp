@@ -1,4 +1,5 @@
-// docs/store-layout.md tells every field's offset and width. This holds it to the structures.
+// docs/store-layout.md states each field's offset and width. This test compares it with the
+// structures.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +81,7 @@ std::string document() {
   return text.str();
 }
 
-// From a heading to the next one.
+// Returns the text from a heading to the next one.
 std::string section(const std::string& text, std::string_view heading) {
   const std::size_t start = text.find(fmt::format("\n{}\n", heading));
   if (start == std::string::npos) return "";
@@ -88,7 +89,7 @@ std::string section(const std::string& text, std::string_view heading) {
   return text.substr(start, end == std::string::npos ? end : end - start);
 }
 
-// The rows that name a field, cut behind its name.
+// Returns the rows that name a field, truncated after its name.
 std::vector<std::string> field_rows(const std::string& text) {
   std::vector<std::string> rows;
   std::istringstream lines(text);

@@ -1,4 +1,4 @@
-// The small layouts: the table's entry, the checksum, the hash of keys, the map of the chunk.
+// The small layouts: table entries, checksums, the hash of keys, and the layout of the chunk.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -29,7 +29,6 @@ std::vector<std::byte> ascending_bytes(std::size_t count, std::size_t first = 0)
   return bytes;
 }
 
-// -------------------------------------------------------------------------------------------------
 // Entry
 
 constexpr std::uint32_t largest_tag = (std::uint32_t{1} << most_tag_bits) - 1;
@@ -99,10 +98,9 @@ RC_GTEST_PROP(Entry, FlagsAndTagsAreChangedOneAtATime,
   RC_ASSERT(moved.with_tag_of(entry) == entry);
 }
 
-// -------------------------------------------------------------------------------------------------
 // Checksum
 
-// The usual form of CRC-32C inverts its result.
+// The standard form of CRC-32C inverts its result.
 std::uint32_t inverted_crc32c(std::span<const std::byte> bytes) { return ~crc32c(bytes); }
 
 TEST(Crc32c, HasTheCheckValueOfTheCatalogue) {
@@ -110,7 +108,7 @@ TEST(Crc32c, HasTheCheckValueOfTheCatalogue) {
   EXPECT_EQ(inverted_crc32c(std::as_bytes(std::span(digits))), 0xe306'9283U);
 }
 
-// RFC 3720, appendix B.4.
+// From RFC 3720, appendix B.4.
 TEST(Crc32c, AgreesWithTheExamplesOfIscsi) {
   std::vector<std::byte> bytes = ascending_bytes(32);
   EXPECT_EQ(inverted_crc32c(bytes), 0x46dd'794eU);
@@ -130,10 +128,9 @@ RC_GTEST_PROP(Crc32c, IsTheSameInPieces, (const std::vector<std::uint8_t>& value
   RC_ASSERT(crc32c(bytes.subspan(cut), crc32c(bytes.first(cut))) == crc32c(bytes));
 }
 
-// -------------------------------------------------------------------------------------------------
 // Hash of keys
 
-// A table so large that the slot is the whole hash.
+// The table is so large that the slot is the whole hash.
 constexpr std::uint64_t all_hashes = std::numeric_limits<std::uint64_t>::max();
 
 HashKey ascending_hash_key() {
@@ -142,7 +139,8 @@ HashKey ascending_hash_key() {
   return hash_key;
 }
 
-// The vectors of the reference implementation: the key is 00 01 .. 0f, the input 00 01 .. as long.
+// The vectors of the reference implementation: the key is 00 01 .. 0f, and inputs are prefixes of
+// 00 01 ...
 TEST(HomeSlot, IsSipHash24) {
   constexpr std::array<std::uint64_t, 16> expected{
       0x726f'db47'dd0e'0e31, 0x74f8'39c5'93dc'67fd, 0x0d6c'8009'd9a9'4f5a, 0x8567'6696'd7fb'7e2d,
@@ -169,8 +167,7 @@ TEST(HomeSlot, FollowsFromTheSecret) {
   EXPECT_NE(home_slot(key, other, all_hashes), home_slot(key, ascending_hash_key(), all_hashes));
 }
 
-// -------------------------------------------------------------------------------------------------
-// The chunk's map
+// Layout of the chunk
 
 Geometry arbitrary_geometry() {
   Geometry geometry;
@@ -183,7 +180,7 @@ Geometry arbitrary_geometry() {
   return geometry;
 }
 
-// Start and length of every part of the chunk, in the order of the map.
+// Start and length of every part of the chunk, in order.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> parts_of(const Geometry& geometry) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
   parts.emplace_back(0, superblock_bytes);
@@ -280,11 +277,11 @@ TEST(Geometry, ValuesOutOfRangeAreNamed) {
 TEST(Geometry, UnitsOf64ReachEightTimesAsFar) {
   constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
   Geometry geometry{.mature_bytes = 16 * gibibyte};
-  expect_refused(geometry, "the chunk is of");
+  expect_refused(geometry, "the chunk has");
   geometry.unit_bytes = 64;
   EXPECT_FALSE(find_invalid_geometry(geometry));
   geometry.mature_bytes = 128 * gibibyte;
-  expect_refused(geometry, "the chunk is of");
+  expect_refused(geometry, "the chunk has");
 }
 
 TEST(Geometry, LargestChunkOfUnitsOf8IsOf32GiB) {
@@ -295,7 +292,7 @@ TEST(Geometry, LargestChunkOfUnitsOf8IsOf32GiB) {
   EXPECT_FALSE(find_invalid_geometry(geometry));
   EXPECT_EQ(geometry.to_units(geometry.chunk_bytes() - 64), (geometry.chunk_bytes() - 64) / 8);
   geometry.mature_bytes += alignment_bytes;
-  expect_refused(geometry, "the chunk is of");
+  expect_refused(geometry, "the chunk has");
 }
 
 }  // namespace

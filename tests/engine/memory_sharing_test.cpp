@@ -1,5 +1,5 @@
-// Memory that others hold, and memory that is full: nobody starves while there is some, and what is there can
-// always be overwritten.
+// Memory held by others, and full memory: no client starves while memory is available, and existing
+// keys can always be overwritten.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +38,7 @@ StoreRun run_to_its_end(Store& store) {
   return run;
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Regions that others hold
+// Regions held by others
 
 TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
   fabric::FiberStackPool stacks;
@@ -69,7 +68,7 @@ TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
   }
 }
 
-// The room in the mature space that their regions would need counts as taken until they come back.
+// Room in the mature space for their regions counts as used until the regions return.
 TEST(IdleClients, GiveTheRoomForTheirRegionsBack) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_few_regions(4);
@@ -110,7 +109,7 @@ TEST(ActiveClients, ShareASingleRegion) {
   }
 }
 
-// The requests of its last SET complete without it, and its region can go back.
+// The requests of its last SET complete without the fiber, so its region can be returned.
 TEST(CancelledFiber, KeepsNoRegion) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -139,7 +138,7 @@ TEST(CancelledFiber, KeepsNoRegion) {
   }
 }
 
-// It holds a region, says that it is quiescent whenever it is asked, and gives nothing back.
+// The client holds a region, answers every quiescence request, and returns nothing.
 TEST(ClientThatKeepsItsRegion, IsGivenUpWithinTheHeartbeatTimeout) {
   fabric::FiberStackPool stacks;
   Store store(options_of_few_regions(1), stacks);
@@ -180,10 +179,9 @@ TEST(ClientWhoseRequestHasNoSuchNeed, IsExpelled) {
   run_to_its_end(store);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Memory that is full
+// Full memory
 
-// How many keys fitted.
+// Returns the number of keys that fit.
 int fill(Client& client, const Bytes& value) {
   for (int number = 0;; ++number) {
     const Answer answer = client.set(shared_key(number), value).answer;
@@ -250,7 +248,7 @@ TEST(FullMemory, CanBeOverwrittenBySeveralAtOnce) {
   }
 }
 
-// To measure what lives takes a look at all of it.
+// A measurement of the live data examines all of it.
 TEST(FullMemory, IsNotMeasuredForEachRefusal) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_few_regions(3);
@@ -274,8 +272,8 @@ TEST(FullMemory, IsNotMeasuredForEachRefusal) {
   run_to_its_end(store);
 }
 
-// Stops the server as soon as it measures once more than `measurements`, which is set later. Returns whether
-// that was in the middle of a measurement; overwrites all keys after it.
+// Stops the server as soon as it starts a measurement beyond `measurements`, which is set later.
+// Returns whether this interrupted a measurement; overwrites all keys after it.
 bool overwrite_after_stop_in_measurement(std::uint64_t seed, fabric::FiberStackPool& stacks) {
   StoreOptions options = options_of_few_regions(3, seed);
   options.simulation.processor_preemption = true;
@@ -309,7 +307,8 @@ bool overwrite_after_stop_in_measurement(std::uint64_t seed, fabric::FiberStackP
   return is_hit;
 }
 
-// How long a measurement took says nothing of its cost if the server's process stood still meanwhile.
+// The duration of a measurement does not reflect its cost if the server process was stopped in the
+// meantime.
 TEST(FullMemory, ThatWasMeasuredByAServerThatStoodStillIsMeasuredAgainSoon) {
   fabric::FiberStackPool stacks;
   int hits = 0;

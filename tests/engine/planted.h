@@ -1,5 +1,5 @@
-// White-box access to the memory of a store's server: where a key's container is, and what a test puts
-// there in its place, as a broken or hostile client could.
+// Direct access to the memory of a store's server: finds the container of a key, and replaces it as
+// a broken or malicious client could.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct Planted {
   std::uint64_t container_offset = 0;
 };
 
-// The entry whose container has that key.
+// Finds the entry whose container has that key.
 std::optional<Planted> find_planted(engine::Server& server, std::span<const std::byte> key);
 
 engine::Entry load_entry(engine::Server& server, std::uint64_t slot);
 void store_entry(engine::Server& server, std::uint64_t slot, engine::Entry entry);
 
-// The `number`-th key whose search starts at `slot`, under the hash of StoreOptions.
+// The `number`-th key whose home slot is `slot`, with the hash key of StoreOptions.
 Bytes key_at(std::uint64_t slot, int number, std::uint64_t table_entries);
 
-// A container as write_container makes it.
+// Returns the output of write_container.
 Bytes container_of(std::span<const std::byte> key, std::span<const std::byte> value);
 
 }  // namespace falafel::engine_test

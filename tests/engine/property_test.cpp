@@ -1,6 +1,6 @@
-// Random operations on random small stores: the answers, the final contents and every byte of the
-// server's memory are as the model says (workload.h), through collections, flips of the mature space
-// and cleanups. Schedules and delays are random, too; nothing fails.
+// Random operations on random small stores. The answers, the final contents and every byte of the
+// server's memory must match the model (workload.h), through collections of regions and mature
+// spaces and through cleanups. Schedules and delays are random; there are no failures.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -29,7 +29,7 @@ engine::Geometry draw_geometry() {
   return geometry;
 }
 
-// Short stalls of connections and computers, far below any time-out.
+// Short stalls of connections and computers, far below all time-outs.
 sim::SimulationOptions draw_simulation() {
   sim::SimulationOptions simulation;
   const auto rate = rc::gen::element<std::uint64_t>(0, 0, 300, 2'000);
@@ -109,7 +109,7 @@ Workload draw_workload(std::size_t most_clients) {
   return workload;
 }
 
-// What happened in all runs together.
+// Counts over all runs.
 struct Totals {
   std::uint64_t runs = 0;
   std::uint64_t steps = 0;

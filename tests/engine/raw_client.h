@@ -1,5 +1,5 @@
-// A client by hand: it connects like a client and then says, reads and writes what the test likes. For
-// parties that are silent, greedy or hostile.
+// A client controlled by the test: it connects like a client and then sends, reads and writes
+// whatever the test wants. It plays silent, greedy or malicious clients.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@ namespace falafel::engine_test {
 
 class RawClient {
  public:
-  // Waits. Null if the server refuses. Takes no message without receive requests.
+  // Waits. Returns null if the server refuses. Without receive requests, it cannot receive
+  // messages.
   static std::unique_ptr<RawClient> connect(fabric::Host& host, const fabric::Address& server,
                                             std::uint32_t receive_requests = 16);
 
   const engine::ServerHello& hello() const { return hello_; }
 
-  // Posts a message and waits for its completion. False if the connection is broken.
+  // Posts a message and waits for its completion. Returns false if the connection is broken.
   bool send(const engine::ControlMessage& message);
   // Posts `length_bytes` of a message.
   bool send_bytes(std::span<const std::byte> message);
-  // The next message of the server; none at the deadline, or if the connection is broken.
+  // The next message of the server; nullopt at the deadline or if the connection is broken.
   std::optional<engine::ControlMessage> receive(std::uint64_t deadline_ns);
   // Posts one request whose local buffer is `buffer`, and waits for its completion.
   bool execute(fabric::WorkRequest request);

@@ -1,4 +1,4 @@
-// What the server says of regions is input: what makes no sense is refused, and changes nothing.
+// The server's messages about regions are input: inconsistent ones are rejected and change nothing.
 #include <gtest/gtest.h>
 
 #include "engine/client/region_allocator.h"

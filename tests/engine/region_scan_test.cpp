@@ -1,5 +1,5 @@
-// What the collector finds in a region and makes of it: on memory that is laid out by hand, so that it can
-// hold what no honest client leaves there.
+// Tests the collector on memory laid out by hand, which can contain what no correct client leaves
+// there.
 #include "engine/server/region_scan.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ void run_on_a_host(const std::function<void(fabric::Host&)>& body) {
   EXPECT_EQ(simulation.run().outcome, sim::Outcome::completed);
 }
 
-// Changes the entry that an update is about just before it happens.
+// Changes the entry of an update just before the update happens.
 class RivalUpdater : public engine::EntryUpdater {
  public:
   using Rival = std::function<std::optional<Entry>(Entry)>;
@@ -75,7 +75,7 @@ class LaidOutMemory {
   const engine::ServerStatistics& statistics() const { return statistics_; }
   std::uint64_t region_begin() const { return chunk_.geometry.region_offset(0); }
 
-  // A container at so many bytes from the region's start; the end of it, in whole units.
+  // Writes a container at this offset from the region's start; returns its end in whole units.
   std::uint64_t write(std::uint64_t at, const Bytes& key, const Bytes& value) {
     Bytes bytes(engine::container_bytes(key.size(), value.size()));
     engine::write_container(key, value, bytes);
@@ -85,7 +85,7 @@ class LaidOutMemory {
   void write_bytes(std::uint64_t at, const Bytes& bytes) {
     chunk_.write(region_begin() + at, bytes);
   }
-  // The first empty slot of the key's chain gets an entry that points there.
+  // Makes an entry in the first empty slot of the key's chain point there.
   std::uint64_t publish(const Bytes& key, std::uint64_t at) {
     const std::uint64_t entries = chunk_.geometry.table_entries;
     std::uint64_t slot = engine::home_slot(key, chunk_.hash_key, entries);
@@ -138,7 +138,7 @@ class LaidOutMemory {
 constexpr Geometry small_geometry{
     .table_entries = 16, .region_bytes = 1'024, .region_count = 2, .mature_bytes = 4'096};
 
-// Keys that have the same home slot.
+// Returns keys with the same home slot.
 std::vector<Bytes> colliding_keys(std::size_t count, const Geometry& layout) {
   std::map<std::uint64_t, std::vector<Bytes>> keys;
   for (int number = 0;; ++number) {
@@ -196,7 +196,7 @@ TEST_P(CollectedRegionTest, LeavesGarbageBehind) {
   });
 }
 
-// A hole holds the start of an older container, whose lengths reach over what was written since.
+// A hole contains the start of an older container whose lengths extend over newer data.
 TEST_P(CollectedRegionTest, DoesNotTrustTheLengthsOfGarbage) {
   on_memory([](LaidOutMemory& memory) {
     memory.write(0, bytes_of("stale"), Bytes(900));
@@ -209,7 +209,8 @@ TEST_P(CollectedRegionTest, DoesNotTrustTheLengthsOfGarbage) {
   });
 }
 
-// The same with a key whose container is elsewhere: an entry of that key does not make this one live.
+// The same with a key whose live container is elsewhere: an entry of that key does not make this
+// one live.
 TEST_P(CollectedRegionTest, ContainersInsideValuesAreNotTakenForOthers) {
   on_memory([](LaidOutMemory& memory) {
     Bytes value(engine::container_bytes(3, 3) + 5);
@@ -284,14 +285,14 @@ TEST_P(CollectedRegionTest, MovesAnEntryWithALockOfNobody) {
 TEST_P(CollectedRegionTest, CopiesNoMoreThanItFreesWhenContainersOverlap) {
   on_memory([](LaidOutMemory& memory) {
     const std::uint64_t unit = small_geometry.unit_bytes;
-    // Each container is the value of the one before, all of them reach to the region's end.
+    // Each container is the value of the previous one, and all extend to the end of the region.
     std::vector<Bytes> nested{Bytes(100)};
     std::vector<std::uint64_t> slots;
     const std::vector<Bytes> keys = colliding_keys(12, small_geometry);
     const std::uint64_t step = engine::container_header_bytes + unit;
     for (std::size_t index = 0; index < keys.size(); ++index) {
       Bytes key = keys[index];
-      key.resize(unit);  // so that the value begins at a unit
+      key.resize(unit);  // the value begins at a unit boundary
       Bytes bytes(engine::container_bytes(key.size(), nested.back().size()));
       engine::write_container(key, nested.back(), bytes);
       nested.push_back(bytes);
@@ -328,7 +329,7 @@ TEST_P(CollectedRegionTest, DoesNotReadBeyondTheRegion) {
   });
 }
 
-// Headers of long keys, one behind the other: to compare all their checksums would take for ever.
+// A sequence of headers of long keys: comparing all their checksums would take far too long.
 TEST_P(CollectedRegionTest, GivesUpAScanThatTakesLongerThanAWalk) {
   Geometry layout = small_geometry;
   layout.region_bytes = 128 * 1'024;
@@ -351,7 +352,8 @@ TEST_P(CollectedRegionTest, GivesUpAScanThatTakesLongerThanAWalk) {
       layout);
 }
 
-// Random regions: live, overwritten and deleted containers, and holes that hold what was there before.
+// Random regions with live, overwritten and deleted containers, and holes with remnants of earlier
+// contents.
 TEST_P(CollectedRegionTest, LosesNothing) {
   std::mt19937 random(7);
   const auto below = [&](std::uint32_t bound) { return random() % bound; };
@@ -366,7 +368,7 @@ TEST_P(CollectedRegionTest, LosesNothing) {
             for (std::uint64_t at = 0; at + 200 < layout.region_bytes;) {
               const Bytes key = bytes_of(fmt::format("key {}", below(8)));
               const std::uint64_t begin = at;
-              if (below(4) == 0) {  // a hole
+              if (below(4) == 0) {  // leaves a hole
                 at += layout.unit_bytes * (1 + below(3));
                 continue;
               }

@@ -1,5 +1,5 @@
-// What operations cost in round trips on a quiet table, where that is a promise. The hardened client pays
-// no more than the published one.
+// Guaranteed numbers of round trips on a table that nobody changes. The hardened client needs no
+// more than the published one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Bytes key_at(std::uint64_t slot, int number) {
   return engine_test::key_at(slot, number, table_entries);
 }
 
-// Runs `body` in a store whose client has a region already.
+// Runs `body` in a store whose client already has a region.
 void run_quiet(const Safeguards& safeguards, const ClientBody& body) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
@@ -89,7 +89,7 @@ TEST_P(RoundTripsTest, NoOperationOnAQuietTableRestarts) {
   });
 }
 
-// Of every operation, with a chain of `chain` keys at its home slot.
+// Measures every operation with a chain of `chain` keys at its home slot.
 std::vector<std::uint64_t> round_trips_behind_a_chain(const Safeguards& safeguards, int chain) {
   std::vector<std::uint64_t> round_trips;
   run_quiet(safeguards, [&](fabric::Host&, Client& client) {
@@ -122,7 +122,7 @@ TEST(RoundTrips, SafeguardsCostNoneBehindShortChains) {
   }
 }
 
-// A chain that is read ahead as a whole costs one round trip more than no chain.
+// A chain that fits the readahead costs one round trip more than no chain.
 TEST(RoundTrips, AbsentKeyBehindAChainTakesTwo) {
   fabric::FiberStackPool stacks;
   StoreOptions options;

@@ -1,4 +1,5 @@
-// Operations that need a server which does not answer: they end in time, say so, and have changed nothing.
+// Operations that need a server which does not respond must end in time, report the time-out, and
+// change nothing.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +22,7 @@ StoreOptions with_server_timeout(std::uint64_t seed) {
   return options;
 }
 
-// Two containers fill the region, so the third needs another one.
+// Two containers fill the region, so the third needs a new region.
 TEST(ServerThatGrantsNothing, LetsASetTimeOut) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -53,7 +54,7 @@ TEST(ServerThatGrantsNothing, LetsASetTimeOut) {
   }
 }
 
-// The renewal was asked for in time, but the answer does not come.
+// The renewal was requested in time, but there is no answer.
 TEST(ServerThatGrantsNothing, LetsSetsOfAllFibersTimeOut) {
   fabric::FiberStackPool stacks;
   Store store(with_server_timeout(1), stacks);
@@ -81,7 +82,7 @@ TEST(ServerThatGrantsNothing, LetsSetsOfAllFibersTimeOut) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-// A lock that nobody takes away: as if the server had stopped in the middle of a cleanup.
+// A lock that nobody removes, as if the server had stopped during a cleanup.
 TEST(EntryThatStaysLocked, LetsOperationsTimeOut) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -1,5 +1,5 @@
-// Who looks for a key behind others that never rest: a miss and an insertion end although a key of the same
-// chain is overwritten for ever.
+// Searches in a chain with keys that change constantly: a miss and an insertion complete although
+// another key of the chain is overwritten continuously.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::uint64_t hot_home = 20;
 constexpr int hot_chain_length = 8;
-constexpr int patience = 400;  // SETs of each client that overwrites
+constexpr int patience = 400;  // number of SETs per overwriting client
 
-// Reads one entry and one container at a time, so that somebody overwrites the hot key meanwhile for sure.
+// Reads one entry and one container at a time, so that others certainly overwrite the hot key in
+// between.
 StoreOptions options_of_hot_chain(std::uint64_t entry_count) {
   StoreOptions options;
   options.server.geometry.table_entries = entry_count;
@@ -31,7 +32,7 @@ struct HotChain {
   std::uint64_t entry_count;
   bool is_hot = false;
   bool is_over = false;
-  int exhausted = 0;  // clients that have lost their patience
+  int exhausted = 0;  // clients that have finished their SETs
 
   HotChain(const StoreOptions& options, fabric::FiberStackPool& stacks)
       : store(options, stacks), entry_count(options.server.geometry.table_entries) {}
@@ -72,7 +73,8 @@ struct HotChain {
   }
 };
 
-// The first attempt starts over because a word has changed, the second one knows that it is the same key's.
+// The first attempt restarts because a word has changed; the second one verifies that the key is
+// the same.
 constexpr std::uint64_t restarts_at_a_hot_key = 1;
 
 TEST(HotKey, DoesNotHoldUpAMissBehindIt) {
@@ -129,9 +131,9 @@ TEST(HotKey, DoesNotHoldUpASearchOfAFullTable) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
-// A hostile client gives one slot a new word for ever. An operation that needs the slot to stay as it is gives
-// up when it has been starting over for server_timeout_ns; here, at its second restart.
+// A malicious client gives one slot new words continuously. An operation that needs the slot to
+// remain unchanged gives up after it has been restarting for server_timeout_ns, which here is at
+// its second restart.
 
 constexpr std::uint64_t most_restarts = 2;
 
@@ -156,8 +158,8 @@ void attack(fabric::Host& host, HotChain& chain, std::uint64_t slot) {
   }
 }
 
-// True if the operation timed out. The first key of the chain is in the table; `operation` gets a client
-// without any patience.
+// Returns whether the operation timed out. The first key of the chain is in the table; `operation`
+// receives a client with a time-out of zero.
 bool times_out(std::uint64_t slot, std::uint64_t seed, const AttackedOperation& operation) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_hot_chain(64);

@@ -1,5 +1,5 @@
-// A server whose process is stopped, for longer than any time-out: one-sided operations go on, nobody waits for it
-// for ever, and when it goes on it calls nobody silent.
+// The server process is stopped for longer than all time-outs. One-sided operations continue,
+// nobody waits forever, and the resumed server gives up on no client because of the stop.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(StoppedServer, DoesNotDelayDisconnecting) {
     store.add_client([&](fabric::Host& host, Client& client) {
       ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
       store.simulation().pause("server", stop_ns);
-      host.sleep_until(host.now_ns() + stop_ns / 2);  // its heartbeats have used up what they may
+      host.sleep_until(host.now_ns() + stop_ns / 2);  // its heartbeats have used up their credits
       const std::uint64_t start_ns = host.now_ns();
       client.disconnect();
       EXPECT_LE(host.now_ns(), start_ns + millisecond_ns);
@@ -72,7 +72,7 @@ TEST(StoppedServer, DoesNotDelayDisconnecting) {
   }
 }
 
-// It says nothing any more, and must find out all the same.
+// The client may not send messages any more and must still detect the crash.
 TEST(ServerThatDiesWhileItIsStopped, IsNoticedByAnIdleClient) {
   fabric::FiberStackPool stacks;
   StoreOptions options = stoppable(1);
@@ -92,7 +92,7 @@ TEST(ServerThatDiesWhileItIsStopped, IsNoticedByAnIdleClient) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-// The whole machine stood still: nobody was silent.
+// The whole machine was stopped, so no client was silent.
 TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -113,7 +113,7 @@ TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
   }
 }
 
-// Another time-out, and no more.
+// Clients get exactly one additional time-out.
 TEST(ServerThatStoodStill, GivesUpWhoIsSilentAfterwards) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

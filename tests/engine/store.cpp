@@ -87,9 +87,9 @@ void Store::wait_for_bodies(fabric::Host& host) {
   while (unfinished_bodies_ > 0) host.sleep_until(host.now_ns() + 100 * microsecond_ns);
 }
 
-// The clients are gone; the server notices by their silence at the latest.
+// The clients have left; the server notices at the latest after their heartbeat time-out.
 void Store::wait_until_idle(fabric::Host& host) {
-  constexpr int patience = 20;  // quarters of the time-out
+  constexpr int patience = 20;  // in quarters of the time-out
   engine::ServerInspection inspection;
   for (int attempt = 0; attempt < patience; ++attempt) {
     inspection = server_->inspect();

@@ -1,5 +1,5 @@
-// A store in the simulator, for tests: one server, any number of clients, and what the server's memory
-// holds in the end.
+// A store in the simulator for tests: one server, any number of clients, and the final contents of
+// the server's memory.
 //
 //   fabric::FiberStackPool stacks;
 //   Store store({.seed = 7}, stacks);
@@ -7,9 +7,9 @@
 //   const StoreRun run = store.run();
 //   EXPECT_TRUE(run.problems.empty()) << run.problems;
 //
-// When all bodies are over and the server has nothing left to do, the server's memory is read without
-// its help (final_state.h). Bodies run in fibers, where an exception would abort: what a body has to
-// object to it says by require() or by EXPECT_*.
+// When all bodies are over and the server is idle, the test reads the server's memory without using
+// the server (final_state.h). Bodies run in fibers, where an exception would abort the program, so
+// they report failures with require() or EXPECT_*.
 #pragma once
 
 #include <cstddef>
@@ -39,11 +39,13 @@ inline constexpr std::uint64_t second_ns = 1'000'000'000;
 Bytes bytes_of(std::string_view text);
 
 struct StoreOptions {
-  engine::ServerOptions server{.hash_key = engine::HashKey{}};  // known, so that keys can be chosen
-  engine::ClientOptions client{};  // its safeguards are those of the server
+  // the hash key is known, so tests can choose keys
+  engine::ServerOptions server{.hash_key = engine::HashKey{}};
+  engine::ClientOptions client{};  // uses the server's safeguards
   sim::SimulationOptions simulation{};
   std::size_t server_max_registrations = sim::HostOptions::without_limit;
-  std::size_t client_max_registrations = sim::HostOptions::without_limit;  // of each other host
+  // for each host except the server
+  std::size_t client_max_registrations = sim::HostOptions::without_limit;
   bool server_destruction_drains = false;
   std::uint64_t seed = 1;
 
@@ -57,11 +59,11 @@ struct StoreRun {
   sim::RunResult result;
   engine::ServerInspection inspection;  // at the end
   FinalState state;
-  std::vector<std::string> problems;  // of the run, of the bodies, and of the state
+  std::vector<std::string> problems;  // of the run, the bodies and the final state
 
   std::uint64_t probe(const fabric::Probe& probe) const { return result.probes[probe.index]; }
 };
-// All problems, a line each.
+// All problems, one per line.
 std::string describe(const StoreRun& run);
 
 using HostBody = std::function<void(fabric::Host&)>;
@@ -69,22 +71,22 @@ using ClientBody = std::function<void(fabric::Host&, Client&)>;
 
 class Store {
  public:
-  // `stacks` outlives the store.
+  // `stacks` must outlive the store.
   Store(const StoreOptions& options, fabric::FiberStackPool& stacks);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // A host that waits until the server serves, connects, and runs `body`. Its name is "client 0" for the
-  // first, and so on.
+  // Adds a host that waits for the server, connects, and runs `body`. The hosts are named "client
+  // 0", "client 1" and so on.
   void add_client(ClientBody body);
-  // A host that waits until the server serves, and runs `body`.
+  // Adds a host that waits for the server and runs `body`.
   void add_host(const std::string& name, HostBody body);
   StoreRun run();
 
-  // For bodies. The server's name is "server".
+  // For use by bodies. The server's host is named "server".
   sim::Simulation& simulation() { return *simulation_; }
-  // As long as it runs; null if it has not started or its host died.
+  // The running server; null if it has not started or its host has crashed.
   Server* server() const { return server_; }
   fabric::Address address() const;
   fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host) const;

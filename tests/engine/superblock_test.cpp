@@ -1,5 +1,5 @@
-// The superblock: a client believes it only if every field agrees with the others and with what the
-// server said. Fields are altered with the checksum mended, as a wrong server would write them.
+// A client accepts a superblock only if all fields are consistent with each other and with the
+// server's connection reply. The tests alter fields and fix the checksum, as a faulty server would.
 #include "engine/layout/superblock.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(Superblock, TellsTheGeometryTheHashKeyAndTheIncarnation) {
 
 struct Alteration {
   std::string_view field;
-  std::string_view named;  // in the error
+  std::string_view named;  // part of the error message
   std::function<void(Superblock&)> alter;
 };
 
@@ -144,7 +144,7 @@ TEST(ControlMessages, AreReadFromBytesThatAreLongEnough) {
                                .remote_key = 4};
   std::vector<std::byte> bytes = to_bytes(message);
   ASSERT_EQ(bytes.size(), control_message_bytes);
-  bytes.push_back(std::byte{0});  // a transport pads
+  bytes.push_back(std::byte{0});  // transports may pad
   const auto read = from_bytes<ControlMessage>(bytes);
   ASSERT_TRUE(read);
   EXPECT_EQ(to_bytes(*read), to_bytes(message));

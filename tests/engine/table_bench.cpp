@@ -23,13 +23,13 @@ constexpr std::uint64_t most_locks = 2;
 
 }  // namespace
 
-// The table as it is after every change, and what must hold of it while the cleanup is at work.
+// Mirrors the table after every change, and checks its invariants during a cleanup.
 class TableBench::Watcher : public sim::TraceObserver {
  public:
   explicit Watcher(const engine::Geometry& geometry)
       : geometry_(geometry), entries_(geometry.table_entries) {}
 
-  // From now on; `keys`: home and container of the live ones.
+  // Starts to check; `keys` has the home slot and container of each live key.
   struct Key {
     std::uint64_t home;
     std::uint32_t container_units;
@@ -119,7 +119,7 @@ std::vector<std::string> TableBench::run(std::function<void(TableBench&)> body) 
   result_ = simulation_->run();
   require(result_.outcome == sim::Outcome::completed, result_.explanation);
   std::set<std::string> problems = watcher_->problems();
-  parts_.reset();  // what it has of the simulation goes first
+  parts_.reset();  // destroyed first because it refers to the simulation
   simulation_.reset();
   return {problems.begin(), problems.end()};
 }
@@ -170,7 +170,6 @@ std::unique_ptr<engine::EntryUpdater> TableBench::make_updater() {
       *host_, parts.chunk, *parts.connector, parts.whole_chunk->remote_key(), std::move(*results));
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Planting
 
 std::uint64_t TableBench::home(const Bytes& key) const {
@@ -235,7 +234,6 @@ bool TableBench::plant_unreadable() {
   return true;
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Cleaning
 
 bool TableBench::clean_for(std::uint64_t steps, std::uint64_t steps_to_break) {

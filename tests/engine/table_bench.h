@@ -1,8 +1,8 @@
-// A table without clients, for tests of what the server does to it: keys are planted as clients would have
-// inserted and deleted them, and a watcher looks at every change of an entry.
+// A table without clients, for tests of the server's changes to it. The test plants keys as if
+// clients had inserted and deleted them, and a watcher checks every change of an entry.
 //
-// It objects if a live key cannot be found although its search meets no lock, if more entries are locked at a
-// time than may be, or if one is while the rebinding counter is even.
+// The watcher reports a live key that a search cannot find without finding a lock, too many locked
+// entries, and a locked entry while the rebinding counter is even.
 #pragma once
 
 #include <cstddef>
@@ -40,18 +40,20 @@ class TableBench {
   TableBench(const TableBenchOptions& options, fabric::FiberStackPool& stacks);
   ~TableBench();
 
-  // Runs `body` in a fiber of the server's host, with everything made. The problems that were found.
+  // Runs `body` in a fiber of the server's host after everything is set up. Returns the problems
+  // found.
   std::vector<std::string> run(std::function<void(TableBench&)> body);
 
-  // As a client would do it. False if there is no slot.
+  // Inserts a key as a client would. Returns false if there is no slot.
   bool insert(const Bytes& key);
   void remove(const Bytes& key);
-  // A deleted entry without a key in the first empty slot; a live one whose container does not verify.
+  // Puts into the first empty slot a deleted entry without a key, or a live one with an invalid
+  // container.
   bool plant_stand_in();
   bool plant_unreadable();
 
-  // Cleans the table in a fiber of its own, which is cancelled after so many steps. False if it was through.
-  // The server's connections to itself break after `steps_to_break` of them.
+  // Cleans the table in a separate fiber, which is cancelled after `steps`. Returns false if it
+  // finished before. The server's connections to itself break after `steps_to_break` steps.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   bool clean_for(std::uint64_t steps, std::uint64_t steps_to_break = never);
   void clean();
@@ -84,7 +86,7 @@ class TableBench {
   fabric::Host* host_ = nullptr;
   std::unique_ptr<Parts> parts_;
   engine::ServerStatistics statistics_;
-  std::map<Bytes, std::uint32_t> containers_;  // units, of all keys that were ever inserted
+  std::map<Bytes, std::uint32_t> containers_;  // offsets in units for all keys ever inserted
   sim::RunResult result_;
 };
 

@@ -1,4 +1,4 @@
-// Double collect, word by word: what may change between the two readings of a chain, and what must not.
+// Double collect, word by word: which changes between the two passes over a chain are permitted.
 #include "engine/client/walk.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using engine::Walk;
 using Validation = Walk::Validation;
 
 constexpr std::uint64_t first_slot = 5;
-constexpr std::uint64_t end_slot = first_slot + 3;  // of the chain; empty
+constexpr std::uint64_t end_slot = first_slot + 3;  // the empty end of the chain
 constexpr std::uint32_t tag_bits = 30;
 
 struct Change {
@@ -104,7 +104,7 @@ std::vector<Change> changes() {
   };
 }
 
-// Three occupied entries, and an empty one; read in two chunks, changed, and read again.
+// Three occupied entries and an empty one, read in two chunks, changed, and read again.
 Validation validate(Store& store, fabric::Host& host, Walk::By by, const Change& change,
                     std::uint64_t rebindings_before) {
   Server& server = *store.server();
@@ -155,7 +155,7 @@ TEST(Walk, ComparesWordsOrKeys) {
   });
 }
 
-// While a cleanup is at work, only words that are the same say anything.
+// During a cleanup, only unchanged words are meaningful.
 TEST(Walk, WaitsForACleanupOnlyIfWordsHaveChanged) {
   run_walks([](Store& store, fabric::Host& host) {
     for (const Change& change : changes()) {

@@ -127,7 +127,7 @@ void WorkloadRun::remove(Client& client, std::size_t index) {
   key.stored.reset();
 }
 
-// Starts with a number of its own, as far as there is room for it.
+// The value starts with a unique number if there is room for it.
 Bytes WorkloadRun::next_value(std::size_t index, std::uint32_t value_permille) {
   const std::uint64_t without_value = engine::container_bytes(workload_.keys[index].size(), 0);
   const std::uint64_t region_bytes = workload_.store.server.geometry.region_bytes;
@@ -145,7 +145,7 @@ bool WorkloadRun::fits_region(std::size_t index, const Bytes& value) const {
          workload_.store.server.geometry.region_bytes;
 }
 
-// So many other keys have been tried that they could fill the table, deleted ones included.
+// The actors have tried enough other keys to fill the table, including deleted ones.
 bool WorkloadRun::may_be_full(std::size_t index) const {
   std::uint64_t others = 0;
   for (std::size_t other = 0; other < keys_.size(); ++other) {
@@ -154,9 +154,9 @@ bool WorkloadRun::may_be_full(std::size_t index) const {
   return others >= workload_.store.server.geometry.table_entries;
 }
 
-// There is no excuse if every client can have a region, the next one, and one for each operation that
-// is not through, while two more are collected; and if a mature space takes every key in a container of
-// a region's size beside all that regions can hold.
+// Memory must suffice under two conditions. First, each client can have a region, the next one, and
+// one for each operation in progress, while two more are collected. Second, a mature space has room
+// for every key in a container of a region's size, in addition to all regions.
 bool WorkloadRun::may_run_out_of_memory() const {
   const engine::Geometry& geometry = workload_.store.server.geometry;
   return geometry.region_count < workload_.clients * (2 + workload_.fibers) + 2 ||

@@ -1,8 +1,9 @@
-// Random operations on a store by several actors (fibers of clients), judged by a model while they run.
+// Random operations on a store by several actors (fibers of clients), checked against a model while
+// they run.
 //
-// An actor owns keys that nobody else touches: what it reads of them must be what it wrote last. All
-// actors share the other keys: what is read of them must have been written by somebody. Answers that
-// refuse are accepted only where they can be right.
+// An actor owns keys that nobody else uses; a read of such a key must return the last value
+// written. All actors share the other keys; a read must return a value that someone wrote. Refusals
+// are accepted only where they can be correct.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +23,17 @@ enum class OperationKind : std::uint8_t { get, set, remove };
 
 struct Operation {
   OperationKind kind = OperationKind::get;
-  std::size_t key = 0;               // modulo the keys that the actor may use
-  std::uint32_t value_permille = 0;  // of what fits a region with the key
+  std::size_t key = 0;               // modulo the number of keys that the actor may use
+  std::uint32_t value_permille = 0;  // of the size that fits a region together with the key
 };
 
 struct Workload {
   StoreOptions store{};
   std::size_t clients = 1;
-  std::size_t fibers = 1;  // of each client, at work at the same time
+  std::size_t fibers = 1;  // concurrent fibers per client
   std::size_t own_keys = 2;
-  std::vector<Bytes> keys;  // first the own ones, actor by actor, then the shared ones
-  std::vector<std::vector<Operation>> operations;  // of each actor
+  std::vector<Bytes> keys;                         // each actor's own keys, then the shared keys
+  std::vector<std::vector<Operation>> operations;  // by actor
 
   std::size_t actors() const { return clients * fibers; }
 };
@@ -46,8 +47,8 @@ class WorkloadRun {
  private:
   struct Key {
     bool is_shared = false;
-    std::set<Bytes> values;       // all that somebody tried to set
-    std::optional<Bytes> stored;  // own: what GET must find
+    std::set<Bytes> values;       // all values that were passed to SET
+    std::optional<Bytes> stored;  // own keys: the value that GET must find
   };
 
   void run_client(fabric::Host& host, Client& client, std::size_t number);

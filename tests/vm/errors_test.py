@@ -20,7 +20,7 @@ CASES = [
     ("port in use", f"{SERVE} serve", "port 2100 of server has a listener already; choose another"),
     ("reserved port", f"unprivileged 64 {SERVE} --service 80 serve",
      "reserved for root; choose a port from 1024"),
-    ("server full", f"{SERVE} --seconds 1 load", "all 1 clients are there"),
+    ("server full", f"{SERVE} --seconds 1 load", "maximum of 1 clients"),
     ("nobody listens", f"{SERVE} --service 2999 load", "nobody listens there; is the server running?"),
     ("memory lock limit", f"unprivileged 0 {SERVE} --service 2998 serve",
      "the limit is 0 KiB: raise it"),
