@@ -1,5 +1,5 @@
-// The cost of a find is what Knuth predicts for linear probing, at every load (Behringer 5.3), on tables
-// smaller than those of the figure; and the figure is the same whenever it is measured.
+// The cost of a search matches Knuth's prediction for linear probing at every load (Behringer 5.3),
+// on tables smaller than those of the figure. Repeated measurements return the same figure.
 #include "tools/figures/lookup_cost.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ LookupCostFigure measure(const LookupCostOptions& options) {
   return measure_lookup_cost(options, [](std::uint64_t) {});
 }
 
-// From seed to seed tables of this size show coefficients from 0.994 on; those of the figure itself are held
-// by docs/figures.md.
+// For tables of this size, the coefficient is at least 0.994 with every seed tried. docs/figures.md
+// states the coefficients of the figure itself.
 TEST(LookupCost, IsKnuths) {
   const LookupCostFigure figure = measure({.table_entries = 8'192, .key_sets = 8, .samples = 300});
   ASSERT_EQ(figure.successful.size(), 91U);

@@ -22,7 +22,8 @@ void UnmapBoard::operator()(Board* board) const {
 std::unique_ptr<Board, UnmapBoard> make_shared_board() {
   void* const memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  FALAFEL_ASSERT(memory != MAP_FAILED, "no {} bytes of memory for the board", sizeof(Board));
+  FALAFEL_ASSERT(memory != MAP_FAILED, "cannot allocate {} bytes of memory for the board",
+                 sizeof(Board));
   return std::unique_ptr<Board, UnmapBoard>(new (memory) Board);
 }
 

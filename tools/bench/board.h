@@ -1,5 +1,5 @@
-// What the parties of a benchmark share: the phase it is in, and what each has done. It holds no pointer,
-// so that it can lie in memory that several processes share.
+// The state that the parties of a benchmark share: the current phase and each party's progress. It
+// has no pointers, so that several processes can share it.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace falafel::bench {
 
 enum class Phase : std::uint8_t { starting, loading, running, finishing, over };
 
-// A text that a process can leave for another one.
+// A text that one process leaves for another.
 class SharedText {
  public:
   void set(std::string_view text);
@@ -34,17 +34,17 @@ enum class PartyState : std::uint8_t { starting, ready, loaded, done, failed };
 
 struct alignas(64) ClientPart {
   std::atomic<PartyState> state = PartyState::starting;
-  std::atomic<std::uint64_t> operations = 0;  // completed in the present phase
+  std::atomic<std::uint64_t> operations = 0;  // completed in the current phase
   SharedText failure;
 
   // Written before `done`.
   std::array<LatencyHistogram, 4> latencies;  // in nanoseconds, by OperationKind
-  engine::OperationStatistics statistics;     // of the run alone
-  std::uint64_t begin_ns = 0;                 // of the run, by the clock of all clients
+  engine::OperationStatistics statistics;     // during the run only
+  std::uint64_t begin_ns = 0;                 // start of the run, by a clock that all clients share
   std::uint64_t end_ns = 0;
 };
 
-// What the server says of itself, at the end of a phase.
+// The server's statistics at the end of a phase.
 struct ServerSummary {
   engine::ServerStatistics statistics;
   std::uint64_t mature_used_bytes = 0;
@@ -65,7 +65,7 @@ struct Board {
   std::array<ClientPart, most_clients> clients;
 };
 
-// A board in memory that processes forked later share with this one.
+// A board in memory that is shared with processes forked later.
 struct UnmapBoard {
   void operator()(Board* board) const;
 };

@@ -40,7 +40,7 @@ class ClientRun {
   }
 
  private:
-  // Of a stream: its buffers are its own.
+  // The buffers of one stream.
   struct Buffers {
     explicit Buffers(const BenchmarkOptions& options)
         : key(options.key_bytes), value(options.value_bytes) {}
@@ -117,7 +117,7 @@ class ClientRun {
     }
   }
 
-  // One writer, many readers: no atomic addition is needed.
+  // There is one writer and many readers, so no atomic addition is needed.
   void count_operation() {
     part_.operations.store(part_.operations.load(std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
@@ -141,9 +141,9 @@ class ClientRun {
       return true;
     }
     fail(result.answer == Answer::found
-             ? fmt::format("key {} has a value of {} bytes that is not its own", key,
+             ? fmt::format("the value of key {}, {} bytes, was never written to that key", key,
                            result.value.size())
-             : fmt::format("GET of key {} answers: {}", key, to_string(result.answer)));
+             : fmt::format("GET of key {} answered: {}", key, to_string(result.answer)));
     return false;
   }
 
@@ -152,7 +152,7 @@ class ClientRun {
     write_value(key, writer_number, buffers.value);
     const Answer answer = client_->set(buffers.key, buffers.value).answer;
     if (answer == Answer::stored) return true;
-    fail(fmt::format("SET of key {} answers: {}", key, to_string(answer)));
+    fail(fmt::format("SET of key {} answered: {}", key, to_string(answer)));
     return false;
   }
 
@@ -176,7 +176,7 @@ ServerSummary summarize(const engine::Server& server) {
 }  // namespace
 
 void wait_while(fabric::Host& host, const Board& board, Phase phase) {
-  constexpr std::uint64_t interval_ns = 5'000'000;  // seldom enough not to be in the way of others
+  constexpr std::uint64_t interval_ns = 5'000'000;  // rare enough not to disturb the measurement
   while (board.phase == phase) host.sleep_until(host.now_ns() + interval_ns);
 }
 

@@ -1,5 +1,6 @@
-// One client of a benchmark, as a program of a host: it connects, stores its share of the keys, and then
-// runs its streams of operations, each in a fiber of its own. Every value that it reads is checked.
+// One client of a benchmark, which runs on a host: it connects, stores its share of the keys, and
+// then runs its streams of operations, each in its own fiber. It verifies every value that it
+// reads.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,20 @@
 
 namespace falafel::bench {
 
-// Follows the board's phases, and leaves its part there. The server serves already. Waits.
+// Follows the board's phases and stores its results there. The server must be running. Waits.
 struct ClientPlace {
   fabric::Address server;
-  engine::ReadaheadOptions readahead{};  // as the fabric advises
+  engine::ReadaheadOptions readahead{};  // recommended by the fabric
   OperationClock clock;
   std::uint32_t number = 0;
 };
 void run_client(fabric::Host& host, const ClientPlace& place, const BenchmarkOptions& options,
                 Board& board);
 
-// The server, until the board says that it is over. Waits.
+// Runs the server until the board's phase says that the benchmark is over. Waits.
 void run_server(fabric::Host& host, const BenchmarkOptions& options, Board& board);
 
-// Waits until the board has left the phase.
+// Waits until the board leaves the phase.
 void wait_while(fabric::Host& host, const Board& board, Phase phase);
 
 }  // namespace falafel::bench

@@ -49,7 +49,7 @@ ConductedRun Conductor::run() {
   return run;
 }
 
-// False: somebody failed. Time that is up is no failure.
+// Returns false if a party failed. The end of the time is not a failure.
 bool Conductor::wait_for(PartyState state, double seconds) {
   while (!have_all(state) && phase_seconds() < seconds) {
     failure_ = find_failure();
@@ -107,7 +107,7 @@ void Conductor::show() {
   for (const ClientPart& part : std::span(board_.clients).first(options_.clients)) {
     operations += part.operations.load(std::memory_order_relaxed);
   }
-  // Clients begin to count anew a moment after the phase began.
+  // Clients reset their counters shortly after the phase begins.
   const std::uint64_t more =
       operations > last_shown_operations_ ? operations - last_shown_operations_ : 0;
   on_progress_({.phase = board_.phase,

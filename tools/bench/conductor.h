@@ -1,4 +1,4 @@
-// Leads the parties of a benchmark through its phases, and shows how far they are.
+// Leads the parties of a benchmark through its phases and reports their progress.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@ namespace falafel::bench {
 
 struct Progress {
   Phase phase = Phase::starting;
-  std::uint64_t operations = 0;  // of the phase, all clients
+  std::uint64_t operations = 0;  // in this phase, over all clients
   double seconds = 0;            // since it began
   double rate_per_second = 0;    // since the last report
 };
 
-// How a conductor meets time: the host's in the simulator, the system's elsewhere.
+// The conductor's source of time: the host's clock in the simulator, the system's clock elsewhere.
 struct Timekeeper {
   std::function<std::uint64_t()> now_ns;
-  std::function<void(std::uint64_t duration_ns)> sleep;  // may be cut short
-  std::uint64_t interval_ns = 100'000'000;               // between two looks at the board
+  std::function<void(std::uint64_t duration_ns)> sleep;  // may return early
+  std::uint64_t interval_ns = 100'000'000;               // interval between two reads of the board
 };
 
 struct ConductedRun {
   double load_seconds = 0;
-  std::optional<std::string> failure;  // of a party, or of a check that `is_alive` made
+  std::optional<std::string> failure;  // of a party, or of a check in `is_alive`
 };
 
 class Conductor {
  public:
-  // `find_dead`: what became of a party that cannot say it itself, if something did; may be empty.
+  // `find_dead` describes how a party died that cannot report it itself; it may be an empty
+  // function.
   Conductor(const BenchmarkOptions& options, Board& board, Timekeeper time,
             std::function<void(const Progress&)> on_progress,
             std::function<std::optional<std::string>()> find_dead);
 
-  // Waits. Afterwards the phase is over, and the parties leave.
+  // Waits. When it returns, the phase is over and the parties are leaving.
   ConductedRun run();
-  // Until the server is ready; what is wrong otherwise.
+  // Waits until the server is ready; returns an error message otherwise.
   std::optional<std::string> wait_for_server();
 
  private:

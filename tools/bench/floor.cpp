@@ -15,11 +15,11 @@
 namespace falafel::bench {
 namespace {
 
-// Keeps the compiler from leaving a copy out that nobody reads.
+// Prevents the compiler from removing a copy that nobody reads.
 void use(std::span<const std::byte> bytes) { asm volatile("" : : "r"(bytes.data()) : "memory"); }
 
-// A table of offsets, and containers one after the other behind it. Of keys that have the same slot the
-// last one has it, so that each look-up finds something.
+// A table of offsets, followed by containers. If several keys have the same slot, it points to the
+// last one, so every look-up finds a container.
 class BareTable {
  public:
   BareTable(const BenchmarkOptions& options, std::span<std::byte> memory)

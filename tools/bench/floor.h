@@ -1,5 +1,6 @@
-// The floor under a read: a loop that hashes the key as the store does, looks into a table of the same
-// size, and copies the same bytes out of memory of the same kind, with nothing that keeps them correct.
+// The lower bound for a read: a loop that hashes the key as the store does, looks it up in a table
+// of the same size, and copies the same number of bytes from memory of the same kind, without
+// anything that ensures correctness.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace falafel::bench {
 
-// One thread. Of the workload, only the keys' distribution counts.
+// Uses one thread. Only the key distribution of the workload matters.
 tl::expected<BenchmarkResult, std::string> measure_floor(const BenchmarkOptions& options,
                                                          bool huge_pages);
 

@@ -1,6 +1,7 @@
-// Counts durations in buckets whose width grows with them, as HdrHistogram does (Tene): 64 buckets from
-// each power of two to the next, so that a percentile is known to 1.6 percent. Debian has no package of
-// HdrHistogram for C or C++. Trivially copyable, so that processes can share it as memory.
+// Counts durations in buckets whose width grows with the duration, as HdrHistogram does (Tene).
+// There are 64 buckets per power of two, so percentiles are accurate to 1.6 percent. Debian has no
+// package of HdrHistogram for C or C++. The class is trivially copyable, so that processes can
+// share it in memory.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +33,8 @@ class LatencyHistogram {
   std::uint64_t count() const { return count_; }
   std::uint64_t greatest() const { return greatest_; }
 
-  // The least duration that `fraction` of all do not exceed, rounded up to its bucket's end. 0 if there
-  // are none.
+  // The smallest duration that at least `fraction` of all durations do not exceed, rounded up to
+  // the end of its bucket; 0 if there are none.
   std::uint64_t quantile(double fraction) const {
     const auto wanted =
         static_cast<std::uint64_t>(std::llround(fraction * static_cast<double>(count_)));

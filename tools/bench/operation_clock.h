@@ -1,5 +1,6 @@
-// When operations begin and end: the processor's time stamp counter, which takes a few nanoseconds to
-// read where the system's clock takes tens, or a clock of the caller's (the simulator's time).
+// The clock that times operations: the processor's time stamp counter, which can be read in a few
+// nanoseconds instead of tens for the system's clock, or a clock of the caller, such as the
+// simulator's time.
 #pragma once
 
 #include <x86intrin.h>
@@ -13,8 +14,8 @@ namespace falafel::bench {
 
 class OperationClock {
  public:
-  // The counter, against the system's clock: takes 20 ms. The counter is assumed to be invariant, as all
-  // processors of the last decade have it.
+  // Calibrates the counter against the system's clock, which takes 20 ms. Assumes that the counter
+  // is invariant, which holds for all processors of the last decade.
   static OperationClock of_processor() {
     constexpr std::uint64_t calibration_ns = 20'000'000;
     const std::uint64_t begin_ns = fabric::monotonic_ns();
@@ -33,7 +34,7 @@ class OperationClock {
   }
 
   std::uint64_t now_ticks() const { return now_ns_ ? now_ns_() : __rdtsc(); }
-  // Counters of two processors may differ a little; no duration is negative.
+  // The counters of two processors may differ slightly, so negative durations become 0.
   std::uint64_t to_ns(std::uint64_t begin_ticks, std::uint64_t end_ticks) const {
     if (end_ticks <= begin_ticks) return 0;
     return static_cast<std::uint64_t>(static_cast<double>(end_ticks - begin_ticks) * ns_per_tick_);

@@ -9,7 +9,7 @@
 namespace falafel::bench {
 namespace {
 
-// Percents of reads, updates, insertions, read-modify-writes.
+// Percentages of reads, updates, insertions and read-modify-writes.
 constexpr std::array<Workload, 6> workloads{{
     {"thesis", {50, 50, 0, 0}, Distribution::working_set},
     {"ycsb-a", {50, 50, 0, 0}, Distribution::zipfian},
@@ -49,11 +49,12 @@ tl::expected<Workload, std::string> find_workload(std::string_view name) {
   if (found != workloads.end()) return *found;
   if (name == "ycsb-e") {
     return tl::unexpected<std::string>(
-        "ycsb-e scans ranges of keys, and a hash table keeps none; take another workload");
+        "ycsb-e scans ranges of keys, which a hash table does not support; choose another "
+        "workload");
   }
   std::string names;
   for (const Workload& workload : workloads) names += fmt::format(" {}", workload.name);
-  return tl::unexpected(fmt::format("there is no workload '{}'; there are{}", name, names));
+  return tl::unexpected(fmt::format("unknown workload '{}'; choose one of{}", name, names));
 }
 
 std::optional<Distribution> find_distribution(std::string_view name) {
@@ -96,7 +97,7 @@ std::uint64_t OperationStream::draw_key() {
       return random_.below(place_.keys / place_.streams) * place_.streams + place_.index;
     case Distribution::latest: break;
   }
-  // The youngest are this stream's own: those of others may be on their way yet.
+  // Only this stream's own new keys qualify, because keys of other streams may not be stored yet.
   const std::uint64_t age = latest_->next(random_);
   return age < inserted_ ? inserted_key(inserted_ - 1 - age) : place_.keys - 1 - (age - inserted_);
 }

@@ -1,6 +1,6 @@
-// What a benchmark asks of a store: a stream of operations for each of its fibers, the same for every
-// store that is measured. The mixes are those of YCSB's core workloads (Cooper et al. 2010) and the one
-// of the thesis (Behringer 5.4).
+// A benchmark's requests: a stream of operations for each fiber, identical for every store that is
+// measured. The mixes are those of YCSB's core workloads (Cooper et al. 2010) and that of the
+// thesis (Behringer 5.4).
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ std::string_view to_string(OperationKind kind);
 enum class Distribution : std::uint8_t {
   uniform,      // over all keys
   zipfian,      // scrambled, over all keys
-  latest,       // zipfian, the youngest key first
-  working_set,  // uniform, each stream over keys of its own
+  latest,       // zipfian, the newest key first
+  working_set,  // uniform, over the stream's own keys
 };
 std::string_view to_string(Distribution distribution);
 
@@ -34,20 +34,20 @@ struct Workload {
   bool inserts() const { return percent[static_cast<std::size_t>(OperationKind::insert)] > 0; }
 };
 
-// thesis, ycsb-a, -b, -c, -d, -f; what is wrong with the name otherwise. There is no ycsb-e: it scans
-// ranges of keys, which a hash table has not.
+// Accepts thesis, ycsb-a, -b, -c, -d and -f; returns an error message otherwise. There is no ycsb-e
+// because it scans ranges of keys, which a hash table does not support.
 tl::expected<Workload, std::string> find_workload(std::string_view name);
 std::optional<Distribution> find_distribution(std::string_view name);
 
 struct Operation {
   OperationKind kind = OperationKind::read;
-  std::uint64_t key = 0;  // its number
+  std::uint64_t key = 0;  // the number of the key
 };
 
 struct StreamPlace {
-  std::uint64_t keys = 0;     // stored before the run, numbered from 0
-  std::uint64_t streams = 1;  // of all clients
-  std::uint64_t index = 0;    // of this one
+  std::uint64_t keys = 0;     // stored before the run; their numbers start at 0
+  std::uint64_t streams = 1;  // number of streams of all clients
+  std::uint64_t index = 0;    // number of this stream
   std::uint64_t seed = 1;
 };
 
@@ -55,7 +55,8 @@ class OperationStream {
  public:
   OperationStream(const Workload& workload, const StreamPlace& place);
 
-  // Empty when a workload that inserts has inserted as many keys as there were, over all streams.
+  // Returns nullopt when a workload with insertions has doubled the number of keys, over all
+  // streams.
   std::optional<Operation> next();
 
  private:

@@ -12,30 +12,30 @@
 namespace falafel::bench {
 namespace {
 
-constexpr std::uint64_t regions_per_client = 4;  // filled, next, and two that are being collected
+constexpr std::uint64_t regions_per_client = 4;  // current, next, and two that are being collected
 
 }  // namespace
 
 std::optional<std::string> find_invalid_option(const BenchmarkOptions& options) {
   if (options.clients == 0 || options.clients > Board::most_clients) {
-    return fmt::format("--clients is {}, and must be from 1 to {}", options.clients,
+    return fmt::format("--clients is {} but must be from 1 to {}", options.clients,
                        Board::most_clients);
   }
   if (options.in_flight == 0 || options.in_flight > 256) {
-    return fmt::format("--in-flight is {}, and must be from 1 to 256", options.in_flight);
+    return fmt::format("--in-flight is {} but must be from 1 to 256", options.in_flight);
   }
   if (options.keys < options.stream_count()) {
-    return fmt::format("--keys is {}, and must be at least --clients times --in-flight ({})",
+    return fmt::format("--keys is {} but must be at least --clients times --in-flight ({})",
                        options.keys, options.stream_count());
   }
   if (options.key_bytes == 0 || options.key_bytes > engine::max_key_bytes ||
       !has_enough_digits(options.most_keys(), options.key_bytes)) {
     return fmt::format(
-        "--key-bytes is {}: from 1 to {}, and enough for {} keys in hexadecimal digits",
+        "--key-bytes is {} but must be from 1 to {}, with enough hexadecimal digits for {} keys",
         options.key_bytes, engine::max_key_bytes, options.most_keys());
   }
   if (options.load <= 0 || options.load > 0.95) {
-    return fmt::format("--load is {}, and must be over 0 and at most 0.95", options.load);
+    return fmt::format("--load is {} but must be over 0 and at most 0.95", options.load);
   }
   if (options.seconds <= 0) return "--seconds must be more than 0";
   if (container_size_bytes(options) > options.region_bytes) {
@@ -53,7 +53,7 @@ std::uint64_t container_size_bytes(const BenchmarkOptions& options) {
       engine::container_bytes(options.key_bytes, options.value_bytes));
 }
 
-// A mature space takes all keys once, half as much again before it must be collected, and all regions.
+// A mature space has room for all keys, for half as much garbage, and for all regions.
 engine::Geometry geometry_for(const BenchmarkOptions& options) {
   engine::Geometry geometry;
   geometry.table_entries = static_cast<std::uint64_t>(

@@ -15,7 +15,7 @@ namespace falafel::bench {
 TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "falafel-XXXXXX").string();
   const char* const made = mkdtemp(pattern.data());
-  FALAFEL_ASSERT(made != nullptr, "no temporary directory like {}", pattern);
+  FALAFEL_ASSERT(made != nullptr, "cannot create the temporary directory {}", pattern);
   path_ = made;
 }
 
@@ -27,13 +27,13 @@ TemporaryDirectory::~TemporaryDirectory() {
 void ChildProcesses::start(std::string name, const std::function<void()>& body) {
   const pid_t parent = getpid();
   const pid_t process = fork();
-  FALAFEL_ASSERT(process >= 0, "no process for {}", name);
+  FALAFEL_ASSERT(process >= 0, "cannot fork a process for {}", name);
   if (process > 0) {
     children_.push_back({.name = std::move(name), .process = process});
     return;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it has ended meanwhile
+  if (getppid() != parent) _exit(1);  // the parent has already ended
   body();
   _exit(0);
 }
@@ -45,9 +45,8 @@ std::optional<std::string> ChildProcesses::find_dead() {
     const std::string name = child->name;
     children_.erase(child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) return find_dead();
-    return WIFSIGNALED(status)
-               ? fmt::format("{} was ended by signal {}", name, WTERMSIG(status))
-               : fmt::format("{} has ended with status {}", name, WEXITSTATUS(status));
+    return WIFSIGNALED(status) ? fmt::format("{} was killed by signal {}", name, WTERMSIG(status))
+                               : fmt::format("{} exited with status {}", name, WEXITSTATUS(status));
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The programs of a benchmark's parties, carried out beside each other by processes or by threads.
+// Runs the programs of a benchmark's parties concurrently, in processes or in threads.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace falafel::bench {
 
-// A folder that is gone with this object.
+// A directory that is removed with this object.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -24,18 +24,18 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// Processes forked off this one, which end with it at the latest.
+// Child processes that end no later than this one.
 class ChildProcesses {
  public:
   ChildProcesses() = default;
-  // Those that are still there are killed.
+  // Kills processes that are still running.
   ~ChildProcesses();
   ChildProcesses(const ChildProcesses&) = delete;
   ChildProcesses& operator=(const ChildProcesses&) = delete;
 
-  // The process is over when `body` returns. This process has no threads.
+  // The process ends when `body` returns. The calling process must not have threads.
   void start(std::string name, const std::function<void()>& body);
-  // Of one that has ended badly: which, and how.
+  // Returns the name and fate of a process that ended abnormally.
   std::optional<std::string> find_dead();
   void wait_for_all();
 

@@ -96,7 +96,7 @@ class RealTimeBenchmark {
                 });
   }
 
-  // Each party has the fabric to itself, be it a process or a thread of this one.
+  // Each party uses its own fabric, whether it is a process or a thread of this one.
   template <typename CreateHost, typename Part>
   void run_program(const CreateHost& create_host, Part& part,
                    const std::function<void(fabric::Host&, const Fabric&)>& program) {

@@ -1,5 +1,5 @@
-// A benchmark in real time, over shared memory or verbs: clients that are processes, or threads of this one,
-// and a server beside them, or one that serves already.
+// A benchmark in real time over shared memory or verbs. The clients are processes or threads of
+// this one. The server is either the benchmark's own or one that is already running.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,16 @@ namespace falafel::bench {
 enum class Parties : std::uint8_t { processes, threads };
 
 struct RealTimeOptions {
-  // shm: for a server of the benchmark's own, a temporary directory takes the place of an empty one.
+  // shm: if the benchmark has its own server, an empty directory stands for a temporary one.
   FabricOptions fabric;
   Parties parties = Parties::processes;
-  // Of a server that runs already: what the benchmark stores stays there. Empty: the
-  // benchmark has its own.
+  // The address of a running server, which keeps what the benchmark stores. Empty: the benchmark
+  // starts its own.
   std::string server;
 };
 
-// With processes, this one has no threads yet. Errors: what a party says, or what became of it.
+// With processes, the calling process must not have threads yet. Returns the error that a party
+// reported, or how the party ended.
 tl::expected<BenchmarkResult, std::string> run_in_real_time(
     const BenchmarkOptions& options, const RealTimeOptions& real_time,
     std::function<void(const Progress&)> on_progress);

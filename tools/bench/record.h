@@ -1,6 +1,7 @@
-// The keys and values of a benchmark. A key is its number in hexadecimal digits, led by `k`s. A value
-// follows from its key's number and a number of the writer's, which stands in it, so that whoever reads
-// it can tell whether it is a value of that key, and whole.
+// The keys and values of a benchmark. A key is its number in hexadecimal digits, padded with
+// leading `k`s. A value is derived from the key's number and a number that the writer chose and
+// that the value contains. A reader can therefore tell whether a value belongs to the key and is
+// complete.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ inline void write_key(std::uint64_t number, std::span<std::byte> key) {
   while (place > 0) key[--place] = std::byte{'k'};
 }
 
-// Whether keys of that length can tell so many numbers apart.
+// Whether keys of that length can distinguish so many numbers.
 inline bool has_enough_digits(std::uint64_t keys, std::uint64_t key_bytes) {
   return key_bytes >= most_key_digits || keys <= std::uint64_t{1} << (4 * key_bytes);
 }
 
-// The words of a value: the writer's number first, then what follows from it and the key's. Values of
-// less than a word and a half follow from the key's number alone.
+// The words of a value: the writer's number, followed by words derived from it and the key's
+// number. Values shorter than one and a half words depend on the key's number only.
 class ValueWords {
  public:
   ValueWords(std::uint64_t key, std::uint64_t writer_number)

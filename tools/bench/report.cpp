@@ -1,4 +1,4 @@
-// The reports of a benchmark: a page of text, and JSON.
+// Formats the reports of a benchmark as text and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -36,7 +36,8 @@ std::string work_text(const BenchmarkResult& result) {
 
 std::string server_text(const engine::ServerStatistics& server) {
   return fmt::format(
-      "server in the run: {} regions collected, {} mature spaces collected, {} containers copied, "
+      "server during the run: {} regions collected, {} mature spaces collected, {} containers "
+      "copied, "
       "{} cleanups, {} entries cleaned, {} requests for a region denied\n",
       server.regions_collected, server.mature_collections, server.containers_copied,
       server.cleanups, server.entries_cleaned, server.regions_denied);
@@ -108,7 +109,7 @@ std::string to_text(const BenchmarkOptions& options, const BenchmarkResult& resu
     if (latencies.count() > 0) text += latency_line(to_string(kind), latencies);
   }
   text += latency_line("all", result.all_latencies);
-  text += fmt::format("  (by {})\n\n", result.clock);
+  text += fmt::format("  (measured with {})\n\n", result.clock);
   text += work_text(result);
   if (result.server) text += server_text(result.server->statistics);
   if (result.memory) text += memory_text(*result.memory);

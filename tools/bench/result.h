@@ -1,4 +1,4 @@
-// What a benchmark has measured, as numbers that its reports are made of.
+// The results of a benchmark as numbers, from which reports are made.
 #pragma once
 
 #include <array>
@@ -13,33 +13,34 @@
 namespace falafel::bench {
 
 struct MemoryPerKey {
-  double table_bytes = 0;      // entries, those that are free too
+  double table_bytes = 0;      // all entries, including free ones
   double container_bytes = 0;  // header, key, value, padding
-  double collector_bytes = 0;  // the rest of the mature spaces: two, so that one can be collected
-  double region_bytes = 0;     // what clients write to
-  double total_bytes = 0;      // the whole chunk
+  // the rest of the two mature spaces; the second one permits collections
+  double collector_bytes = 0;
+  double region_bytes = 0;  // written by clients
+  double total_bytes = 0;   // the whole chunk
 };
 
 struct ServerResult {
-  engine::ServerStatistics statistics;  // of the run alone
+  engine::ServerStatistics statistics;  // during the run only
   std::uint64_t mature_used_bytes = 0;
 };
 
 struct BenchmarkResult {
   std::string fabric;
-  std::string clock;  // what latencies were told by
+  std::string clock;  // the clock that measured latencies
   double load_seconds = 0;
-  double run_seconds = 0;                     // the longest of the clients
-  double operations_per_second = 0;           // of all clients
+  double run_seconds = 0;                     // of the slowest client
+  double operations_per_second = 0;           // over all clients
   std::array<LatencyHistogram, 4> latencies;  // by OperationKind
   LatencyHistogram all_latencies;
   engine::OperationStatistics statistics;
-  // Absent where there is no server, or not the benchmark's.
+  // Absent if there is no server or it is not the benchmark's own.
   std::optional<ServerResult> server;
   std::optional<MemoryPerKey> memory;
 };
 
-// With the server's part, and the memory.
+// Adds the server's part and the memory.
 BenchmarkResult sum_up(const BenchmarkOptions& options, const Board& board,
                        const ConductedRun& run);
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t conductor_interval_ns = 5'000'000;
 sim::SimulationOptions simulation_options() {
   sim::SimulationOptions options;
   options.granularity = sim::Granularity::packet;
-  options.step_limit = 1'000'000'000'000;  // the most there can be
+  options.step_limit = 1'000'000'000'000;  // the maximum
   return options;
 }
 
@@ -38,7 +38,8 @@ class SimulatedBenchmark {
     if (result.outcome != sim::Outcome::completed) return tl::unexpected(result.explanation);
     BenchmarkResult measured = sum_up(options_, *board_, conducted_);
     measured.fabric = "sim";
-    measured.clock = "virtual time of the simulator, whose network is adversarial, not calibrated";
+    measured.clock =
+        "virtual time of the simulator, whose network is adversarial and not calibrated";
     return measured;
   }
 

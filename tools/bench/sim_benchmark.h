@@ -1,5 +1,6 @@
-// A benchmark in the simulator: what the store's operations take there, in round trips and lookups. Its
-// time is virtual, and an adversary's: it tells how much happens, not how long hardware takes.
+// A benchmark in the simulator, which counts round trips and lookups of the store's operations. The
+// adversary controls its virtual time, so it tells how much happens, not how long it takes on
+// hardware.
 #pragma once
 
 #include <functional>

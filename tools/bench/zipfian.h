@@ -1,5 +1,5 @@
-// Numbers as popularity has them: zipfian after Gray et al. (Quickly Generating Billion-Record Synthetic
-// Databases, SIGMOD 1994), as YCSB draws them (ZipfianGenerator, ScrambledZipfianGenerator).
+// Random numbers with zipfian popularity, after Gray et al. (Quickly Generating Billion-Record
+// Synthetic Databases, SIGMOD 1994), as in YCSB (ZipfianGenerator, ScrambledZipfianGenerator).
 #pragma once
 
 #include <cmath>
@@ -20,11 +20,11 @@ inline double zeta(std::uint64_t first, std::uint64_t last) {
   return sum;
 }
 
-// Ranks from 0, the most popular, to items - 1.
+// Ranks from 0, the most popular one, to items - 1.
 class Zipfian {
  public:
   explicit Zipfian(std::uint64_t items) : Zipfian(items, zeta(0, items)) {}
-  // `zeta_of_items`: zeta(0, items), which takes long to compute if there are many.
+  // `zeta_of_items` is zeta(0, items), which takes long to compute if there are many items.
   Zipfian(std::uint64_t items, double zeta_of_items) : items_(items), zeta_(zeta_of_items) {
     prepare();
   }
@@ -40,7 +40,7 @@ class Zipfian {
     return rank < items_ ? rank : items_ - 1;
   }
 
-  // One more item, the least popular.
+  // Adds an item, which is the least popular one.
   void add_item() {
     zeta_ += zeta(items_, items_ + 1);
     ++items_;
@@ -62,7 +62,7 @@ class Zipfian {
   double half_power_ = std::pow(0.5, zipfian_constant);
 };
 
-// FNV-1a over the eight bytes, as YCSB scatters numbers (Utils.fnvhash64).
+// FNV-1a over the eight bytes, as in YCSB (Utils.fnvhash64).
 constexpr std::uint64_t scatter(std::uint64_t number) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
   for (int byte = 0; byte < 8; ++byte) {
@@ -70,11 +70,12 @@ constexpr std::uint64_t scatter(std::uint64_t number) {
     hash *= 1'099'511'628'211;
     number >>= 8U;
   }
-  return hash >> 63U == 0 ? hash : 0 - hash;  // its absolute value as a signed number
+  return hash >> 63U == 0 ? hash : 0 - hash;  // the absolute value as a signed number
 }
 
-// Popular numbers anywhere among the items: ranks among ten thousand million, scattered. So how popular
-// the first is does not depend on how many items there are (3.8 % of all draws, as in YCSB).
+// Scatters the popular numbers among the items. The ranks come from ten thousand million items, so
+// the popularity of the most popular number is independent of the number of items (3.8 % of all
+// draws, as in YCSB).
 class ScrambledZipfian {
  public:
   explicit ScrambledZipfian(std::uint64_t items) : items_(items) {}
@@ -85,7 +86,7 @@ class ScrambledZipfian {
 
  private:
   static constexpr std::uint64_t rank_count = 10'000'000'000;
-  static constexpr double zeta_of_rank_count = 26.469'028'201'783'02;  // as YCSB has it
+  static constexpr double zeta_of_rank_count = 26.469'028'201'783'02;  // the value that YCSB uses
 
   std::uint64_t items_;
   Zipfian ranks_{rank_count, zeta_of_rank_count};

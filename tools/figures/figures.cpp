@@ -1,4 +1,4 @@
-// Measures what the thesis measured, in the simulator, beside what it predicts and what it found.
+// Measures in the simulator what the thesis measured, next to the thesis' predictions and results.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ double determination(const LookupCostFigure& figure, const Curve& curve) {
                                                curve.predict);
 }
 
-// Measured and predicted, or nothing where the thesis ends.
+// Formats measurement and prediction; empty where the thesis has no data.
 std::string cells(const LookupCostFigure& figure, const Curve& curve, std::size_t row) {
   const std::vector<LookupCost>& measured = figure.*curve.measured;
   if (row >= measured.size()) return " | |";
@@ -103,27 +103,28 @@ void show_progress(std::uint64_t done, std::uint64_t all) {
 
 int main(int argument_count, char** arguments) {
   const fabric::StackOverflowReport stack_overflow_report;
-  CLI::App app("Measures the figures of the thesis, beside their predictions");
+  CLI::App app("Measures the figures of the thesis, next to their predictions");
   app.set_help_flag();
-  app.set_help_all_flag("-h,--help", "Print this help, with that of every subcommand, and exit");
+  app.set_help_all_flag("-h,--help", "Print this help and that of every subcommand, and exit");
   app.require_subcommand(1);
   CLI::App* lookup_cost = app.add_subcommand(
-      "lookup-cost", "lookups and RDMA operations of a find, by load of the table");
+      "lookup-cost", "lookups and RDMA operations per search, by load of the table");
   figures::LookupCostOptions options;
   std::size_t every = 1;
   bool as_json = false;
-  lookup_cost->add_option("--entries", options.table_entries, "length of the table")
+  lookup_cost->add_option("--entries", options.table_entries, "number of entries in the table")
       ->check(CLI::Range(1'000, 100'000'000))
       ->capture_default_str();
-  lookup_cost->add_option("--key-sets", options.key_sets, "tables to average over")
+  lookup_cost->add_option("--key-sets", options.key_sets, "number of tables to average over")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  lookup_cost->add_option("--samples", options.samples, "finds of absent keys at each load")
+  lookup_cost->add_option("--samples", options.samples, "searches for absent keys at each load")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
-  lookup_cost->add_option("--seed", options.seed, "of secrets and schedules")
+  lookup_cost->add_option("--seed", options.seed, "seed of secrets and schedules")
       ->capture_default_str();
-  lookup_cost->add_option("--every", every, "print each load whose percentage this divides")
+  lookup_cost
+      ->add_option("--every", every, "print the loads whose percentage is a multiple of this")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   lookup_cost->add_flag("--json", as_json, "print all points as JSON");

@@ -21,7 +21,7 @@ using engine::Client;
 using engine::OperationStatistics;
 using engine::Server;
 
-constexpr std::uint64_t load_steps = 100;  // a step is one percent of the table
+constexpr std::uint64_t load_steps = 100;  // one percent of the table per step
 constexpr std::uint64_t last_successful_step = 91;
 constexpr std::uint64_t last_unsuccessful_step = 73;
 
@@ -51,8 +51,8 @@ engine::ServerOptions server_options(const LookupCostOptions& options, std::uint
   return server;
 }
 
-// One container at a time, as the thesis measures: pre-loading would count containers that nobody looks
-// at.
+// Reads one container at a time, as the thesis does; readahead would count containers that the
+// search does not need.
 engine::ClientOptions client_options() {
   engine::ClientOptions client;
   client.safeguards = engine::Safeguards::published();
@@ -61,7 +61,7 @@ engine::ClientOptions client_options() {
   return client;
 }
 
-// The sums of one load, over all key sets.
+// The sums for one load over all key sets.
 struct Sums {
   std::uint64_t finds = 0;
   OperationStatistics statistics;
@@ -74,13 +74,13 @@ struct Measurement {
 
 void count_find(Client& client, const std::vector<std::byte>& key, Answer expected, Sums& sums) {
   const engine::GetResult result = client.get(key);
-  FALAFEL_ASSERT(result.answer == expected, "GET answers {}", to_string(result.answer));
+  FALAFEL_ASSERT(result.answer == expected, "GET answered {}", to_string(result.answer));
   ++sums.finds;
   sums.statistics += result.statistics;
 }
 
-// The costs of keys that are there scatter more, the fuller the table is; so more of them are asked for.
-// They are spread over the order of storing, because later keys lie further from home.
+// The costs of existing keys vary more in a fuller table, so it takes more samples. The samples are
+// spread over the insertion order, because keys inserted later are further from their home slots.
 void measure_successful(Client& client, const LookupCostOptions& options, std::uint64_t step,
                         std::uint64_t stored, std::mt19937_64& random, Sums& sums) {
   const std::uint64_t samples =
@@ -91,17 +91,17 @@ void measure_successful(Client& client, const LookupCostOptions& options, std::u
   }
 }
 
-// Fills the table step by step and measures at each. What is asked for does not depend on the schedule, so
-// the figure follows from the options and the algorithms alone.
+// Fills the table in steps and measures at each one. The requested keys do not depend on the
+// schedule, so the figure follows from the options and the algorithms alone.
 void measure(Client& client, const LookupCostOptions& options, std::uint64_t key_set,
              Measurement& measurement) {
-  std::mt19937_64 random(options.seed + key_set);  // the same numbers everywhere
+  std::mt19937_64 random(options.seed + key_set);  // yields the same numbers on every platform
   std::uint64_t stored = 0;
   std::uint64_t absent = 0;
   for (std::uint64_t step = 1; step <= last_successful_step; ++step) {
     for (; stored < options.table_entries * step / load_steps; ++stored) {
       const Answer answer = client.set(stored_key(stored), {}).answer;
-      FALAFEL_ASSERT(answer == Answer::stored, "SET answers {}", to_string(answer));
+      FALAFEL_ASSERT(answer == Answer::stored, "SET answered {}", to_string(answer));
     }
     measure_successful(client, options, step, stored, random, measurement.successful[step]);
     if (step > last_unsuccessful_step) continue;

@@ -1,4 +1,4 @@
-// A connection over a UNIX-domain socket: bytes out, answers in, both in buffers that are kept.
+// A connection over a UNIX-domain socket with buffers for requests and answers.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@ namespace falafel::load_generator {
 
 class Connection {
  public:
-  // Throws std::system_error if nobody listens, here and below if the connection breaks.
+  // Throws std::system_error if there is no listener. All functions throw it if the connection
+  // breaks.
   Connection(const std::string& socket_path, const Protocol& protocol);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   void send(std::string_view requests);
-  // Blocks. What it refers to is good until the next call.
+  // Blocks. The result refers to the buffer and is valid until the next call.
   Answer receive();
 
  private:
@@ -26,7 +27,7 @@ class Connection {
   const Protocol& protocol_;
   int socket_;
   std::string received_;
-  std::size_t parsed_bytes_ = 0;  // of `received_`
+  std::size_t parsed_bytes_ = 0;  // within `received_`
 };
 
 }  // namespace falafel::load_generator

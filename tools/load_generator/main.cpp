@@ -1,4 +1,5 @@
-// falafel-load-generator: the workloads of falafel bench, on memcached or Redis. tools/compare runs it.
+// falafel-load-generator: runs the workloads of falafel bench on memcached or Redis. tools/compare
+// uses it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,7 +36,7 @@ int generate(const GeneratorOptions& options) {
   const auto protocol = options.store == "redis" ? load_generator::make_redis_protocol()
                                                  : load_generator::make_memcached_protocol();
   const auto board = bench::make_shared_board();
-  board->server.state = bench::PartyState::done;  // it is there, and tells nothing
+  board->server.state = bench::PartyState::done;  // it is running and reports nothing
   bench::ChildProcesses clients;
   for (std::uint32_t client = 0; client < options.benchmark.clients; ++client) {
     clients.start(fmt::format("client {}", client), [&, client] {
@@ -64,23 +65,26 @@ int main(int argument_count, char** arguments) {
   GeneratorOptions options;
   bench::BenchmarkOptions& benchmark = options.benchmark;
   CLI::App app(
-      "Runs a workload of falafel bench on memcached or Redis, and prints the result as JSON");
+      "Runs a workload of falafel bench on memcached or Redis and prints the result as JSON");
   app.add_option("--store", options.store, "memcached or redis")
       ->check(CLI::IsMember({"memcached", "redis"}))
       ->required();
-  app.add_option("--socket", options.socket, "the UNIX-domain socket that it listens at")
+  app.add_option("--socket", options.socket, "the UNIX-domain socket on which it listens")
       ->required();
-  app.add_option("--workload", options.workload, "as falafel bench has them")
+  app.add_option("--workload", options.workload, "a workload of falafel bench")
       ->capture_default_str();
-  app.add_option("--clients", benchmark.clients, "how many clients")->capture_default_str();
-  app.add_option("--in-flight", benchmark.in_flight, "operations of a client at the same time")
+  app.add_option("--clients", benchmark.clients, "number of clients")->capture_default_str();
+  app.add_option("--in-flight", benchmark.in_flight, "concurrent operations per client")
       ->capture_default_str();
-  app.add_option("--keys", benchmark.keys, "stored before the run")->capture_default_str();
-  app.add_option("--key-bytes", benchmark.key_bytes, "length of a key")->capture_default_str();
-  app.add_option("--value-bytes", benchmark.value_bytes, "length of a value")
+  app.add_option("--keys", benchmark.keys, "number of keys stored before the run")
       ->capture_default_str();
-  app.add_option("--seconds", benchmark.seconds, "how long to run")->capture_default_str();
-  app.add_option("--seed", benchmark.seed, "of the operations")->capture_default_str();
+  app.add_option("--key-bytes", benchmark.key_bytes, "length of a key in bytes")
+      ->capture_default_str();
+  app.add_option("--value-bytes", benchmark.value_bytes, "length of a value in bytes")
+      ->capture_default_str();
+  app.add_option("--seconds", benchmark.seconds, "duration of the run in seconds")
+      ->capture_default_str();
+  app.add_option("--seed", benchmark.seed, "seed of the operations")->capture_default_str();
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {

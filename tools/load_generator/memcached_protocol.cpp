@@ -1,4 +1,4 @@
-// The text protocol of memcached: doc/protocol.txt of its sources.
+// The text protocol of memcached, as described in doc/protocol.txt of its sources.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -34,7 +34,7 @@ class MemcachedProtocol final : public Protocol {
   }
 
  private:
-  // VALUE key flags length, the value, END.
+  // Parses the line "VALUE key flags length", the value, and the line "END".
   static std::optional<Answer> parse_value(std::string_view bytes, std::string_view line,
                                            std::size_t line_bytes) {
     constexpr std::string_view tail = "\r\nEND\r\n";

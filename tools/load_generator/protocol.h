@@ -1,4 +1,4 @@
-// What a load generator says to another store: requests as bytes, and answers out of bytes.
+// The protocol between the load generator and another store: formats requests and parses answers.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace falafel::load_generator {
 
 struct Answer {
   enum class Kind : std::uint8_t { value, missing, stored, unexpected } kind = Kind::unexpected;
-  std::string_view value;      // value: within the bytes; unexpected: what was said
-  std::size_t size_bytes = 0;  // of the whole answer
+  std::string_view value;      // value: part of the input; unexpected: the answer's text
+  std::size_t size_bytes = 0;  // size of the whole answer
 };
 
 class Protocol {
@@ -23,11 +23,11 @@ class Protocol {
   virtual void append_get(std::string& requests, std::string_view key) const = 0;
   virtual void append_set(std::string& requests, std::string_view key,
                           std::string_view value) const = 0;
-  // The first answer in `bytes`; empty if it has not arrived whole.
+  // Parses the first answer in `bytes`; returns nullopt if it is incomplete.
   virtual std::optional<Answer> parse(std::string_view bytes) const = 0;
 };
 
-// Of both protocols.
+// Used by both protocols.
 inline constexpr std::string_view line_end = "\r\n";
 
 std::unique_ptr<Protocol> make_memcached_protocol();

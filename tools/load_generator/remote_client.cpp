@@ -82,7 +82,7 @@ class RemoteClient {
     protocol_.append_get(requests_, text_of(key_));
   }
 
-  // In batches, which any store takes in fastest.
+  // Sends batches, which every store processes fastest.
   void load() {
     constexpr std::uint64_t most_in_batch = 64;
     std::uint64_t key = number_;
@@ -100,8 +100,7 @@ class RemoteClient {
 
   void expect_stored() {
     const Answer answer = connection_.receive();
-    if (answer.kind != Answer::Kind::stored)
-      fail(fmt::format("SET was answered: {}", answer.value));
+    if (answer.kind != Answer::Kind::stored) fail(fmt::format("SET answered: {}", answer.value));
   }
 
   void expect_value_of(std::uint64_t key) {
@@ -113,7 +112,7 @@ class RemoteClient {
     }
     fail(answer.kind == Answer::Kind::missing
              ? fmt::format("key {} is missing", key)
-             : fmt::format("GET of key {} was answered: {}", key, answer.value.substr(0, 100)));
+             : fmt::format("GET of key {} answered: {}", key, answer.value.substr(0, 100)));
   }
 
   void measure() {
@@ -129,7 +128,7 @@ class RemoteClient {
     }
   }
 
-  // A read-modify-write is a batch of its reads, and then one of its writes.
+  // A read-modify-write is a batch of reads followed by a batch of writes.
   bool run_batch(std::vector<OperationStream>& streams) {
     batch_.clear();
     for (OperationStream& stream : streams) {

@@ -1,6 +1,6 @@
-// One client of a benchmark on a store that answers over a socket, over one connection: it stores its
-// share of the keys and runs the same streams of operations as a client of Falafel (client_run.h). With
-// several operations in flight it sends one of each stream, and then takes the answers.
+// One client of a benchmark of another store, over one socket connection. It stores its share of
+// the keys and runs the same streams of operations as a Falafel client (client_run.h). With several
+// operations in flight, it sends one operation of each stream and then receives the answers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace falafel::load_generator {
 
-// Follows the board's phases, and leaves its part there.
+// Follows the board's phases and stores its results there.
 void run_remote_client(const std::string& socket_path, const Protocol& protocol,
                        const bench::BenchmarkOptions& options, std::uint32_t client,
                        bench::Board& board);
