@@ -65,9 +65,9 @@ static void test_opening(void) {
 
 static void test_texts(void) {
   for (int status = FALAFEL_OK; status <= FALAFEL_TIMED_OUT; ++status) {
-    EXPECT(strcmp(falafel_status_text(status), "no such status") != 0);
+    EXPECT(strcmp(falafel_status_text(status), "unknown status") != 0);
   }
-  EXPECT(strcmp(falafel_status_text(99), "no such status") == 0);
+  EXPECT(strcmp(falafel_status_text(99), "unknown status") == 0);
 }
 
 int main(void) {

@@ -39,7 +39,7 @@ class Clients(unittest.TestCase):
         self.falafel.await_report(lambda report: report["regions"].get("waiting", 0) > 0
                         and [entry["awaited"] for entry in report["clients"]] == [True])
         self.assertEqual(self.falafel.run("get", "held")[:2], (0, b"value"))
-        self.assertIn("memory waits for it", self.falafel.run("stat")[1].decode())
+        self.assertIn("memory is waiting for it", self.falafel.run("stat")[1].decode())
         self.holder.send_signal(signal.SIGCONT)
         self.falafel.await_report(lambda report: "waiting" not in report["regions"] and report["idle"])
 

@@ -83,7 +83,7 @@ class Errors(CommandTest):
         server = self.falafel.serve(*SMALL)
         self.expect(OK, "set", "key", "value")
         server.end(signal.SIGKILL)
-        self.expect(NO_SERVER, "get", "key", message="is gone")
+        self.expect(NO_SERVER, "get", "key", message="has ended")
         with self.falafel.serve(*SMALL):
             self.expect(NOT_FOUND, "get", "key")
 
@@ -94,7 +94,7 @@ class Errors(CommandTest):
             self.assertEqual(server.end(), 0)
 
     def test_memory_that_cannot_be_had(self):
-        self.expect(NO_MEMORY, "serve", "--memory", "200GiB", message="give less")
+        self.expect(NO_MEMORY, "serve", "--memory", "200GiB", message="request less")
         self.expect(WRONG_USAGE, "serve", "--memory", "1KiB", message="--memory")
         self.expect(WRONG_USAGE, "serve", "--memory", "1TiB")
 

@@ -1,4 +1,4 @@
-/* A client that stays: it stores a key (its argument, or "held"), says so, and waits for a line. */
+/* A client that stores a key (its argument, or "held"), reports it, and waits for a line. */
 #include <stdio.h>
 #include <string.h>
 

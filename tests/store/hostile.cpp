@@ -1,10 +1,11 @@
-// A client that knows the protocol and breaks it, over shared memory. It does one thing to the server
-// 'falafel', says "done", and stays connected until its standard input ends, or (copy) until it is killed.
+// A client that violates the protocol over shared memory. It attacks the server 'falafel' in one
+// way, prints "done", and stays connected until its standard input ends or, for `copy`, until it is
+// killed.
 //
-//   store_hostile DIRECTORY lock KEY      sets the lock bit of the key's entry, as only a cleanup may
+//   store_hostile DIRECTORY lock KEY      sets the key's lock bit, which only a cleanup may
 //   store_hostile DIRECTORY corrupt KEY   stores the key in a container that fails its checksums
-//   store_hostile DIRECTORY copy          asks for a region and fills it, again and again, so that most
-//                                         moments are in the middle of a WRITE; and hears nothing
+//   store_hostile DIRECTORY copy          repeatedly requests a region and fills it, so that it is
+//                                         usually in the middle of a WRITE; ignores messages
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ using engine::Verification;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t patience_ns = 5 * second_ns;
 constexpr std::uint64_t message_count = 8;
-constexpr std::uint64_t messages_at = 1 << 20;  // in the local memory, behind what requests carry
+constexpr std::uint64_t messages_at = 1 << 20;  // in the local memory, behind the data of requests
 constexpr std::uint64_t local_bytes = messages_at + message_count * control_message_bytes;
 
 template <typename Value>
@@ -48,7 +49,7 @@ void expected_done(const fabric::Result<void>& result) {
   if (!result) throw std::runtime_error(result.error().detail);
 }
 
-// A queue pair, and what can be done with it one request after the other.
+// A queue pair whose requests are executed one at a time.
 class Wire {
  public:
   explicit Wire(fabric::Host& host) : host_(host) {
@@ -81,7 +82,7 @@ class Wire {
     const auto bytes = local_.bytes(0, length);
     return {bytes.begin(), bytes.end()};
   }
-  // What the local memory begins with.
+  // Writes the start of the local memory.
   void write(std::uint32_t remote_key, std::uint64_t offset, std::uint64_t length) {
     fabric::WorkRequest request;
     request.opcode = fabric::Opcode::write;
@@ -93,7 +94,7 @@ class Wire {
     std::ranges::copy(bytes, local_.bytes(0, bytes.size()).begin());
     write(remote_key, offset, bytes.size());
   }
-  // Whether the word was as expected, and was replaced.
+  // Returns whether the word was as expected and was replaced.
   bool swap(std::uint64_t offset, std::uint64_t from, std::uint64_t to) {
     fabric::WorkRequest request;
     request.opcode = fabric::Opcode::compare_and_swap;
@@ -111,7 +112,7 @@ class Wire {
     request.length_bytes = control_message_bytes;
     execute(request);
   }
-  // The oldest one that was not heard yet.
+  // Returns the oldest message that was not returned yet.
   ControlMessage receive() {
     if (received_.empty()) received_.push_back(poll().id);
     const std::uint64_t buffer = received_.front();
@@ -123,7 +124,8 @@ class Wire {
   }
 
  private:
-  static constexpr std::uint64_t request_id = 1'000;  // buffers of messages have lower ones
+  // larger than the identifiers of message buffers
+  static constexpr std::uint64_t request_id = 1'000;
 
   static std::uint64_t place_of(std::uint64_t buffer) {
     return messages_at + buffer * control_message_bytes;
@@ -133,7 +135,7 @@ class Wire {
         .id = buffer, .local = local_.at(place_of(buffer)), .length_bytes = control_message_bytes};
     expected_done(queue_pair_->post_receive({&request, 1}));
   }
-  // Messages that come meanwhile are kept.
+  // Keeps messages that arrive in the meantime.
   void execute(fabric::WorkRequest request) {
     request.id = request_id;
     request.local = local_.at(0);
@@ -148,7 +150,7 @@ class Wire {
     fabric::WorkCompletion completion;
     const std::uint64_t deadline_ns = host_.now_ns() + patience_ns;
     while (completions_->poll({&completion, 1}) == 0) {
-      // It says nothing to the server while it waits, so that may have given it up meanwhile.
+      // It sends nothing while it waits, so the server may have given up on it.
       if (!completions_->wait(deadline_ns)) throw std::runtime_error("no answer");
     }
     if (completion.status == fabric::CompletionStatus::success) return completion;
@@ -161,7 +163,7 @@ class Wire {
   engine::LocalMemory local_;
   std::unique_ptr<fabric::QueuePair> queue_pair_;
   engine::ServerHello hello_;
-  std::deque<std::uint64_t> received_;  // buffers of messages
+  std::deque<std::uint64_t> received_;  // buffers with messages
 };
 
 class Intruder {
@@ -178,7 +180,7 @@ class Intruder {
     for (Entry entry = load(slot); !swap(slot, entry, entry.with_locked());) entry = load(slot);
   }
 
-  // In the first slot of the chain that is empty or has the key.
+  // Uses the first slot of the chain that is empty or has the key.
   void corrupt(std::span<const std::byte> key) {
     const ControlMessage grant = take_region();
     std::vector<std::byte> container(engine::container_bytes(key.size(), fabric::word_bytes));
@@ -212,7 +214,7 @@ class Intruder {
   }
 
  private:
-  // The entry of the key, or the end of its chain.
+  // Returns the slot of the key's entry, or the end of its chain.
   std::uint64_t slot_of(std::span<const std::byte> key) {
     std::uint64_t slot = engine::home_slot(key, superblock_.hash_key, geometry_.table_entries);
     for (;; slot = (slot + 1) % geometry_.table_entries) {
@@ -250,7 +252,7 @@ void say_done() {
   std::fflush(stdout);
 }
 
-// False if that is none of its deeds.
+// Returns false if the name is unknown.
 bool do_it(Intruder& intruder, std::string_view deed, std::span<const std::byte> key) {
   if (deed == "copy") {
     const ControlMessage grant = intruder.take_region();
@@ -278,7 +280,7 @@ int run(std::string_view directory, std::string_view deed, std::string_view key)
     try {
       Intruder intruder(*host);
       if (!do_it(intruder, deed, std::as_bytes(std::span(key)))) exit_status = 2;
-    } catch (const std::exception& error) {  // a fiber ends without
+    } catch (const std::exception& error) {  // fibers must not throw
       fmt::print(stderr, "{}\n", error.what());
       exit_status = 1;
     }

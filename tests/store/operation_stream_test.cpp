@@ -57,7 +57,8 @@ TEST(OperationStream, WorkingSetsAreDisjointAndCoverAllKeys) {
   EXPECT_EQ(all.size(), 40U);
 }
 
-// A key may be read only once this stream has inserted it, for nobody else tells when it is there.
+// A stream may read a new key only after it has inserted the key itself, because it does not know
+// when others have.
 TEST(OperationStream, ReadsOnlyKeysThatAreStored) {
   constexpr std::uint64_t keys = 1'000;
   OperationStream stream(*find_workload("ycsb-d"), {.keys = keys, .streams = 2, .index = 1});

@@ -1,4 +1,4 @@
-// What the load generator says to memcached and Redis, and how it understands them.
+// Tests of the load generator's requests to memcached and Redis, and of its parsers.
 #include "tools/load_generator/protocol.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A server in a thread of the test, which ends when the test says so, as if its process had.
+// A server in a thread of the test. The test can end it as if its process had been killed.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace falafel::store {
 class ServerThread {
  public:
   explicit ServerThread(std::filesystem::path directory, engine::ServerOptions options = {});
-  // Another program than a server, under the server's name. It says when it is ready.
+  // A program that runs in place of the server under its name and reports when it is ready.
   using Program = std::function<void(fabric::Host&, const std::function<void()>& on_ready)>;
   ServerThread(std::filesystem::path directory, Program program);
   ~ServerThread();

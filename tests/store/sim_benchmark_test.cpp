@@ -1,4 +1,4 @@
-// Whole benchmarks in the simulator: what they count follows from the options alone.
+// Complete benchmarks in the simulator; their counters follow from the options alone.
 #include "tools/bench/sim_benchmark.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The client library, between threads of one process.
+// Tests of the client library between threads of one process.
 #include "falafel/store.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ class StoreTest : public testing::Test {
   bench::TemporaryDirectory directory_;
 };
 
-// What the system does in its own time; the patience is for machines under load.
+// Waits for the system; the long limit is for machines under load.
 template <typename Condition>
 bool eventually(const Condition& condition) {
   for (int attempt = 0; attempt < 6'000; ++attempt) {
@@ -109,7 +109,7 @@ TEST_F(StoreTest, FibersHaveManyOperationsUnderWay) {
   EXPECT_EQ(text_of(store->get("key 5").value), "key 5");
 }
 
-// Without heartbeats the server would give it up.
+// Without heartbeats, the server would give up on the client.
 TEST_F(StoreTest, StaysConnectedWhileTheApplicationDoesNothing) {
   engine::ServerOptions server_options;
   server_options.heartbeat_timeout_ns = 2'000'000'000;
@@ -142,7 +142,6 @@ TEST_F(StoreTest, ConnectsAnewWhenTheServerIsBack) {
   EXPECT_EQ(text_of(store->get("key").value), "again");
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Opening
 
 OpenProblem problem_of(const StoreOptions& options, const char* expected_detail) {
@@ -154,7 +153,7 @@ OpenProblem problem_of(const StoreOptions& options, const char* expected_detail)
 }
 
 TEST_F(StoreTest, OpeningSaysWhatIsWrong) {
-  EXPECT_EQ(problem_of(options(), "no server has the name 'falafel'"), OpenProblem::no_server);
+  EXPECT_EQ(problem_of(options(), "no server named 'falafel'"), OpenProblem::no_server);
   StoreOptions wrong = options();
   wrong.fabric.fabric = "carrier pigeons";
   EXPECT_EQ(problem_of(wrong, "carrier pigeons"), OpenProblem::invalid_options);
@@ -169,7 +168,7 @@ TEST_F(StoreTest, AServerWithAllItsClientsRefuses) {
   server_options.max_clients = 1;
   const ServerThread server(directory(), server_options);
   const auto store = open();
-  EXPECT_EQ(problem_of(options(), "all 1 clients are there"), OpenProblem::refused);
+  EXPECT_EQ(problem_of(options(), "maximum of 1 clients"), OpenProblem::refused);
 }
 
 TEST_F(StoreTest, AServerOfAnotherVersionIsRecognizedWhenItRejects) {

@@ -1,12 +1,13 @@
-/* A client that works until SIGTERM: it stores keys of its own, then gets and sets them and some that all
-   workers share, and checks every value. Arguments: what it does (read: GETs; paced: GETs with a pause of a
-   millisecond after each; mixed: as many SETs as GETs), a number that no other worker has, how many keys it
-   has, the length of a value in bytes. Or (look) it gets the keys of all workers up to that number, checks that
-   each value is one that its worker stored, and ends.
+/* A client that works until SIGTERM. It stores its own keys, then gets and sets these and keys that
+   all workers share, and checks every value. Arguments: the kind of work (read: GETs; paced: GETs,
+   with a pause of a millisecond after each; mixed: as many SETs as GETs), a unique worker number,
+   the number of its keys, and the length of a value in bytes. With `look`, it instead gets the keys
+   of all workers up to that number, checks that their workers stored the values, and ends.
 
-   It prints a line each tenth of a second, with the time of the monotonic clock and what it has done so far
-   (tick NANOSECONDS GETS SETS REFUSED LONGEST_SET_NANOSECONDS), and one for each operation that fails (error
-   OPERATION STATUS). A SET that is refused because the memory is full has changed nothing and is no error. */
+   It prints a line every tenth of a second, with the time of the monotonic clock and its progress
+   (tick NANOSECONDS GETS SETS REFUSED LONGEST_SET_NANOSECONDS), and a line for each operation that
+   fails (error OPERATION STATUS). A SET that is refused because the memory is full has changed
+   nothing and is not an error. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 #include "falafel/falafel.h"
 
-/* Of a large value not every word is looked at, so that most of the time goes into moving it. */
+/* Checks only some words of a large value, so that transfer takes most of the time. */
 enum { shared_keys = 8, key_capacity = 64, words_between = 61 };
 
 static const uint64_t second_ns = 1000000000;
@@ -44,7 +45,7 @@ struct worker {
   int looks_at_others;
   uint64_t random;
   uint64_t next_version;
-  uint64_t* versions;       /* of the own keys, as they were stored; 0: not stored */
+  uint64_t* versions;       /* of its own keys; 0: not stored */
   unsigned char* is_unsure; /* whether a SET of that key has an unknown outcome */
   uint64_t* value;
   uint64_t gets, sets, refused, longest_set_ns;
@@ -69,7 +70,7 @@ static void report(const struct worker* self) {
   fflush(stdout);
 }
 
-/* Those behind the own ones are shared. */
+/* Keys after the worker's own keys are shared. */
 static size_t key_of(const struct worker* self, unsigned index, char* key) {
   const int length = index < self->keys
                          ? snprintf(key, key_capacity, "own %u of %u", index, self->number)
@@ -101,8 +102,8 @@ static void set(struct worker* self, unsigned index) {
   }
 }
 
-/* A value is full of its version, and that of an own key is the one that was stored last. What is wrong,
-   or null. */
+/* A value consists of copies of its version; the value of an own key has the last version stored.
+   Returns the problem, or null. */
 static const char* fault_of(const struct worker* self, unsigned index, const uint64_t* value,
                             size_t bytes) {
   const int is_own = index < self->keys && !self->looks_at_others;
@@ -155,7 +156,7 @@ static void work(struct worker* self, int writes, int is_paced) {
   report(self);
 }
 
-/* What became of the keys of others, who may have been killed in the middle of anything. */
+/* Checks the keys of other workers, which may have been killed at any point. */
 static void look(struct worker* self) {
   const unsigned workers = self->number;
   for (self->number = 1; self->number <= workers; ++self->number) {

@@ -1,4 +1,5 @@
-// The frequencies of the zipfian generators against the distribution's definition and against YCSB.
+// Compares the frequencies of the zipfian generators with the definition of the distribution and
+// with YCSB.
 #include "tools/bench/zipfian.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(Zipfian, FirstRanksComeAsOftenAsTheDistributionSays) {
   EXPECT_NEAR(seen[1], first / std::pow(2, zipfian_constant), 0.002);
 }
 
-// Further ranks are approximated, but their sums are close.
+// Further ranks are approximate, but their sums are close.
 TEST(Zipfian, TheFirstHundredRanksHaveTheirShare) {
   constexpr std::uint64_t items = 10'000;
   const std::vector<double> seen = frequencies(Zipfian(items), 1'000'000);
@@ -38,7 +39,7 @@ TEST(Zipfian, TheFirstHundredRanksHaveTheirShare) {
 }
 
 TEST(Zipfian, ZetaIsWhatYcsbHasForTenThousandMillionItems) {
-  // The sum of the first million, and the integral of the rest.
+  // The sum of the first million terms, and the integral of the rest.
   constexpr double first = 1e6;
   const double rest = (std::pow(1e10, 0.01) - std::pow(first, 0.01)) / 0.01;
   EXPECT_NEAR(zeta(0, 1'000'000) + rest, 26.469'028'201'783'02, 1e-4);
@@ -53,8 +54,8 @@ TEST(Zipfian, AnItemAddedIsAsIfItHadBeenThereFromTheBeginning) {
   for (int draw = 0; draw < 10'000; ++draw) ASSERT_EQ(grown.next(random), whole.next(same));
 }
 
-// Utils.fnvhash64 of YCSB, whose absolute value is taken: worked out by hand for 0 (FNV-1a over eight
-// zero bytes).
+// Utils.fnvhash64 of YCSB returns the absolute value. The value for 0 was computed by hand (FNV-1a
+// over eight zero bytes).
 TEST(Scatter, IsFnvOverEightBytes) {
   std::uint64_t expected = 0xcbf2'9ce4'8422'2325;
   for (int byte = 0; byte < 8; ++byte) expected *= 0x100'0000'01b3;

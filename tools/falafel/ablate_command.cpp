@@ -1,5 +1,5 @@
-// `falafel ablate`: is every safeguard needed? Each is switched off alone, and a failing schedule searched
-// for, made small and kept.
+// `falafel ablate`: tests whether every safeguard is needed. It switches off one safeguard at a
+// time and searches for a failing schedule, which it shrinks and saves.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,38 +32,39 @@ struct AblateOptions {
   bool json = false;
 };
 
-// More than a search can come to.
+// Exceeds the number of seeds of any search.
 constexpr std::uint64_t seeds_between_searches = 1'000'000'000;
 
-// Without reclamation by epochs, a reader meets containers that are being written: that is what the
-// checksums are for. With it, no container changes while a reader may look at it, and they are not
-// needed.
+// Without epoch reclamation, a reader may find containers that are being written, and the checksums
+// detect this. With epoch reclamation, no container changes while a reader may access it, so the
+// checksums are not needed.
 fuzz::ScenarioChoices without(const engine::SafeguardDescription& safeguard) {
   fuzz::ScenarioChoices choices;
   choices.safeguards.*safeguard.enabled = false;
   if (safeguard.enabled == &engine::Safeguards::crc_verification) {
     choices.safeguards.epoch_reclamation = false;
   }
-  // Elsewhere, clients that died unnoticed would be found first, and tags never come round.
+  // In other scenarios, the search would first find clients that died without detection, and tags
+  // never wrap around.
   if (safeguard.enabled == &engine::Safeguards::heartbeats) {
     choices.tag_worlds = fuzz::Share::only;
   }
   return choices;
 }
 
-// A search from one seed on.
+// One search that starts at one seed.
 struct Search {
   std::uint64_t seed = 0;
   bool caught = false;
   std::uint64_t schedules = 0;
   double seconds = 0;
-  fuzz::Finding finding;  // if caught
+  fuzz::Finding finding;  // valid if caught
 };
 
 struct Row {
   std::string safeguard;
   std::vector<Search> searches;
-  std::string replay_path;  // of the first search
+  std::string replay_path;  // replay file of the first search
   std::uint64_t steps = 0;
 
   std::size_t caught() const {
@@ -71,7 +72,7 @@ struct Row {
   }
 };
 
-// Of an even number, the lower one of the two in the middle.
+// Of an even number of values, returns the lower of the two in the middle.
 template <typename Number>
 Number median(const std::vector<Search>& searches, Number Search::*member) {
   std::vector<Number> numbers;
@@ -100,7 +101,7 @@ std::string save(const AblateOptions& options, const engine::SafeguardDescriptio
   return saved ? path : std::string();
 }
 
-// Of the properties that a schedule violates, or several of workers side by side: the shortest run.
+// Returns the shortest failing run among all violated properties and all workers.
 fuzz::Finding shortest_finding(const fuzz::CampaignResult& result) {
   fuzz::Finding shortest;
   for (const auto& [property, finding] : result.findings) {
@@ -203,31 +204,31 @@ int ablate_all(const AblateOptions& options) {
 
 void add_ablate_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand(
-      "ablate", "switch each safeguard off alone, and find a schedule that fails without it");
+      "ablate", "switch off each safeguard alone and search for a schedule that fails without it");
   const auto options = std::make_shared<AblateOptions>();
   command
       ->add_option("--seconds-per-safeguard", options->seconds_per_safeguard,
-                   "how long to search for each")
+                   "time limit of each search, in seconds")
       ->capture_default_str();
   command
       ->add_option("--shrink-seconds", options->shrink_seconds,
-                   "how long to shrink what is found at most")
+                   "time limit for shrinking a failing schedule, in seconds")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "the first seed")->capture_default_str();
   command
       ->add_option("--repeat", options->repeat,
-                   "searches for each, from seeds far apart; their medians are reported")
+                   "searches per safeguard, with seeds far apart; reports their medians")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "worker processes")
+  command->add_option("--jobs", options->jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
   std::vector<std::string> names;
   names.reserve(engine::safeguard_descriptions.size());
   for (const auto& safeguard : engine::safeguard_descriptions) names.emplace_back(safeguard.name);
-  command->add_option("--safeguard", options->only, "only this one (may be repeated)")
+  command->add_option("--safeguard", options->only, "test only this safeguard (may be repeated)")
       ->check(CLI::IsMember(names));
-  command->add_option("--output", options->output, "the folder for replay files")
+  command->add_option("--output", options->output, "directory for replay files")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print the result as JSON");
   command->callback([options, &exit_status] { exit_status = ablate_all(*options); });

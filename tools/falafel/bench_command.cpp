@@ -1,4 +1,4 @@
-// falafel bench: what the store's operations cost, under workloads that others are measured by.
+// falafel bench: measures the store's operations under standard workloads.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ void print_progress(const bench::BenchmarkOptions& options, const bench::Progres
              std::max(left, 0.0));
 }
 
-// What is wrong with the options, as a message.
+// Fills in defaults; returns an error message if an option is invalid.
 std::optional<std::string> complete(BenchOptions& options) {
   auto workload = bench::find_workload(options.workload);
   if (!workload) return fmt::format("--workload: {}", workload.error());
@@ -123,44 +123,48 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "thesis, ycsb-a, ycsb-b, ycsb-c, ycsb-d or ycsb-f")
       ->capture_default_str();
   command
-      ->add_option("--distribution", options->distribution,
-                   "of the keys: uniform, zipfian, latest or working-set (default: the workload's)")
+      ->add_option(
+          "--distribution", options->distribution,
+          "key distribution: uniform, zipfian, latest or working-set (default: the workload's)")
       ->check(CLI::IsMember({"uniform", "zipfian", "latest", "working-set"}));
   command
       ->add_option("--reads", options->reads_percent,
-                   "percent of reads, the others being updates (default: the workload's)")
+                   "percentage of reads; the rest are updates (default: the workload's)")
       ->check(CLI::Range(0, 100));
-  command->add_option("--clients", benchmark.clients, "how many clients")->capture_default_str();
-  command->add_option("--in-flight", benchmark.in_flight, "operations of a client at the same time")
+  command->add_option("--clients", benchmark.clients, "number of clients")->capture_default_str();
+  command->add_option("--in-flight", benchmark.in_flight, "concurrent operations per client")
       ->capture_default_str();
   command->add_option("--keys", options->keys,
-                      "stored before the run (default: 1000000, sim: 100000)");
-  command->add_option("--key-bytes", benchmark.key_bytes, "length of a key")->capture_default_str();
-  command->add_option("--value-bytes", benchmark.value_bytes, "length of a value")
+                      "number of keys stored before the run (default: 1000000, sim: 100000)");
+  command->add_option("--key-bytes", benchmark.key_bytes, "length of a key in bytes")
       ->capture_default_str();
-  command->add_option("--load", benchmark.load, "of the table, when all keys are stored")
+  command->add_option("--value-bytes", benchmark.value_bytes, "length of a value in bytes")
       ->capture_default_str();
-  command->add_option("--seconds", benchmark.seconds, "how long to run, in the fabric's time")
+  command
+      ->add_option("--load", benchmark.load, "load factor of the table after all keys are stored")
       ->capture_default_str();
-  command->add_option("--seed", benchmark.seed, "of the operations")->capture_default_str();
-  command->add_option("--region-size", benchmark.region_bytes, "of a client's region")
+  command->add_option("--seconds", benchmark.seconds, "duration of the run in the fabric's time")
+      ->capture_default_str();
+  command->add_option("--seed", benchmark.seed, "seed of the operations")->capture_default_str();
+  command->add_option("--region-size", benchmark.region_bytes, "size of a client's region")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
   command
       ->add_option("--readahead", options->readahead,
-                   "what READs bring at once: ENTRIES,BYTES,CONTAINERS (default: the fabric's)")
+                   "readahead as ENTRIES,BYTES,CONTAINERS (default: the fabric's)")
       ->delimiter(',')
       ->expected(3);
   command->add_option("--name", options->real_time.server,
-                      "of a server that runs already, where what is stored stays (default: a "
-                      "server of the benchmark's own)");
-  command->add_option("--directory", fabric.directory, "shm: where that server's socket is");
+                      "a running server, which keeps what the benchmark stores (default: the "
+                      "benchmark starts its own server)");
+  command->add_option("--directory", fabric.directory,
+                      "shm: the directory of that server's socket");
   add_device_options(*command, fabric);
   command->add_flag("--threads", options->threads,
-                    "not sim: the server and the clients are threads, not processes");
-  command->add_flag("--huge-pages", fabric.huge_pages, "not sim: use pages of 2 MiB");
+                    "except sim: run the server and the clients as threads instead of processes");
+  command->add_flag("--huge-pages", fabric.huge_pages, "except sim: use pages of 2 MiB");
   command->add_flag("--floor", options->floor,
-                    "measure what hashing the keys and copying the bytes takes, without a store");
+                    "measure only hashing the keys and copying the bytes, without a store");
   command->add_flag("--json", options->json, "print the result as JSON");
   command->footer("Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage.");
   command->callback([options, &exit_status] { exit_status = bench(*options); });

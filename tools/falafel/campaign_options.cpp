@@ -24,7 +24,7 @@ std::optional<std::string> switch_off(engine::Safeguards& safeguards, const std:
     safeguards.*safeguard.enabled = false;
     return std::nullopt;
   }
-  return fmt::format("--without {}: no such safeguard; there are {}", name,
+  return fmt::format("--without {}: unknown safeguard; choose one of {}", name,
                      fmt::join(safeguard_names(), ", "));
 }
 
@@ -33,7 +33,7 @@ fuzz::Share parse_share(const std::string& text) {
   return text == "none" ? fuzz::Share::none : fuzz::Share::some;
 }
 
-// Those that can strike a store on reliable connections.
+// The faults that can affect a store on reliable connections.
 std::vector<std::string> fault_names() {
   std::vector<std::string> names;
   names.reserve(sim::fault_kind_count);
@@ -50,8 +50,9 @@ tl::expected<std::vector<sim::FaultKind>, std::string> parse_faults(const std::s
   for (std::string name; std::getline(list, name, ',');) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
-      return tl::unexpected(fmt::format("--faults {}: no such fault; there are all, none, {}", name,
-                                        fmt::join(names, ", ")));
+      return tl::unexpected(
+          fmt::format("--faults {}: unknown fault; choose all, none, or any of {}", name,
+                      fmt::join(names, ", ")));
     }
     kinds.push_back(static_cast<sim::FaultKind>(found - names.begin()));
   }
@@ -62,7 +63,7 @@ tl::expected<std::pair<std::string, std::string>, std::string> parse_simulator_o
     const std::string& text) {
   const std::size_t border = text.find('=');
   if (border == std::string::npos) {
-    return tl::unexpected(fmt::format("--simulator {}: give NAME=VALUE", text));
+    return tl::unexpected(fmt::format("--simulator {}: use the form NAME=VALUE", text));
   }
   std::pair<std::string, std::string> option(text.substr(0, border), text.substr(border + 1));
   sim::SimulationOptions scratch;
@@ -76,33 +77,35 @@ tl::expected<std::pair<std::string, std::string>, std::string> parse_simulator_o
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
   command
-      .add_option("--protocol", texts.protocol, "hardened, or published: the thesis to the letter")
+      .add_option("--protocol", texts.protocol,
+                  "hardened, or published (the thesis without additions)")
       ->check(CLI::IsMember({"hardened", "published"}))
       ->capture_default_str();
-  command.add_option("--without", texts.without, "a safeguard to switch off (may be repeated)");
-  command.add_option("--clients", texts.clients, "how many clients (drawn if not given)")
+  command.add_option("--without", texts.without, "safeguard to switch off (may be repeated)");
+  command.add_option("--clients", texts.clients, "number of clients (default: random)")
       ->check(CLI::Range(1, 64));
-  command.add_option("--operations", texts.operations, "how many operations each client does")
+  command.add_option("--operations", texts.operations, "number of operations per client")
       ->check(CLI::Range(1, 100'000));
-  command.add_option("--in-flight", texts.in_flight, "operations of a client at the same time")
+  command.add_option("--in-flight", texts.in_flight, "concurrent operations per client")
       ->check(CLI::Range(1, 4));
-  command.add_option("--slots", texts.slots, "entries of the table")->check(CLI::Range(1, 65'536));
-  command.add_option("--keys", texts.keys, "how many keys there are")
-      ->check(CLI::Range(1, 1'000'000));
-  command.add_option("--workload", texts.workload, "which operations (drawn if not given)")
+  command.add_option("--slots", texts.slots, "number of entries in the table")
+      ->check(CLI::Range(1, 65'536));
+  command.add_option("--keys", texts.keys, "number of keys")->check(CLI::Range(1, 1'000'000));
+  command.add_option("--workload", texts.workload, "mix of operations (default: random)")
       ->check(CLI::IsMember(
           std::vector<std::string>(fuzz::workload_names.begin(), fuzz::workload_names.end())));
-  command.add_option("--strategy", texts.strategy, "random or pct (drawn if not given)")
+  command.add_option("--strategy", texts.strategy, "random or pct (default: random choice)")
       ->check(CLI::IsMember({"random", "pct"}));
   command
-      .add_option("--tag-worlds", texts.tag_worlds,
-                  "worlds in which tags come round, and heartbeats count: none, some or only")
+      .add_option(
+          "--tag-worlds", texts.tag_worlds,
+          "share of scenarios in which tags wrap around and heartbeats matter: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
-  command.add_option("--faults", texts.faults, "all, none, or kinds of faults with commas between")
+  command.add_option("--faults", texts.faults, "all, none, or a comma-separated list of faults")
       ->capture_default_str();
   command.add_option("--simulator", texts.simulator_options,
-                     "an option of the simulator, as NAME=VALUE (may be repeated)");
+                     "option of the simulator, as NAME=VALUE (may be repeated)");
 }
 
 tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts) {

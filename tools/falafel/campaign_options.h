@@ -1,4 +1,4 @@
-// Options that campaigns have in common, as texts of the command line.
+// Options that all campaigns share, as command-line texts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,8 @@ struct CampaignTexts {
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);
 
-// What is drawn, and what is not; or what is wrong with the texts.
+// Converts the texts to the choices of a campaign; choices without a text are random. Returns an
+// error message if a text is invalid.
 tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts);
 
 }  // namespace falafel::command_line

@@ -1,4 +1,4 @@
-// falafel check: judges histories that some system recorded.
+// falafel check: judges histories recorded by any system.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -72,7 +72,7 @@ std::string_view name_of(Verdict verdict) {
   return "unknown";
 }
 
-// "-" is the standard input.
+// "-" stands for standard input.
 tl::expected<RecordedHistory, ReadError> read_file(const std::string& path,
                                                    const CheckOptions& options) {
   const history::ReadLimits limits{.history_bytes = options.memory_mib << 20U};
@@ -123,7 +123,7 @@ class Check {
  public:
   explicit Check(const CheckOptions& options) : options_(options) {}
 
-  // The exit status.
+  // Returns the exit status.
   int run() {
     int status = 0;
     for (const std::string& path : options_.files) status = worse_status(status, judge(path));
@@ -169,25 +169,30 @@ class Check {
 
 void add_check_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App* const command = app.add_subcommand("check", "judge recorded histories: linearizable?");
-  command->add_option("files", options->files, "histories; -: the standard input")
+  CLI::App* const command =
+      app.add_subcommand("check", "check whether recorded histories are linearizable");
+  command->add_option("files", options->files, "histories; -: standard input")
       ->required()
       ->type_name("FILE");
-  command->add_option("--format", options->format, "of the files: jsonl, jepsen-register, kv-log")
+  command
+      ->add_option("--format", options->format,
+                   "format of the files: jsonl, jepsen-register, kv-log")
       ->required()
       ->transform(CLI::CheckedTransformer(format_names).description(""));
-  command->add_option("--steps", options->steps, "most steps of the search; bounds the time")
+  command
+      ->add_option("--steps", options->steps,
+                   "maximum number of search steps, which bounds the time")
       ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   command
       ->add_option("--memory-mib", options->memory_mib,
-                   "most memory, of the history and of the search each")
+                   "memory limit for the history and for the search, each")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
       ->capture_default_str();
   command->add_flag("--json", options->prints_json, "print the results as JSON");
   command->footer(
       "Exit status: 0 linearizable, 1 not linearizable, 2 unreadable, 4 unknown (a limit was\n"
-      "reached); of several files, the first of 1, 2, 4, 0.");
+      "reached). With several files, the first of 1, 2, 4, 0 that applies.");
   command->callback([options, &exit_status] { exit_status = Check(*options).run(); });
 }
 

@@ -13,10 +13,9 @@ bool fits(const fuzz::LoadedReplay& replay, const fuzz::StoreRun& run) {
 
 int report_divergence(const std::string& path, const fuzz::LoadedReplay& replay,
                       const fuzz::StoreRun& run) {
-  fmt::print(stderr, "{}: does not fit this program any more. {}\nrecorded by {}, this is {}\n",
-             path,
+  fmt::print(stderr, "{}: does not match this program. {}\nrecorded by {}, this is {}\n", path,
              run.result.outcome == sim::Outcome::diverged ? run.result.explanation
-                                                          : "The trace hash is another one.",
+                                                          : "The trace hash differs.",
              replay.file.build_identity, build::identity);
   return 3;
 }

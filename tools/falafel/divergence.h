@@ -1,4 +1,4 @@
-// Replay files that do not fit the program any more.
+// Reports replay files that do not match the program.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace falafel::command_line {
 
-// Whether the run is the one that was recorded.
+// Whether the run matches the recorded one.
 bool fits(const fuzz::LoadedReplay& replay, const fuzz::StoreRun& run);
 
-// Says where they part. The exit status.
+// Prints where the runs diverge. Returns the exit status.
 int report_divergence(const std::string& path, const fuzz::LoadedReplay& replay,
                       const fuzz::StoreRun& run);
 

@@ -1,4 +1,4 @@
-// falafel doctor: whether this machine is fit for RDMA, and what to change.
+// falafel doctor: checks whether this machine is ready for RDMA, and suggests changes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,9 +35,9 @@ int examine(std::uint64_t memory_mib) {
 
 void add_doctor_command(CLI::App& app, int& exit_status) {
   const auto memory_mib = std::make_shared<std::uint64_t>(0);
-  CLI::App* command =
-      app.add_subcommand("doctor", "Whether this machine is fit for RDMA, and what to change");
-  command->add_option("--memory-mib", *memory_mib, "the memory that the server is going to have");
+  CLI::App* command = app.add_subcommand(
+      "doctor", "check whether this machine is ready for RDMA, and suggest changes");
+  command->add_option("--memory-mib", *memory_mib, "memory of the planned server");
   command->callback([&exit_status, memory_mib] { exit_status = examine(*memory_mib); });
 }
 

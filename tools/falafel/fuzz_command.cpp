@@ -1,4 +1,5 @@
-// `falafel fuzz`: many schedules of the store on the simulator, judged, and what fails made small.
+// `falafel fuzz`: runs many schedules of the store on the simulator, judges them, and shrinks the
+// failing ones.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,8 +34,8 @@ struct FuzzOptions {
   bool json = false;
 };
 
-// A finding as it is reported: with its replay file, if a schedule could be recorded, and a page that shows
-// it, if the run does not end the process.
+// A finding for the report. It has a replay file if a schedule could be recorded, and an HTML page
+// unless the run ends the process.
 struct Report {
   fuzz::Finding finding;
   std::string replay_path;
@@ -77,7 +78,7 @@ std::string save(const FuzzOptions& options, const fuzz::Finding& finding,
   return saved ? path : std::string();
 }
 
-// Beside the replay file.
+// Saves the page next to the replay file.
 std::string save_page(const FuzzOptions& options, const fuzz::Finding& finding,
                       const fuzz::FailingRun& failing, fuzz::Runner& runner) {
   const std::string path = std::filesystem::path(replay_path(options.output, finding))
@@ -91,8 +92,8 @@ std::string save_page(const FuzzOptions& options, const fuzz::Finding& finding,
   return saved ? path : std::string();
 }
 
-// What kills a process is recorded, and made smaller, in processes of their own. Two different runs of one
-// seed are no schedule; the seed repeats them.
+// Records and shrinks runs that end the process in separate processes. If two runs of one seed
+// differ, there is no schedule to record; the seed repeats them.
 Report report_failed_run(const FuzzOptions& options, const fuzz::Finding& finding) {
   if (finding.property == fuzz::determinism_property)
     return {.finding = finding, .replay_path = {}};
@@ -183,7 +184,7 @@ void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
   fmt::print("\n");
   for (const Report& report : reports) {
     const fuzz::Finding& finding = report.finding;
-    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which drew\n{}{}\n",
+    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which chose\n{}{}\n",
                finding.property, result.violations.at(finding.property), finding.seed,
                describe(fuzz::draw_scenario(options.campaign.choices, finding.seed)),
                finding.explanation);
@@ -191,7 +192,7 @@ void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
       if (report.steps_after > 0) {
         fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
       }
-      if (!report.trace_path.empty()) fmt::print("See it:\n  {}\n", report.trace_path);
+      if (!report.trace_path.empty()) fmt::print("View it:\n  {}\n", report.trace_path);
       fmt::print("Replay it with:\n  falafel replay {}\n", report.replay_path);
     } else {
       fmt::print("Repeat it with --seed {} --schedules 1 and the same options.\n", finding.seed);
@@ -200,7 +201,7 @@ void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
   if (reports.empty()) fmt::print("all properties held\n");
 }
 
-// One run, whether it holds or not.
+// Runs one seed and writes its page, whether the run fails or not.
 int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
   fuzz::Runner runner;
   const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, seed);
@@ -232,13 +233,14 @@ int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
   return recorded.run.violations.empty() ? 0 : 1;
 }
 
-// Of a single seed, what it draws comes first: should the program hang, that is there to look at.
+// For a single seed, prints the random choices first, so that they are visible if the program
+// hangs.
 void print_head(const FuzzOptions& options) {
   const fuzz::CampaignOptions& campaign = options.campaign;
   fmt::print("{} protocol, seeds from {} on, {} jobs\n", options.texts.protocol,
              campaign.first_seed, campaign.jobs);
   if (campaign.schedules == 1) {
-    fmt::print("seed {} draws\n{}", campaign.first_seed,
+    fmt::print("seed {} chooses\n{}", campaign.first_seed,
                describe(fuzz::draw_scenario(campaign.choices, campaign.first_seed)));
   }
   std::fflush(stdout);
@@ -287,17 +289,17 @@ int fuzz(FuzzOptions& options) {
 
 void add_fuzz_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand(
-      "fuzz", "try many schedules of the store on the simulator, and check every one");
+      "fuzz", "run many schedules of the store on the simulator and check each one");
   const auto options = std::make_shared<FuzzOptions>();
   add_campaign_options(*command, options->texts);
   command->add_option("--seed", options->campaign.first_seed, "the first seed")
       ->capture_default_str();
   const CLI::Option* schedules =
-      command->add_option("--schedules", options->campaign.schedules, "how many schedules to try")
+      command->add_option("--schedules", options->campaign.schedules, "number of schedules to run")
           ->capture_default_str();
   command->add_option("--seconds", options->campaign.seconds,
-                      "how long to try (with --schedules: at most)");
-  command->add_option("--jobs", options->campaign.jobs, "worker processes")
+                      "duration in seconds (with --schedules: time limit)");
+  command->add_option("--jobs", options->campaign.jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
   command->add_flag("--paranoid", options->campaign.paranoid,
@@ -306,16 +308,16 @@ void add_fuzz_command(CLI::App& app, int& exit_status) {
                     "stop soon after the first violation");
   command
       ->add_option("--shrink-seconds", options->shrink_seconds,
-                   "how long to shrink each violation at most; 0: not at all")
+                   "time limit for shrinking each violation; 0: do not shrink")
       ->capture_default_str();
   CLI::Option* trace_seed =
       command->add_option("--trace-seed", options->trace_seed,
-                          "run only this seed, and write trace.html, which shows the run");
+                          "run only this seed, and write trace.html, a page that shows the run");
   command
       ->add_option("--perfetto", options->perfetto,
                    "with --trace-seed: also write the run as trace events, for Perfetto and others")
       ->needs(trace_seed);
-  command->add_option("--output", options->output, "the folder for replay files and pages")
+  command->add_option("--output", options->output, "directory for replay files and pages")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->callback([options, schedules, &exit_status] {

@@ -1,4 +1,4 @@
-// falafel: a list of commands, each in a file of its own.
+// falafel: a list of commands, each in its own file.
 #include <CLI/CLI.hpp>
 
 #include "fabric/fiber_stack.h"
@@ -10,7 +10,7 @@ int main(int argument_count, char** arguments) {
   int exit_status = 0;
   CLI::App app("An in-memory key-value store over one-sided RDMA, with a deterministic simulator");
   app.require_subcommand(1);
-  app.set_config("--config", "", "settings of commands: a section [COMMAND], lines OPTION=VALUE");
+  app.set_config("--config", "", "file with settings: a section [COMMAND] with lines OPTION=VALUE");
   app.allow_config_extras(CLI::config_extras_mode::error);
   falafel::command_line::add_fuzz_command(app, exit_status);
   falafel::command_line::add_replay_command(app, exit_status);

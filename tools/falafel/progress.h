@@ -1,4 +1,4 @@
-// What long work shows on a terminal while it lasts.
+// The progress display of long-running commands.
 #pragma once
 
 #include <fmt/format.h>

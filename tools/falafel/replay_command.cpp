@@ -1,4 +1,4 @@
-// `falafel replay`: a recorded schedule once more, told step by step.
+// `falafel replay`: repeats a recorded schedule and explains it step by step.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,7 +27,7 @@ void print_story(const fuzz::Story& story, const std::optional<fuzz::CriticalSte
   bool is_marked = !critical;
   for (const fuzz::StoryLine& line : story.lines()) {
     if (!is_marked && line.step >= critical->step) {
-      fmt::print("        ------------- from here on it could not be avoided\n");
+      fmt::print("        ------------- the violation is inevitable from here on\n");
       is_marked = true;
     }
     fmt::print("{}\n", to_string(line));
@@ -57,7 +57,7 @@ int replay(const ReplayOptions& options) {
   }
   if (critical) {
     fmt::print(
-        "critical: choice {} of {}, at step {}: behind it, all of {} random continuations "
+        "critical: choice {} of {}, at step {}: after it, all of {} random continuations "
         "fail too\n",
         critical->choice, replay->file.choices.size(), critical->step, options.critical_tries);
   }
@@ -68,13 +68,13 @@ int replay(const ReplayOptions& options) {
 
 void add_replay_command(CLI::App& app, int& exit_status) {
   CLI::App* command =
-      app.add_subcommand("replay", "repeat a recorded schedule, and tell it step by step");
+      app.add_subcommand("replay", "repeat a recorded schedule and explain it step by step");
   const auto options = std::make_shared<ReplayOptions>();
   command->add_option("file", options->path, "a replay file")->required();
-  command->add_flag("--quiet", options->quiet, "only the result");
+  command->add_flag("--quiet", options->quiet, "print only the result");
   command
       ->add_option("--critical-tries", options->critical_tries,
-                   "continuations to try for the critical step; 0: do not look for it")
+                   "continuations to try for the critical step; 0: do not search for it")
       ->capture_default_str();
   command->callback([options, &exit_status] { exit_status = replay(*options); });
 }

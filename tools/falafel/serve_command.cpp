@@ -1,4 +1,4 @@
-// falafel serve: the store's server.
+// falafel serve: runs the store's server.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ struct ServeTexts {
   store::ServeOptions serve;
 };
 
-// The line that scripts wait for.
+// Scripts wait for this line.
 void print_ready(const store::ServeOptions& options, const store::Serving& serving) {
   const engine::Geometry& geometry = serving.geometry;
   fmt::print(
@@ -45,35 +45,37 @@ int serve(ServeTexts& texts) {
 void add_serve_command(CLI::App& app, int& exit_status) {
   const auto texts = std::make_shared<ServeTexts>();
   store::ServeOptions& serve_options = texts->serve;
-  CLI::App* const command = app.add_subcommand("serve", "serve a store, until SIGTERM or SIGINT");
+  CLI::App* const command = app.add_subcommand("serve", "serve a store until SIGTERM or SIGINT");
   add_server_options(*command, texts->address);
   command
       ->add_option("--memory", serve_options.sizing.memory_bytes,
-                   "of everything; sizes are bytes, or like 512MiB")
+                   "total memory in bytes, or with a unit as in 512MiB")
       ->transform(CLI::AsSizeValue(true))
       ->capture_default_str();
   command->add_option("--entries", serve_options.sizing.table_entries,
-                      "slots of the table, one for each key (default: memory / 128)");
+                      "number of slots in the table, one per key (default: memory / 128)");
   command
       ->add_option("--region-size", serve_options.sizing.region_bytes,
-                   "of a client's region; a key with its value must fit (default: 1MiB)")
+                   "size of a client's region; must hold a key with its value (default: 1MiB)")
       ->transform(CLI::AsSizeValue(true));
-  command->add_option("--clients", serve_options.sizing.clients, "at the same time, at most")
+  command
+      ->add_option("--clients", serve_options.sizing.clients, "maximum number of connected clients")
       ->check(CLI::Range(1, 65'535))
       ->capture_default_str();
   command
       ->add_option("--client-timeout", serve_options.client_timeout_seconds,
-                   "seconds of silence after which a client is given up")
+                   "seconds of silence after which the server gives up on a client")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
   command->add_option("--metrics", serve_options.metrics,
-                      "ADDRESS:PORT where Prometheus finds /metrics");
+                      "ADDRESS:PORT at which to provide /metrics for Prometheus");
   command->add_flag("--huge-pages", serve_options.fabric.huge_pages,
                     "use pages of 2 MiB (set vm.nr_hugepages first)");
   command->footer(
-      "Exit status: 0 ended by a signal, 2 wrong usage, 4 no permission, 6 the name or the address "
+      "Exit status: 0 stopped by a signal, 2 wrong usage, 4 no permission, 6 the name or the "
+      "address "
       "is\n"
-      "taken, 7 the memory cannot be had.");
+      "in use, 7 not enough memory.");
   command->callback([texts, &exit_status] { exit_status = serve(*texts); });
 }
 

@@ -1,4 +1,4 @@
-// `falafel shrink`: makes the failing run of a replay file smaller.
+// `falafel shrink`: minimizes the failing run of a replay file.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -33,8 +33,7 @@ int shrink(const Options& options) {
                            .choices = replay->file.choices,
                            .run = runner.run(replay->scenario, strategy)};
   if (failing.run.result.trace_hash != replay->file.trace_hash) {
-    fmt::print(stderr, "{}: does not fit this program any more; see falafel replay\n",
-               options.path);
+    fmt::print(stderr, "{}: does not match this program; see falafel replay\n", options.path);
     return 3;
   }
   if (failing.run.violations.empty()) {
@@ -58,11 +57,11 @@ int shrink(const Options& options) {
 }  // namespace
 
 void add_shrink_command(CLI::App& app, int& exit_status) {
-  CLI::App* command = app.add_subcommand("shrink", "make the failing run of a replay file smaller");
+  CLI::App* command = app.add_subcommand("shrink", "minimize the failing run of a replay file");
   const auto options = std::make_shared<Options>();
   command->add_option("file", options->path, "a replay file")->required();
-  command->add_option("--output", options->output, "where to write the smaller one")->required();
-  command->add_option("--seconds", options->seconds, "how long to try at most")
+  command->add_option("--output", options->output, "file for the minimized run")->required();
+  command->add_option("--seconds", options->seconds, "time limit in seconds")
       ->capture_default_str();
   command->callback([options, &exit_status] { exit_status = shrink(*options); });
 }

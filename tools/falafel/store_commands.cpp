@@ -1,4 +1,4 @@
-// falafel get, set, del, stat: one operation on a store that is served.
+// falafel get, set, del, stat: run one operation on a running store.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,32 +29,30 @@ struct OperationTexts {
 };
 
 constexpr const char* exit_statuses =
-    "Exit status: 0 done, 1 not found, 2 wrong usage, 3 no such server, 4 no permission, 5 the "
-    "server\n"
-    "speaks another version, 7 no memory on this machine, 8 the table is full, 9 the store's "
-    "memory is "
-    "full,\n"
-    "10 the key or the value is too large, 11 the server takes no client or does not answer, 12 "
-    "the\n"
-    "connection was lost, 13 the outcome is unknown, 14 corrupted, 15 a file cannot be read or "
-    "written,\n"
-    "16 the server did not answer in time.";
+    "Exit status: 0 done, 1 not found, 2 wrong usage, 3 no such server, 4 no permission, 5 the\n"
+    "server speaks another version, 7 no memory on this machine, 8 the table is full, 9 the\n"
+    "store's memory is full, 10 the key or the value is too large, 11 the server accepts no more\n"
+    "clients or does not respond, 12 the connection was lost, 13 the outcome is unknown,\n"
+    "14 corrupted, 15 a file cannot be read or written, 16 the server did not answer in time.";
 
-// What to do about an answer that is no success.
+// What to do about an answer other than success.
 std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
-  if (status == store::no_memory) return "; this machine has no memory to read it: free some";
+  if (status == store::no_memory) return "; this machine has no memory to read it; free some";
   switch (answer) {
     case engine::Answer::invalid_key: return "; a key has 1 to 65536 bytes";
     case engine::Answer::value_too_large:
-      return "; serve with a larger --region-size, or keep it within one request of the network "
-             "device";
-    case engine::Answer::table_full: return "; delete keys, or serve with more --entries";
-    case engine::Answer::out_of_memory: return "; delete keys, or serve with more --memory";
-    case engine::Answer::corrupted: return "; set or delete the key, which repairs it";
-    case engine::Answer::unknown_outcome: return "; the connection broke meanwhile: look with get";
-    case engine::Answer::disconnected: return "; nothing was changed: try again";
+      return "; restart the server with a larger --region-size, or keep it within one request of "
+             "the network device";
+    case engine::Answer::table_full:
+      return "; delete keys, or restart the server with more --entries";
+    case engine::Answer::out_of_memory:
+      return "; delete keys, or restart the server with more --memory";
+    case engine::Answer::corrupted: return "; set or delete the key to repair it";
+    case engine::Answer::unknown_outcome:
+      return "; the connection broke during the operation; check with get";
+    case engine::Answer::disconnected: return "; nothing was changed; retry";
     case engine::Answer::timed_out:
-      return "; nothing was changed: the server may be stopped, look with stat";
+      return "; nothing was changed; the server may be stopped, check with stat";
     default: return "";
   }
 }
@@ -86,7 +84,7 @@ std::optional<std::string> read_all(std::istream& stream) {
   return text;
 }
 
-// From the argument, else the file, else the standard input.
+// Reads the value from the argument, a file or standard input, in this order.
 std::optional<std::string> read_value(const OperationTexts& texts) {
   if (texts.value) return texts.value;
   if (texts.file.empty() || texts.file == "-") return read_all(std::cin);
@@ -98,7 +96,7 @@ int set(const OperationTexts& texts) {
   const auto value = read_value(texts);
   if (!value) {
     return refuse("set", store::no_input_output,
-                  fmt::format("the value cannot be read from '{}'; check the file", texts.file));
+                  fmt::format("cannot read the value from '{}'; check the file", texts.file));
   }
   auto store = open(texts);
   if (!store) return refuse("set", store::status_of(store.error().problem), store.error().detail);
@@ -106,11 +104,11 @@ int set(const OperationTexts& texts) {
   return report("set", texts, answer, store::status_of(answer));
 }
 
-// An empty vector's data may be null, which fwrite does not take.
+// The data pointer of an empty vector may be null, which fwrite does not accept.
 bool write_value(const std::vector<std::byte>& value) {
   const bool is_written =
       value.empty() || std::fwrite(value.data(), 1, value.size(), stdout) == value.size();
-  if (isatty(STDOUT_FILENO) != 0) std::fputc('\n', stdout);  // or the prompt would follow
+  if (isatty(STDOUT_FILENO) != 0) std::fputc('\n', stdout);  // keeps the prompt off the line
   return std::fflush(stdout) == 0 && is_written;
 }
 
@@ -119,7 +117,7 @@ int get(const OperationTexts& texts) {
   if (!store) return refuse("get", store::status_of(store.error().problem), store.error().detail);
   const engine::GetResult result = (*store)->get(texts.key);
   if (result.answer == engine::Answer::found && !write_value(result.value)) {
-    return refuse("get", store::no_input_output, "the value cannot be written to standard output");
+    return refuse("get", store::no_input_output, "cannot write the value to standard output");
   }
   return report("get", texts, result.answer, store::status_of_reading(result.answer));
 }
@@ -143,15 +141,14 @@ int stat(const OperationTexts& texts) {
   }
   switch (reply.error().code) {
     case fabric::ErrorCode::connection_refused:
-      return refuse(
-          "stat", store::no_server,
-          fmt::format("no server has the name '{}' in {} ({}); start one with: falafel serve "
-                      "--name {}",
-                      texts.address.server_name(), texts.address.directory().string(),
-                      reply.error().detail, texts.address.server_name()));
+      return refuse("stat", store::no_server,
+                    fmt::format("no server named '{}' in {} ({}); start one with: falafel serve "
+                                "--name {}",
+                                texts.address.server_name(), texts.address.directory().string(),
+                                reply.error().detail, texts.address.server_name()));
     case fabric::ErrorCode::access_denied:
       return refuse("stat", store::no_permission,
-                    fmt::format("{}; run as the user that serves", reply.error().detail));
+                    fmt::format("{}; run as the user that runs the server", reply.error().detail));
     case fabric::ErrorCode::unreachable:
       return refuse("stat", store::server_refused, reply.error().detail);
     default: return refuse("stat", store::wrong_usage, reply.error().detail);
@@ -181,9 +178,9 @@ void add_store_commands(CLI::App& app, int& exit_status) {
       add_command(app, "set", "store a value under a key", of_set, set, exit_status);
   set_command->add_option("key", of_set->key)->required();
   CLI::Option* const value =
-      set_command->add_option("value", of_set->value, "(default: the standard input)");
+      set_command->add_option("value", of_set->value, "the value (default: standard input)");
   set_command
-      ->add_option("--file", of_set->file, "take the value from this file; -: standard input")
+      ->add_option("--file", of_set->file, "read the value from this file; -: standard input")
       ->excludes(value);
 
   const auto of_delete = std::make_shared<OperationTexts>();
@@ -193,8 +190,8 @@ void add_store_commands(CLI::App& app, int& exit_status) {
 
   const auto of_stat = std::make_shared<OperationTexts>();
   CLI::App* const stat_command =
-      add_command(app, "stat", "print the server's books", of_stat, stat, exit_status);
-  stat_command->add_flag("--json", of_stat->json, "print them as JSON");
+      add_command(app, "stat", "print the server's status", of_stat, stat, exit_status);
+  stat_command->add_flag("--json", of_stat->json, "print the status as JSON");
 }
 
 }  // namespace falafel::command_line

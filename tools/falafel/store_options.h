@@ -1,4 +1,4 @@
-// The options that all commands of the store have: which server they mean.
+// The options that all commands of the store share to select a server.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 namespace falafel::command_line {
 
 struct ServerAddress {
-  std::string name;  // as given
+  std::string name;  // as given on the command line
   FabricOptions fabric;
 
   std::string server_name() const { return name.empty() ? own_server_name(fabric) : name; }
@@ -21,21 +21,22 @@ struct ServerAddress {
 
 inline void add_device_options(CLI::App& command, FabricOptions& fabric) {
   command.add_option("--device", fabric.device,
-                     "of verbs, as ibv_devices lists it (default: the first that is active)");
+                     "verbs: device, as listed by ibv_devices (default: the first active one)");
   command.add_option("--port", fabric.port,
-                     "of the device, from 1 on (default: the first that is active)");
-  command.add_option("--gid-index", fabric.gid_index,
-                     "of the port (default: the RoCE v2 GID of the own IPv4 address)");
+                     "verbs: port of the device, starting from 1 (default: the first active one)");
+  command.add_option(
+      "--gid-index", fabric.gid_index,
+      "verbs: GID index of the port (default: the RoCE v2 GID of the machine's IPv4 address)");
   command.add_option("--own-address", fabric.own_address,
-                     "of this machine over verbs (default: its name)");
+                     "verbs: address of this machine (default: its name)");
 }
 
 inline void add_server_options(CLI::App& command, ServerAddress& address) {
-  command.fallthrough();  // --config is an option of the program
+  command.fallthrough();  // --config is an option of the main program
   command.add_option("--name", address.name,
-                     "of the server (default: falafel; over verbs this machine's own address)");
+                     "name of the server (default: falafel; with verbs, this machine's address)");
   command.add_option("--directory", address.fabric.directory,
-                     "where servers leave their sockets (default: $FALAFEL_DIRECTORY, else "
+                     "directory of the servers' sockets (default: $FALAFEL_DIRECTORY, else "
                      "$XDG_RUNTIME_DIR/falafel, else /tmp/falafel-UID)");
   command
       .add_option(

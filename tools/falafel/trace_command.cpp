@@ -1,4 +1,4 @@
-// `falafel trace`: a recorded schedule as a page to look at, and for the viewers of traces.
+// `falafel trace`: shows a recorded schedule as an HTML page, and converts it for trace viewers.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -65,20 +65,20 @@ int trace_file(const TraceOptions& options) {
 
 void add_trace_command(CLI::App& app, int& exit_status) {
   CLI::App* command =
-      app.add_subcommand("trace", "write a recorded schedule as a page that shows what happened");
+      app.add_subcommand("trace", "write a page that shows what happened in a recorded schedule");
   const auto options = std::make_shared<TraceOptions>();
   command->add_option("file", options->path, "a replay file")->required();
   command->add_option("--output", options->output,
-                      "the page (default: beside the replay file, ending in .html)");
+                      "the page (default: next to the replay file, with suffix .html)");
   command->add_option("--perfetto", options->perfetto,
                       "also write the run as trace events, for Perfetto and others");
   command
       ->add_option("--critical-tries", options->critical_tries,
-                   "continuations to try for the critical step; 0: do not look for it")
+                   "continuations to try for the critical step; 0: do not search for it")
       ->capture_default_str();
   command->add_flag(
       "--key-steps", options->key_steps,
-      "print the steps that led to the violation as a Markdown table, and write nothing");
+      "print the steps that led to the violation as a Markdown table, and write no page");
   command->callback([options, &exit_status] { exit_status = trace_file(*options); });
 }
 

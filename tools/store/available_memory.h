@@ -1,4 +1,4 @@
-// How much memory the system can still give.
+// The amount of memory that the system can still provide.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace falafel::store {
 
-// Empty if the system does not say.
+// Returns nullopt if the system does not report it.
 inline std::optional<std::uint64_t> available_memory_bytes() {
   std::ifstream file("/proc/meminfo");
   for (std::string name; file >> name;) {

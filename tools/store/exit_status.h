@@ -1,4 +1,4 @@
-// Exit statuses of the store's commands. docs/store.md lists them; the numbers stay as they are.
+// Exit statuses of the store's commands. docs/store.md lists them; the numbers must not change.
 #pragma once
 
 #include "engine/client/results.h"
@@ -9,19 +9,19 @@ namespace falafel::store {
 enum ExitStatus : int {
   success = 0,
   not_found = 1,         // get, del: the key is not in the store
-  wrong_usage = 2,       // an option or a setting is not what it may be
-  no_server = 3,         // nobody serves under this name
-  no_permission = 4,     // this user may not connect, or not serve there
-  other_version = 5,     // of the protocol
-  name_taken = 6,        // serve: somebody serves under this name, or at this address
-  no_memory = 7,         // serve, get, del: this machine does not give the memory
+  wrong_usage = 2,       // an option or a setting is invalid
+  no_server = 3,         // no server uses this name
+  no_permission = 4,     // this user may not connect or serve there
+  other_version = 5,     // the protocol versions differ
+  name_taken = 6,        // serve: another server uses this name or address
+  no_memory = 7,         // serve, get, del: this machine is out of memory
   table_full = 8,        // set
   store_full = 9,        // set
-  wrong_size = 10,       // the key or the value is too large, or the key empty
-  server_refused = 11,   // it takes no further client, or does not answer
+  wrong_size = 10,       // the key or the value is too large, or the key is empty
+  server_refused = 11,   // it accepts no more clients or does not respond
   connection_lost = 12,  // nothing was changed
-  unknown_outcome = 13,  // set, del: done, or not
-  corrupted = 14,        // get: what is stored fails its checksum
+  unknown_outcome = 13,  // set, del: the change may or may not have happened
+  corrupted = 14,        // get: the stored container fails its checksum
   no_input_output = 15,  // a file or stream could not be read or written
   timed_out = 16,        // the server did not answer in time; nothing was changed
 };
@@ -44,7 +44,7 @@ constexpr ExitStatus status_of(engine::Answer answer) {
   return wrong_usage;
 }
 
-// Of get and del: what has no memory to give is this machine, not the store.
+// For get and del, this machine is out of memory, not the store.
 constexpr ExitStatus status_of_reading(engine::Answer answer) {
   return answer == engine::Answer::out_of_memory ? no_memory : status_of(answer);
 }

@@ -19,7 +19,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
-// One connection with one request; it lives until its last handler has run.
+// One connection with one request. The session lives until its last handler has run.
 class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
  public:
   MetricsSession(Tcp::socket socket, ReportSource source)
@@ -44,7 +44,7 @@ class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
       response_.body() = "see /metrics\n";
     } else if (request_.method() != http::verb::get) {
       response_.result(http::status::method_not_allowed);
-      response_.body() = "only GET\n";
+      response_.body() = "only GET is supported\n";
     } else if (const auto report = source_()) {
       response_.body() = to_prometheus(*report);
     } else {
@@ -94,7 +94,7 @@ fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(asio::i
   if (!endpoint) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
-        fmt::format("--metrics {}: no address and port; give them like 127.0.0.1:9100", address));
+        fmt::format("--metrics {}: not an address and port; use the form 127.0.0.1:9100", address));
   }
   std::unique_ptr<MetricsEndpoint> metrics(new MetricsEndpoint(context, std::move(source)));
   try {
@@ -104,8 +104,8 @@ fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(asio::i
     metrics->acceptor_.listen();
   } catch (const boost::system::system_error& error) {
     return fabric::make_error(code_of_binding(error.code()),
-                              fmt::format("--metrics {}: {}; give another address or port", address,
-                                          error.code().message()));
+                              fmt::format("--metrics {}: {}; choose another address or port",
+                                          address, error.code().message()));
   }
   metrics->accept();
   return metrics;

@@ -1,4 +1,4 @@
-// The server's numbers over HTTP, for Prometheus: GET /metrics.
+// Exports the server's metrics over HTTP for Prometheus: GET /metrics.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,15 +13,15 @@ namespace falafel::store {
 
 class MetricsEndpoint {
  public:
-  // Serves while `context` runs. `address`: ADDRESS:PORT, such as 127.0.0.1:9100 or [::1]:9100; port 0
-  // takes one that is free. Errors: invalid_argument, address_in_use, access_denied.
+  // Serves while `context` runs. `address` is ADDRESS:PORT, such as 127.0.0.1:9100 or [::1]:9100;
+  // port 0 selects a free port. Errors: invalid_argument, address_in_use, access_denied.
   static fabric::Result<std::unique_ptr<MetricsEndpoint>> listen(boost::asio::io_context& context,
                                                                  const std::string& address,
                                                                  ReportSource source);
   MetricsEndpoint(const MetricsEndpoint&) = delete;
   MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
 
-  // Where it listens, as ADDRESS:PORT.
+  // The address on which it listens, as ADDRESS:PORT.
   std::string address() const;
 
  private:

@@ -1,5 +1,5 @@
-// How other threads get a server's report: they ask, and a fiber of the server's host, which alone may
-// look into the server, answers.
+// Lets other threads obtain a server's report. They send a request, and a fiber of the server's
+// host, which alone may inspect the server, answers.
 #pragma once
 
 #include <atomic>
@@ -15,16 +15,17 @@ namespace falafel::store {
 
 class ReportMailbox {
  public:
-  // From other threads, several at the same time too. Blocks; empty if nobody answers in time.
+  // May be called from several other threads concurrently. Blocks; returns nullopt if there is no
+  // answer in time.
   std::optional<ServerReport> ask(std::chrono::milliseconds patience);
-  // From the server's fiber, every few milliseconds: answers if somebody has asked.
+  // The server's fiber calls this every few milliseconds to answer pending requests.
   void answer(const std::function<ServerReport()>& make_report);
 
  private:
   std::atomic<bool> is_asked_ = false;
   std::mutex mutex_;
   std::condition_variable answered_;
-  std::uint64_t answers_ = 0;  // so that who asks tells an old answer from a new one
+  std::uint64_t answers_ = 0;  // lets a caller tell an old answer from a new one
   std::optional<ServerReport> report_;
 };
 

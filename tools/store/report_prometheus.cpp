@@ -1,4 +1,5 @@
-// The text format of Prometheus, version 0.0.4: a name, a type, and lines of samples.
+// The text format of Prometheus, version 0.0.4: for each metric, its help, its type and its
+// samples.
 #include <fmt/format.h>
 
 #include "tools/store/server_report.h"
@@ -19,7 +20,7 @@ std::string counter(std::string_view name, std::string_view meaning, std::uint64
 
 std::string memory(const ServerReport& report) {
   std::string text =
-      "# HELP falafel_memory_bytes every byte of the server's memory, by what it is\n"
+      "# HELP falafel_memory_bytes bytes of the server's memory by use\n"
       "# TYPE falafel_memory_bytes gauge\n";
   for (const ChunkPart& part : account_for_chunk(report)) {
     text += fmt::format("falafel_memory_bytes{{part=\"{}\"}} {}\n", part.name, part.bytes);
@@ -43,19 +44,19 @@ std::uint64_t count_quarantined(const ServerReport& report) {
 
 std::string to_prometheus(const ServerReport& report) {
   const engine::ServerInspection& inspection = report.inspection;
-  std::string text = gauge("uptime_seconds", "since the server's start",
+  std::string text = gauge("uptime_seconds", "seconds since the server started",
                            static_cast<double>(report.uptime_ns) / 1e9);
-  text += gauge("clients", "connected now", static_cast<double>(inspection.clients.size()));
-  text += gauge("clients_awaited", "clients that collected memory waits for",
+  text += gauge("clients", "connected clients", static_cast<double>(inspection.clients.size()));
+  text += gauge("clients_awaited", "clients that collected memory is waiting for",
                 static_cast<double>(count_awaited(report)));
-  text += gauge("clients_quarantined", "fenced clients whose requests are not flushed",
+  text += gauge("clients_quarantined", "fenced clients whose requests have not been flushed",
                 static_cast<double>(count_quarantined(report)));
-  text += gauge("requests_waiting", "requests of clients for a region",
+  text += gauge("requests_waiting", "pending requests for a region",
                 static_cast<double>(inspection.requests_waiting));
-  text += gauge("table_entries", "slots of the table",
+  text += gauge("table_entries", "number of slots in the table",
                 static_cast<double>(report.geometry.table_entries));
-  text += gauge("idle", "1 if nothing is left to be collected, reclaimed or granted",
-                inspection.idle ? 1 : 0);
+  text +=
+      gauge("idle", "1 if nothing is left to collect, reclaim or grant", inspection.idle ? 1 : 0);
   text += memory(report);
   for (const Counter& entry : counters()) {
     text += counter(entry.name, entry.meaning, inspection.statistics.*entry.value);

@@ -30,10 +30,10 @@ std::string client_lines(const ServerReport& report) {
   std::string text =
       fmt::format("clients: {} of {}\n", report.inspection.clients.size(), report.max_clients);
   for (const engine::ClientInspection& client : report.inspection.clients) {
-    text += fmt::format("  client {}: {} regions, silent for {:.1f} s{}{}\n", client.number,
-                        count_regions_of(report, client.number),
-                        static_cast<double>(client.silence_ns) / 1e9,
-                        client.awaited ? ", memory waits for it" : "", describe_leaving(client));
+    text += fmt::format(
+        "  client {}: {} regions, silent for {:.1f} s{}{}\n", client.number,
+        count_regions_of(report, client.number), static_cast<double>(client.silence_ns) / 1e9,
+        client.awaited ? ", memory is waiting for it" : "", describe_leaving(client));
   }
   return text;
 }

@@ -45,7 +45,7 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
     parts.push_back({fmt::format("mature space {} {}", space, mature.waiting ? "waiting" : "free"),
                      geometry.mature_bytes - mature.used_bytes});
   }
-  // What lies between them, so that each begins at a multiple of 64 bytes.
+  // The padding that aligns each part to 64 bytes.
   const std::uint64_t alignment =
       geometry.region_offset(0) - geometry.table_offset() -
       geometry.table_entries * engine::entry_bytes + geometry.mature_offset(0) -
@@ -59,35 +59,36 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
 
 const std::vector<Counter>& counters() {
   static const std::vector<Counter> all{
-      {"clients_fenced", "clients that left or were given up", &ServerStatistics::clients_fenced},
-      {"clients_expelled", "clients fenced for a breach of the protocol",
+      {"clients_fenced", "clients fenced after they left or failed",
+       &ServerStatistics::clients_fenced},
+      {"clients_expelled", "clients fenced for a protocol violation",
        &ServerStatistics::clients_expelled},
       {"flushes_overdue", "fenced clients whose requests were not flushed in time",
        &ServerStatistics::flushes_overdue},
-      {"regions_granted", "regions given to clients", &ServerStatistics::regions_granted},
-      {"regions_denied", "requests refused because memory was full",
+      {"regions_granted", "regions granted to clients", &ServerStatistics::regions_granted},
+      {"regions_denied", "region requests denied because memory was full",
        &ServerStatistics::regions_denied},
-      {"regions_collected", "regions whose data were moved to a mature space",
+      {"regions_collected", "regions whose live data was moved to a mature space",
        &ServerStatistics::regions_collected},
       {"mature_collections", "collections of a mature space",
        &ServerStatistics::mature_collections},
-      {"mature_measurements", "times that what lives in the mature space was measured",
+      {"mature_measurements", "measurements of live data in the mature space",
        &ServerStatistics::mature_measurements},
-      {"regions_asked_back", "questions to clients to give regions back",
+      {"regions_asked_back", "requests to clients to return regions",
        &ServerStatistics::regions_asked_back},
-      {"containers_copied", "values that collections moved", &ServerStatistics::containers_copied},
-      {"containers_unreadable", "values that failed their checksum when they were to be moved",
+      {"containers_copied", "values moved by collections", &ServerStatistics::containers_copied},
+      {"containers_unreadable", "values not moved because their checksum failed",
        &ServerStatistics::containers_unreadable},
-      {"entries_given_up", "entries that changed whenever they were to be moved",
+      {"entries_given_up", "entries not moved because they changed at every attempt",
        &ServerStatistics::entries_given_up},
-      {"scans_given_up", "scans of memory given up for a walk over the table",
+      {"scans_given_up", "memory scans abandoned in favor of a walk over the table",
        &ServerStatistics::scans_given_up},
-      {"cleanups", "walks over the table to remove deleted entries", &ServerStatistics::cleanups},
+      {"cleanups", "passes over the table that remove deleted entries",
+       &ServerStatistics::cleanups},
       {"entries_cleaned", "deleted entries removed", &ServerStatistics::entries_cleaned},
-      {"entries_repaired", "entries that no client writes, made harmless",
+      {"entries_repaired", "invalid entries that were repaired",
        &ServerStatistics::entries_repaired},
-      {"updates_lost", "changes of entries in which a client was faster",
-       &ServerStatistics::updates_lost}};
+      {"updates_lost", "entry updates that lost to a client", &ServerStatistics::updates_lost}};
   return all;
 }
 

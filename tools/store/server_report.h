@@ -1,4 +1,4 @@
-// What a server says of itself: as text, as JSON, and as Prometheus has it.
+// A server's report about itself, as text, as JSON, and for Prometheus.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ServerReport {
   engine::ServerInspection inspection;
 };
 
-// A part of the chunk, and how many bytes it has. The parts add up to the chunk.
+// A part of the chunk with its size. The sizes add up to the size of the chunk.
 struct ChunkPart {
   std::string name;
   std::uint64_t bytes = 0;
@@ -29,7 +29,7 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report);
 
 std::uint64_t count_regions(const ServerReport& report, engine::RegionState state);
 
-// All numbers that only grow.
+// All values that only increase.
 struct Counter {
   std::string_view name;
   std::string_view meaning;

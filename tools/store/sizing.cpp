@@ -17,7 +17,7 @@ constexpr std::uint64_t round_down(std::uint64_t bytes, std::uint64_t multiple) 
   return bytes / multiple * multiple;
 }
 
-// An eighth of the memory, but no more than two regions in use and two being collected for each client.
+// Uses an eighth of the memory, but at most two regions in use and two in collection per client.
 std::uint64_t region_count(const SizingOptions& options, std::uint64_t region_bytes) {
   constexpr std::uint64_t regions_per_client = 4;
   const std::uint64_t fitting = options.memory_bytes / 8 / region_bytes;
@@ -47,7 +47,7 @@ tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& o
     return tl::unexpected(fmt::format(
         "--memory {} is too small for a table of {} entries ({} bytes), {} regions of {} bytes and "
         "two "
-        "mature spaces of at least two regions each; give more memory, or make --entries or "
+        "mature spaces of at least two regions each; increase --memory, or make --entries or "
         "--region-size smaller",
         options.memory_bytes, geometry.table_entries, geometry.table_entries * engine::entry_bytes,
         geometry.region_count, geometry.region_bytes));

@@ -1,5 +1,5 @@
-// How the memory of a server is divided: into its table, the regions that clients write to, and two
-// mature spaces, which keep the data in turn.
+// Divides a server's memory into its table, the regions that clients write to, and two mature
+// spaces, which hold the data alternately.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 namespace falafel::store {
 
 struct SizingOptions {
-  std::uint64_t memory_bytes = std::uint64_t{512} << 20U;  // of everything
-  std::optional<std::uint64_t> table_entries{};  // absent: one for each 128 bytes of memory
-  std::optional<std::uint64_t> region_bytes{};   // absent: 1 MiB, or less if memory is small
+  std::uint64_t memory_bytes = std::uint64_t{512} << 20U;  // total size
+  std::optional<std::uint64_t> table_entries{};            // absent: one per 128 bytes of memory
+  std::optional<std::uint64_t> region_bytes{};  // absent: 1 MiB, or less if memory is small
   std::uint32_t clients = 64;
 };
 
-// A geometry of at most `memory_bytes`. Or what is wrong, by the names of the command line.
+// Returns a geometry of at most `memory_bytes`, or an error message that names command-line
+// options.
 tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& options);
 
 }  // namespace falafel::store

@@ -16,7 +16,7 @@ using Protocol = asio::local::stream_protocol;
 
 constexpr std::size_t longest_line_bytes = 64;
 
-// One request; it lives until its last handler has run.
+// One request. The session lives until its last handler has run.
 class StatusSession : public std::enable_shared_from_this<StatusSession> {
  public:
   StatusSession(Protocol::socket socket, ReportSource source)
@@ -32,7 +32,7 @@ class StatusSession : public std::enable_shared_from_this<StatusSession> {
  private:
   void reply() {
     const auto report = source_();
-    if (!report) return;  // the connection closes without an answer
+    if (!report) return;  // closes the connection without an answer
     reply_ = line_.starts_with("json") ? to_json(*report) : to_text(*report);
     asio::async_write(socket_, asio::buffer(reply_),
                       [self = shared_from_this()](error_code, std::size_t) {});
@@ -63,7 +63,7 @@ fabric::Result<std::unique_ptr<StatusSocket>> StatusSocket::listen(asio::io_cont
                                                                    ReportSource source) {
   std::unique_ptr<StatusSocket> status(
       new StatusSocket(context, std::move(path), std::move(source)));
-  std::error_code ignored;  // what matters of it, binding tells
+  std::error_code ignored;  // binding reports the errors that matter
   std::filesystem::create_directories(status->path_.parent_path(), ignored);
   std::filesystem::remove(status->path_, ignored);
   try {
@@ -73,7 +73,7 @@ fabric::Result<std::unique_ptr<StatusSocket>> StatusSocket::listen(asio::io_cont
     status->acceptor_.listen();
   } catch (const boost::system::system_error& error) {
     return fabric::make_error(code_of_listening(error.code()),
-                              fmt::format("the status socket {} cannot be made: {}",
+                              fmt::format("cannot create the status socket {}: {}",
                                           status->path_.string(), error.code().message()));
   }
   status->accept();
@@ -95,8 +95,7 @@ void StatusSocket::accept() {
   });
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Asking
+// Requesting a status
 
 fabric::Result<std::string> request_status(const std::filesystem::path& socket, ReportFormat format,
                                            std::chrono::milliseconds patience) {
@@ -120,7 +119,7 @@ fabric::Result<std::string> request_status(const std::filesystem::path& socket, 
   reply << stream.rdbuf();
   if (reply.str().empty()) {
     return fabric::make_error(fabric::ErrorCode::unreachable,
-                              "the server does not answer; it may be stopped, or about to end");
+                              "the server does not respond; it may be stopped or about to exit");
   }
   return reply.str();
 }

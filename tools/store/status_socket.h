@@ -1,5 +1,5 @@
-// The server's status on a UNIX-domain socket, `<directory>/<name>/status`: who connects sends a line,
-// `text` or `json`, and gets a report.
+// Provides the server's status on a UNIX-domain socket, `<directory>/<name>/status`. A client that
+// connects and sends a line, `text` or `json`, receives a report.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -24,8 +24,8 @@ using ReportSource = std::function<std::optional<ServerReport>()>;
 
 class StatusSocket {
  public:
-  // Serves while `context` runs. A socket that is there already is replaced: who calls has the name.
-  // Errors: access_denied; invalid_argument (the path is too long, the directory does not exist).
+  // Serves while `context` runs. Replaces an existing socket, because the caller owns the name.
+  // Errors: access_denied; invalid_argument (the path is too long or the directory does not exist).
   static fabric::Result<std::unique_ptr<StatusSocket>> listen(boost::asio::io_context& context,
                                                               std::filesystem::path path,
                                                               ReportSource source);
@@ -48,8 +48,8 @@ class StatusSocket {
 
 enum class ReportFormat : bool { text, json };
 
-// Asks the server at that socket. Errors: connection_refused (nobody listens), access_denied, unreachable
-// (no answer within `patience`).
+// Requests a report from the server at that socket. Errors: connection_refused (no listener),
+// access_denied, unreachable (no answer within `patience`).
 fabric::Result<std::string> request_status(const std::filesystem::path& socket, ReportFormat format,
                                            std::chrono::milliseconds patience);
 

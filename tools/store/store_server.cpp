@@ -33,17 +33,17 @@ ServeFailure failure_of(const fabric::Error& error) {
   }
 }
 
-// The system would give more than there is, and end the server when the memory is used.
+// The system would overcommit, and would kill the server when it uses the memory.
 std::optional<ServeFailure> find_lack_of_memory(const ServeOptions& options,
                                                 std::uint64_t chunk_bytes) {
   const auto available_bytes = available_memory_bytes();
   if (options.fabric.huge_pages || !available_bytes || chunk_bytes <= *available_bytes) {
     return std::nullopt;
   }
-  return ServeFailure{no_memory,
-                      fmt::format("--memory: {} bytes are wanted, but the system has {} left; "
-                                  "give less, or end what uses the memory",
-                                  chunk_bytes, *available_bytes)};
+  return ServeFailure{
+      no_memory, fmt::format("--memory requests {} bytes, but the system has only {} available; "
+                             "request less or free memory",
+                             chunk_bytes, *available_bytes)};
 }
 
 class StoreServer {
@@ -86,7 +86,7 @@ class StoreServer {
     }
   }
 
-  // Room for the chunk, and for the messages of clients.
+  // Includes room for the chunk and for the messages of clients.
   FabricOptions fabric_options() const {
     constexpr std::uint64_t for_messages_bytes = std::uint64_t{1} << 30U;
     FabricOptions fabric = options_.fabric;
@@ -102,7 +102,8 @@ class StoreServer {
         .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9)};
   }
 
-  // After the server has its name: a second one must not take the first one's socket.
+  // Runs after the server owns its name, so that a second server does not replace the first one's
+  // socket.
   std::optional<ServeFailure> start_services() {
     const auto source = [this] { return mailbox_.ask(std::chrono::milliseconds(500)); };
     const std::filesystem::path& asked_for = options_.fabric.directory;

@@ -1,5 +1,5 @@
-// falafel serve: a server with everything around it. The calling thread runs the server; a second one
-// answers for its status and metrics and takes the signals that end it.
+// falafel serve: a complete server process. The calling thread runs the server; a second thread
+// serves its status and metrics and handles the signals that stop it.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ struct ServeOptions {
   std::string name = "falafel";
   FabricOptions fabric;
   SizingOptions sizing;
-  double client_timeout_seconds = 10;  // a client that is silent for so long is given up
-  std::string metrics;                 // ADDRESS:PORT; empty: none
+  // the server gives up on a client that is silent for this long
+  double client_timeout_seconds = 10;
+  std::string metrics;  // ADDRESS:PORT; empty: none
 };
 
 struct Serving {
-  std::string place;  // where clients find it
+  std::string place;  // where clients find the server
   engine::Geometry geometry;
-  std::string metrics;  // the address, with the port that was taken; empty: none
+  std::string metrics;  // the address with the actual port; empty: none
 };
 
 struct ServeFailure {
@@ -33,8 +34,8 @@ struct ServeFailure {
   std::string message;
 };
 
-// Serves until SIGTERM or SIGINT. `on_ready` is called when clients can connect. Once in a process, from
-// a thread that runs no fibers.
+// Serves until SIGTERM or SIGINT. Calls `on_ready` when clients can connect. May be called once per
+// process, from a thread that runs no fibers.
 std::optional<ServeFailure> serve(const ServeOptions& options,
                                   const std::function<void(const Serving&)>& on_ready);
 

@@ -1,4 +1,4 @@
-// falafel.h on top of Store: nothing but types and statuses differ, and no exception leaves.
+// Implements falafel.h with Store: converts types and statuses, and stops exceptions.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -36,7 +36,7 @@ falafel_status status_of(Answer answer) {
   return FALAFEL_INVALID;
 }
 
-// What has no memory to give is the store for SET, this process for the others.
+// For SET, the store is out of memory; for other operations, this process is.
 falafel_status status_of_reading(Answer answer) {
   return answer == Answer::out_of_memory ? FALAFEL_OUT_OF_MEMORY : status_of(answer);
 }
@@ -74,7 +74,7 @@ falafel_status copy_value(const std::vector<std::byte>& value, void** copy, size
   return FALAFEL_OK;
 }
 
-// What runs out of memory on the way says so.
+// Converts a failed memory allocation to a status.
 template <typename Call>
 falafel_status guarded(const Call& call) {
   try {
@@ -91,10 +91,10 @@ const char* falafel_status_text(int status) {
     case FALAFEL_OK: return "ok";
     case FALAFEL_NOT_FOUND: return "not found";
     case FALAFEL_INVALID: return "invalid argument";
-    case FALAFEL_NO_SERVER: return "no server has this name";
+    case FALAFEL_NO_SERVER: return "no server uses this name";
     case FALAFEL_NO_PERMISSION: return "no permission";
-    case FALAFEL_OTHER_VERSION: return "the server speaks another version";
-    case FALAFEL_REFUSED: return "the server takes no further client";
+    case FALAFEL_OTHER_VERSION: return "the server speaks a different protocol version";
+    case FALAFEL_REFUSED: return "the server accepts no more clients";
     case FALAFEL_UNREACHABLE: return "the server does not answer";
     case FALAFEL_OUT_OF_MEMORY: return "this process is out of memory";
     case FALAFEL_TABLE_FULL: return "the store's table is full";
@@ -105,7 +105,7 @@ const char* falafel_status_text(int status) {
     case FALAFEL_DISCONNECTED: return "disconnected";
     case FALAFEL_TIMED_OUT: return "the server did not answer in time";
   }
-  return "no such status";
+  return "unknown status";
 }
 
 falafel_status falafel_open(const char* server, const char* directory, falafel_store** store,
@@ -113,7 +113,7 @@ falafel_status falafel_open(const char* server, const char* directory, falafel_s
   if (store == nullptr) return FALAFEL_INVALID;
   *store = nullptr;
   if (server == nullptr) {
-    write_message("the server's name is null", message, message_bytes);
+    write_message("the server name is null", message, message_bytes);
     return FALAFEL_INVALID;
   }
   return guarded([&] {

@@ -8,7 +8,7 @@
 namespace falafel {
 namespace {
 
-// Server and client check each other's version, and neither's error has a code of its own for it.
+// Client and server check each other's version. Their errors have no separate code for a mismatch.
 bool is_about_version(const fabric::Error& error) {
   return error.detail.find("speaks version") != std::string::npos;
 }
@@ -56,20 +56,20 @@ OpenError explain_connect_error(const fabric::Error& error, const Fabric& fabric
     case ServerPresence::absent:
       return {.problem = OpenProblem::no_server,
               .detail = fmt::format(
-                  "no server has the name '{}' in {}; start one with: falafel serve --name {}, or "
+                  "no server named '{}' in {}; start one with: falafel serve --name {}, or "
                   "check --name and --directory",
                   server, fabric.place(), server)};
     case ServerPresence::abandoned:
       return {.problem = OpenProblem::no_server,
               .detail = fmt::format(
-                  "the server '{}' in {} is gone and has left its socket behind; start it again "
+                  "the server '{}' in {} has ended and left its socket behind; restart it "
                   "with: falafel serve --name {}",
                   server, fabric.place(), server)};
     case ServerPresence::forbidden:
       return {.problem = OpenProblem::no_permission,
               .detail = fmt::format(
-                  "this user may not connect to the server '{}' in {}; run as the user that "
-                  "serves, or have that user open the directory to you",
+                  "this user may not connect to the server '{}' in {}; run as the user that runs "
+                  "the server, or ask that user for access to the directory",
                   server, fabric.place())};
     case ServerPresence::unknown: break;
   }

@@ -1,4 +1,4 @@
-// Connecting to a server by its name, with what went wrong told in terms of a caller.
+// Connects to a server by name and explains errors in the caller's terms.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ inline fabric::Address address_of(const std::string& server) {
   return {.host = server, .service = engine::ServerOptions{}.service};
 }
 
-// Whether the system has refused something to this user. The fabric quotes the system, and has no code of
-// its own for it.
+// Whether the system denied access to this user. The fabric quotes the system's message and has no
+// separate code for it.
 bool is_about_permission(const fabric::Error& error);
 
-// Of a fabric or a host that could not be made.
+// Explains why a fabric or a host could not be created.
 OpenError explain_fabric_error(const fabric::Error& error);
-// Of a connection that failed.
+// Explains why a connection failed.
 OpenError explain_connect_error(const fabric::Error& error, const Fabric& fabric,
                                 const std::string& server);
 

@@ -39,7 +39,7 @@ fabric::Result<std::unique_ptr<Fabric>> open_fabric(const FabricOptions& options
 #endif
   return fabric::make_error(
       fabric::ErrorCode::invalid_argument,
-      fmt::format("there is no fabric '{}'; there is {}", options.fabric, there_is));
+      fmt::format("unknown fabric '{}'; available: {}", options.fabric, there_is));
 }
 
 }  // namespace falafel

@@ -1,4 +1,4 @@
-// Why a store could not be opened, in terms that a caller can act on.
+// Reasons why a store could not be opened, so that a caller can act on them.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 namespace falafel {
 
 enum class OpenProblem : std::uint8_t {
-  invalid_options,  // an option, the name or the directory is not what it may be
-  no_server,        // nobody serves under this name, or not any more
+  invalid_options,  // an option, the name or the directory is invalid
+  no_server,        // no server uses this name, or it has ended
   no_permission,    // this user may not connect
-  other_version,    // the server speaks another version of the protocol
-  refused,          // the server is there, but takes no further client
-  out_of_memory,    // this process can have no memory on the fabric
+  other_version,    // the server speaks another protocol version
+  refused,          // the server accepts no more clients
+  out_of_memory,    // no memory on the fabric for this process
   unreachable,      // no answer in time
 };
 std::string_view to_string(OpenProblem problem);
 
 struct OpenError {
   OpenProblem problem;
-  std::string detail;  // what was wrong, with which input, and what to do
+  std::string detail;  // what went wrong, for which input, and what to do
 };
 
 }  // namespace falafel

@@ -13,7 +13,7 @@
 namespace falafel {
 namespace {
 
-// What the system says to a connection to that socket: an errno, 0 if it is made.
+// Returns the errno of a connection attempt to that socket; 0 on success.
 int try_to_connect(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -54,7 +54,7 @@ class ShmFabric final : public Fabric {
 
   std::string place() const override { return directory_.string(); }
 
-  // A round trip costs little more than the bytes that it moves.
+  // A round trip costs little more than copying its bytes.
   engine::ReadaheadOptions readahead() const override {
     return {.chunk_entries = 8,
             .container_bytes = 128,

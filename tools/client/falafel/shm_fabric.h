@@ -1,4 +1,4 @@
-// Shared memory as a choice of fabric.
+// The shared-memory fabric.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// A host with one client. Whoever calls an operation runs the host meanwhile; in between a thread looks
-// after it, so that the server hears the client's heartbeats while the application does something else.
+// A host with one client. A thread that calls an operation runs the host during the call. Between
+// calls, a keeper thread runs it, so that the server receives the client's heartbeats while the
+// application does other work.
 #include "falafel/store.h"
 
 #include <chrono>
@@ -20,7 +21,8 @@ class Store::Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // With a client that is connected, if there can be one; on one that broke and changed nothing, again.
+  // Runs the operation with a connected client if possible, and retries once if the connection
+  // broke without any change.
   template <typename Result, typename Operation>
   Result operate(const Operation& operation);
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
@@ -32,7 +34,7 @@ class Store::Connection {
              std::unique_ptr<fabric::RealTimeHost> host)
       : options_(options), fabric_(std::move(fabric)), host_(std::move(host)) {}
 
-  // On a fiber of the host, which only one thread runs at a time.
+  // Runs on a fiber of the host; only one thread runs the host at a time.
   fabric::Result<void> connect();
   bool has_connection();
 
@@ -46,7 +48,6 @@ class Store::Connection {
   std::jthread keeper_;  // ends first
 };
 
-// ---------------------------------------------------------------------------------------------------
 // Connecting
 
 tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::open(
@@ -69,7 +70,7 @@ tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::o
 }
 
 Store::Connection::~Connection() {
-  keeper_ = {};  // ends it
+  keeper_ = {};  // stops the thread
   host_->run_program([this] {
     if (client_ != nullptr && client_->is_connected()) client_->disconnect();
     client_.reset();
@@ -107,7 +108,6 @@ void Store::Connection::look_after(const std::stop_token& stop) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Operations
 
 template <typename Result, typename Operation>
@@ -144,7 +144,6 @@ std::uint64_t Store::Connection::server_incarnation() {
   return incarnation;
 }
 
-// ---------------------------------------------------------------------------------------------------
 // The store
 
 namespace {

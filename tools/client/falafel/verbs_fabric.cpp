@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
 
-// Hosts are named by the addresses at which they listen.
+// Hosts are named by the addresses on which they listen.
 class VerbsFabric final : public Fabric {
  public:
   explicit VerbsFabric(const FabricOptions& options) : options_(options) {}
@@ -25,7 +25,7 @@ class VerbsFabric final : public Fabric {
   }
 
   ServerPresence look_for(const fabric::Address& /*server*/) const override {
-    return ServerPresence::unknown;  // its machine is another one
+    return ServerPresence::unknown;  // it may run on another machine
   }
   std::string place() const override { return "the network"; }
   engine::ReadaheadOptions readahead() const override { return {}; }

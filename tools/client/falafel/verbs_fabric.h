@@ -1,4 +1,4 @@
-// The store over InfiniBand or RoCE.
+// The InfiniBand and RoCE fabric.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace falafel {
 
-// Errors: none; what is wrong with the device is told when a host is made.
+// Never fails; creating a host reports problems of the device.
 fabric::Result<std::unique_ptr<Fabric>> open_verbs_fabric(const FabricOptions& options);
 
 }  // namespace falafel

@@ -1,4 +1,4 @@
-// Stores and finds a value, and then a hundred with many operations under way at the same time.
+// Stores and reads a value, then stores a hundred values with many operations in flight.
 #include <cstddef>
 #include <cstdio>
 #include <span>
