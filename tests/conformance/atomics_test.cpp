@@ -1,5 +1,5 @@
-// Atomics: they are atomic against other atomics of the same device, and against the processors
-// only where the device says so.
+// Atomics are atomic with respect to other atomics of the same device, and with respect to
+// processors only if the device says so.
 #include <cstdint>
 
 #include "tests/conformance/suite.h"
@@ -41,7 +41,7 @@ TEST_P(AtomicsTest, FetchAndAddWrapsAround) {
   });
 }
 
-// "An atomic has taken effect" when it completes: for everybody, at once.
+// An atomic takes effect for all observers by the time it completes.
 TEST_P(AtomicsTest, EffectIsVisibleToTheProcessorOnCompletion) {
   run_pairs(
       {},
@@ -115,7 +115,7 @@ TEST_P(AtomicsTest, LockOfSwapsExcludes) {
       nothing, [](Site&, Memory& memory) { EXPECT_EQ(memory.block->load(counter_offset), 9U); });
 }
 
-// How a server changes words that its clients change too.
+// A server changes words in this way if its clients change them too.
 TEST_P(AtomicsTest, HoldAgainstTheHostsOwnThroughTheSameDevice) {
   constexpr std::uint64_t rounds = 6;
   run_pairs(

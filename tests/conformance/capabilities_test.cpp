@@ -1,4 +1,4 @@
-// What hosts and devices say of themselves, and that it agrees with what the backend declares.
+// Tests that hosts and devices report the properties that the backend declares.
 #include <bit>
 #include <cstdint>
 

@@ -1,4 +1,5 @@
-// Completions and chains: what is told of the requests of a send queue, and in which order.
+// Completions and chains: which requests of a send queue complete with a notification, and in which
+// order.
 #include <array>
 #include <cstdint>
 
@@ -96,7 +97,7 @@ TEST_P(CompletionTest, WaitEndsAtItsDeadline) {
   });
 }
 
-// Takes a completion that no other fiber takes first. Whoever waits, waits on until there is one.
+// Takes a completion, and keeps waiting if other fibers take it first.
 void take_one(Host& host, CompletionQueue& queue) {
   WorkCompletion completion;
   while (queue.poll({&completion, 1}) == 0) {
@@ -119,7 +120,8 @@ TEST_P(CompletionTest, FibersThatShareAQueueTakeOneEach) {
   });
 }
 
-// Every fiber's receive completes only after all fibers have sent: waiting lets the others run.
+// Each fiber's receive completes only after all fibers have sent, so waiting must let other fibers
+// run.
 TEST_P(CompletionTest, WaitingForWorkLetsOthersRun) {
   constexpr std::uint64_t fiber_count = 4;
   run_pairs(

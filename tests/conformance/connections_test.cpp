@@ -1,4 +1,4 @@
-// Connecting: who gets together, what they tell each other meanwhile, and how it fails.
+// Connections: matching clients and listeners, private data, and failures.
 #include <cstdint>
 #include <optional>
 
@@ -12,12 +12,12 @@ FALAFEL_CONFORMANCE_SUITE(ConnectionsTest);
 constexpr std::uint16_t service = 7;
 const Address server_address{.host = "server", .service = service};
 
-// A server, which has a listener before the client knows of it, and a client.
+// A server, whose listener exists before the client learns of it, and a client.
 using ServerBody = std::function<void(Site&, Listener&)>;
 using ClientBody = std::function<void(Site&, Link&)>;
 
-// The client's link has no queue pair yet. A second service, which the client tries until it is
-// there, says that the listener is.
+// The client's link has no queue pair yet. The client retries a second service, whose existence
+// tells that the listener exists.
 Program server_and_client(const ServerBody& server, const ClientBody& client) {
   return [=](Backend& backend) {
     backend.add_host({.name = "server", .role = Role::server}, [=](Host& host) {
@@ -161,7 +161,8 @@ TEST_P(ConnectionsTest, DeadHostIsUnreachable) {
 }
 
 TEST_P(ConnectionsTest, NoAnswerUntilTheDeadlineIsUnreachable) {
-  // The server leaves the first request unanswered. The second one tells it that the client is done.
+  // The server leaves the first request unanswered. The second one tells it that the client is
+  // done.
   const auto serve = [](Site&, Listener& listener) {
     const auto unanswered = listener.accept(never_ns);
     listener.accept(never_ns)->reject({});

@@ -1,4 +1,4 @@
-// READ and WRITE: the right bytes arrive, all of them and no others, at any size and alignment.
+// READ and WRITE transfer exactly the requested bytes, at any size and alignment.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr std::uint64_t near_offset = 70'003;  // above what fetch() overwrites
 constexpr std::uint64_t far_offset = 5;
 constexpr std::uint64_t memory_bytes = 2 * 70'000;
 
-// `data` with a zero byte on either side.
+// `data` with a zero byte before and after it.
 std::vector<std::byte> framed(const std::vector<std::byte>& data) {
   std::vector<std::byte> frame(data.size() + 2);
   std::copy(data.begin(), data.end(), frame.begin() + 1);
@@ -72,7 +72,7 @@ TEST_P(DataTransferTest, CompletionTellsWhatWasDone) {
   });
 }
 
-// Words are aligned in memory: where a transfer begins makes no difference.
+// Words are aligned in memory, regardless of where a transfer begins.
 constexpr std::uint64_t first_word = 8;
 constexpr std::uint64_t end_of_words = 64;
 
@@ -180,11 +180,12 @@ TEST_P(DataTransferTest, LocalBufferOutOfBoundsIsRefused) {
       const ReceiveRequest receive{.local = client.memory->local(offset), .length_bytes = 8};
       EXPECT_EQ(error_of(client.queue_pair->post_receive({&receive, 1})), ErrorCode::out_of_bounds);
     }
-    client.succeed(client.read(4088, 0, 8));  // nothing of it has harmed the queue pair
+    client.succeed(client.read(4088, 0, 8));  // the failed request has not harmed the queue pair
   });
 }
 
-// A region's bounds count, not its block's; offsets are those of the block.
+// The bounds of the region apply, not those of its block; offsets count from the start of the
+// block.
 TEST_P(DataTransferTest, LocalBufferStaysWithinItsRegion) {
   run_pairs({}, [](Peer& client) {
     const auto part = require(

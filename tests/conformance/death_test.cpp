@@ -1,4 +1,4 @@
-// Hosts die and connections break: what the survivors see.
+// Crashing hosts and broken connections, from the survivors' point of view.
 #include <cstdint>
 
 #include "tests/conformance/suite.h"
@@ -8,7 +8,7 @@ namespace {
 
 FALAFEL_CONFORMANCE_SUITE(DeathTest);
 
-// A pause of random length between two rounds of work without end, so that others have their turn.
+// Pauses for a random time between two rounds of endless work, so that others get a turn.
 void rest(Host& host) { sleep(host, host.random(microsecond_ns)); }
 
 TEST_P(DeathTest, OfTheResponderIsSilence) {
@@ -32,7 +32,7 @@ TEST_P(DeathTest, OfTheResponderIsSilence) {
   });
 }
 
-// Until then, requests may succeed in memory that is nobody's any more.
+// Until the failure is detected, requests may succeed in memory that nobody owns any more.
 TEST_P(DeathTest, OfTheResponderMayBeNoticed) {
   if (!capabilities().crashes_hosts || !capabilities().notices_death) GTEST_SKIP();
   run([](Backend& backend) {
@@ -77,7 +77,8 @@ TEST_P(DeathTest, OfTheResponderInTheMiddleOfATransferIsNoticed) {
   });
 }
 
-// The first client dies at a random moment of its WRITEs; the second goes on, and sees what landed.
+// The first client crashes at a random moment of its WRITEs; the second one continues and sees what
+// landed.
 TEST_P(DeathTest, OfAClientLeavesTheOthersAlone) {
   if (!capabilities().crashes_hosts) GTEST_SKIP();
   run([](Backend& backend) {
@@ -135,7 +136,8 @@ TEST_P(DeathTest, OfAClientUndoesNothing) {
   });
 }
 
-// How a server takes a region back from a client that died: after the fence, nothing of it lands.
+// A server reclaims the region of a crashed client in this way: after the fence, none of its writes
+// land.
 TEST_P(DeathTest, OfAClientEndsWithTheFence) {
   if (!capabilities().crashes_hosts) GTEST_SKIP();
   run([](Backend& backend) {
@@ -195,7 +197,8 @@ TEST_P(DeathTest, BrokenConnectionIsInDoubtAndFlushed) {
         [&backend](Peer& server) {
           sleep(server.host, server.host.random(20 * microsecond_ns));
           backend.break_connection(server.host.random(2) == 0 ? "client_0" : "server");
-          sleep(server.host, 10 * millisecond_ns);  // the client finds out before this side goes
+          // the client detects the failure before this side ends
+          sleep(server.host, 10 * millisecond_ns);
         });
   });
 }

@@ -1,5 +1,5 @@
-// Requests in doubt: what may have become of those that were under way when a connection failed.
-// After the fence nothing more becomes of them.
+// Requests in doubt: the possible outcomes of requests in flight when a connection fails. A fence
+// ends the doubt.
 #include <algorithm>
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace {
 
 FALAFEL_CONFORMANCE_SUITE(DoubtTest);
 
-// Afterwards no request of the other side has an effect any more.
+// After this, requests of the other side have no effect.
 void fence(Peer& peer) {
   const Memory spare = peer.site->make_memory(8);
   peer.queue_pair->move_to_error();
@@ -18,7 +18,8 @@ void fence(Peer& peer) {
   EXPECT_EQ(peer.next_received().status, CompletionStatus::flushed);
 }
 
-// Posts, gives up at a random moment, and returns how many requests succeeded.
+// Posts the chain, closes the connection at a random moment, and returns how many requests
+// succeeded.
 std::uint64_t post_and_give_up(Peer& client, const std::vector<WorkRequest>& chain) {
   client.post(chain);
   sleep(client.host, client.host.random(2 * microsecond_ns));
@@ -109,7 +110,7 @@ WorkRequest write_of_packets(Peer& client) {
   return client.write(0, 0, length_bytes);
 }
 
-// Each packet's memory holds what was written or nothing, but not a mixture.
+// The memory of each packet holds all of its data or none, but no mixture.
 void expect_whole_packets(Peer& server) {
   const std::uint32_t mtu_bytes = server.site->device.attributes().mtu_bytes;
   const std::vector<std::byte> sent = pattern(packet_count * mtu_bytes);

@@ -1,4 +1,4 @@
-// Failure of reliable connections: who is told what.
+// Failures of reliable connections, and the errors that both sides report.
 #include <cstdint>
 #include <optional>
 
@@ -18,12 +18,13 @@ bool reaches(Peer& peer, QueuePairState state) {
 
 using RequestMaker = std::function<WorkRequest(const Peer&)>;
 
-// The request is posted twice: the first is refused, the second is flushed, both sides break.
+// Posts the request twice: the first one is refused, the second one is flushed, and both sides
+// break.
 void expect_refused(const ConformanceTest& test, const PairOptions& options,
                     const RequestMaker& refused) {
   const PeerBody client_body = [=](Peer& client) {
     WorkRequest request = refused(client);
-    request.signalled = false;  // failures are told all the same
+    request.signalled = false;  // failures are reported anyway
     request.id = 5;
     client.post({request, request});
     const WorkCompletion completion = client.next_completion();
@@ -118,11 +119,12 @@ TEST_P(FailureTest, PostingToAClosedQueuePairIsAnError) {
   });
 }
 
-// Neither of what is under way nor of what was done but not polled.
+// Closing returns completions neither for requests in flight nor for completed ones that were not
+// polled.
 TEST_P(FailureTest, ClosingGivesNoCompletions) {
   run_pairs({}, [](Peer& client) {
     client.post_receive(client.memory->local(), 8);
-    client.post({client.read(0, 0, 8), client.send(0, 8)});  // the server never takes it
+    client.post({client.read(0, 0, 8), client.send(0, 8)});  // the server posts no receive request
     EXPECT_TRUE(client.send_completions->wait(never_ns));
     client.queue_pair->close();
     EXPECT_FALSE(client.send_completions->wait(client.host.now_ns() + millisecond_ns));
@@ -166,7 +168,7 @@ TEST_P(FailureTest, RequestsInErrorAreFlushedInOrder) {
   });
 }
 
-// Work until nobody answers any more; between the rounds, others have their turn.
+// Writes until the peer stops responding; others get a turn between the rounds.
 void write_until_failure(Peer& client) {
   CompletionStatus status = CompletionStatus::success;
   for (std::uint64_t round = 1; status == CompletionStatus::success; ++round) {

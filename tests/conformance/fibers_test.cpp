@@ -32,7 +32,7 @@ TEST_P(FibersTest, JoinWaitsForTheEnd) {
     EXPECT_FALSE(ended) << "spawning does not wait";
     host.join(fiber);
     EXPECT_TRUE(ended);
-    host.join(fiber);  // of one that has ended, at once
+    host.join(fiber);  // returns at once if the fiber has ended
   });
 }
 
@@ -64,7 +64,7 @@ TEST_P(FibersTest, ProgramLastsUntilItsFibersHaveEnded) {
     add_pairs(
         backend, {.farewell = false}, [](Peer& client) { EXPECT_EQ(client.channel.hear(), 5U); },
         [](Peer& server) {
-          // The body returns at once; the peer lives on in the fiber.
+          // The body returns, and the fiber keeps the peer alive.
           auto peer = std::make_shared<Peer>(std::move(server));
           spawn(peer->host, [peer] {
             sleep(peer->host, millisecond_ns);
@@ -118,7 +118,7 @@ TEST_P(FibersTest, CancellationIsNoticedInTheNextCallThatWaits) {
   }
 }
 
-// The calls that a cancelled fiber returns from where it may end.
+// Calls from which a cancelled fiber may not return.
 std::vector<std::function<void(Host&)>> calls_that_are_cut_short() {
   return {
       [](Host& host) { host.sleep_until(host.now_ns() + 3'600'000 * millisecond_ns); },
@@ -215,7 +215,7 @@ TEST_P(FibersTest, DaemonsEndWithTheProgram) {
 TEST_P(FibersTest, DaemonsLiveAsLongAsOtherFibers) {
   run_alone([](Host& host) {
     const auto ticks =
-        std::make_shared<int>(0);  // the daemon may tick once more when this fiber is gone
+        std::make_shared<int>(0);  // the daemon may run once more after this fiber has ended
     spawn(host,
           [&host, ticks] {
             while (true) {

@@ -11,7 +11,7 @@ std::function<void(Arguments...)> guarded(std::function<void(Arguments...)> body
     try {
       body(arguments...);
     } catch (const RequirementFailed&) {
-      // The failure has been recorded; whoever waits for this body gives up after patience_ns.
+      // The failure has been recorded. Bodies that wait for this one give up after patience_ns.
     }
   };
 }

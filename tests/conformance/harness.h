@@ -1,8 +1,9 @@
-// The conformance suite is the contract of fabric/fabric.h as tests, written once and run on every
-// backend. This is what it asks of a backend: hosts that run bodies, and the power to harm them.
+// The conformance suite expresses the contract of fabric/fabric.h as tests, written once and run on
+// every backend. This file defines what it requires of a backend: hosts that run bodies, and ways
+// to crash them.
 //
 // A body runs as the first fiber of its host. Hosts may be fibers, threads or processes, so bodies
-// share nothing but the network: what a test has to say about a host is said in that host's body.
+// share nothing but the network, and each body makes the assertions about its own host.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +20,16 @@
 
 namespace falafel::conformance {
 
-// A test skips what its backend declares absent.
+// Tests skip what their backend declares absent.
 struct Capabilities {
   bool crashes_hosts = false;
-  bool notices_death = false;  // of a peer, before requests to it are given up
+  bool notices_death = false;  // of a peer, before requests to it time out
   bool breaks_connections = false;
   bool inlines_data = false;
   bool unreliable_connection = false;
   bool unreliable_datagram = false;
   bool changes_access = true;        // MemoryRegion::change_access
-  bool whole_words_anywhere = true;  // also those of transfers that begin within a word
+  bool whole_words_anywhere = true;  // including those of transfers that begin inside a word
 };
 
 enum class Role { client, server };
@@ -44,9 +45,9 @@ using HostBody = std::function<void(fabric::Host&)>;
 class Backend {
  public:
   virtual ~Backend() = default;
-  // Before the run. A requirement that fails in `body` fails the test and ends the body.
+  // Call before the run. A failed requirement in `body` fails the test and ends the body.
   void add_host(const HostDescription& description, HostBody body);
-  // To be called by bodies, also on their own host.
+  // Bodies call this, also for their own host.
   virtual void crash(const std::string& host) = 0;
   virtual void break_connection(const std::string& host) = 0;
 
@@ -54,7 +55,7 @@ class Backend {
   virtual void add_guarded_host(const HostDescription& description, HostBody body) = 0;
 };
 
-// Adds the hosts of a test. Called anew for every run.
+// Adds the hosts of a test. Called again for every run.
 using Program = std::function<void(Backend&)>;
 
 // A backend in one configuration.
@@ -63,8 +64,8 @@ class Variant {
   virtual ~Variant() = default;
   virtual std::string name() const = 0;  // letters, digits and underscores
   virtual Capabilities capabilities() const = 0;
-  // Runs the program under every schedule of the variant, up to the first that fails the test; says
-  // how to repeat that one. A run that does not come to its end fails the test.
+  // Runs the program under every schedule of the variant, up to the first that fails the test, and
+  // reports how to repeat it. A run that does not end fails the test.
   virtual void run(const Program& program) const = 0;
 };
 
@@ -73,11 +74,11 @@ inline void PrintTo(const VariantPointer& variant, std::ostream* stream) {
   *stream << variant->name();
 }
 
-// Of the backend that the suite is linked with.
+// The variants of the backend that is linked with the suite.
 std::vector<VariantPointer> backend_variants();
 
-// What a body cannot go on without. A failure fails the test and unwinds the body, which ASSERT_*
-// cannot do from within a function that returns a value.
+// Checks a condition that the body cannot continue without. A failure fails the test and unwinds
+// the body, which ASSERT_* cannot do in a function that returns a value.
 struct RequirementFailed {};
 [[noreturn]] void fail_requirement(const std::string& message, std::source_location location);
 
@@ -96,7 +97,7 @@ Value require(fabric::Result<Value> result,
   if constexpr (!std::is_void_v<Value>) return std::move(*result);
 }
 
-// A fiber whose requirements end it alone, as those of a body do.
+// Spawns a fiber that a failed requirement ends, as it ends a body.
 fabric::FiberId spawn(fabric::Host& host, std::function<void()> body,
                       const fabric::FiberOptions& options = {});
 

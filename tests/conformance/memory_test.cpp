@@ -1,4 +1,4 @@
-// Memory: what a host may do with its own, and what a registration gives to others.
+// Memory: a host's own accesses, and the access that a registration grants to others.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -83,7 +83,7 @@ TEST_P(MemoryTest, ProcessorSwapsAreAtomicAmongFibers) {
   });
 }
 
-// What no fabric has made.
+// A block that no fabric created.
 class ForeignBlock final : public MemoryBlock {
  public:
   std::span<std::byte> bytes() override { return bytes_; }

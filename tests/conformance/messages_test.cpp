@@ -96,7 +96,7 @@ TEST_P(MessagesTest, GoBothWaysAtOnce) {
   run_pairs({}, body, body);
 }
 
-// The processor may look at what was written before, once it has the message.
+// After it has received the message, the processor may read what was written earlier.
 TEST_P(MessagesTest, TellOfEarlierWrites) {
   run_pairs(
       {},

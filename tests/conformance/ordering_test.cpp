@@ -1,5 +1,6 @@
-// Order on one queue pair: each cell of the table in fabric/fabric.h that says "ordered", and each
-// that says "fence", with a fence. What the table leaves open is not tested: either way is right.
+// Order on one queue pair: tests each cell of the table in fabric/fabric.h that says "ordered", and
+// each that says "fence" with a fence. Cells without a guarantee are not tested, because both
+// outcomes are correct.
 #include <cstdint>
 
 #include "tests/conformance/suite.h"
@@ -12,7 +13,7 @@ FALAFEL_CONFORMANCE_SUITE(OrderingTest);
 constexpr std::uint32_t data_bytes = 200;
 constexpr std::uint64_t data_offset = 1024;  // in the server's memory
 constexpr std::uint64_t flag_offset = 2048;
-constexpr std::uint64_t source_offset = 3072;  // in the client's
+constexpr std::uint64_t source_offset = 3072;  // in the client's memory
 constexpr std::uint64_t one_offset = 4096;     // a word that is 1
 constexpr std::uint64_t message_offset = 4096;
 constexpr std::uint64_t result_offset = 5120;
@@ -40,7 +41,7 @@ WorkRequest flag_request(const Peer& client, Opcode opcode) {
   }
 }
 
-// A message with the data lands in `data_offset`, one with the flag in `message_offset`.
+// The message with the data lands at `data_offset`, and the one with the flag at `message_offset`.
 void prepare_receives(Peer& server, Opcode first) {
   if (first == Opcode::send) server.post_receive(server.memory->local(data_offset), data_bytes);
   server.post_receive(server.memory->local(message_offset), word_bytes);
@@ -153,7 +154,7 @@ WorkRequest fenced(WorkRequest request) {
   return request;
 }
 
-// A READ of much, then what would change it: the READ must have seen nothing of the change.
+// A long READ, followed by a change of its source: the READ must not see any of the change.
 void expect_old_data(Peer& client, const WorkRequest& change) {
   client.post({client.read(0, 0, 1000), fenced(change)});
   expect_successes(client, 2);
@@ -234,7 +235,7 @@ TEST_P(OrderingTest, AtomicThenFencedSend) {
       });
 }
 
-// All earlier READs, not just the one before.
+// The fence waits for all earlier READs, not only for the previous one.
 TEST_P(OrderingTest, FenceWaitsForAllThatReturnData) {
   run_pairs({}, [](Peer& client) {
     client.block().store(one_offset, 1);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint16_t loopback_service = 99;
 constexpr std::uint16_t first_service = 100;
-constexpr std::uint64_t channel_slots = 4;  // words that may be told before one is heard
+constexpr std::uint64_t channel_slots = 4;  // words that may be sent before one is received
 
 std::uint16_t channel_service(std::uint32_t client) {
   return static_cast<std::uint16_t>(first_service + 2 * client);
@@ -179,7 +179,7 @@ Loopback connect_to_itself(Site& site, const QueuePairOptions& options) {
   return {.near = std::move(*near), .far = std::move(far)};
 }
 
-// Slot 0 is for words that are told, the others are for words that are heard.
+// Slot 0 is for outgoing words, the others for incoming ones.
 Channel::Channel(Site& site, Link link)
     : memory_(site.make_memory((1 + channel_slots) * word_bytes)), link_(std::move(link)) {
   for (std::uint64_t slot = 1; slot <= channel_slots; ++slot) post_receive(slot);

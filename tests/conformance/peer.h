@@ -1,5 +1,5 @@
-// What bodies are made of: memory, connections, requests that are waited for, and pairs of hosts
-// that are set up and can talk beside the connection under test.
+// Building blocks of bodies: memory, connections, requests with waiting, and pairs of hosts that
+// can communicate besides the connection under test.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,19 @@ inline void PrintTo(Opcode opcode, std::ostream* stream) { *stream << to_string(
 
 namespace falafel::conformance {
 
-using namespace fabric;  // the suite speaks of nothing else
+using namespace fabric;  // the suite uses nothing else
 
 inline constexpr std::uint64_t microsecond_ns = 1'000;
 inline constexpr std::uint64_t millisecond_ns = 1'000'000;
-inline constexpr std::uint64_t patience_ns = 60'000 * millisecond_ns;  // what works takes less
+// far more than successful operations need
+inline constexpr std::uint64_t patience_ns = 60'000 * millisecond_ns;
 inline constexpr Access all_rights{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
 
 // -------------------------------------------------------------------------------------------------
 // Bytes
 
-// Bytes that are not zero and differ from those of other salts.
+// Returns bytes that are not zero and differ from those of other salts.
 std::vector<std::byte> pattern(std::size_t length_bytes, std::uint8_t salt = 0);
 std::vector<std::byte> read_bytes(MemoryBlock& block, std::uint64_t offset,
                                   std::size_t length_bytes);
@@ -57,7 +58,7 @@ Value from_private_data(const PrivateData& data) {
   return value;
 }
 
-// The error, if the result is one: EXPECT_EQ(error_of(result), ErrorCode::queue_full).
+// Returns the error, if the result is one: EXPECT_EQ(error_of(result), ErrorCode::queue_full).
 template <typename Value>
 std::optional<ErrorCode> error_of(const Result<Value>& result) {
   if (result.has_value()) return std::nullopt;
@@ -86,8 +87,8 @@ struct Site {
   std::unique_ptr<ProtectionDomain> protection_domain;
 };
 
-// Whether it came to hold before patience_ns was over. Looks again after random times, because a
-// program that never sleeps leaves no time to others.
+// Returns whether the condition held before patience_ns had passed. Checks at random intervals,
+// because a program that never sleeps leaves no time to others.
 bool wait_until(Host& host, const std::function<bool()>& condition);
 
 void sleep(Host& host, std::uint64_t duration_ns);
@@ -98,7 +99,7 @@ void sleep(Host& host, std::uint64_t duration_ns);
 WorkRequest make_request(Opcode opcode, MemoryAddress local, std::uint32_t length_bytes,
                          MemoryAddress remote = {});
 
-// A queue pair with completion queues of its own.
+// A queue pair with its own completion queues.
 struct Link {
   Link(Site& site, const QueuePairOptions& wanted);
 
@@ -117,20 +118,20 @@ struct Link {
   PrivateData private_data;  // what the other side sent
 };
 
-// Tries again until somebody listens there.
+// Retries until there is a listener.
 Link connect_link(Site& site, const Address& address, const QueuePairOptions& options = {},
                   const PrivateData& private_data = {});
 Link accept_link(Site& site, Listener& listener, const QueuePairOptions& options = {},
                  const PrivateData& private_data = {});
 
-// Both ends of a connection of a device with itself.
+// Both ends of a device's connection to itself.
 struct Loopback {
   Link near;
   Link far;
 };
 Loopback connect_to_itself(Site& site, const QueuePairOptions& options = {});
 
-// Words between two hosts, beside the connection under test.
+// Exchanges words between two hosts, besides the connection under test.
 class Channel {
  public:
   Channel(Site& site, Link link);
@@ -147,7 +148,7 @@ class Channel {
 // -------------------------------------------------------------------------------------------------
 // Pairs of hosts
 
-// Gives a silent responder up after 2 ms.
+// Gives up on a silent responder after 2 ms.
 inline constexpr QueuePairOptions impatient{.acknowledge_timeout_ns = millisecond_ns,
                                             .retry_count = 1};
 
@@ -156,17 +157,18 @@ struct PairOptions {
   std::uint64_t memory_bytes = 8192;
   Access access = all_rights;  // of each side's memory
   std::uint32_t client_count = 1;
-  bool farewell = true;  // the sides wait for each other at the end: not if one of them dies
+  bool farewell = true;  // the sides wait for each other at the end; false if one of them crashes
 };
 
-// What the sides on one host share. A base, so that it outlives the queue pairs of a Peer.
+// State that the sides on one host share. A base class, so that it outlives the queue pairs of a
+// Peer.
 struct Home {
   std::shared_ptr<Site> site;
   std::shared_ptr<Memory> memory;
 };
 
 // One side of a connection between the server and a client, with memory that the other side may
-// use. Requests are made from offsets in the own memory and in the other side's.
+// access. Requests take offsets in this side's and in the other side's memory.
 struct Peer : Home, Link {
   Peer(Home home, Link link, Channel channel_beside, std::uint32_t client_index);
 
@@ -182,7 +184,7 @@ struct Peer : Home, Link {
 
   void succeed(const WorkRequest& request,
                std::source_location location = std::source_location::current());
-  // Bytes of the other side's memory, by READ into the start of the own memory.
+  // Reads bytes of the other side's memory into the start of this side's memory.
   std::vector<std::byte> fetch(std::uint64_t remote_offset, std::uint32_t length_bytes);
   std::uint64_t fetch_word(std::uint64_t remote_offset);
   MemoryAddress remote(std::uint64_t offset) const { return {remote_key, offset}; }
@@ -193,7 +195,7 @@ struct Peer : Home, Link {
   std::uint32_t remote_key;
 };
 
-// The error of posting, if there is one.
+// Posts the request and returns the error of posting, if any.
 std::optional<ErrorCode> error_of_posting(Peer& peer, const WorkRequest& request);
 std::optional<ErrorCode> error_of_posting(Peer& peer, std::span<const WorkRequest> chain);
 
@@ -201,8 +203,9 @@ using PeerBody = std::function<void(Peer&)>;
 
 inline void nothing(Peer&) {}
 
-// Adds "server" and client_count hosts "client_0", ... Each side of each pair runs its body; the
-// server's sides are fibers, and share one memory. `at_end` sees it after all of them.
+// Adds the host "server" and client_count hosts "client_0", ... Each side of each pair runs its
+// body; the server's sides are fibers that share one memory. `at_end` sees that memory after all of
+// them.
 void add_pairs(Backend& backend, const PairOptions& options, const PeerBody& client,
                const PeerBody& server = nothing,
                const std::function<void(Site&, Memory&)>& at_end = {});

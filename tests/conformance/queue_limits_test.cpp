@@ -1,4 +1,4 @@
-// Queues have as many places as was asked for, and limits are kept.
+// Queues have the requested capacity, and limits are enforced.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -108,7 +108,8 @@ TEST_P(QueueLimitsTest, ReceiveQueueHasItsOwnPlaces) {
 // -------------------------------------------------------------------------------------------------
 // READs and atomics outstanding
 
-// With one at a time, the first READ is over before the second starts; what is behind waits too.
+// With one outstanding READ, the first one completes before the second one starts; later requests
+// wait too.
 TEST_P(QueueLimitsTest, ReadsBeyondTheLimitWait) {
   run_pairs({.queue_pair = {.max_outstanding_reads_and_atomics = 1}}, [](Peer& client) {
     client.block().write(4096, pattern(1000));
@@ -134,8 +135,8 @@ TEST_P(QueueLimitsTest, OneAtATimeIsInOrder) {
   });
 }
 
-// As many READs as may be outstanding, one more, and a WRITE. When the WRITE starts, one of the
-// first READs is over, so not all of them have seen it.
+// Posts the permitted number of READs, one more, and a WRITE. When the WRITE starts, at least one
+// of the first READs has completed, so not all of them can have seen it.
 void expect_limit(Peer& client, std::uint32_t limit) {
   constexpr std::uint32_t size_bytes = 64;
   if (limit + 2 > client.options.max_send_requests) return;
@@ -173,7 +174,7 @@ TEST_P(QueueLimitsTest, LimitOfTheDeviceCapsWhatIsAskedFor) {
 // -------------------------------------------------------------------------------------------------
 // Limits of completion queues and of the device
 
-// To a listener that does not answer, so that there is an error whatever the options are.
+// Connects to a listener that does not answer, so that there is an error for any options.
 std::optional<ErrorCode> error_of_connecting(Site& site, const QueuePairOptions& options) {
   const auto listener = require(site.device.listen(1));
   return error_of(
@@ -231,7 +232,7 @@ TEST_P(QueueLimitsTest, DeviceLimitsAreKept) {
   });
 }
 
-// A length is a number of 32 bits: where the device takes all of them there is nothing to refuse.
+// Lengths are 32-bit numbers; a device that accepts all of them refuses nothing.
 TEST_P(QueueLimitsTest, MessageOverTheDevicesLimitIsRefused) {
   run_pairs({}, [](Peer& client) {
     const std::uint64_t too_long =
@@ -263,7 +264,7 @@ TEST_P(QueueLimitsTest, QueuePairNeedsItsParts) {
   });
 }
 
-// What no fabric has made.
+// A domain that no fabric created.
 class ForeignDomain final : public ProtectionDomain {
  public:
   Result<std::unique_ptr<MemoryRegion>> register_memory(std::shared_ptr<MemoryBlock>, std::uint64_t,

@@ -1,5 +1,5 @@
-// Shared memory as a backend of the conformance suite. Hosts are threads of this process, or processes of
-// their own, which can be killed. Schedules are what the machine makes of them, so runs are repeated.
+// Shared memory as a backend of the conformance suite. Hosts are threads of this process, or
+// processes, which can be killed. The machine determines the schedules, so runs are repeated.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -23,10 +23,10 @@ namespace falafel::conformance {
 namespace {
 
 constexpr std::uint64_t memory_limit_bytes = std::uint64_t{1} << 28U;
-// Longer than any test waits for what does not come.
+// Longer than any test waits for an event that does not occur.
 constexpr std::chrono::seconds patience{120};
 
-// A directory of its own, gone at the end.
+// A directory that is removed at the end.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -110,7 +110,7 @@ class ThreadsBackend final : public ShmBackend {
 
 constexpr std::size_t max_hosts = 16;
 
-// Known to all processes of a run.
+// State that all processes of a run share.
 struct Roster {
   std::atomic<bool> complete;
   std::array<std::atomic<pid_t>, max_hosts> processes;
@@ -135,7 +135,7 @@ class ProcessesBackend final : public ShmBackend {
   }
 
   void run() override {
-    std::fflush(nullptr);  // or the children would print it again
+    std::fflush(nullptr);  // prevents the children from printing it again
     for (std::size_t index = 0; index < hosts_.size(); ++index) start(index);
     roster_->complete.store(true);
     const auto deadline = std::chrono::steady_clock::now() + patience;

@@ -1,5 +1,5 @@
-// The simulator as a backend of the conformance suite: each strategy with each profile of a device,
-// many seeds each and no faults; and recorded runs that are replayed.
+// The simulator as a backend of the conformance suite: each strategy with each device profile, with
+// many seeds and without faults; and replays of recorded runs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ sim::RunResult simulate(const Program& program, const SimulationOptions& options
   return result;
 }
 
-// The options that are not the default ones, as replay files and the command line spell them.
+// The options that differ from their defaults, as replay files and the command line name them.
 std::string describe(const SimulationOptions& options) {
   std::string text = "simulator";
   for (const sim::OptionDescription& description : sim::option_descriptions()) {
@@ -102,7 +102,7 @@ class SimulatorVariant : public Variant {
   std::uint64_t seed_count_;
 };
 
-// Each run is recorded and run again from the recording, which must take the same course.
+// Records each run and replays it; the replay must take the same course.
 class ReplayVariant final : public SimulatorVariant {
  public:
   using SimulatorVariant::SimulatorVariant;
@@ -125,11 +125,11 @@ class ReplayVariant final : public SimulatorVariant {
 SimulationOptions options_of(StrategyKind strategy) {
   SimulationOptions options;
   options.strategy = strategy;
-  options.pct_steps = 300;  // about the length of a test, so that the priorities change within it
+  options.pct_steps = 300;  // roughly the length of a test, so that priorities change during it
   return options;
 }
 
-// Devices that differ from the default one, each in one respect.
+// Devices that differ from the default one in one respect each.
 std::vector<Profile> profiles(StrategyKind strategy) {
   const SimulationOptions standard = options_of(strategy);
   std::vector<Profile> all;

@@ -1,5 +1,5 @@
-// A test suite that runs on all backends: compiled once, linked with each. Test names read
-// Backend/AtomicsTest.MisalignedIsRefused/random_word: suite, test, variant of the backend.
+// A test suite that runs on all backends: compiled once and linked with each. Test names have the
+// form Backend/AtomicsTest.MisalignedIsRefused/random_word: suite, test, variant of the backend.
 #pragma once
 
 #include <gtest/gtest.h>

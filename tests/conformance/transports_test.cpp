@@ -1,5 +1,5 @@
 // What the unreliable transports can do and what they refuse. They may lose anything, so a test
-// that waits for data sends it again.
+// that waits for data sends it repeatedly.
 #include <cstdint>
 #include <optional>
 
@@ -43,7 +43,7 @@ TEST_P(TransportsTest, UnreliableConnectionBringsNothingBack) {
   });
 }
 
-// Completion frees the local buffer: what the client puts there afterwards is not what lands.
+// A completion releases the local buffer: what the client writes to it later must not land.
 TEST_P(TransportsTest, UnreliableWriteLands) {
   if (!capabilities().unreliable_connection) GTEST_SKIP();
   run_pairs(
@@ -117,7 +117,7 @@ struct DatagramLink : Link {
   Memory memory;
 };
 
-// Answers each datagram with its first word, doubled, until none has come for long.
+// Answers each datagram with its first word, doubled, until none has arrived for a long time.
 void echo(Peer& server, DatagramLink& link) {
   while (link.receive_completions->wait(server.host.now_ns() + 100 * millisecond_ns)) {
     const WorkCompletion completion = link.next_received();
@@ -162,7 +162,7 @@ TEST_P(TransportsTest, DatagramTellsWhereItCameFrom) {
       });
 }
 
-// Of a queue pair that the server does not have.
+// The address of a queue pair that does not exist on the server.
 DatagramAddress address_of_nobody(Peer& client) {
   return require(client.site->device.resolve("server", 0xabcdef));
 }

@@ -1,6 +1,6 @@
-// Real RDMA as a backend of the conformance suite: hosts are processes of one machine, each with an
-// address of its own on the network interface of device rxe0, which tests/vm prepares. Schedules are what
-// the machine makes of them, so runs are repeated.
+// Real RDMA as a backend of the conformance suite. Hosts are processes of one machine, each with
+// its own address on the network interface of device rxe0, which tests/vm prepares. The machine
+// determines the schedules, so runs are repeated.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 
 constexpr const char* device_name = "rxe0";
 constexpr std::size_t max_hosts = 16;
-// Longer than any test waits for what does not come.
+// Longer than any test waits for an event that does not occur.
 constexpr std::chrono::seconds patience{120};
 
 struct HostOfProgram {
@@ -36,28 +36,28 @@ struct HostOfProgram {
   HostBody body;
 };
 
-// Known to all processes of a run.
+// State that all processes of a run share.
 struct Roster {
   std::atomic<bool> complete;
   std::array<std::atomic<pid_t>, max_hosts> processes;
   std::array<std::atomic<bool>, max_hosts> killed;
 };
 
-// Its address comes or goes with a host's life: a dead host does not answer, as opposed to a living one
-// on which nobody listens.
+// A host's address exists only while the host lives. A crashed host therefore does not respond, in
+// contrast to a living one without a listener.
 void set_address(const std::string& host, bool present) {
   const std::string command = fmt::format(
       "ip address {} $(awk '$2 == \"{}\" {{ print $1 }}' /etc/hosts)/32 dev dummy0 2>/dev/null",
       present ? "add" : "del", host);
-  // Adding fails where it is present already.
+  // Adding an address fails if it is already present.
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): of this machine alone
   FALAFEL_ASSERT(status == 0 || present, "'{}' failed", command);
 }
 
-// Until the system has taken back what the process had, its queue pairs among it.
+// Waits until the system has reclaimed the process's resources, including its queue pairs.
 void await_end(pid_t process) {
   const int handle = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-  if (handle < 0) return;  // it is gone
+  if (handle < 0) return;  // the process has already ended
   pollfd ended{.fd = handle, .events = POLLIN, .revents = 0};
   ::poll(&ended, 1, -1);
   ::close(handle);
@@ -101,7 +101,7 @@ class VerbsBackend final : public Backend {
   }
 
   void run() {
-    std::fflush(nullptr);  // or the children would print it again
+    std::fflush(nullptr);  // prevents the children from printing it again
     for (std::size_t index = 0; index < hosts_.size(); ++index) start(index);
     roster_->complete.store(true);
     const auto deadline = steady_clock::now() + patience;
@@ -159,7 +159,7 @@ class VerbsVariant final : public Variant {
       : name_(std::move(name)), spin_ns_(spin_ns), runs_(runs) {}
 
   std::string name() const override { return name_; }
-  // What Soft-RoCE of Linux 6.1 cannot do, docs/verbs.md explains.
+  // docs/verbs.md explains what Soft-RoCE of Linux 6.1 does not support.
   Capabilities capabilities() const override {
     return {.crashes_hosts = true,
             .inlines_data = true,

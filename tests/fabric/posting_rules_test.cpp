@@ -1,5 +1,5 @@
-// Every rule, broken alone, with the error that names it. The conformance suite tests that each backend
-// applies the rules.
+// Violates each rule separately and expects the error that names it. The conformance suite tests
+// that each backend applies the rules.
 #include "fabric/posting_rules.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace falafel::fabric {
 namespace {
 
 TEST(RandomGenerator, IsSplitmix64) {
-  RandomGenerator random(0);  // the numbers of other implementations
+  RandomGenerator random(0);  // matches other implementations
   EXPECT_EQ(random.next(), 0xe220a8397b1dcdafU);
   EXPECT_EQ(random.next(), 0x6e789e6aa1b965f4U);
   EXPECT_EQ(random.next(), 0x06c45d188009454fU);

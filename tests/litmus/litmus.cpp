@@ -12,7 +12,8 @@
 namespace falafel::litmus {
 namespace {
 
-// A litmus program is over after a hundred steps or so; one that takes this many goes in circles.
+// A litmus program ends after about a hundred steps; one that takes this many is in an endless
+// loop.
 constexpr std::uint64_t step_limit = 20'000;
 constexpr std::uint64_t usual_steps = 64;
 
@@ -35,7 +36,7 @@ sim::SimulationOptions options_for(const Litmus& litmus, std::uint64_t seed) {
 
 struct RunOutcome {
   std::uint64_t digits = 0;
-  std::string explanation;  // unless the run ended as it should
+  std::string explanation;  // empty if the run ended normally
 };
 
 RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options, std::uint64_t seed,

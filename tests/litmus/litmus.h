@@ -1,10 +1,9 @@
-// Litmus tests of the simulator: a program of a few requests, the outcomes that it must be able to
-// have, and the promise that it has no others. A test is tried with many seeds, alternating a
-// random walk and PCT. It fails if an outcome that is listed does not appear soon, or if one that
-// is not listed appears at all; then it prints how often each outcome was seen and the seed of the
-// first of each.
+// Litmus tests of the simulator. A test is a program of a few requests with the set of outcomes
+// that must occur and a claim that no other outcome occurs. Each test runs with many seeds,
+// alternating a random walk and PCT. It fails if a listed outcome does not appear soon or if an
+// unlisted one appears. It then prints the frequency of each outcome and the first seed of each.
 //
-// An outcome is a number whose hexadecimal digits are what was seen: digits(1, 0) is 0x10.
+// An outcome is a number whose hexadecimal digits are the observed values: digits(1, 0) is 0x10.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace falafel::litmus {
 
-// Words of the server's memory, as the programs name them.
+// Names of words in the server's memory.
 inline constexpr std::uint64_t x = 0;
 inline constexpr std::uint64_t y = 2;  // after a second word of x
 inline constexpr std::uint64_t z = 4;  // after a second word of y
@@ -34,10 +33,10 @@ struct Litmus {
   Program server;
   std::vector<Program> clients;
   std::function<std::uint64_t(Trial&)> outcome;
-  std::vector<AllowedOutcome> allowed;    // all of them, each reached within reach_schedules
-  std::vector<AllowedOutcome> tolerated;  // allowed, but no fault if they never appear
-  // What the outcomes that are not listed have in common; empty if nothing that is worth a million
-  // schedules is missing from the list.
+  std::vector<AllowedOutcome> allowed;    // each must occur within reach_schedules
+  std::vector<AllowedOutcome> tolerated;  // allowed, but not required to appear
+  // What all unlisted outcomes have in common; empty if nothing worth a million schedules is
+  // unlisted.
   std::string_view forbidden;
 };
 
@@ -50,16 +49,16 @@ struct Tally {
 };
 using OutcomeTable = std::map<std::uint64_t, Tally>;
 
-// The outcome of a run that did not end as it should.
+// The outcome of a run that did not end normally.
 inline constexpr std::uint64_t incomplete_outcome = ~std::uint64_t{0};
 
-// Tries the seeds from 0 on; stops at an outcome that is not listed.
+// Tries seeds from 0 on; stops at an unlisted outcome.
 OutcomeTable run_litmus(const Litmus& litmus, std::uint64_t schedules);
 
-// Runs it and reports to GoogleTest.
+// Runs the test and reports to GoogleTest.
 void verify(const Litmus& litmus);
 
-// One digit for each value; what needs more than a digit is shown as f.
+// One digit per value; values that need more than one digit are shown as f.
 template <typename... Values>
 constexpr std::uint64_t digits(Values... values) {
   std::uint64_t packed = 0;
@@ -69,7 +68,7 @@ constexpr std::uint64_t digits(Values... values) {
   return packed;
 }
 
-// The words seen, as digits, from the register `first` on.
+// The observed words as digits, starting with the register `first`.
 std::uint64_t seen_digits(const Trial& trial, std::size_t count, std::size_t first = 0);
 
 }  // namespace falafel::litmus

@@ -12,9 +12,8 @@ namespace {
 using fabric::Transport;
 using fabric::word_bytes;
 
-// The server listens before the clients connect, and everybody is connected before the programs
-// start. Both moments are the same for all, so the clock jumps there and everybody becomes ready at
-// once.
+// The server listens before the clients connect, and all connections exist before the programs
+// start. Both times are fixed, so the clock jumps there and all parties become ready at once.
 constexpr std::uint64_t connecting_starts_ns = 1'000'000;
 constexpr std::uint64_t programs_start_ns = 2'000'000;
 constexpr std::uint16_t first_service = 1;
@@ -95,7 +94,7 @@ std::size_t Party::add_region(std::uint64_t word, std::uint64_t count, fabric::A
   return regions_.size() - 1;
 }
 
-// Connections come to the devices in turn.
+// Connections use the devices in turn.
 std::size_t Party::accept() {
   const std::size_t device = queue_pairs_.size() % listeners_.size();
   auto request = listeners_.at(device)->accept(fabric::never_ns);
@@ -103,7 +102,8 @@ std::size_t Party::accept() {
   return queue_pairs_.size() - 1;
 }
 
-// Again and again until the server listens: a latency spike may let the time come before it does.
+// Retries until the server listens, because a latency spike may delay the server beyond the fixed
+// time.
 std::size_t Party::connect() {
   const fabric::Address address{server_name,
                                 static_cast<std::uint16_t>(first_service + server_device())};

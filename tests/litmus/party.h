@@ -1,6 +1,6 @@
-// The stage of a litmus test: a server whose memory is what the tests look at, and clients
-// connected to it. A party is one host with its memory, its queue pairs and short words for what it
-// asks of them; places are counted in words. The server's program begins once it has accepted all
+// The environment of a litmus test: a server whose memory the tests observe, and clients connected
+// to it. A party is one host with its memory, its queue pairs and short names for its requests.
+// Locations are counted in words. The server's program begins after it has accepted all
 // connections.
 #pragma once
 
@@ -19,22 +19,22 @@
 
 namespace falafel::litmus {
 
-inline constexpr std::size_t max_requests = 16;  // of one party in one run
+inline constexpr std::size_t max_requests = 16;  // per party and run
 inline constexpr std::size_t max_devices = 2;
 
 class Party;
 class Trial;
 using Program = std::function<void(Party&)>;
 
-// What the parties of a run are given.
+// The configuration of a run's parties.
 struct Stage {
-  std::uint64_t memory_words = 16;  // of each party; those of clients serve as local buffers
+  std::uint64_t memory_words = 16;  // per party; clients use their memory as local buffers
   std::uint64_t client_count = 1;
   std::uint64_t connections_per_client = 1;
   std::uint64_t server_device_count = 1;  // client i uses device i modulo this
   bool destruction_drains = false;        // of the server's devices
-  fabric::QueuePairOptions queue_pair;    // without the objects that it refers to
-  Program prepare_server;                 // once connected, before all programs
+  fabric::QueuePairOptions queue_pair;    // without references to objects
+  Program prepare_server;                 // runs once connected, before all programs
 };
 
 class Party {
@@ -48,14 +48,14 @@ class Party {
   fabric::ProtectionDomain& domain() const { return *domains_.front(); }
   fabric::QueuePair& queue_pair(std::size_t index = 0) const { return *queue_pairs_.at(index); }
 
-  // The processor. Each access is a step of its own, so that traffic may come in before it.
+  // Accesses by the processor. Each access is a separate step, so traffic may arrive before it.
   std::uint64_t load(std::uint64_t word);
   void store(std::uint64_t word, std::uint64_t value);
   std::uint64_t processor_compare_and_swap(std::uint64_t word, std::uint64_t expected,
                                            std::uint64_t desired);
-  void yield_at_random(std::uint64_t most);  // lets others move up to so many times
+  void yield_at_random(std::uint64_t most);  // lets other actors take up to `most` steps
 
-  // Requests to the server's memory; each takes the next words of the own memory as its local
+  // Requests to the server's memory. Each uses the next words of the party's own memory as local
   // buffer.
   fabric::WorkRequest read(std::uint64_t word, std::uint64_t count = 1);
   fabric::WorkRequest write(std::uint64_t word, std::initializer_list<std::uint64_t> values);
@@ -68,23 +68,23 @@ class Party {
   void post(std::initializer_list<fabric::WorkRequest> chain, std::size_t queue_pair = 0);
   fabric::Result<void> try_post(std::initializer_list<fabric::WorkRequest> chain,
                                 std::size_t queue_pair = 0);
-  void finish();  // waits until everything posted and signalled has completed
+  void finish();  // waits until all posted signalled requests have completed
   std::uint64_t result(const fabric::WorkRequest& request, std::uint64_t index = 0) const;
   fabric::CompletionStatus status(const fabric::WorkRequest& request) const;
-  // The identifiers of the requests in the order of their completions.
+  // The identifiers of the requests in completion order.
   const std::vector<std::uint64_t>& completed() const { return completed_; }
 
   void post_receive(std::uint64_t word, std::uint64_t count = 1, std::size_t queue_pair = 0);
-  // Empty at the deadline.
+  // Returns nullopt at the deadline.
   std::optional<fabric::WorkCompletion> await_message(std::uint64_t deadline_ns = fabric::never_ns);
-  bool has_completion();                               // of any kind, not looked at yet
-  std::uint64_t final_word(std::uint64_t word) const;  // of the own memory, once the run is over
+  bool has_completion();                               // a completion that was not polled yet
+  std::uint64_t final_word(std::uint64_t word) const;  // of this party's memory after the run
 
   fabric::ProtectionDomain& add_domain();
-  // Registers a part of the memory once more; the index of the new region.
+  // Registers a part of the memory again; returns the index of the new region.
   std::size_t add_region(std::uint64_t word, std::uint64_t count, fabric::Access access,
                          fabric::ProtectionDomain& domain);
-  // Another connection, as the server and as the client; its index.
+  // Create another connection, as the server and as the client; they return its index.
   std::size_t accept();
   std::size_t connect();
 
@@ -106,7 +106,7 @@ class Party {
   fabric::Host& host_;
   std::shared_ptr<fabric::MemoryBlock> memory_;
   std::vector<std::unique_ptr<fabric::ProtectionDomain>>
-      domains_;                                                 // one for each device, then others
+      domains_;  // one per device, then additional ones
   std::vector<std::unique_ptr<fabric::MemoryRegion>> regions_;  // likewise
   std::vector<std::unique_ptr<fabric::CompletionQueue>> send_completions_;
   std::vector<std::unique_ptr<fabric::CompletionQueue>> receive_completions_;
@@ -119,8 +119,8 @@ class Party {
   std::vector<std::uint64_t> completed_;
 };
 
-// One run of a litmus test. The parties live until it goes, so nothing is torn down while others
-// work.
+// One run of a litmus test. The parties live until it is destroyed, so nothing is torn down while
+// others are active.
 class Trial {
  public:
   Trial(sim::Simulation& simulation, const Stage& stage, const Program& server,
@@ -130,12 +130,12 @@ class Trial {
   const Stage& stage() const { return stage_; }
   Party& server() { return parties_.front(); }
   Party& client(std::size_t index = 0) { return parties_.at(index + 1); }
-  // A word of the server's memory once the run is over.
+  // A word of the server's memory after the run.
   std::uint64_t final_word(std::uint64_t word) { return server().final_word(word); }
 
-  // What the programs saw: the registers of the test.
+  // The values that the programs observed: the registers of the test.
   std::array<std::uint64_t, 8> seen{};
-  sim::RunResult result;  // once the run is over
+  sim::RunResult result;  // valid after the run
 
  private:
   void add_party(std::size_t number, const std::string& name, const Program& program);
@@ -148,7 +148,7 @@ class Trial {
 inline constexpr fabric::Access every_right{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
 
-// Host names, as the simulation's faults take them.
+// Host names for the simulation's faults.
 inline constexpr const char* server_name = "server";
 inline constexpr const char* client_names[] = {"client", "second client"};
 

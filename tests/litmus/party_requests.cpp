@@ -1,4 +1,4 @@
-// What a party does once it is connected: its processor, requests to the server's memory, messages.
+// The actions of a connected party: processor accesses, requests to the server's memory, messages.
 #include <algorithm>
 #include <span>
 
@@ -132,7 +132,7 @@ void Party::finish() {
       statuses_.at(completion.id) = completion.status;
       completed_.push_back(completion.id);
     }
-    // An unsignalled request that fails completes too, beyond what was counted.
+    // An unsignalled request that fails also completes, in addition to those that were counted.
     outstanding_ -= std::min<std::uint64_t>(outstanding_, count);
   }
 }

@@ -1,4 +1,4 @@
-// Rules 1 to 4: what a transfer moves whole, and in which order its parts land.
+// Rules 1 to 4: the units that a transfer moves atomically, and the order in which its parts land.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 
-// A word that was zero and is written as all ones: 0 old, 1 new, 2 a part of each.
+// A word that was zero and is written as all ones: 0 old, 1 new, 2 a mixture.
 std::uint64_t classify(std::uint64_t word) { return word == 0 ? 0 : word == all_ones ? 1 : 2; }
 
 void read_into_seen(Party& client, std::uint64_t word, std::uint64_t count) {
@@ -60,7 +60,7 @@ Litmus write_meets_read(std::uint64_t words) {
         }
       },
   };
-  // What was seen in each half: 1 only old words, 2 only new ones, 3 both.
+  // What each half contained: 1 only old words, 2 only new ones, 3 both.
   litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
   return litmus;
 }
@@ -126,7 +126,7 @@ TEST(Litmus, Rule02_address_order_is_an_option) {
 
 namespace {
 
-// A WRITE of three words; the processor looks at them, the last one first.
+// A WRITE of three words; the processor loads them, the last one first.
 Litmus write_meets_descending_loads() {
   Litmus litmus;
   litmus.server = [](Party& server) {

@@ -1,5 +1,5 @@
-// Rule 5, second half of the table: a READ or atomic comes before a WRITE, atomic or SEND only if
-// that one is fenced. Each test has one cell, with the fence or without it.
+// Rule 5, second half of the table: a READ or atomic precedes a later WRITE, atomic or SEND only if
+// the later request is fenced. Each test covers one cell, with or without the fence.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -69,7 +69,7 @@ TEST(Litmus, Rule05_fenced_atomic_waits_for_read) {
 
 namespace {
 
-// The server answers the message by a store that the READ must not see.
+// The server answers the message with a store that the READ must not see.
 Litmus read_then_send(bool fence) {
   Litmus litmus;
   litmus.server = [](Party& server) {

@@ -1,6 +1,6 @@
-// Rule 5, first half of the table: WRITE and SEND come before everything that follows them on their
-// queue pair. Each test has one cell: a first request, a second one, and who could see them
-// swapped.
+// Rule 5, first half of the table: WRITE and SEND precede everything that follows them on their
+// queue pair. Each test covers one cell: a first request, a second one, and an observer that could
+// see them in the wrong order.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"

@@ -1,4 +1,4 @@
-// Rules 6 to 9: READs among themselves, the fence, a CAS after WRITEs, and several queue pairs.
+// Rules 6 to 9: order among READs, the fence, a CAS after WRITEs, and several queue pairs.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -42,7 +42,7 @@ TEST(Litmus, Rule07_fenced_read_waits_for_read) {
   verify(litmus);
 }
 
-// Everything before the fence, not just the last request, and whether posted together or not.
+// The fence covers all earlier requests, not only the last one, whether posted together or not.
 TEST(Litmus, Rule07_fence_waits_for_all_earlier) {
   Litmus litmus;
   litmus.clients = {[](Party& client) {
@@ -98,7 +98,7 @@ TEST(Litmus, Rule07_fence_is_refused_where_nothing_returns_data) {
 
 namespace {
 
-// A WRITE of two words to x, then an atomic on y: what an observer of y finds in x.
+// A WRITE of two words to x, then an atomic on y. Tests which words of x an observer of y finds.
 Litmus writes_then_atomic() {
   Litmus litmus;
   litmus.clients = {[](Party& client) {

@@ -1,4 +1,4 @@
-// Rule 10: what the completion of a request says, and what it does not.
+// Rule 10: what the completion of a request guarantees, and what it does not.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -6,8 +6,8 @@
 namespace falafel::litmus {
 namespace {
 
-// The client tells what has completed in seen[0]; the processor of the server looks there first,
-// then into its memory.
+// The client reports completions in seen[0]. The server's processor reads seen[0] first, then its
+// memory.
 void look_after_the_flag(Party& server) {
   server.host().yield();
   const std::uint64_t flag = server.trial().seen[0];
@@ -41,7 +41,7 @@ TEST(Litmus, Rule10_write_completion_does_not_reach_the_processor) {
 TEST(Litmus, Rule10_read_on_the_same_queue_pair_does) {
   Litmus litmus = flag_and_load([](Party& client) {
     const auto write = client.write(x, {1});
-    const auto read = client.read(y);  // any word will do
+    const auto read = client.read(y);  // any word suffices
     if (client.host().random(2) == 0) {
       client.post({write, read});
     } else {
@@ -84,7 +84,7 @@ TEST(Litmus, Rule10_write_completion_does_not_reach_other_queue_pairs) {
 
 namespace {
 
-// The client changes the source of a WRITE at a moment that the test chooses.
+// The client changes the source of a WRITE at a moment chosen by the test.
 Litmus source_changes(std::function<void(Party&, const fabric::WorkRequest&)> post) {
   Litmus litmus;
   litmus.stage.queue_pair.max_inline_bytes = fabric::word_bytes;
@@ -117,7 +117,7 @@ TEST(Litmus, Rule10_inline_source_is_free_at_once) {
 
 TEST(Litmus, Rule10_source_is_free_after_completion) {
   Litmus litmus = source_changes([](Party& client, const fabric::WorkRequest& write) {
-    // Its own completion, or that of a later request if it is unsignalled.
+    // Waits for the request's own completion, or for that of a later request if it is unsignalled.
     if (client.host().random(2) == 0) {
       client.post({write});
     } else {

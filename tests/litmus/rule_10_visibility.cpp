@@ -1,5 +1,5 @@
-// Rules 8 and 10: when the processor of the responder sees a WRITE. Under the option late_visibility it may
-// see words late; these tests say until when.
+// Rules 8 and 10: when the responder's processor sees a WRITE. With the option late_visibility, it
+// may see words late; these tests check the latest moment.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -25,7 +25,7 @@ void write_x_then_swap_y(Party& client) {
   client.finish();
 }
 
-// The second client tells in seen[0] what it has found in x; the processor looks there first.
+// The second client reports in seen[0] what it found in x; the processor reads seen[0] first.
 void look_after_the_second_client(Party& server) {
   server.host().yield();
   const std::uint64_t found = server.trial().seen[0];
@@ -153,7 +153,7 @@ TEST(Litmus, Rule08_atomic_does_not_show_writes_to_the_processor) {
   verify(litmus);
 }
 
-// What a processor does that may not trust its own view: it asks the device.
+// A processor that cannot trust its own view reads through the device.
 TEST(Litmus, Rule08_reads_find_the_writes_before_an_atomic_that_the_processor_sees) {
   Litmus litmus = late_visibility([](Party& server) { server.trial().seen[0] = server.load(y); },
                                   write_x_then_swap_y);

@@ -1,5 +1,5 @@
-// Rules 11 to 15: what atomics are atomic against, what a failing one does, and how many are under
-// way.
+// Rules 11 to 15: the accesses with respect to which atomics are atomic, the effects of a failing
+// atomic, and the number of outstanding ones.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -27,7 +27,7 @@ Litmus two_increments() {
   return litmus;
 }
 
-// A CAS of the client from 0 to 1, and what the program of the server does to the same word.
+// The client's CAS from 0 to 1, and the server program's access to the same word.
 Litmus swap_meets(Program server, fabric::AtomicCapability capability) {
   Litmus litmus;
   litmus.options.atomic_capability = capability;
@@ -120,7 +120,7 @@ TEST(Litmus, Rule11_not_against_writes) {
 
 namespace {
 
-// A CAS that cannot succeed meets a store of the processor.
+// A CAS that cannot succeed races with a store of the processor.
 Litmus failing_swap_meets_store(bool writes_back) {
   Litmus litmus;
   litmus.options.failing_cas_writes_back = writes_back;

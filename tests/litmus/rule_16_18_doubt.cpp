@@ -1,4 +1,4 @@
-// Rules 16 to 18: what is known of requests that were under way when a connection broke.
+// Rules 16 to 18: what is known about requests that were in flight when a connection broke.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -13,7 +13,7 @@ constexpr std::uint64_t retried = static_cast<std::uint64_t>(CompletionStatus::r
 constexpr std::uint64_t flushed = static_cast<std::uint64_t>(CompletionStatus::flushed);
 static_assert(retried == 4 && flushed == 6, "as the outcomes below have it");
 
-// The connection breaks at some moment, as the client or as the server finds out.
+// The connection breaks at a random moment; the client or the server detects it.
 void break_at_random(Party& server) {
   server.yield_at_random(most_yields);
   const bool at_client = server.host().random(2) == 0;
@@ -26,7 +26,7 @@ bool succeeded(const Party& client, const fabric::WorkRequest& request) {
 
 }  // namespace
 
-// Whatever is late or slow, one queue pair applies an atomic once.
+// Despite all delays, one queue pair applies an atomic only once.
 TEST(Litmus, Rule16_one_queue_pair_applies_an_atomic_once) {
   Litmus litmus;
   litmus.options.set_fault_rate(sim::FaultKind::late_packets, 4);
@@ -87,7 +87,7 @@ TEST(Litmus, Rule17_write_lands_in_part) {
     client.finish();
     client.trial().seen[0] = succeeded(client, write);
   }};
-  // How many packets landed; f if not whole packets from the first on.
+  // The number of packets that landed; f unless they are whole packets from the first one on.
   litmus.outcome = [](Trial& trial) {
     std::uint64_t landed = 0;
     while (landed < 3 * packet_words && trial.final_word(landed) == 1) ++landed;
@@ -125,7 +125,7 @@ TEST(Litmus, Rule17_outcome_of_a_cas_is_unknown) {
   verify(litmus);
 }
 
-// Requests that are ordered are applied up to one of them and no further.
+// Ordered requests are applied up to one of them and no further.
 TEST(Litmus, Rule17_what_is_ordered_before_was_applied_too) {
   Litmus litmus;
   litmus.server = break_at_random;
@@ -183,7 +183,7 @@ TEST(Litmus, Rule17_no_order_without_fence_in_failure) {
   verify(litmus);
 }
 
-// The fabric owns a buffer until completion, even if that tells of a failure.
+// The fabric owns a buffer until the completion, even if the completion reports a failure.
 TEST(Litmus, Rule17_local_buffer_is_free_after_failure) {
   Litmus litmus;
   litmus.server = break_at_random;

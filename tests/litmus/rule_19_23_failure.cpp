@@ -1,5 +1,5 @@
-// Rules 19 to 23: refused access, slow detection, death of either side, and no receive request in
-// time.
+// Rules 19 to 23: refused access, slow failure detection, a crash of either side, and a missing
+// receive request.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -16,7 +16,7 @@ static_assert(static_cast<int>(CompletionStatus::remote_access_error) == 3 &&
                   static_cast<int>(CompletionStatus::flushed) == 6,
               "as the outcomes below have it");
 
-// Requests that the server refuses, each for another reason. Word z is outside of all other
+// Requests that the server refuses, each for a different reason. Word z is outside all other
 // regions.
 constexpr std::uint64_t reasons_to_refuse = 6;
 constexpr fabric::Access read_only{.remote_read = true};
@@ -79,7 +79,7 @@ TEST(Litmus, Rule19_refused_access_breaks_both_sides) {
   verify(litmus);
 }
 
-// The time-out of the default options is four seconds.
+// With the default options, detection takes four seconds.
 TEST(Litmus, Rule20_detection_takes_all_retries) {
   Litmus litmus;
   litmus.server = [](Party& server) {
@@ -107,7 +107,7 @@ TEST(Litmus, Rule20_detection_takes_all_retries) {
 
 namespace {
 
-// The client posts a WRITE or a CAS and dies at once; seen[0] tells that it has.
+// The client posts a WRITE or a CAS and crashes at once; seen[0] reports the crash.
 void post_and_die(Party& client) {
   client.post(
       {client.host().random(2) == 0 ? client.write(x, {1}) : client.compare_and_swap(x, 0, 1)});
@@ -143,7 +143,7 @@ TEST(Litmus, Rule21_requests_of_the_dead_still_execute) {
 
 namespace {
 
-// When the server knows of the death it fences the queue pair and reuses the memory.
+// After the server has detected the crash, it fences the queue pair and reuses the memory.
 Litmus reuse_after_death(bool wait_for_flush) {
   Litmus litmus;
   litmus.server = [wait_for_flush](Party& server) {
@@ -179,7 +179,8 @@ TEST(Litmus, Rule21_reuse_before_the_flush_is_not) {
 
 namespace {
 
-// The connection breaks, as the server finds out by a request of its own; then it reuses the memory.
+// The connection breaks, which the server detects through a request of its own. It then reuses the
+// memory.
 Litmus reuse_after_failure(bool wait_for_flush) {
   Litmus litmus;
   litmus.options.failure_before_landing = true;
@@ -212,7 +213,7 @@ TEST(Litmus, Rule21_flush_behind_a_failure_waits) {
   verify(litmus);
 }
 
-// A READ that a fence cuts off brings nothing of what the memory is reused for.
+// A READ that a fence interrupts returns nothing of the memory's later contents.
 TEST(Litmus, Rule21_reads_end_with_the_flush) {
   Litmus litmus;
   litmus.server = [](Party& server) {
@@ -239,7 +240,7 @@ TEST(Litmus, Rule21_reads_end_with_the_flush) {
 
 namespace {
 
-// What the client sees if its server fails in one way or another.
+// What the client observes if its server fails in different ways.
 Litmus failing_server(std::function<void(Party&)> fail) {
   Litmus litmus;
   litmus.server = [fail = std::move(fail)](Party& server) {
@@ -274,7 +275,7 @@ TEST(Litmus, Rule22_error_at_the_server_is_silence_too) {
 
 namespace {
 
-// A WRITE, a SEND and a WRITE meet a server that is or is not ready to receive.
+// A WRITE, a SEND and a WRITE reach a server that is or is not ready to receive.
 Litmus send_needs_receive(std::uint32_t retries, Program server) {
   Litmus litmus;
   litmus.stage.queue_pair.receiver_not_ready_retry_count = retries;

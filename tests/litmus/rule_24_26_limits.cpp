@@ -1,4 +1,4 @@
-// Rules 24 to 26: what UC and UD can do and lose; what is checked for each request.
+// Rules 24 to 26: the features and losses of UC and UD, and the checks of each request.
 #include <gtest/gtest.h>
 
 #include "tests/litmus/litmus.h"
@@ -17,7 +17,8 @@ static_assert(static_cast<int>(CompletionStatus::remote_access_error) == 3 &&
 
 constexpr std::uint64_t header_words = fabric::datagram_header_bytes / fabric::word_bytes;
 
-// How many packets of a WRITE of ones landed; 15 if not whole ones from the first on.
+// The number of packets of a WRITE of ones that landed; 15 unless they are whole packets from the
+// first one on.
 std::uint64_t landed_packets(Trial& trial, std::uint64_t packets) {
   std::uint64_t landed = 0;
   while (landed < packets * packet_words && trial.final_word(landed) == 1) ++landed;
@@ -32,7 +33,7 @@ bool refused_with(const fabric::Result<void>& result, ErrorCode code) {
   return !result.has_value() && result.error().code == code;
 }
 
-// Counts in seen[0] the kinds of requests that the transport has not.
+// Counts in seen[0] the kinds of requests that the transport does not support.
 Program post_unsupported(bool writes_too) {
   return [writes_too](Party& client) {
     std::uint64_t& refused = client.trial().seen[0];
@@ -124,7 +125,7 @@ TEST(Litmus, Rule25_ud_is_for_sends_of_one_packet) {
 
 namespace {
 
-// Two datagrams: what the server receives, in its order.
+// Two datagrams: what the server receives, in order of arrival.
 Litmus two_datagrams(std::uint64_t loss_rate, std::uint64_t reordering_rate) {
   Litmus litmus = on(Transport::unreliable_datagram, loss_rate);
   litmus.options.set_fault_rate(sim::FaultKind::datagram_reordering, reordering_rate);
@@ -173,7 +174,7 @@ TEST(Litmus, Rule25_datagrams_are_reordered) {
 
 namespace {
 
-// A request of three packets meets the end of its right.
+// The access right of a request with three packets ends during the request.
 Litmus right_ends(bool is_write) {
   Litmus litmus;
   litmus.options.mtu_bytes = small_mtu_bytes;
@@ -246,7 +247,7 @@ TEST(Litmus, Rule26_nothing_is_admitted_after_the_right_has_ended) {
   verify(litmus);
 }
 
-// The first packet tells the length of the whole, so no packet of such a WRITE is let in.
+// The first packet contains the length of the whole request, so no packet of such a WRITE lands.
 TEST(Litmus, Rule26_bounds_are_those_of_the_whole_request) {
   Litmus litmus;
   litmus.options.mtu_bytes = small_mtu_bytes;

@@ -1,4 +1,4 @@
-// Small change of the litmus tests: sizes, words in memory, and results that must be values.
+// Common definitions of the litmus tests: sizes, words in memory, and results that must be values.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 namespace falafel::litmus {
 
 inline constexpr std::uint64_t small_mtu_bytes =
-    256;  // transfers of several packets without many words
+    256;  // allows transfers of several packets with few words
 inline constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
-inline constexpr std::uint64_t most_yields = 8;  // until a scripted fault strikes
+inline constexpr std::uint64_t most_yields = 8;  // before a scripted fault occurs
 
 template <typename Value>
 Value must(fabric::Result<Value> result) {

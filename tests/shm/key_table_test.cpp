@@ -1,4 +1,4 @@
-// The keys of a process: what they find, what memory they take, and when they come again.
+// The keys of a process: look-up, memory use, and reuse.
 #include "fabric/shm/key_table.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class KeyTableTest : public testing::Test {
     return cache_.look_up(*arena_->mapping(), key, domain, 0, 8, rights::remote_read).result;
   }
 
-  // What the file takes of the system's memory.
+  // The memory that the file uses.
   std::uint64_t memory_bytes() const {
     struct stat status {};
     EXPECT_EQ(fstat(arena_->file().get(), &status), 0);

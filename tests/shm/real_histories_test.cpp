@@ -1,5 +1,5 @@
-// The engine between real threads and processes: what they did is linearizable, and memory is in order
-// afterwards, also if clients are killed or stopped at random moments, or the server is.
+// The engine between real threads and processes. Histories are linearizable, and the final memory
+// is consistent, even if clients or the server are killed or stopped at random moments.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Leaves its exit status to be waited for.
+// Leaves the exit status for a later wait.
 bool has_ended(pid_t process) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -40,7 +40,7 @@ bool ends_within(pid_t process, std::chrono::seconds patience) {
   return true;
 }
 
-// False if its process ends instead.
+// Returns false if the server's process ends instead.
 bool comes_up(pid_t server, SharedLog& log) {
   while (!log.flags().server_is_up) {
     if (has_ended(server)) return false;
@@ -57,7 +57,8 @@ class RealHistoriesTest : public testing::Test {
   }
   ~RealHistoriesTest() override { std::filesystem::remove_all(directory_); }
 
-  // A process of its own that does this. It exits with 1 and says why if something is wrong.
+  // Runs the task in a separate process, which exits with status 1 and prints the problems if there
+  // are any.
   using Task = std::function<std::vector<std::string>(shm::Process&)>;
   pid_t start(const Task& task) const {
     std::fflush(nullptr);
@@ -147,7 +148,7 @@ TEST_F(RealHistoriesTest, OfProcesses) {
   }
 }
 
-// Clients that work until they are killed or done, and are replaced.
+// Clients that run until they are killed or done, and are then replaced.
 class Workforce {
  public:
   using Start = std::function<pid_t()>;
@@ -206,7 +207,8 @@ std::size_t clients_that_did(std::uint64_t operations, SharedLog& log) {
       log.flags().logs, [&](const ClientLog& client) { return client.records >= operations; }));
 }
 
-// Memory that it may have read from is not used again meanwhile, so there has to be enough.
+// Memory that the stopped client may have read is not reused in the meantime, so there has to be
+// enough.
 TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   Stress stress = small_store();
   stress.geometry.region_count = 4'096;
@@ -226,13 +228,14 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   expect_linearizable(log, 2 * stress.operations);
 }
 
-// With little memory the others wait for it, until it is given up; not longer, also if it stands still in the
-// middle of a request. Nobody can choose that moment, so there are several attempts.
+// With little memory, the other clients wait until the server gives up on the stopped one, and no
+// longer. This also holds if it is stopped in the middle of a request. The test cannot choose that
+// moment, so it makes several attempts.
 TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
   constexpr int attempts = 2;
   Stress stress = small_store();
   stress.operations = 10'000;
-  stress.heartbeat_timeout_ns = 3'000'000'000;  // longer than a busy machine keeps one waiting
+  stress.heartbeat_timeout_ns = 3'000'000'000;  // longer than a busy machine delays a client
   for (int attempt = 0; attempt < attempts && !HasFailure(); ++attempt) {
     SCOPED_TRACE(attempt);
     SharedLog log(stress.operations + stress.keys);
@@ -255,7 +258,8 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a client that goes on asking does not know that the server was killed.
+// Measures how long a client that keeps sending requests takes to detect that the server was
+// killed.
 Clock::duration time_to_disconnection(engine::Client& client, pid_t server) {
   const std::array<std::byte, 1> key{std::byte{1}};
   EXPECT_EQ(client.set(key, key).answer, engine::Answer::stored);
@@ -267,8 +271,8 @@ Clock::duration time_to_disconnection(engine::Client& client, pid_t server) {
   return Clock::now() - killed;
 }
 
-// Its messages have nowhere to go, for longer than it would be patient itself; and it calls nobody silent when
-// it goes on.
+// The client's messages are not received for longer than its own time-out. The resumed server must
+// not judge the client silent.
 TEST_F(RealHistoriesTest, OfAServerThatIsStopped) {
   constexpr auto stop = 4s;
   Stress stress = small_store();
@@ -295,7 +299,7 @@ TEST_F(RealHistoriesTest, OfAServerThatIsStopped) {
     }
     EXPECT_LT(longest, stop / 2);
     host->sleep_until(host->now_ns() + stress.heartbeat_timeout_ns);
-    for (int count = 0; count < 50; ++count) {  // it needs regions for that
+    for (int count = 0; count < 50; ++count) {  // needs additional regions
       ASSERT_EQ(client->set(key, std::array<std::byte, 200>{}).answer, engine::Answer::stored);
     }
     client->disconnect();
@@ -304,8 +308,8 @@ TEST_F(RealHistoriesTest, OfAServerThatIsStopped) {
   expect_success(server);
 }
 
-// The successor waits for its end, as whoever starts servers again does: clients may know before the system has
-// taken its lock back.
+// The successor waits for the server process to end, as any supervisor does. Clients may detect the
+// end before the system releases the server's lock.
 TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
   const Stress stress = small_store();
   SharedLog first(100);
@@ -323,7 +327,7 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
       auto client = engine::Client::connect(*host, address, {}).value();
       const std::uint64_t incarnation = client->server_incarnation();
       const auto duration = time_to_disconnection(*client, server);
-      // Milliseconds, if the machine has time for it.
+      // Takes milliseconds on an idle machine.
       EXPECT_LT(duration, 10s);
       EXPECT_EQ(engine::Client::connect(*host, address, {}).error().code,
                 fabric::ErrorCode::unreachable);
@@ -343,7 +347,7 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
   ::waitpid(server, &status, 0);
 }
 
-// Takes one connection and hears what it wants; then it is gone.
+// Accepts one connection, reads its request, and ends.
 void listen_and_leave(const std::filesystem::path& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -366,7 +370,7 @@ TEST_F(RealHistoriesTest, OfAServerThatIsGoneBeforeItAnswers) {
   const auto process = make_process(directory_);
   const auto host = process->create_host("client").value();
   host->run_program([&] {
-    // It may exist and not listen yet.
+    // The socket may exist before the server listens.
     for (;;) {
       const auto client = engine::Client::connect(*host, {.host = "server", .service = 7}, {});
       ASSERT_FALSE(client.has_value());

@@ -10,7 +10,7 @@
 namespace falafel::shm_test {
 namespace {
 
-// Of an operation that did nothing, checkers hear nothing.
+// Checkers ignore operations that did nothing.
 checkers::Answer judged_answer(std::uint32_t answer) {
   if (answer == not_answered) return checkers::Answer::indeterminate;
   switch (static_cast<engine::Answer>(answer)) {

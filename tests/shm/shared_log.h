@@ -1,5 +1,5 @@
-// What the processes of a run tell each other and leave behind: flags, and a log of all operations in memory
-// that outlives whoever is killed.
+// Memory that the processes of a run share, and that outlives killed processes: flags, and a log of
+// all operations.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t not_answered = ~std::uint32_t{0};
 struct Record {
   std::uint64_t call_time;
   std::uint64_t return_time;
-  std::uint64_t value;  // what is written, or was found: the number that the value is made of
+  std::uint64_t value;  // the number from which the value was made that was written or found
   std::uint32_t key;
   checkers::OperationKind kind;
   std::atomic<std::uint32_t> answer;  // engine::Answer, or not_answered; written last
@@ -37,7 +37,7 @@ struct Flags {
   std::array<ClientLog, max_clients> logs;
 };
 
-// In memory that forked processes share.
+// Resides in memory that forked processes share.
 class SharedLog {
  public:
   explicit SharedLog(std::uint64_t records_per_client);
@@ -48,13 +48,13 @@ class SharedLog {
   Flags& flags() { return *static_cast<Flags*>(memory_); }
   std::uint64_t records_per_client() const { return records_per_client_; }
 
-  // By one thread for each client.
+  // Call from one thread per client.
   std::uint32_t add_client();
   Record& call(std::uint32_t client, checkers::OperationKind kind, std::uint32_t key,
                std::uint64_t value);
   static void complete(Record& record, engine::Answer answer, std::uint64_t value);
 
-  // When all is over. Values are written out as their numbers.
+  // Call when all processes are done. Values are represented by their numbers.
   checkers::History history();
 
  private:

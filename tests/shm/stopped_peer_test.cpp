@@ -1,4 +1,5 @@
-// What a process that is stopped, killed or silent costs those that it is connected to, or was about to be.
+// The effects of a stopped, killed or silent process on processes that are connected to it or were
+// about to connect.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -29,9 +30,9 @@ constexpr std::uint16_t service = 7;
 constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t memory_limit_bytes = 64 * mebibyte;
-constexpr std::uint64_t target_bytes = 4 * mebibyte;  // that peers write to
+constexpr std::uint64_t target_bytes = 4 * mebibyte;  // size of the memory that peers write to
 
-// Seen by the processes of a test.
+// Flags that the processes of a test share.
 class Signals {
  public:
   Signals()
@@ -50,7 +51,7 @@ class Signals {
   void* memory_;
 };
 
-// A queue pair on a host, with what it needs.
+// A queue pair on a host with everything it needs.
 struct Party {
   explicit Party(fabric::Host& owner) : host(owner), device(owner.device(0)) {
     domain = device.create_protection_domain();
@@ -80,7 +81,7 @@ struct Party {
   std::unique_ptr<fabric::QueuePair> queue_pair;
 };
 
-// One that others connect to, and whose target they may write to.
+// A party that others connect to, with a target that they may write to.
 struct Responder : Party {
   explicit Responder(fabric::Host& owner) : Party(owner) {
     target = host.allocate_memory(target_bytes).value();
@@ -127,7 +128,7 @@ class StoppedPeerTest : public testing::Test {
     return shm::Process::create({.directory = directory_, .memory_limit_bytes = memory_limit_bytes})
         .value();
   }
-  // A process of its own, while this one has no threads.
+  // Starts a separate process; this process has no threads at that time.
   pid_t start(const std::function<void()>& task) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -142,7 +143,7 @@ class StoppedPeerTest : public testing::Test {
     ::waitpid(process, nullptr, 0);
     std::erase(processes_, process);
   }
-  // Connects as soon as this is so and somebody listens, and does that.
+  // Starts a process that calls `wait`, connects as soon as there is a listener, and runs `body`.
   pid_t start_requester(
       const std::function<void(Party&, std::uint32_t)>& body,
       const std::function<void()>& wait = [] {}) {
@@ -161,7 +162,7 @@ class StoppedPeerTest : public testing::Test {
       });
     });
   }
-  // Runs this on a host that others connect to.
+  // Runs `body` on a host that others connect to.
   void respond(const std::function<void(Responder&)>& body) const {
     const auto process = create_process();
     const auto host = process->create_host("responder").value();
@@ -175,7 +176,7 @@ class StoppedPeerTest : public testing::Test {
   std::vector<pid_t> processes_;
 };
 
-// Most of its time it is in the middle of a copy.
+// Spends most of the time in the middle of a copy.
 [[noreturn]] void write_for_ever(Party& party, std::uint32_t remote_key, Signals& begun) {
   for (;;) {
     fabric::WorkRequest request;
@@ -190,7 +191,8 @@ class StoppedPeerTest : public testing::Test {
   }
 }
 
-// Fences a peer that is stopped in the middle of a copy; false if it was stopped between two.
+// Fences a peer that is stopped in the middle of a copy; returns false if it was stopped between
+// two copies.
 bool is_stopped_in_a_copy(Responder& responder, pid_t peer, Signals& begun) {
   begun.await(1);
   ::kill(peer, SIGSTOP);
@@ -242,12 +244,12 @@ TEST_F(StoppedPeerTest, ThatIsKilledIsMissedAlthoughAChildHasItsSocket) {
   ::kill(ready.count(), SIGKILL);
 }
 
-// They connect and say nothing.
+// Connects without sending anything.
 std::vector<shm::FileDescriptor> connect_silently(const std::filesystem::path& path, int count) {
   std::vector<shm::FileDescriptor> sockets;
   while (static_cast<int>(sockets.size()) < count) {
     auto socket = shm::connect_to(path);
-    if (!socket) {  // the queue of the system is full
+    if (!socket) {  // the system's queue is full
       std::this_thread::sleep_for(1ms);
       continue;
     }
@@ -286,7 +288,7 @@ TEST_F(StoppedPeerTest, InTheMiddleOfConnectingKeepsNobodyOut) {
   EXPECT_EQ(::waitpid(responder, nullptr, WNOHANG), 0) << "it has ended";
 }
 
-// A caller that says something of its own about its endpoint.
+// Connects with a hello that describes an endpoint of the test's choice.
 void call(const std::filesystem::path& path, const shm::Arena& arena, std::uint64_t endpoint) {
   const auto socket = shm::connect_to(path).value();
   shm::HandshakeMessage message;

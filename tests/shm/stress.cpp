@@ -31,7 +31,7 @@ Bytes make_key(std::uint32_t key) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A value that tells its number in each of its words, of a length that the number determines.
+// A value that contains its number in each word. The number also determines its length.
 Bytes make_value(std::uint64_t number) {
   Bytes value((1 + number % 7) * sizeof number);
   for (std::size_t offset = 0; offset < value.size(); offset += sizeof number) {
@@ -116,7 +116,7 @@ class Worker {
   std::vector<std::string>& problems_;
 };
 
-// Runs `body` with a client of a host of its own.
+// Runs `body` with a client on a separate host.
 template <typename Body>
 void with_client(shm::Process& process, std::vector<std::string>& problems, Body body) {
   const auto host = process.create_host("client").value();

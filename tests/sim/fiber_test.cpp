@@ -1,4 +1,4 @@
-// Fibers on their stacks: switching, the guard page, and what the sanitizers see of them.
+// Fibers on their stacks: switching, the guard page, and the sanitizers' view of them.
 #include "fabric/fiber_context.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ struct Sums {
   std::uint64_t number = 0;
 };
 
-// Holds values in registers of both kinds, read before it suspends and needed afterwards.
+// Holds values in registers of both kinds across the suspension.
 void sum_after_suspending(void* argument) {
   auto* sums = static_cast<Sums*>(argument);
   const double first = sums->fractions[0];

@@ -32,7 +32,7 @@ TEST(OptionDescriptions, AreUniqueAndFilledIn) {
 }
 
 TEST(OptionDescriptions, CoverEveryOption) {
-  // Each set to something else than the default: the result differs in all fields.
+  // Each option has a value other than its default, so the result must differ in all fields.
   const std::map<std::string, std::string> others = {{"strategy", "pct"},
                                                      {"pct_depth", "4"},
                                                      {"pct_steps", "5"},
@@ -191,7 +191,7 @@ TEST(Swarm, DrawsValidOptionsThatKeepTheContract) {
   }
 }
 
-// How often each option had each value.
+// Counts how often each option had each value.
 std::map<std::string, std::map<std::string, std::uint64_t>> swarm_counts() {
   std::map<std::string, std::map<std::string, std::uint64_t>> counts;
   for (std::uint64_t seed = 0; seed < swarm_size; ++seed) {

@@ -1,4 +1,4 @@
-// What the tests of strategies share: questions, without a simulation.
+// Asks strategies for choices without a simulation; shared by the tests of strategies.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@ inline std::vector<ActorId> actors_up_to(ActorId count) {
   return actors;
 }
 
-// The actor that the strategy lets move.
+// Returns the actor that the strategy selects.
 inline ActorId scheduled(Strategy& strategy, const std::vector<ActorId>& actors) {
   const ChoicePoint point{
       .kind = ChoiceKind::schedule, .bound = actors.size(), .step = 0, .trace_hash = 0};
   return actors.at(strategy.schedule(point, actors));
 }
 
-// A program whose questions depend on the answers before, as those of a simulation do.
+// A program whose questions depend on earlier answers, like those of a simulation.
 class Questioner {
  public:
   explicit Questioner(std::uint64_t seed) : hash_(seed) {}
@@ -41,7 +41,7 @@ class Questioner {
     const auto kind = static_cast<ChoiceKind>(hash_ % choice_kind_count);
     const bool is_schedule = kind == ChoiceKind::schedule;
     const auto actors = actors_up_to(static_cast<ActorId>(2 + hash_ / 64 % 5));
-    const std::uint64_t bound = is_schedule ? actors.size() : hash_ / 64 % 9;  // 0 too
+    const std::uint64_t bound = is_schedule ? actors.size() : hash_ / 64 % 9;  // may be 0
     const ChoicePoint asked{.kind = kind, .bound = bound, .step = step_, .trace_hash = hash_};
     const std::uint64_t answer =
         is_schedule ? strategy.schedule(asked, actors) : strategy.choose(asked);
@@ -57,7 +57,7 @@ class Questioner {
   std::uint64_t step_ = 0;
 };
 
-// The choices that the strategy makes for the program of that number.
+// Records the strategy's choices for the program with that number.
 inline std::vector<Choice> record(Strategy& strategy, std::uint64_t program, std::size_t count,
                                   std::uint64_t* hash = nullptr) {
   RecordingStrategy recording(strategy);

@@ -34,7 +34,7 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
   text.replace(position, from.size(), to);
 }
 
-// The small file with a part replaced and a right checksum: what another writer may have written.
+// The small file with a part replaced and a correct checksum, as another program could write it.
 std::string resealed(std::string_view from, std::string_view to) {
   std::string text = serialize(small_file());
   replace(text, from, to);
@@ -72,7 +72,7 @@ TEST(ReplayFile, HasAFormThatPeopleCanRead) {
   EXPECT_TRUE(json::accept(text));
 }
 
-// What a run was recorded without, it did without.
+// A run that was recorded without an option uses the option's default.
 TEST(ReplayFile, MayBeOlderThanAnOption) {
   ReplayFile file = small_file();
   std::string text = serialize(file);
@@ -157,7 +157,7 @@ TEST(DamagedReplayFile, IsNoticedWhicheverBitIsFlipped) {
       altered_count += parsed.error().starts_with("altered: ") ? 1 : 0;
     }
   }
-  // The others are flips in the first two lines.
+  // The remaining flips are in the first two lines.
   EXPECT_GT(altered_count, (text.size() - 60) * 8);
 }
 

@@ -40,7 +40,7 @@ TEST(RecordingStrategy, KeepsTheQuestionAndTheLowBitsOfTheTrace) {
 
 class Diverging : public testing::Test {
  protected:
-  // Answers the first of two recorded choices, then asks this.
+  // Answers the first of two recorded choices, then asks the second question.
   void ask_second(ChoiceKind kind, std::uint64_t bound, std::uint64_t hash) {
     EXPECT_EQ(replay_.choose(asked(ChoiceKind::loss, 4, 41, 7)), 3U);
     EXPECT_EQ(replay_.divergence(), nullptr);
@@ -58,7 +58,7 @@ class Diverging : public testing::Test {
     EXPECT_NE(replay_.divergence()->find("step 42, choice 1: "), std::string::npos);
     EXPECT_NE(replay_.divergence()->find(explanation), std::string::npos) << *replay_.divergence();
     EXPECT_EQ(answer_, 0U);
-    // From now on, even what would fit.
+    // From here on, the strategy ignores even choices that would match.
     EXPECT_EQ(replay_.choose(asked(ChoiceKind::packet, 9, 43, 8)), 0U);
     EXPECT_EQ(replay_.first_divergence()->step, 42U);
   }

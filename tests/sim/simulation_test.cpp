@@ -1,5 +1,5 @@
-// The simulator as a whole: a run is a function of its inputs; every fault kind strikes and every rare
-// branch is reached; a run that cannot go on says so.
+// The simulator as a whole: a run is a function of its inputs, every kind of fault and every rare
+// branch occurs, and a run that cannot continue reports it.
 #include "fabric/sim/simulation.h"
 
 #include <fmt/format.h>
@@ -42,8 +42,8 @@ TEST(Simulation, AThousandSeedsTwiceGiveTheSameTraces) {
   }
 }
 
-// The same in every build and on every machine: a change of this hash is a change of what recorded
-// schedules mean.
+// The hash is the same in every build and on every machine. If it changes, recorded schedules
+// change their meaning.
 TEST(Simulation, TraceHashOfAHundredSeedsIsTheSameInEveryBuild) {
   fabric::FiberStackPool stacks;
   std::uint64_t hash = 0;
@@ -68,7 +68,7 @@ TEST(Simulation, AnObserverSeesTheRunAndDoesNotChangeIt) {
   EXPECT_FALSE(log.entries().empty());
 }
 
-// Counts, of each kind, the events that it sees.
+// Counts the events that it observes, by kind.
 class CountingObserver final : public TraceObserver {
  public:
   explicit CountingObserver(EventKinds kinds) : kinds_(kinds) {}
@@ -198,7 +198,8 @@ TEST(Simulation, AStoppedRunEndsBehindTheStep) {
   EXPECT_NE(result.explanation.find("restless"), std::string::npos) << result.explanation;
 }
 
-// A host whose one fiber counts its steps for ever, and one that stops it after 100 of its own.
+// A host whose only fiber counts its steps forever, and a host that stops it after 100 of its own
+// steps.
 class StoppedHost : public testing::Test {
  protected:
   RunResult run(const std::function<void(fabric::Host&, Simulation&)>& afterwards) {
@@ -263,7 +264,8 @@ TEST_F(StoppedHost, CanStillCrashAndBootAnew) {
     EXPECT_GT(count_, count_when_stopped_);
   });
   EXPECT_EQ(boots_, 2U);
-  EXPECT_EQ(result.outcome, Outcome::step_limit);  // it runs again, so the program is not over
+  // the host runs again, so the program is not over
+  EXPECT_EQ(result.outcome, Outcome::step_limit);
 }
 
 TEST(Simulation, WithoutTheStoppedNobodyCanMove) {
@@ -284,7 +286,7 @@ TEST(Simulation, WithoutTheStoppedNobodyCanMove) {
       << result.explanation;
 }
 
-// A fiber that runs when its host is stopped goes on to its next wait; it may end before.
+// A fiber that runs when its host is stopped continues to its next wait; it may end before that.
 TEST(Simulation, AFiberMayEndAfterItStoppedItsHost) {
   fabric::FiberStackPool stacks;
   RandomStrategy strategy(1);

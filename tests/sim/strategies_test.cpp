@@ -42,7 +42,7 @@ TEST(RandomStrategy, AnswersTheSameForTheSameSeedOnly) {
 // -------------------------------------------------------------------------------------------------
 // PCT
 
-// Without changes there is one order of all actors, and its highest runs, whoever else can.
+// Without changes, actors have a fixed priority order, and the highest runnable one always runs.
 TEST(PctStrategy, RunsTheHighestOfAFixedOrder) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     PctStrategy strategy(seed, 1, 1'000);

@@ -13,7 +13,7 @@ constexpr std::uint64_t memory_bytes = 8192;
 constexpr std::uint16_t service = 7;
 constexpr std::uint64_t patience_ns = 20'000'000'000;
 
-// Until it succeeds: registrations may fail.
+// Retries until it succeeds, because registrations may fail.
 std::unique_ptr<fabric::MemoryRegion> register_memory(
     fabric::Host& host, fabric::ProtectionDomain& domain,
     const std::shared_ptr<fabric::MemoryBlock>& memory) {
@@ -57,7 +57,8 @@ void post_receives(const Side& side, fabric::QueuePair& queue_pair, std::uint32_
   }
 }
 
-// A message that the client has no receive request for: it is under way until the connection breaks.
+// Posts a message for which the client has no receive request; it stays in flight until the
+// connection breaks.
 void post_message(const Side& side, fabric::QueuePair& queue_pair) {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::send;
@@ -66,12 +67,13 @@ void post_message(const Side& side, fabric::QueuePair& queue_pair) {
   static_cast<void>(queue_pair.post_send({&request, 1}));
 }
 
-// The server's own accesses: loads, stores into words that atomics work on, and now and then a registration
-// anew, which breaks the transfers under way.
+// The server's own accesses: loads, stores to words that atomics use, and occasionally a new
+// registration, which breaks transfers in flight.
 void disturb(fabric::Host& host, Side& side) {
   for (;;) {
     host.sleep_until(host.now_ns() + (std::uint64_t{1'000} << host.random(20)));
-    const std::uint64_t value = host.random(0);  // first: compilers order arguments differently
+    // a separate statement, because compilers evaluate arguments in different orders
+    const std::uint64_t value = host.random(0);
     side.memory->store(8 * host.random(4), value);
     side.memory->load(8 * host.random(4));
     if (host.random(16) != 0) continue;
@@ -132,7 +134,7 @@ fabric::WorkRequest draw_request(fabric::Host& host, const Side& side, fabric::T
   return request;
 }
 
-// A chain of two requests; false when the connection broke.
+// Executes a chain of two requests; returns false when the connection breaks.
 bool use(fabric::Host& host, Side& side, fabric::QueuePair& queue_pair, std::uint32_t remote_key,
          const fabric::DatagramAddress& destination) {
   const std::array<fabric::WorkRequest, 2> chain = {

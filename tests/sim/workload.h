@@ -1,5 +1,6 @@
-// A small program for tests of the simulator itself: clients that READ, WRITE, CAS, add and send to one
-// server, each on its own connection, reconnecting when it breaks. Every fault kind can strike it.
+// A small program for tests of the simulator: clients that READ, WRITE, CAS, FETCH_ADD and SEND to
+// one server, each on its own connection, and reconnect when it breaks. Every kind of fault can
+// affect it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace falafel::sim {
 
 struct Workload {
   std::uint32_t clients = 2;
-  std::uint32_t operations = 6;  // of each client
+  std::uint32_t operations = 6;  // per client
 };
 
 RunResult run_workload(const Workload& workload, const SimulationOptions& options,

@@ -1,4 +1,4 @@
-// What two ends agree on before they are connected, and when they do not.
+// What both ends agree on before they are connected, and cases in which they do not agree.
 #include "fabric/verbs/handshake.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(HandshakeTest, PrivateDataIsCutToWhatFits) {
   EXPECT_TRUE(private_data_of(body).empty());
 }
 
-// The number comes from elsewhere.
+// The length is untrusted input.
 TEST(HandshakeTest, ClaimOfTooMuchPrivateDataIsNotBelieved) {
   HandshakeBody body;
   body.private_data_bytes = 1'000'000;

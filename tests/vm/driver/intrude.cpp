@@ -1,5 +1,5 @@
-// A client that connects as any other and then tries what it has no right to. The device must refuse it,
-// the connection must break, and nothing may change.
+// A client that connects normally and then attempts forbidden accesses. The device must refuse each
+// of them, the connection must break, and nothing may change.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace {
 
 using fabric::Opcode;
 
-// A connection of its own for each attempt.
+// Uses a separate connection for each attempt.
 class Intruder {
  public:
   Intruder(verbs::Host& host, const Settings& settings)

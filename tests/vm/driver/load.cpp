@@ -1,11 +1,11 @@
-// Clients at work. Every operation is written down before it begins and after it has ended, so that what
-// was under way when a process died can be told:
+// Clients under load. Each operation is logged before it starts and after it ends, so that the log
+// shows which operations were in flight when a process was killed:
 //
 //   call NUMBER CLIENT KIND KEY VALUE TIME
 //   return NUMBER ANSWER VALUE TIME
 //
-// A value is a name that nobody gives twice, padded with dots; in the events the name stands alone, or
-// "?" for a value that is not of that form.
+// A value is a unique name padded with dots. The log contains only the name, or "?" for a value of
+// another form.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // Not buffered: what was written outlives the process.
+  // Unbuffered, so that the log outlives the process.
   template <typename... Arguments>
   void write(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     const std::string line = fmt::format(format, std::forward<Arguments>(arguments)...);
@@ -59,14 +59,14 @@ std::string name_of(const std::vector<std::byte>& value) {
   return is_padded ? text.substr(0, end) : "?";
 }
 
-// One actor of a client: a fiber.
+// One actor of a client, which is a fiber.
 class Actor {
  public:
   Actor(fabric::Host& host, const Settings& settings, std::uint32_t number, EventLog& log,
         std::map<Answer, std::uint64_t>& answers)
       : host_(host), settings_(settings), number_(number), log_(log), answers_(answers) {}
 
-  // Until the deadline, or until the connection is broken.
+  // Runs until the deadline or until the connection breaks.
   void work(engine::Client& client, std::uint64_t deadline_ns) {
     while (host_.now_ns() < deadline_ns && client.is_connected()) {
       const std::string key =
@@ -135,7 +135,7 @@ int explain(const fabric::Error& error) {
   return 2;
 }
 
-// With one connection after the other, if that is wanted.
+// Reconnects after failures if configured.
 int work(verbs::Host& host, const Settings& settings) {
   EventLog log(settings.events);
   std::map<Answer, std::uint64_t> answers;

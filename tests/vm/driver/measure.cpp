@@ -1,4 +1,4 @@
-// What operations take: medians of single operations, one after the other.
+// Measures operation latencies: medians of single operations, executed one at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::uint64_t median_ns(fabric::Host& host, std::uint32_t rounds,
   return *middle;
 }
 
-// With the numbers of round trips and verbs that the client counted, for comparison.
+// Adds the numbers of round trips and verbs that the client counted.
 void report(const char* what, std::uint64_t duration_ns, const engine::OperationStatistics& before,
             const engine::OperationStatistics& after, std::uint32_t rounds) {
   fmt::print("{}: {:.1f} us, {:.2f} round trips, {:.2f} verbs\n", what,

@@ -1,5 +1,4 @@
-// The server: it serves until it is told to end, waits until it has nothing left to do, and has its memory
-// judged.
+// The server: serves until it is stopped, waits until it is idle, and has its memory checked.
 #include <fmt/format.h>
 
 #include "checkers/collector.h"
@@ -66,7 +65,7 @@ int serve_until_told(verbs::Host& host, const Settings& settings) {
     return 2;
   }
   fmt::print("serving\n");
-  (*listener)->accept(fabric::never_ns);  // and dropped: the answer is all the same
+  (*listener)->accept(fabric::never_ns);  // the connection itself is dropped
   if (!comes_to_rest(host, **server)) {
     fmt::print("the server does not come to rest: {} clients are there\n",
                (*server)->inspect().statistics.clients_connected);
