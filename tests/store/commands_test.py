@@ -204,7 +204,7 @@ class Errors(CommandTest):
     def test_a_server_that_is_stopped_does_not_hang_stat(self):
         with self.falafel.serve(*SMALL) as server:
             server.process.send_signal(signal.SIGSTOP)
-            self.expect(REFUSED, "stat", message="does not answer")
+            self.expect(REFUSED, "stat", message="does not respond")
             server.process.send_signal(signal.SIGCONT)
             self.expect(OK, "stat")
 
