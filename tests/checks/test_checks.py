@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of tools/check and the programs in tools/checks: each must report a tree that is wrong, with
-file and line, and accept one that is right."""
+"""Tests of tools/check and the programs in tools/checks: each must report an incorrect tree with
+file and line, and accept a correct one."""
 
 import json
 import pathlib
@@ -57,7 +57,7 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def assert_reported(self, name, *expected):
-        """The check fails, and tells exactly one problem per expected text, which it contains."""
+        """The check fails and reports one problem per expected text, which the problem contains."""
         run = self.run_check(name)
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
         problems = run.stdout.splitlines()[:-1]
@@ -85,7 +85,7 @@ class AllChecks(CheckTest):
             with self.subTest(name):
                 run = self.run_program(PROJECT / "tools" / "checks" / name, "--root", missing)
                 self.assertEqual(run.returncode, 2)
-                self.assertIn(f"'{missing}' is no folder", run.stderr)
+                self.assertIn(f"'{missing}' is not a directory", run.stderr)
 
     def test_an_empty_tree_is_not_accepted(self):
         self.add_compile_commands()
@@ -105,7 +105,7 @@ class AllChecks(CheckTest):
     def test_the_runner_knows_its_checks(self):
         run = self.run_program(PROJECT / "tools" / "check", "--root", self.root, "dependencies", "spelling")
         self.assertEqual(run.returncode, 2)
-        self.assertIn("there is no check 'spelling'", run.stderr)
+        self.assertIn("unknown check 'spelling'", run.stderr)
 
     def test_the_runner_counts(self):
         self.add("engine/store.cpp", '#include "fabric/fabric.h"\nint number = rand();\n')
@@ -422,7 +422,7 @@ class Documents(CheckTest):
 
     def test_reports_unknown_options(self):
         self.add("README.md", "```sh\ntools/count \\\n -v\ntools/count -v && tools/count --up\n```\n")
-        self.assert_reported("documents", "README.md:4: tools/count --help tells nothing of --up")
+        self.assert_reported("documents", "README.md:4: tools/count --help does not list --up")
 
     def test_looks_at_the_help_of_commands(self):
         self.add_program(
@@ -434,8 +434,8 @@ class Documents(CheckTest):
         self.add("README.md", "```sh\ntools/sum add --borrow file\ntools/sum --carry\n```\n")
         self.assert_reported(
             "documents",
-            "README.md:2: tools/sum add --help tells nothing of --borrow",
-            "README.md:3: tools/sum --help tells nothing of --carry",
+            "README.md:2: tools/sum add --help does not list --borrow",
+            "README.md:3: tools/sum --help does not list --carry",
         )
 
     def test_reports_what_is_no_command(self):
@@ -445,7 +445,7 @@ class Documents(CheckTest):
     def test_reports_and_updates_generated_text(self):
         text = "<!-- generated: tools/count -->\n{}<!-- end -->\n"
         file = self.add("README.md", "\n" + text.format("1 2\n") + text.format("4\n"))
-        self.assert_reported("documents", "README.md:2: not what", "README.md:5: not what")
+        self.assert_reported("documents", "README.md:2: differs", "README.md:5: differs")
         self.assertEqual(self.run_check("documents", "--update").returncode, 0)
         self.assertEqual(file.read_text(), "\n" + text.format("\n1 2 3\n\n") * 2)
         self.assert_accepted("documents")

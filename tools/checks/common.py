@@ -1,4 +1,4 @@
-"""What the checks share: command line, the project's files, and how problems are told."""
+"""Common code of the checks: command line, the project's files, and problem reports."""
 
 import argparse
 import concurrent.futures
@@ -18,7 +18,7 @@ COMPILE_COMMANDS = "build/release/compile_commands.json"
 class Problem(NamedTuple):
     file: str
     line: int
-    message: str  # what is wrong; what to do about it
+    message: str  # the problem and its remedy
 
     def __str__(self):
         return f"{self.file}:{self.line}: {self.message}"
@@ -33,7 +33,7 @@ def argument_parser(description):
         type=existing_folder,
         default=pathlib.Path(__file__).resolve().parents[2],
         metavar="DIR",
-        help="the tree to check (default: the project that holds this program)",
+        help="the tree to check (default: the project that contains this program)",
     )
     return parser
 
@@ -41,12 +41,13 @@ def argument_parser(description):
 def existing_folder(path):
     folder = pathlib.Path(path).resolve()
     if not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"'{path}' is no folder; name the root of a source tree")
+        message = f"'{path}' is not a directory; name the root of a source tree"
+        raise argparse.ArgumentTypeError(message)
     return folder
 
 
 def project_files(root, suffixes, folders=("",)):
-    """Paths from the root, sorted, of the files below the folders that git does not ignore."""
+    """Sorted paths, relative to the root, of all files in the folders that git does not ignore."""
     if (root / ".git").exists():
         listing = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -75,13 +76,13 @@ def code_lines(path):
 
 
 class TranslationUnit(NamedTuple):
-    source: str  # absolute; of sources that are compiled as one, the file that includes them
-    parts: list  # the project's sources in it, from the root
-    arguments: list  # of the compiler
+    source: str  # absolute; for a unity build, the file that includes the parts
+    parts: list  # the project's sources in it, relative to the root
+    arguments: list  # compiler arguments
 
 
 def translation_units(root):
-    """Those of the release build, by its compile_commands.json."""
+    """The translation units of the release build, from its compile_commands.json."""
     if not (root / COMPILE_COMMANDS).exists():
         sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
     units = []
@@ -97,7 +98,7 @@ def translation_units(root):
 
 
 def language_flags(units):
-    """What the units' compilers are told of the language and of where includes are, each flag once."""
+    """The language and include flags of the units' compilers, without duplicates."""
     flags = {}  # an ordered set
     for unit in units:
         for flag, value in zip(unit.arguments, unit.arguments[1:] + [""]):
@@ -109,24 +110,25 @@ def language_flags(units):
 
 
 def parts_of_unity(source):
-    """What a source that CMake made includes, to compile several as one; empty for any other."""
+    """The sources that a CMake unity source includes; empty for any other source."""
     if not source.match("Unity/unity_*"):
         return []
-    return [pathlib.Path(path) for path in re.findall(r'^#include "(.*)"$', source.read_text(), re.M)]
+    includes = re.findall(r'^#include "(.*)"$', source.read_text(), re.M)
+    return [pathlib.Path(path) for path in includes]
 
 
 def in_parallel(function, items):
-    """The results of the function for the items, in their order, with one thread per processor."""
+    """Maps the function over the items, in order, with one thread per processor."""
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as executor:
         return list(executor.map(function, items))
 
 
 def report(examined, problems):
-    """Prints the outcome; returns the exit status. Examining nothing is a failure too."""
+    """Prints the outcome and returns the exit status. Examining nothing is also a failure."""
     for problem in problems:
         print(problem)
     if not examined:
-        print("found nothing to examine; is this the project's root?")
+        print("found nothing to examine; check that this is the project's root")
     else:
         print(f"{len(examined)} examined, {len(problems)} problems")
     return 1 if problems or not examined else 0

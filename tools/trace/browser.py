@@ -1,5 +1,6 @@
-"""A headless Chromium, driven by the DevTools protocol over a pair of pipes: Chromium reads commands from its
-file descriptor 3 and writes answers and events to 4, each a JSON text that ends with a zero byte."""
+"""A headless Chromium, controlled with the DevTools protocol over a pair of pipes. Chromium reads
+commands from its file descriptor 3 and writes answers and events to 4; each is a JSON text that
+ends with a zero byte."""
 
 import base64
 import json
@@ -42,7 +43,7 @@ class Browser:
         to_browser, self._output = os.pipe()
         self._input, from_browser = os.pipe()
 
-        def connect():  # dup2 leaves the copies open in the new process
+        def connect():  # descriptors made by dup2 stay open in the new process
             read_end, write_end = os.dup(to_browser), os.dup(from_browser)
             os.dup2(read_end, 3)
             os.dup2(write_end, 4)
@@ -100,7 +101,7 @@ class Browser:
             ready, _, _ = select.select([self._input], [], [], max(0, end - time.monotonic()))
             data = os.read(self._input, 1 << 20) if ready else b""
             if not data:
-                raise RuntimeError("Chromium does not answer")
+                raise RuntimeError("Chromium does not respond")
             self._unread += data
         message, _, self._unread = self._unread.partition(b"\0")
         return json.loads(message)
@@ -121,15 +122,15 @@ class Browser:
     # The page
 
     def open(self, path, fragment=""):
-        """Opens a file, and waits until it is loaded and drawn. An open page goes first, so that a link
-        within it is a page loaded anew."""
+        """Opens a file and waits until it is loaded and drawn. First closes an open page, so that a
+        link within it loads the page again."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{fragment}")
         self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
         self.wait_for_frame()
 
     def evaluate(self, expression):
-        """The value of a JavaScript expression; a promise is waited for."""
+        """The value of a JavaScript expression; waits for a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -140,14 +141,14 @@ class Browser:
         end = time.monotonic() + PATIENCE_SECONDS
         while not self.evaluate(expression):
             if time.monotonic() > end:
-                raise RuntimeError(f"never true: {expression}")
+                raise RuntimeError(f"did not become true: {expression}")
             time.sleep(0.02)
 
     def wait_for_frame(self):
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def press(self, key, modifiers=0):
-        """A key by its JavaScript name; modifiers: 1 Alt, 2 Ctrl, 8 Shift."""
+        """Presses a key, given by its JavaScript name; modifiers: 1 Alt, 2 Ctrl, 8 Shift."""
         text = key if len(key) == 1 else ""
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the picture of every schedule in docs/findings, from the page that falafel trace makes of it. Needs the
-release build, and Chromium."""
+"""Draws the picture of every schedule in docs/findings from its falafel trace page. Needs the
+release build and Chromium."""
 
 import argparse
 import pathlib
