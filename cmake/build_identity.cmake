@@ -1,4 +1,4 @@
-# Script (cmake -P): writes the header with the build's identity, if its content changed.
+# Script (cmake -P): writes the header with the build's identity if its content has changed.
 
 # Without the ceiling, git would describe a repository that merely contains the project's folder.
 get_filename_component(ENV{GIT_CEILING_DIRECTORIES} "${source_directory}" DIRECTORY)

@@ -1,5 +1,5 @@
-# Target falafel_build_identity: the header falafel_build_identity.h, which says what was built. It is
-# looked after at each build, because the revision changes without CMake being run again.
+# Target falafel_build_identity: the header falafel_build_identity.h, which identifies the build.
+# Every build updates it, because the revision changes without a new run of CMake.
 
 set(header_directory "${PROJECT_BINARY_DIR}/build_identity")
 

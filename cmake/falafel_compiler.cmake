@@ -1,4 +1,5 @@
-# How every target is compiled: language, warnings, sanitizers. Assertions are on in every build type.
+# Compiler options of all targets: language, warnings, sanitizers. Assertions are enabled in every
+# build type.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -9,9 +10,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# CMake's own flags for these build types define NDEBUG. Of what debuggers could be told, -g1 keeps what stack
-# traces and profiles need, lines and functions: all of it would make compiling a third slower. The debug
-# preset keeps it.
+# CMake's own flags for these build types define NDEBUG. -g1 limits debug information to the lines
+# and functions that stack traces and profiles need; full debug information would slow compilation
+# by a third. The debug preset has it.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -march=x86-64-v2")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_CXX_FLAGS_MINSIZEREL "-Os -g")
@@ -21,15 +22,15 @@ if(FALAFEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${FALAFEL_CCACHE}")
 endif()
 
-# Where it is installed: it links the programs of the sanitizers in a third of the time.
+# If installed: it needs a third of the time to link programs with sanitizers.
 find_program(FALAFEL_LLD ld.lld)
 if(FALAFEL_LLD)
   add_link_options(-fuse-ld=lld)
 endif()
 
-# Sanitizers change every object file, so they are not left to the targets. Their reports need no more than
-# lines and functions (-g1). To see uses after a return, clang would give each fiber a second stack, which takes as
-# long as all else; GCC looks for them only when asked to.
+# Sanitizers change every object file, so all targets must use the same ones. Their reports need
+# only lines and functions (-g1). To detect use after return, clang would give each fiber a second
+# stack, which doubles the run time; GCC detects it only on request.
 if(FALAFEL_SANITIZE)
   add_compile_options("-fsanitize=${FALAFEL_SANITIZE}" -fno-sanitize-recover=all
                       -fno-omit-frame-pointer -O1 -g1)
@@ -39,10 +40,11 @@ if(FALAFEL_SANITIZE)
   add_link_options("-fsanitize=${FALAFEL_SANITIZE}")
 endif()
 
-# What every target of the project links. __FILE__ is a path from the project's root.
+# All targets of the project link this one. __FILE__ is relative to the project's root.
 add_library(falafel_options INTERFACE)
 target_include_directories(falafel_options INTERFACE "${PROJECT_SOURCE_DIR}")
-# Checks within the standard library, where speed does not matter. The project's own stay on everywhere.
+# Enables checks in the standard library where speed does not matter. The project's own assertions
+# are always enabled.
 if(FALAFEL_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_definitions(falafel_options INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
@@ -50,8 +52,8 @@ target_compile_options(falafel_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
   "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 
-# falafel_use_asio(target): for targets whose sources include Boost.Asio. The thread sanitizer does not understand
-# its fences; its queues are behind mutexes all the same.
+# falafel_use_asio(target): for targets whose sources include Boost.Asio. The thread sanitizer does
+# not support its fences, but mutexes protect its queues anyway.
 function(falafel_use_asio target)
   target_link_libraries(${target} PRIVATE Boost::headers Threads::Threads)
   if(FALAFEL_SANITIZE STREQUAL "thread")

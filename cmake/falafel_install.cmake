@@ -1,5 +1,5 @@
-# What is installed: the program, and the client library as one archive with everything below it, so that
-# who links it needs to know none of the project's own targets.
+# Installs the program and the client library. The library is one archive that contains all lower
+# layers, so that users need none of the project's own targets.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -21,7 +21,7 @@ target_link_libraries(falafel_library INTERFACE
   fmt::fmt tl::expected Boost::context Threads::Threads isal sodium ${optional_libraries})
 list(TRANSFORM optional_libraries PREPEND " -l" OUTPUT_VARIABLE optional_link_flags)
 
-# Paths as within the project, below a folder of their own.
+# Uses the same paths as within the project, below a separate folder.
 set(public_headers
   engine/client/client.h
   engine/client/results.h
@@ -48,7 +48,7 @@ install(EXPORT falafel NAMESPACE falafel:: FILE falafel-targets.cmake
   DESTINATION "${package_folder}" COMPONENT library)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
-# The package can be moved: its prefix is told from where the .pc file lies.
+# The package is relocatable: its prefix follows from the location of the .pc file.
 file(RELATIVE_PATH relative_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/falafel.pc.in" "${PROJECT_BINARY_DIR}/falafel.pc" @ONLY)
 install(FILES

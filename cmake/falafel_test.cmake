@@ -1,12 +1,12 @@
 add_custom_target(falafel_tsan_tests)
 
-# falafel_add_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds]
-#                  [SHARDS number])
+# falafel_add_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
+#                  [TIMEOUT seconds] [SHARDS number])
 #
-# A GoogleTest executable, registered as one test: starting a process per test case would cost more than
-# most cases run. If it takes long, SHARDS registers it as several tests, each of which runs some of the cases.
-# Tests with long timeouts are started first, so that none is left over in the end. The label "tsan" makes the test
-# part of the thread sanitizer's run, and of the target falafel_tsan_tests.
+# A GoogleTest executable, registered as one test, because starting a process takes longer than most
+# test cases. For long tests, SHARDS registers several tests, each of which runs some of the cases.
+# Tests with long timeouts start first, so that none runs alone at the end. The label "tsan"
+# includes the test in the thread sanitizer's run and in the target falafel_tsan_tests.
 function(falafel_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;LABELS")
   if(test_UNPARSED_ARGUMENTS OR NOT test_NAME OR NOT test_SOURCES)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A hundred clients are killed, or stopped for ever, at random moments while others work: the others go on,
-and afterwards every byte is accounted for. Arguments: the program, a client that works, one that breaks the
-protocol."""
+"""A hundred clients are killed or stopped forever at random moments while others work. The others
+continue, and afterwards every byte is accounted for. Arguments: the program, the worker client, and
+the client that violates the protocol."""
 
 import os
 import random
@@ -18,13 +18,13 @@ del sys.argv[1:4]
 
 SEED = int(os.environ.get("FALAFEL_SEED", "1"))
 CASUALTIES = int(os.environ.get("FALAFEL_CASUALTIES", "100"))
-CROWD, COPIERS = 6, 2  # of those that will be killed or stopped, at the same time
+CROWD, COPIERS = 6, 2  # concurrent clients that will be killed or stopped
 SURVIVORS = 3
 LONGEST_LIFE_SECONDS = 0.12
 CLIENT_TIMEOUT_SECONDS = 1
 VALUE_BYTES, KEYS = 120_000, 2
-# docs/protocol.md, Bounds: a SET waits for a region until clients that are silent have been given up, and what
-# they had has been collected.
+# docs/protocol.md, Bounds: a SET waits for a region until the server has given up on silent clients
+# and has collected their regions.
 BOUND = f"{CLIENT_TIMEOUT_SECONDS} s of silence and a collection"
 
 
@@ -46,13 +46,13 @@ class Casualties(unittest.TestCase):
         return worker
 
     def start_copier(self):
-        """One that is in the middle of a copy most of its time."""
+        """A client that is in the middle of a copy most of the time."""
         for _ in range(10):
             try:
                 copier = Client(self.falafel, [HOSTILE, self.falafel.directory, "copy"], "done",
                                 stderr=subprocess.DEVNULL)
                 break
-            except AssertionError:  # given up while it waited for a region, because it says nothing
+            except AssertionError:  # the server gave up on the silent client while it waited
                 continue
         self.addCleanup(copier.end)
         return copier
@@ -61,7 +61,7 @@ class Casualties(unittest.TestCase):
         return self.start_copier() if index < COPIERS else self.start(KEYS, VALUE_BYTES)
 
     def lose_clients(self):
-        """All casualties, and how many of them are stopped."""
+        """All lost clients, and how many of them are stopped."""
         crowd = [self.start_casualty(index) for index in range(CROWD)]
         lost = []
         stopped = 0
@@ -83,7 +83,7 @@ class Casualties(unittest.TestCase):
         return lost, stopped
 
     def await_progress(self, survivors):
-        """Each of them has stored something from now on."""
+        """Waits until each of them has stored something."""
         for survivor in survivors:
             sets = survivor.ticks()[-1].sets
             wait_until(lambda survivor=survivor, sets=sets: survivor.ticks()[-1].sets > sets
@@ -95,7 +95,7 @@ class Casualties(unittest.TestCase):
             survivor.await_start()
         lost, stopped = self.lose_clients()
 
-        # Who is stopped in the middle of a copy keeps its regions, and nothing else.
+        # A client that is stopped in the middle of a copy keeps its regions and nothing else.
         report = self.falafel.await_report(
             lambda report: sum(not client["leaving"] for client in report["clients"]) == SURVIVORS)
         self.await_progress(survivors)

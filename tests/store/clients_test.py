@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Clients that are stopped or killed, as the server's status shows them. Arguments: the program, a client
-that stays connected."""
+"""Stopped and killed clients in the server's status. Arguments: the program, a client that stays
+connected."""
 
 import signal
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The store's commands as they are typed, and each error with its exit status. Argument: the program."""
+"""The store's commands on the command line, and each error with its exit status. Argument: the
+program."""
 
 import json
 import os
@@ -111,7 +112,7 @@ class Errors(CommandTest):
             self.expect(OK, "get", "a", output=b"another")
 
     def test_a_full_table_with_a_deleted_key(self):
-        # One slot of twenty is less than a cleanup usually begins for.
+        # One of twenty slots is below the usual threshold of a cleanup.
         with self.falafel.serve(*SMALL, "--entries", "20"):
             for key in range(20):
                 self.expect(OK, "set", str(key), "value")
@@ -147,7 +148,7 @@ class Errors(CommandTest):
             self.expect(OK, "get", "0", output=value)
 
     def await_collection(self):
-        """Until what clients that are gone have stored lies in its last place."""
+        """Waits until the containers of disconnected clients have reached their final location."""
         for _ in range(3000):
             regions = json.loads(self.expect(OK, "stat", "--json"))["regions"]
             if regions["free"] == sum(regions.values()):
@@ -156,13 +157,13 @@ class Errors(CommandTest):
         self.fail("the regions are not collected")
 
     def damage(self, server, key):
-        """Changes the header of each container that has the key, in the memory that clients share."""
+        """Changes the header of each container with the key in the shared memory."""
         self.await_collection()
         files = pathlib.Path(f"/proc/{server.process.pid}/fd")
         shared = next(file for file in files.iterdir() if "memfd:falafel" in os.readlink(file))
         header = CONTAINER_MAGIC + b"\0\0" + len(key).to_bytes(4, "little")
         with shared.open("r+b", buffering=0) as file:
-            memory = os.pread(file.fileno(), 64 << 20, 0)  # behind it is nothing but holes
+            memory = os.pread(file.fileno(), 64 << 20, 0)  # the rest consists of holes
             places = [match.start() for match in re.finditer(re.escape(header), memory)
                       if memory[match.start() + 24:match.start() + 24 + len(key)] == key]
             self.assertTrue(places, "no container has the key")
@@ -227,7 +228,7 @@ class Serving(CommandTest):
             self.assertIn(" 1000 entries", server.ready_line)
             self.expect(NOT_FOUND, "get", "--config", str(file), "key")
         with self.falafel.serve("--config", str(file), "--entries", "2000") as server:
-            self.assertIn(" 2000 entries", server.ready_line)  # flags win
+            self.assertIn(" 2000 entries", server.ready_line)  # flags override the file
         file.write_text("[serve]\nmemoir = 1\n")
         self.expect(WRONG_USAGE, "serve", "--config", str(file), message="memoir")
 

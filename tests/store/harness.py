@@ -1,4 +1,4 @@
-"""Starts servers and clients of the store in a temporary directory, as the tests need them."""
+"""Starts servers and clients of the store in a temporary directory for tests."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Server:
-    """`falafel serve` with these options; ready when the object is made."""
+    """`falafel serve` with these options; ready after construction."""
 
     def __init__(self, falafel, directory, *options, **popen):
         self.falafel, self.directory = falafel, directory
@@ -25,7 +25,7 @@ class Server:
             raise AssertionError(f"no server: {self.process.communicate()}")
 
     def end(self, number=signal.SIGTERM):
-        """Its exit status."""
+        """Stops it and returns its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         self.process.communicate(timeout=60)
@@ -39,7 +39,7 @@ class Server:
 
 
 class Client:
-    """A program that stays connected and says when it has done its work: the line that it prints first."""
+    """A program that stays connected and prints a line when it has done its work."""
 
     def __init__(self, falafel, words, ready_line, **popen):
         self.process = subprocess.Popen(
@@ -64,7 +64,7 @@ class Client:
 
 
 class Tick(NamedTuple):
-    """What a worker had done by then."""
+    """The progress of a worker at one time."""
 
     time_ns: int
     gets: int
@@ -74,7 +74,8 @@ class Tick(NamedTuple):
 
 
 class Worker:
-    """The worker program (worker.c), its lines in a file, so that nobody has to read them meanwhile."""
+    """The worker program (worker.c). A file takes its output, so that nobody has to read it
+    concurrently."""
 
     def __init__(self, falafel, program, kind, number, keys=8, value_bytes=64):
         self.path = pathlib.Path(falafel.folder.name) / f"worker-{number}"
@@ -85,7 +86,7 @@ class Worker:
             )
 
     def lines(self):
-        # The last line of one that was killed may be cut.
+        # The last line of a killed worker may be incomplete.
         return self.path.read_text().split("\n")[:-1]
 
     def ticks(self):
@@ -95,7 +96,7 @@ class Worker:
         return [line for line in self.lines() if line.startswith("error ")]
 
     def await_start(self):
-        """Returns when it has stored its keys."""
+        """Waits until it has stored its keys."""
         wait_until(lambda: self.ticks() or self.process.poll() is not None)
         if not self.ticks():
             raise AssertionError(f"a worker ended: {self.lines()}")
@@ -117,7 +118,7 @@ def wait_until(condition, seconds=60, interval=0.05):
 
 
 class Falafel:
-    """The program, on servers in a directory of its own."""
+    """The program, used with servers in a separate directory."""
 
     def __init__(self, program):
         self.program = str(pathlib.Path(program).resolve())
@@ -136,7 +137,7 @@ class Falafel:
         return completed.returncode, completed.stdout, completed.stderr.decode()
 
     def report(self):
-        """The server's books, whose parts add up."""
+        """The server's report, whose parts must add up."""
         status, output, error = self.run("stat", "--json")
         if status != 0:
             raise AssertionError(f"stat: {error}")
@@ -149,7 +150,7 @@ class Falafel:
         return report
 
     def await_report(self, condition, seconds=60):
-        """The first report of which the condition is true."""
+        """The first report that satisfies the condition."""
         deadline = time.monotonic() + seconds
         while not condition(report := self.report()):
             if time.monotonic() > deadline:

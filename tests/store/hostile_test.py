@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a client that breaks the protocol costs the others. Arguments: the program, a client that stays
-connected, a client that breaks the protocol."""
+"""The effects of a client that violates the protocol on others. Arguments: the program, a client
+that stays connected, a client that violates the protocol."""
 
 import signal
 import sys
@@ -12,7 +12,7 @@ from harness import Client, Falafel
 PROGRAM, HOLDER, HOSTILE = sys.argv[1:4]
 del sys.argv[1:4]
 
-# A cleanup is due once a second and repairs what it finds; the rest is for a busy machine.
+# The audit repairs entries once per second; the rest of the time is for a busy machine.
 REPAIR_SECONDS = 1 + 10
 CORRUPTED = 14
 

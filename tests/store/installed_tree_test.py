@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The installed library, used by a project of its own through CMake and through pkg-config. Arguments: the
-build directory, the program, the folder of the example."""
+"""A separate project uses the installed library through CMake and through pkg-config. Arguments:
+the build directory, the program, the folder of the example."""
 
 import os
 import pathlib

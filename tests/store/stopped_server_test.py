@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server whose process is stopped costs nobody a GET. Arguments: the program, a client that works."""
+"""GETs succeed while the server process is stopped. Arguments: the program, the worker client."""
 
 import os
 import signal
@@ -12,14 +12,15 @@ from harness import Falafel, Worker, wait_until
 PROGRAM, WORKER = sys.argv[1:3]
 del sys.argv[1:3]
 
-# How long the server is stopped, and how long clients may be silent. Clients have a handful of messages to
-# say meanwhile and one each fifth of the time-out, so seven time-outs are many times what they can say.
+# How long the server is stopped, and how long clients may be silent. A client has credit for a
+# handful of messages and sends a heartbeat every fifth of the time-out, so seven time-outs far
+# exceed its credits.
 STOP_SECONDS = float(os.environ.get("FALAFEL_STOP_SECONDS", "7"))
 CLIENT_TIMEOUT_SECONDS = float(os.environ.get("FALAFEL_CLIENT_TIMEOUT_SECONDS", "1"))
 READERS = 2
 READER = os.environ.get("FALAFEL_READER", "read")
 NOT_FOUND, DOES_NOT_ANSWER = 1, 11  # exit statuses
-# The machine is shared: the rate is compared to tell going on from standing still.
+# The machine is shared, so the rate only distinguishes progress from a standstill.
 LEAST_SHARE = 0.1
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The newcomer's transcript of README.md: its commands are run as they stand, and must print what it says.
-A line `...` stands for any lines, and `...` within a line for any characters. Arguments: the program,
+"""Runs the commands of README.md's transcript as they are and compares the output. A line `...`
+stands for any lines, and `...` within a line for any characters. Arguments: the program,
 README.md."""
 
 import os
@@ -18,7 +18,7 @@ TRANSCRIPT = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def steps():
-    """(command, expected output) in their order."""
+    """(command, expected output) in order."""
     found = TRANSCRIPT.findall(pathlib.Path(README).read_text())
     for block in found:
         for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:

@@ -1,4 +1,4 @@
-# Runs in the machine (busybox). Its exit status is the number of expectations that were not met.
+# Runs in the machine (busybox). Its exit status is the number of failed expectations.
 failures=0
 
 # expect STATUS TEXT COMMAND...: the command has this exit status, and its output contains the text.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is wrong with a machine, or with what a program is asked to do, is told together with the remedy."""
+"""Errors of a machine or of a program's arguments are reported with their remedy."""
 
 import sys
 import unittest
@@ -10,7 +10,7 @@ from stage import Stage  # noqa: E402
 
 SERVE = "store_driver --name server"
 
-# Title, command, what must be told.
+# Title, command, expected message.
 CASES = [
     ("wrong device", f"{SERVE} --device mlx5_0 serve", "no RDMA device 'mlx5_0', only: rxe0"),
     ("wrong GID", f"{SERVE} --gid-index 77 serve", "no GID of index 77; `ibv_devinfo -v` lists them"),
@@ -25,7 +25,7 @@ CASES = [
     ("memory lock limit", f"unprivileged 0 {SERVE} --service 2998 serve",
      "the limit is 0 KiB: raise it"),
     ("version mismatch",
-     # The head of a handshake of version 99.
+     # The header of a handshake with version 99.
      r"printf '\377falafel\143\0\0\0\1\0\0\0' | nc -w 1 server 2100 | od -A n -t d4 -j 8 -N 4",
      "1"),
     ("interface is down", f"killall -9 store_driver; ip link set eth0 down; {SERVE} --service 2997 serve",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Machines that die under load and cables that are pulled."""
+"""Machines that are killed under load, and unplugged cables."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ sys.dont_write_bytecode = True
 
 from stage import AWAIT_SERVER, Stage  # noqa: E402
 
-# How often the client's machine is killed. More often on request.
+# How often the client's machine is killed; the environment may increase it.
 KILLS = int(os.environ.get("KILLS", "2"))
-# A client's requests are given up after 8 tries of 200 ms at least; each try takes up to twice as long on
-# Soft-RoCE, and emulation takes its time too.
+# A client's requests fail after 8 attempts of at least 200 ms. An attempt takes up to twice as long
+# on Soft-RoCE, and emulation adds to it.
 NOTICED_WITHIN_S = 15
 BOOTED_WITHIN_S = 120
 
-# Of the client beside the server all is known.
+# The client next to the server has no operation in doubt.
 WITNESS = f"""
 store_driver --name server serve & server=$!
 {AWAIT_SERVER}
@@ -50,7 +50,7 @@ class FailuresTest(Stage):
             client.wait_for("connected", BOOTED_WITHIN_S)
             time.sleep(2)
             client.kill()
-        server.set_cable(False)  # tells the witness to end
+        server.set_cable(False)  # ends the witness
         server.wait_for("the witness ends", 30)
         server.set_cable(True)
         self.succeed(server, 200)

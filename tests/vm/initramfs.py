@@ -1,5 +1,5 @@
-"""A file system for a virtual machine, as the archive of files that Linux unpacks at its start (cpio,
-format "newc"). Archives can be joined end to end."""
+"""A file system for a virtual machine, as the archive that Linux unpacks at boot (cpio, format
+"newc"). Archives can be concatenated."""
 
 import os
 import re
@@ -11,13 +11,13 @@ ALIGNMENT = 4
 
 
 class Archive:
-    """Collects files; their folders come by themselves."""
+    """Collects files and adds their folders."""
 
     def __init__(self):
         self.entries = {}
 
     def add_file(self, source, destination=None):
-        """A file of this machine, by default in the same place there."""
+        """Adds a file of this machine, by default at the same path."""
         source = Path(source)
         mode = stat.S_IFREG | (0o755 if os.access(source, os.X_OK) else 0o644)
         self._add(destination or str(source.absolute()), mode, source.read_bytes())
@@ -57,7 +57,7 @@ def padded(data):
 
 
 def shared_libraries(program):
-    """What the dynamic linker would load, itself included; nothing if it is linked statically."""
+    """The files that the dynamic linker would load, including itself; none for a static program."""
     listing = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
     if missing := re.search(r"(\S+) => not found", listing.stdout):
         raise FileNotFoundError(f"{program} needs {missing[1]}, which is not installed")

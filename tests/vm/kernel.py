@@ -1,4 +1,4 @@
-"""Debian's kernel with its modules, unpacked from its package; nothing is installed."""
+"""Debian's kernel and its modules, unpacked from the package without installing it."""
 
 import lzma
 import re
@@ -17,7 +17,7 @@ class Kernel:
         self._files = {module_name(path): path for path in folder.glob("lib/modules/**/*.ko")}
 
     def modules_with_dependencies(self, names):
-        """Files of the modules, in an order in which they can be loaded."""
+        """The files of the modules in a valid loading order."""
         ordered = []
 
         def visit(name):
@@ -29,13 +29,13 @@ class Kernel:
             ordered.append(file)
 
         for name in names:
-            if name in self._files:  # else it is built into the kernel
+            if name in self._files:  # otherwise it is built into the kernel
                 visit(name)
         return ordered
 
 
 def unpacked_kernel(folder):
-    """The kernel in this folder; downloads and unpacks its package first if it is not there."""
+    """Returns the kernel in this folder; downloads and unpacks its package first if necessary."""
     folder = Path(folder)
     unpacked = folder / "kernel"
     if not list(unpacked.glob("boot/vmlinuz-*")):
@@ -50,7 +50,7 @@ def unpacked_kernel(folder):
     return kernel
 
 
-# The image would decompress itself in the emulated machine, which takes half of the time until that has booted.
+# In the emulated machine, the image's own decompression would take half of the boot time.
 def decompress(compressed, image):
     data = compressed.read_bytes()
     start = data.find(XZ_MAGIC)
@@ -62,7 +62,7 @@ def decompress(compressed, image):
 
 
 def image_package():
-    """The package with the files, which the meta package depends on."""
+    """Finds the package with the files, on which the meta package depends."""
     listing = subprocess.run(["apt-cache", "depends", META_PACKAGE], capture_output=True, text=True,
                              check=True)
     found = re.search(r"Depends: (linux-image-\S+)", listing.stdout)

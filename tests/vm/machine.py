@@ -1,7 +1,7 @@
-"""Virtual machines with Soft-RoCE: emulated in software by QEMU, with no way out of their network.
+"""Virtual machines with Soft-RoCE, emulated in software by QEMU, in an isolated network.
 
-A machine runs one command and switches itself off. What the command printed, its exit status and the
-console's log are left in the machine's folder; so is what it put into /results."""
+A machine runs one command and shuts down. The machine's folder receives the command's output, its
+exit status, the console's log, and the contents of /results."""
 
 import re
 import socket
@@ -40,7 +40,7 @@ class Wire:
 
 @dataclass
 class Description:
-    """What a machine is made of."""
+    """The configuration of a machine."""
     command: str
     name: str = "host"
     addresses: list = field(default_factory=lambda: ["10.0.0.1/32"])
@@ -53,7 +53,7 @@ class Description:
 
 
 class Machine:
-    """A machine that runs. To be used with `with`: it ends with the block."""
+    """A running machine. Use it with `with`; it ends with the block."""
 
     def __init__(self, kernel, folder, description, shell=False):
         self.folder = Path(folder) / description.name
@@ -72,7 +72,7 @@ class Machine:
         arguments = self._arguments(kernel, description, initramfs, shell)
         self._process = self._start(arguments, shell)
 
-    # Now and then, the emulated kernel stops at its very beginning, before it has printed a line.
+    # The emulated kernel occasionally hangs at the start, before it has printed a line.
     def _start(self, arguments, shell):
         for attempt in range(BOOT_ATTEMPTS):
             process = subprocess.Popen(arguments, stdin=None if shell else subprocess.DEVNULL)
@@ -90,7 +90,8 @@ class Machine:
     def _arguments(self, kernel, description, initramfs, shell):
         wire = description.wire.arguments() if description.wire else ["-nic", "none"]
         return ["qemu-system-x86_64", "-accel", "tcg,thread=multi",
-                # Without these two, the kernel copies word by word, as devices do: see docs/verbs.md.
+                # Without these two features, the kernel copies word by word, as devices do; see
+                # docs/verbs.md.
                 "-cpu", "max,-erms,-fsrm",
                 "-smp", "2", "-m", str(description.memory_mib), "-no-reboot", "-nographic",
                 "-nodefaults", "-kernel", str(kernel.image), "-initrd", str(initramfs),
@@ -109,7 +110,7 @@ class Machine:
         self.kill()
 
     def kill(self):
-        """As if its power went."""
+        """Ends the machine as a power failure would."""
         self._process.kill()
         self._process.wait()
 
@@ -120,7 +121,7 @@ class Machine:
         return self.output.read_text(errors="replace")
 
     def wait(self, timeout_s):
-        """The exit status of the command; raises TimeoutError."""
+        """Waits for the command and returns its exit status; raises TimeoutError."""
         deadline_s = time.monotonic() + timeout_s
         while self.is_running():
             if time.monotonic() > deadline_s:
@@ -132,7 +133,7 @@ class Machine:
         return int(status)
 
     def wait_for(self, pattern, timeout_s):
-        """Until the output matches the regular expression; returns the match."""
+        """Waits until the output matches the regular expression; returns the match."""
         deadline_s = time.monotonic() + timeout_s
         while not (found := re.search(pattern, self.text())):
             if not self.is_running():
@@ -143,7 +144,7 @@ class Machine:
         return found
 
     def set_cable(self, plugged):
-        """Pulls the network cable, or plugs it in again."""
+        """Unplugs the network cable or plugs it in."""
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(str(self._monitor))
             monitor.recv(4096)
@@ -151,7 +152,7 @@ class Machine:
             time.sleep(0.1)
 
     def results(self):
-        """Unpacks what the command put into /results; the folder with it."""
+        """Unpacks the contents of the command's /results; returns the folder."""
         folder = self.folder / "results"
         with tarfile.open(self._disk) as tape:
             tape.extractall(folder)
@@ -187,7 +188,7 @@ def add_program(archive, source, destination):
         add_library(archive, library)
 
 
-# /lib is a link there, as it is here.
+# /lib is a link in the machine too.
 def add_library(archive, path):
     archive.add_file(path, path if path.startswith("/usr/") else f"/usr{path}")
 

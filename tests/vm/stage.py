@@ -1,4 +1,4 @@
-"""Two machines on one cable, and what the tests of the store do with them."""
+"""Two machines on one cable, and the common steps of the store's tests."""
 
 import json
 import os
@@ -19,7 +19,7 @@ AWAIT_SERVER = "until nc -w 1 server 2100 </dev/null >/dev/null 2>&1; do sleep 0
 
 
 class Stage(unittest.TestCase):
-    """The programs come from the environment: STORE_DRIVER and FALAFEL are paths. Logs of a test that fails
+    """The environment contains the programs' paths: STORE_DRIVER and FALAFEL. Logs of failed tests
     are kept."""
 
     def run(self, result):
@@ -40,7 +40,8 @@ class Stage(unittest.TestCase):
             self.port = probe.getsockname()[1]
 
     def machine(self, name, command, programs=(), mtu_bytes=1500):
-        """One of the two. The server's is to be started first: it holds the listening end."""
+        """Starts one of the two machines. The server's machine must start first because its end
+        listens."""
         is_server = name == "server"
         description = Description(
             command=command, name=name, hosts=ADDRESSES, memory_mib=512,
@@ -59,12 +60,12 @@ class Stage(unittest.TestCase):
         self.assertEqual(machine.wait(timeout_s), 0, machine.text())
 
     def statistics(self, server):
-        """Of the server that has ended, by name."""
+        """Statistics of the server after its end, by name."""
         line = server.wait_for("statistics: (.*)", 1)[1]
         return {name: int(number) for name, number in (pair.split("=") for pair in line.split())}
 
     def check_history(self, event_files):
-        """Linearizable, by `falafel check`. Returns the number of operations."""
+        """Checks the history with `falafel check`. Returns the number of operations."""
         history = self.folder / "history.jsonl"
         operations = [operation for file in event_files for operation in read_events(file)]
         history.write_text("".join(json.dumps(operation) + "\n" for operation in operations))
@@ -81,7 +82,7 @@ OUTCOMES = {"found": "found", "not_found": "not_found", "stored": "stored", "del
 
 
 def read_events(file):
-    """Operations as `falafel check` takes them; those that did not return are in doubt."""
+    """Operations in the format of `falafel check`; those without a return are in doubt."""
     operations = {}
     for line in file.read_text().splitlines():
         kind, number, *fields = line.split(" ")

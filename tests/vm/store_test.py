@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A server in one machine, clients in another: random operations with collections, mature flips and
-cleanups, a client that is killed, and one that tries what it has no right to."""
+"""A server in one machine and clients in another: random operations with collections and cleanups,
+a client that is killed, and a client that attempts forbidden accesses."""
 
 import sys
 import unittest
@@ -30,7 +30,7 @@ exit $failed
 class StoreTest(Stage):
     def test_history_is_linearizable_and_memory_accounted_for(self):
         server = self.machine("server", "store_driver --name server serve")
-        # Of two MTUs the smaller one holds; some values take more than one packet of it.
+        # The connection uses the smaller of both MTUs; some values need several packets.
         client = self.machine("client", CLIENT, mtu_bytes=4500)
         self.succeed(client, 200)
         self.succeed(server, 60)
