@@ -1,6 +1,7 @@
-// The simulator's demonstration: two clients increment one counter by RDMA, first wrongly (READ, then
-// WRITE), then by CAS. Schedules are tried until the wrong one loses an update; that schedule is recorded,
-// replayed to the same trace hash, and can be kept as a replay file.
+// Demonstrates the simulator: two clients increment one counter by RDMA, first incorrectly (READ,
+// then WRITE), then with CAS. The program tries schedules until the incorrect version loses an
+// update, records that schedule, replays it to the same trace hash, and optionally saves it as a
+// replay file.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +39,7 @@ struct CounterRun {
   bool holds() const { return counter == clients * increments; }
 };
 
-// One end of a connection with eight bytes of memory of its own, enough for any of the verbs.
+// One end of a connection with eight bytes of memory, enough for any verb.
 struct Endpoint {
   std::unique_ptr<fabric::ProtectionDomain> domain;
   std::unique_ptr<fabric::CompletionQueue> completions;
@@ -65,7 +66,7 @@ Endpoint make_endpoint(fabric::Host& host, fabric::Access access) {
   return endpoint;
 }
 
-// The server keeps the counter and takes no part in what happens to it.
+// The server only provides the memory of the counter.
 void serve(fabric::Host& host, std::shared_ptr<fabric::MemoryBlock>& counter) {
   host.spawn({.name = "accept", .daemon = true}, [&host, &counter] {
     Endpoint endpoint = make_endpoint(
@@ -85,7 +86,7 @@ void serve(fabric::Host& host, std::shared_ptr<fabric::MemoryBlock>& counter) {
   });
 }
 
-// Posts one request and waits for its completion; the word that it brought is in the local buffer.
+// Posts one request and waits for its completion; the result is in the local buffer.
 std::uint64_t execute(Endpoint& endpoint, const fabric::WorkRequest& request) {
   const fabric::Result<void> posted = endpoint.queue_pair->post_send({&request, 1});
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
@@ -198,7 +199,7 @@ sim::ReplayFile record(std::uint64_t seed) {
   return file;
 }
 
-// Exit status: 1 the schedule replays (and loses an update again), 3 it does not fit any more.
+// Exit status: 1 the replay matches (and loses an update again), 3 it does not match.
 int replay(const sim::ReplayFile& file) {
   fabric::FiberStackPool stacks;
   sim::ReplayStrategy strategy(file.choices);
@@ -246,10 +247,10 @@ int main(int argument_count, char** arguments) {
   std::string replay_path;
   bool prints_options = false;
   app.add_option("--seed", seed, "the first seed")->capture_default_str();
-  app.add_option("--schedules", schedules, "how many schedules to try")->capture_default_str();
-  app.add_option("--save", save_path, "keep the failing schedule in this file");
+  app.add_option("--schedules", schedules, "number of schedules to try")->capture_default_str();
+  app.add_option("--save", save_path, "save the failing schedule to this file");
   app.add_option("--replay", replay_path,
-                 "run the schedule in this file; exit status 1 if it fits");
+                 "replay the schedule in this file; exit status 1 if it matches");
   app.add_flag("--options-table", prints_options, "print the simulator's options as Markdown");
   CLI11_PARSE(app, argument_count, arguments);
 

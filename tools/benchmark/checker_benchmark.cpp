@@ -1,4 +1,4 @@
-// What the linearizability checker takes per operation, on histories of correct stores.
+// Measures the linearizability checker per operation, on histories of correct stores.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 using namespace falafel;
 using checkers::Model;
 
-// Different histories, so that the processor does not learn one by heart.
+// Uses different histories, so that the branch predictor does not memorize one.
 constexpr std::size_t histories_per_benchmark = 64;
 
 std::vector<std::vector<checkers::Operation>> make_histories(
@@ -29,7 +29,7 @@ std::vector<std::vector<checkers::Operation>> make_histories(
   return histories;
 }
 
-// One checker for all of them; every history must hold.
+// One checker judges all histories; every history must be linearizable.
 void judge(benchmark::State& state, const history::HistoryOptions& options) {
   const auto histories = make_histories(options);
   checkers::LinearizabilityChecker checker(options.model);

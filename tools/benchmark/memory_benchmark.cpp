@@ -1,5 +1,5 @@
-// What memory the simulator takes: of each host, and of each round trip. The meter counts in this program
-// only, so that it slows down no other.
+// Measures the simulator's memory per host and per round trip. Only this program uses the meter, so
+// that it slows down no other.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct Footprint {
   std::uint64_t stack_bytes = 0;
 };
 
-// All hosts wait; the last one to come to that measures. The pool is new: what earlier runs touched
-// does not count.
+// All hosts wait; the last one to wait measures. The pool is new, so that stack pages touched by
+// earlier runs do not count.
 class FootprintProgram {
  public:
   explicit FootprintProgram(std::uint64_t hosts) : hosts_(hosts) {}
@@ -59,7 +59,7 @@ class FootprintProgram {
   Footprint footprint_;
 };
 
-// What each of 256 hosts adds to a run that has one.
+// The additional memory per host of a run with 256 hosts, compared with a run with one.
 template <typename Measure>
 void memory_per_host(benchmark::State& state, Measure measure) {
   constexpr std::uint64_t additional_hosts = 256;
@@ -84,7 +84,7 @@ void memory_per_host_unconnected(benchmark::State& state) {
   memory_per_host(state, [](FootprintProgram program) { return program.measure_unconnected(); });
 }
 
-// Calls of operator new by all clients while the first one makes the middle half of its round
+// Counts calls of operator new by all clients during the middle half of the first client's round
 // trips.
 void allocations_per_verb(benchmark::State& state, fabric::Opcode opcode) {
   constexpr std::uint64_t quarter = 1'000;

@@ -24,7 +24,7 @@ void* counted(void* memory) {
 
 }  // namespace
 
-// The forms for arrays and those that do not throw come down to these.
+// The array and nothrow forms call this one.
 void* operator new(std::size_t size_bytes) {
   return counted(std::malloc(std::max<std::size_t>(size_bytes, 1)));
 }
@@ -58,7 +58,7 @@ std::uint64_t touched_stack_bytes() {
   const auto offset =
       reinterpret_cast<std::uintptr_t>(pages.data()) & (fabric::stack_slot_bytes - 1);
   const int status = ::mincore(pages.data() - offset, fabric::stack_slot_bytes, pages.data());
-  FALAFEL_ASSERT(status == 0, "mincore cannot tell which pages of the stack are in memory");
+  FALAFEL_ASSERT(status == 0, "mincore failed to report the stack's pages");
   const auto touched = std::count_if(pages.begin(), pages.end(),
                                      [](unsigned char page) { return (page & 1U) != 0; });
   return static_cast<std::uint64_t>(touched) * page_bytes;

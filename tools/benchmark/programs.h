@@ -1,8 +1,8 @@
-// The programs that the benchmarks run: one server host, which keeps words and takes no part in
-// what happens to them, and client hosts, each with one fiber and one queue pair to the server.
+// The programs of the benchmarks: one server host, which only provides memory, and client hosts
+// with one fiber and one queue pair to the server each.
 //
-// Clients first sleep for longer than the server takes to listen, so that no refused attempt to
-// connect is measured.
+// Clients first sleep for longer than the server takes to listen, so that no refused connection
+// attempt is measured.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@
 
 namespace falafel::benchmark_programs {
 
-inline constexpr std::uint32_t block_bytes = 64;  // of memory, at the server and at each client
-inline constexpr std::uint64_t clients = 8;       // of a program, unless it says otherwise
+// size of the memory of the server and of each client
+inline constexpr std::uint32_t block_bytes = 64;
+inline constexpr std::uint64_t clients = 8;  // default number of clients
 
-// One side of a connection. Members are destroyed from the last: the queue pair goes first.
+// One side of a connection. Members are destroyed in reverse order, the queue pair first.
 struct Endpoint {
   std::unique_ptr<fabric::ProtectionDomain> domain;
   std::unique_ptr<fabric::CompletionQueue> completions;
@@ -37,25 +38,26 @@ struct Client {
 
 struct Program {
   std::uint64_t client_count = clients;
-  std::function<void(Client&)> client;  // what a client does once it is connected
+  std::function<void(Client&)> client;  // what a client does after connecting
 };
 
 struct ProgramResult {
   sim::RunResult run;
-  std::uint64_t first_word = 0;  // of the server's memory, in the end
+  std::uint64_t first_word = 0;  // final value of the first word in the server's memory
 };
 
-// An adversarial run: default options, random strategy. It must complete.
+// Runs the program with default options and the random strategy. The run must complete.
 ProgramResult run_program(const Program& program, std::uint64_t seed,
                           fabric::FiberStackPool& stacks);
 
 // A request on all of the server's memory or, if atomic, on its first word.
 fabric::WorkRequest make_request(const Client& client, fabric::Opcode opcode);
 
-// So many round trips with requests of this kind, one after the other: post, wait for the completion, poll it.
+// Executes `count` sequential round trips: post a request of this kind, wait for the completion,
+// poll it.
 void repeat(Client& client, fabric::Opcode opcode, std::uint64_t count);
 
-// The options of every run. They leave room for the longest one.
+// The options of every run, with limits that suffice for the longest one.
 sim::SimulationOptions run_options();
 
 }  // namespace falafel::benchmark_programs

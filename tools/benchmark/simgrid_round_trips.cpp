@@ -1,6 +1,6 @@
-// The yardstick: as many round trips on SimGrid, a simulator of distributed systems that models
-// when messages arrive. Eight clients, each a host with one actor, send 64 bytes to an actor of the
-// server and wait for 64 bytes from it, again and again. Prints JSON; rates are per second of
+// The reference: the same number of round trips on SimGrid, a simulator of distributed systems that
+// models message arrival times. Eight clients, each a host with one actor, repeatedly send 64 bytes
+// to an actor of the server and wait for 64 bytes from it. Prints JSON; rates are per second of
 // processor time, from the start of the simulation to its end.
 #include <simgrid/s4u.hpp>
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t client_count = 8;
 constexpr std::uint64_t round_trips_per_client = 100'000;
 constexpr std::uint64_t message_bytes = 64;
 
-// Its address is what messages carry; nobody looks inside.
+// Messages carry its address as payload; nobody reads it.
 int message = 0;
 
 struct Line {
@@ -39,7 +39,7 @@ void run_server(Line line) {
   }
 }
 
-// Every client has a link of its own to the server, so that none waits for another one's messages.
+// Every client has its own link to the server, so that no client waits for another one's messages.
 void build_platform() {
   constexpr double operations_per_second = 1e9;
   constexpr double bytes_per_second = 12.5e9;
@@ -57,7 +57,7 @@ void build_platform() {
   zone->seal();
 }
 
-// One actor of the server for each client, so that none waits for another one's turn.
+// The server has one actor per client, so that no client waits for another one's turn.
 void create_actors() {
   for (std::uint64_t index = 0; index < client_count; ++index) {
     const std::string number = std::to_string(index);

@@ -1,6 +1,6 @@
-// How long the simulator takes: round trips, whole runs, setting up and tearing down, and the bare
-// switch between fibers. Programs of runs are in programs.h; each run has a seed of its own.
-// Rates are per second of processor time: the simulator is single-threaded.
+// Measures the speed of the simulator: round trips, complete runs, setup and teardown, and fiber
+// switches alone. programs.h defines the programs; each run has its own seed. Rates are per second
+// of processor time, because the simulator is single-threaded.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace falafel;
 using namespace falafel::benchmark_programs;
 using benchmark::Counter;
 
-// Clients do one READ of 64 bytes after the other.
+// Clients execute sequential READs of 64 bytes.
 void round_trips(benchmark::State& state) {
   constexpr std::uint64_t round_trips_per_client = 100'000;
   const Program program{clients, [](Client& client) {
@@ -33,7 +33,7 @@ void round_trips(benchmark::State& state) {
   state.counters["steps_per_round_trip"] = static_cast<double>(steps) / done;
 }
 
-// Whole runs, from adding hosts to teardown, in which all clients increment the same word.
+// Complete runs, from adding hosts to teardown, in which all clients increment the same word.
 void schedules(benchmark::State& state) {
   constexpr std::uint64_t increments_per_client = 100;
   const Program program{clients, [](Client& client) {
@@ -61,7 +61,7 @@ void setup_and_teardown_connected(benchmark::State& state) {
   for (auto _ : state) run_program(program, ++seed, stacks);
 }
 
-// Three hosts whose only fiber returns at once.
+// Three hosts whose only fiber returns immediately.
 void setup_and_teardown_unconnected(benchmark::State& state) {
   const sim::SimulationOptions options = run_options();
   fabric::FiberStackPool stacks;
@@ -76,7 +76,7 @@ void setup_and_teardown_unconnected(benchmark::State& state) {
   }
 }
 
-// The reference for all of the above: to a fiber and back, without a scheduler.
+// The reference for the other benchmarks: a switch to a fiber and back, without a scheduler.
 void fiber_switch(benchmark::State& state) {
   struct Switching {
     fabric::FiberContext context;

@@ -1,10 +1,10 @@
-// What libFuzzer calls: its bytes are a schedule of the store. The first two draw the scenario, the others
-// answer the simulator's questions. A violation is saved as a replay file and ends the process, so that
-// libFuzzer keeps the bytes as well.
+// The libFuzzer target. The input bytes are a schedule of the store: the first two select the
+// scenario, and the others answer the simulator's questions. A violation is saved as a replay file
+// and ends the process, so that libFuzzer also keeps the bytes.
 //
 // libFuzzer leaves arguments that begin with two dashes to the target:
-//   --without=SAFEGUARD   switches one off (may be repeated)
-//   --output=FOLDER       where replay files go; by default, here
+//   --without=SAFEGUARD   switches off a safeguard (may be repeated)
+//   --output=FOLDER       directory for replay files (default: the current one)
 #include <fmt/format.h>
 
 #include <array>
@@ -32,7 +32,7 @@ constexpr int status_wrong_usage = 2;
 class FuzzTarget {
  public:
   explicit FuzzTarget(std::span<char*> arguments) {
-    choices_.tag_worlds = Share::none;  // the bytes decide who moves
+    choices_.tag_worlds = Share::none;  // the bytes determine the schedule
     for (const std::string_view argument : arguments) read_argument(argument);
   }
 
@@ -55,7 +55,7 @@ class FuzzTarget {
     } else if (argument.starts_with(output)) {
       output_ = argument.substr(output.size());
     } else if (argument.starts_with("--")) {
-      refuse(argument, "there are --without=SAFEGUARD and --output=FOLDER");
+      refuse(argument, "use --without=SAFEGUARD or --output=FOLDER");
     }
   }
 
@@ -65,7 +65,7 @@ class FuzzTarget {
       choices_.safeguards.*safeguard.enabled = false;
       return;
     }
-    refuse(name, "no such safeguard; falafel ablate lists them");
+    refuse(name, "unknown safeguard; falafel ablate lists them");
   }
 
   [[noreturn]] static void refuse(std::string_view text, std::string_view problem) {
@@ -73,7 +73,7 @@ class FuzzTarget {
     std::exit(status_wrong_usage);
   }
 
-  // The same bytes once more, recorded.
+  // Runs the same bytes again and records the run.
   [[noreturn]] void report(const Scenario& scenario, std::span<const std::uint8_t> answers) {
     ByteStrategy strategy(answers);
     const FailingRun failing = record(runner_, scenario, strategy);
@@ -85,7 +85,7 @@ class FuzzTarget {
     const auto saved = sim::save_replay_file(to_replay_file(failing), path);
     if (saved) {
       fmt::print(stderr,
-                 "Make it small and replay it with:\n  falafel shrink {0} --output {0}\n  "
+                 "Shrink and replay it with:\n  falafel shrink {0} --output {0}\n  "
                  "falafel replay {0}\n",
                  path);
     } else {
@@ -99,7 +99,7 @@ class FuzzTarget {
   Runner runner_;
 };
 
-// libFuzzer calls free functions, and hands nothing from one to the other.
+// libFuzzer calls free functions without a context argument.
 std::unique_ptr<FuzzTarget>& target() {
   static std::unique_ptr<FuzzTarget> instance;
   return instance;
