@@ -421,7 +421,7 @@ class PageTest(unittest.TestCase):
         ended = run(programs.falafel, "fuzz", "--protocol", "published", "--in-flight", 1, "--schedules", 300,
                     "--stop", "--shrink-seconds", 0, "--output", self.folder)
         self.assertEqual(ended.returncode, 1, ended.stderr)
-        pages = re.findall(r"See it:\n +(\S+\.html)\n", ended.stdout)
+        pages = re.findall(r"View it:\n +(\S+\.html)\n", ended.stdout)
         replays = re.findall(r"falafel replay (\S+\.replay)\n", ended.stdout)
         violated = re.findall(r"^VIOLATED (\S+)", ended.stdout, re.MULTILINE)
         self.assertGreater(len(violated), 0)
