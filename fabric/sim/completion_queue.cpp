@@ -28,7 +28,7 @@ std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destinat
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];
     destination[taken++] = entry.completion;
-    entry.queue_pair->retire(entry.completion.opcode, entry.retires);
+    entry.queue_pair->give_back_places(entry.completion.opcode, entry.retires);
     if (entry.shows_before != 0) entry.queue_pair->show_writes_of_peer(entry.shows_before);
   }
   return taken;

@@ -14,6 +14,13 @@ class HostCore;
 class QueuePairCore;
 struct World;
 
+inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
+
+// Which of the peer's WRITEs the processor sees by the status of a completion alone: at a flush all have landed.
+constexpr std::uint64_t shown_by(fabric::CompletionStatus status) {
+  return status == fabric::CompletionStatus::flushed ? all_places : 0;
+}
+
 class CompletionQueueCore {
  public:
   CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity);

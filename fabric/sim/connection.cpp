@@ -2,172 +2,92 @@
 
 #include <algorithm>
 
-#include "fabric/posting_rules.h"
 #include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
-#include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
-using fabric::ErrorCode;
-using fabric::make_error;
-using fabric::Result;
-
-namespace {
-
-class Request final : public fabric::ConnectionRequest {
- public:
-  Request(DeviceCore& device, Handshake& handshake) : device_(device), handshake_(&handshake) {}
-  ~Request() override {
-    if (handshake_ != nullptr) handshake_->reject({});
+std::string_view to_string(Connection::State state) {
+  switch (state) {
+    case Connection::State::connecting: return "connecting";
+    case Connection::State::ready: return "ready";
+    case Connection::State::error: return "error";
+    case Connection::State::closed: return "closed";
   }
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
+  return "unknown state";
+}
 
-  const fabric::PrivateData& private_data() const override {
-    FALAFEL_ASSERT(handshake_ != nullptr, "a connection request is asked after its answer");
-    return handshake_->private_data();
-  }
-
-  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
-                                                    fabric::PrivateData private_data) override {
-    if (handshake_ == nullptr) {
-      return make_error(ErrorCode::invalid_argument, "the request was answered before");
-    }
-    const QueuePairCore& client = handshake_->client_queue_pair();
-    if (options.transport != client.transport()) {
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("transport: the client asks for {}, not {}",
-                                    to_string(client.transport()), to_string(options.transport)));
-    }
-    if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
-      return tl::unexpected<fabric::Error>(checked.error());
-    }
-    Result<QueuePairCore*> core = device_.create_queue_pair(options);
-    if (!core) return tl::unexpected<fabric::Error>(core.error());
-    Handshake& handshake = *std::exchange(handshake_, nullptr);
-    QueuePairCore::join(**core, handshake.client_queue_pair());
-    (*core)->become_ready();
-    handshake.accept(std::move(private_data));
-    return std::make_unique<QueuePairHandle>(**core);
-  }
-
-  void reject(fabric::PrivateData reason) override {
-    if (handshake_ != nullptr) std::exchange(handshake_, nullptr)->reject(std::move(reason));
-  }
-
- private:
-  DeviceCore& device_;
-  Handshake* handshake_;  // null after the answer
-};
-
-}  // namespace
-
-Handshake::Handshake(World& world, HostCore& client, HostCore& server, std::uint16_t service,
-                     QueuePairCore& queue_pair, fabric::PrivateData private_data)
+Connection::Connection(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
+                       const fabric::QueuePairOptions& options, std::function<void()> timed_out)
     : world_(world),
-      client_(client),
-      server_(server),
-      server_incarnation_(server.incarnation()),
-      service_(service),
-      queue_pair_(queue_pair),
-      private_data_(std::move(private_data)) {
-  world_.ready.introduce(*this);
-  world_.ready.set_work(*this, true);
+      host_(host),
+      device_(device),
+      number_(number),
+      options_(options),
+      protection_domain_(static_cast<ProtectionDomainHandle*>(options.protection_domain)->number()),
+      retry_timer_(std::move(timed_out)) {
+  options_.max_outstanding_reads_and_atomics =
+      std::min(options.max_outstanding_reads_and_atomics,
+               device.attributes().max_outstanding_reads_and_atomics);
 }
 
-Result<void> Handshake::wait(std::uint64_t deadline_ns) {
-  world_.current_fiber().wait(&waiter_, deadline_ns, "a connection");
-  if (stage_ != Stage::done) {
-    stage_ = Stage::abandoned;
-    world_.ready.set_work(*this, false);
-    return make_error(ErrorCode::unreachable,
-                      fmt::format("{} did not answer in time", server_.name()));
+void Connection::change_state(State state) {
+  FALAFEL_ASSERT(state_ < state, "queue pair {} goes from {} to {}", number_, to_string(state_),
+                 to_string(state));
+  state_ = state;
+}
+
+void Connection::set_peer(QueuePairCore& peer) {
+  FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
+  peer_ = &peer;
+}
+
+Responder& Connection::responder() const {
+  FALAFEL_ASSERT(peer_ != nullptr, "queue pair {} has no responder", number_);
+  return peer_->responder();
+}
+
+bool Connection::peer_state_is(State state) const {
+  return peer_ != nullptr && peer_->connection().state() == state;
+}
+
+bool Connection::responder_is_lost() const {
+  return peer_ != nullptr && peer_->connection().is_dead();
+}
+
+void Connection::watch_responder(bool expects_answer) {
+  const bool waits = is_reliable() && is_ready() && expects_answer && responder_is_lost();
+  if (waits == retry_timer_set_) return;
+  if (!waits) {
+    stop_watching();
+    return;
   }
-  if (accepted_) return {};
-  if (!listener_found_) {
-    return make_error(ErrorCode::connection_refused,
-                      fmt::format("nobody listens on service {} of {}", service_, server_.name()));
-  }
-  return make_error(
-      ErrorCode::connection_refused,
-      fmt::format("{} rejected the connection{}{}", server_.name(), reply_.empty() ? "" : ": ",
-                  std::string_view(reinterpret_cast<const char*>(reply_.data()), reply_.size())));
+  retry_timer_set_ = true;
+  const std::uint64_t tries = options_.retry_count + std::uint64_t{1};
+  world_.timers.set(retry_timer_, world_.trace.time_ns() + options_.acknowledge_timeout_ns * tries);
 }
 
-void Handshake::step() {
-  world_.trace.record({.kind = EventKind::connection,
-                       .detail = static_cast<std::uint8_t>(stage_),
-                       .subject = queue_pair_.number()});
-  world_.ready.set_work(*this, false);
-  if (stage_ == Stage::request_travels) {
-    request_arrives();
-  } else if (stage_ == Stage::answer_travels) {
-    stage_ = Stage::done;
-    if (accepted_) queue_pair_.become_ready();
-    waiter_.wake_all();
-  }
+void Connection::stop_watching() {
+  retry_timer_set_ = false;
+  world_.timers.cancel(retry_timer_);
 }
 
-void Handshake::request_arrives() {
-  stage_ = Stage::at_listener;
-  if (!server_.alive() || server_.incarnation() != server_incarnation_) return;  // silence
-  ListenerCore* listener = server_.find_listener(service_);
-  listener_found_ = listener != nullptr;
-  if (listener_found_) {
-    listener->arrive(*this);
-  } else {
-    answer(false, {});
-  }
+void Connection::show_writes_before(std::uint64_t place) const {
+  if (!world_.late_words.empty()) world_.late_words.reveal(number_, place);
 }
 
-void Handshake::accept(fabric::PrivateData reply) { answer(true, std::move(reply)); }
-
-void Handshake::reject(fabric::PrivateData reason) { answer(false, std::move(reason)); }
-
-void Handshake::answer(bool accepted, fabric::PrivateData reply) {
-  if (stage_ != Stage::at_listener) return;  // the client gave up
-  reply.resize(std::min(reply.size(), fabric::max_private_data_bytes));
-  if (!server_.alive()) return;  // it takes its answer with it
-  accepted_ = accepted;
-  reply_ = std::move(reply);
-  stage_ = Stage::answer_travels;
-  world_.ready.set_work(*this, true);
-}
-
-std::string Handshake::describe() const {
-  return fmt::format("connection of {} to service {} of {}, stage {}", client_.name(), service_,
-                     server_.name(), static_cast<int>(stage_));
-}
-
-ListenerCore::ListenerCore(World& world, HostCore& host, DeviceCore& device, std::uint16_t service)
-    : world_(world), host_(host), device_(device), service_(service), backlog_(&world.arena) {
-  host_.add_listener(*this);
-}
-
-ListenerCore::~ListenerCore() {
-  host_.remove_listener(*this);
-  for (Handshake* handshake : backlog_) handshake->reject({});
-}
-
-void ListenerCore::arrive(Handshake& handshake) {
-  backlog_.push_back(&handshake);
-  waiters_.wake_all();
-}
-
-std::unique_ptr<fabric::ConnectionRequest> ListenerCore::accept(std::uint64_t deadline_ns) {
-  for (;;) {
-    while (!backlog_.empty()) {
-      Handshake& handshake = *backlog_.front();
-      backlog_.pop_front();
-      if (!handshake.abandoned()) return std::make_unique<Request>(device_, handshake);
-    }
-    if (!world_.current_fiber().wait(&waiters_, deadline_ns, "a request to connect") &&
-        backlog_.empty()) {
-      return nullptr;
-    }
-  }
+void Connection::trace(EventKind kind, const Request& request, std::uint64_t offset,
+                       std::uint64_t word, std::span<const std::byte> data) const {
+  world_.trace.record({.kind = kind,
+                       .detail = static_cast<std::uint8_t>(request.work.opcode),
+                       .subject = number_,
+                       .request = request.work.id,
+                       .offset = offset,
+                       .word = word,
+                       .data = data,
+                       .posted = &request.work,
+                       .place = request.place});
 }
 
 }  // namespace falafel::sim

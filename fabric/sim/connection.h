@@ -1,79 +1,84 @@
-// Connecting: a request travels to the listener, the answer travels back, each taking as long as the
-// choices say. Both sides' queue pairs are joined when the server accepts; the client's becomes ready
-// when the answer has arrived.
+// One side of a connection: its state, its peer, and what both mean for requests on their way to the peer.
+// A datagram queue pair has a side too, without a peer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory_resource>
-#include <string>
+#include <functional>
+#include <span>
 
 #include "fabric/fabric.h"
-#include "fabric/sim/fiber.h"
-#include "fabric/sim/scheduler.h"
+#include "fabric/sim/request.h"
+#include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
 class DeviceCore;
 class HostCore;
 class QueuePairCore;
-struct World;
+class Responder;
 
-class Handshake final : public Actor {
+class Connection {
  public:
-  Handshake(World& world, HostCore& client, HostCore& server, std::uint16_t service,
-            QueuePairCore& queue_pair, fabric::PrivateData private_data);
+  enum class State : std::uint8_t { connecting, ready, error, closed };
 
-  fabric::Result<void> wait(std::uint64_t deadline_ns);  // for the client's fiber
-  const fabric::PrivateData& private_data() const { return private_data_; }
-  const fabric::PrivateData& reply() const { return reply_; }
-  QueuePairCore& client_queue_pair() const { return queue_pair_; }
-  bool abandoned() const { return stage_ == Stage::abandoned; }
+  // `timed_out` is called when the acknowledge timeout of the oldest request has passed.
+  Connection(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
+             const fabric::QueuePairOptions& options, std::function<void()> timed_out);
 
-  void accept(fabric::PrivateData reply);
-  void reject(fabric::PrivateData reason);
+  World& world() const { return world_; }
+  HostCore& host() const { return host_; }
+  DeviceCore& device() const { return device_; }
+  std::uint32_t number() const { return number_; }
+  const fabric::QueuePairOptions& options() const { return options_; }
+  std::uint32_t protection_domain() const { return protection_domain_; }
+  fabric::Transport transport() const { return options_.transport; }
+  bool is_reliable() const { return transport() == fabric::Transport::reliable_connection; }
+  bool is_datagram() const { return transport() == fabric::Transport::unreliable_datagram; }
 
-  void step() override;
-  std::string describe() const override;
+  State state() const { return state_; }
+  bool is_ready() const { return state_ == State::ready; }
+  // In error or closed: nobody on this side learns of its requests any more, beyond their failure.
+  bool is_dead() const { return state_ >= State::error; }
+  void change_state(State state);
+
+  QueuePairCore* peer() const { return peer_; }
+  void set_peer(QueuePairCore& peer);
+  // The peer as the responder to requests of this side; there is a peer.
+  Responder& responder() const;
+
+  bool responder_admits() const { return is_datagram() || peer_state_is(State::ready); }
+  // No packet will be admitted again. (A peer that is still connecting will admit some.)
+  bool responder_is_lost() const;
+
+  // Starts or stops the acknowledge timeout. It runs while this side expects an answer from a responder that is
+  // lost: as long as the responder lives, retransmission hides every delay.
+  void watch_responder(bool expects_answer);
+  void stop_watching();
+
+  // The peer's processor sees from now on what WRITEs of this side changed, those before that place in the send
+  // queue.
+  void show_writes_before(std::uint64_t place) const;
+
+  // Records what happened to a request of this side.
+  void trace(EventKind kind, const Request& request, std::uint64_t offset, std::uint64_t word,
+             std::span<const std::byte> data) const;
 
  private:
-  enum class Stage : std::uint8_t { request_travels, at_listener, answer_travels, done, abandoned };
+  bool peer_state_is(State state) const;
 
-  void request_arrives();
-  void answer(bool accepted, fabric::PrivateData reply);
-
-  World& world_;
-  HostCore& client_;
-  HostCore& server_;
-  std::uint32_t server_incarnation_;
-  std::uint16_t service_;
-  QueuePairCore& queue_pair_;
-  fabric::PrivateData private_data_;
-  fabric::PrivateData reply_;
-  Stage stage_ = Stage::request_travels;
-  bool accepted_ = false;
-  bool listener_found_ = false;
-  fabric::WaitList waiter_;
-};
-
-class ListenerCore final : public fabric::Listener {
- public:
-  ListenerCore(World& world, HostCore& host, DeviceCore& device, std::uint16_t service);
-  ~ListenerCore() override;
-  ListenerCore(const ListenerCore&) = delete;
-  ListenerCore& operator=(const ListenerCore&) = delete;
-
-  std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override;
-  std::uint16_t service() const { return service_; }
-  void arrive(Handshake& handshake);
-
- private:
   World& world_;
   HostCore& host_;
   DeviceCore& device_;
-  std::uint16_t service_;
-  std::pmr::deque<Handshake*> backlog_;
-  fabric::WaitList waiters_;
+  std::uint32_t number_;
+  fabric::QueuePairOptions options_;
+  std::uint32_t protection_domain_;
+  State state_ = State::connecting;
+  QueuePairCore* peer_ = nullptr;
+  CallbackTimer retry_timer_;
+  bool retry_timer_set_ = false;
 };
+
+std::string_view to_string(Connection::State state);
 
 }  // namespace falafel::sim

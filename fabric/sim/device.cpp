@@ -2,7 +2,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/as_own.h"
-#include "fabric/sim/connection.h"
+#include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"

@@ -1,6 +1,6 @@
 #include "fabric/sim/host.h"
 
-#include "fabric/sim/connection.h"
+#include "fabric/sim/handshake.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 
@@ -187,7 +187,7 @@ void HostCore::report_pause(bool begins) const {
 
 void HostCore::break_connections() {
   for (const auto& queue_pair : world_.queue_pairs) {
-    if (&queue_pair->host() == this && queue_pair->is_reliable()) queue_pair->break_connection();
+    if (&queue_pair->host() == this && queue_pair->connection().is_reliable()) queue_pair->break_connection();
   }
 }
 

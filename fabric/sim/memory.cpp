@@ -60,6 +60,15 @@ void store_word(std::byte* address, std::uint64_t value) {
   std::memcpy(address, &value, word_bytes);
 }
 
+void put_bytes(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes) {
+  if (!world.late_words.empty()) world.late_words.forget(to, length_bytes);
+  std::memcpy(to, from, length_bytes);
+}
+
+void put_word(World& world, std::byte* to, std::uint64_t word) {
+  put_bytes(world, to, reinterpret_cast<const std::byte*>(&word), word_bytes);
+}
+
 BlockCore::BlockCore(World& world, HostCore& host, std::uint64_t size_bytes)
     : world_(world), host_(host), size_bytes_(size_bytes) {
   const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;

@@ -51,6 +51,10 @@ class BlockCore final : public fabric::MemoryBlock {
 std::uint64_t load_word(const std::byte* address);
 void store_word(std::byte* address, std::uint64_t value);
 
+// What a device puts into memory; processors see it at once.
+void put_bytes(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes);
+void put_word(World& world, std::byte* to, std::uint64_t word);
+
 // A registration, valid until it is revoked. Keys are never used twice in a run.
 struct Region {
   std::shared_ptr<BlockCore> block;

@@ -1,184 +1,115 @@
-// Which requests of a queue pair may move: the ordering table of the contract (fabric/fabric.h), the
-// fence, the limit on outstanding READs and atomics, and what the responder admits.
-#include <algorithm>
-#include <bit>
+#include "fabric/sim/ordering.h"
 
-#include "fabric/sim/host.h"
-#include "fabric/sim/queue_pair.h"
+#include <algorithm>
+
+#include "fabric/sim/responder.h"
 
 namespace falafel::sim {
 
 using fabric::Opcode;
-using fabric::Transport;
 
 namespace {
-constexpr std::uint64_t window_requests = 64;  // that are looked at for work, from the oldest on
-}
+constexpr std::uint64_t window_requests = 64;
+}  // namespace
 
-bool QueuePairCore::responder_admits() const {
-  return options_.transport == Transport::unreliable_datagram ||
-         (peer_ != nullptr && peer_->state_ == State::ready);
-}
-
-// True if no packet will be admitted again. (A peer that is still connecting will admit some.)
-bool QueuePairCore::responder_is_lost() const { return peer_ != nullptr && peer_->is_dead(); }
-
-// Data of this queue pair that was admitted and is not in place yet.
-bool QueuePairCore::is_landing() const {
-  if (host_.holds_landing()) return true;
-  for (std::uint64_t index = released_; index < posted_; ++index) {
-    const SendEntry& request = entry(index);
-    if (request.phase == Phase::in_gap) return true;
-    if (request.request.opcode == Opcode::write && request.phase != Phase::posted &&
-        request.placement.has_unplaced()) {
-      return true;
-    }
+std::uint64_t Ordering::find_movable() {
+  std::uint64_t movable = 0;
+  const std::uint64_t end = std::min(queue_.posted(), queue_.released() + window_requests);
+  Earlier earlier;
+  for (std::uint64_t place = queue_.released(); place < end; ++place) {
+    Request& request = queue_.at(place);
+    if (must_wait_in_queue(request, earlier)) break;
+    if (may_move(request, earlier)) movable |= std::uint64_t{1} << (place - queue_.released());
+    if (queue_.is_refused(request)) break;
+    earlier.add(request, queue_.is_completed(request));
   }
-  return false;
+  return movable;
 }
 
-bool QueuePairCore::may_flush() const {
-  if (state_ != State::error) return false;
-  if (oldest_ == posted_ && first_receive_ == posted_receives_) return false;
-  if (peer_ == nullptr || !peer_->is_landing()) return true;
-  return world_.options.failure_before_landing && has_failed_oldest();
+std::uint64_t Ordering::end_of_issued() {
+  Earlier earlier;
+  std::uint64_t place = queue_.released();
+  while (place < queue_.posted() && !must_wait_in_queue(queue_.at(place), earlier)) {
+    const Request& request = queue_.at(place++);
+    if (queue_.is_refused(request)) break;
+    earlier.add(request, queue_.is_completed(request));
+  }
+  return place;
 }
 
-// The request that broke the queue pair has not completed yet; those behind it will be flushed.
-bool QueuePairCore::has_failed_oldest() const {
-  return oldest_ != posted_ && entry(oldest_).status != fabric::CompletionStatus::success;
+void Ordering::Earlier::add(const Request& request, bool is_completed) {
+  if (!request.is_answered()) unanswered = true;
+  if (fabric::returns_data(request.work.opcode)) {
+    if (!is_completed) ++outstanding;
+    if (request.is_atomic() && !request.is_done()) pending_atomic = true;
+  } else if (!request.is_done() && request.state != RequestState::overtakable) {
+    unplaced_write = true;
+  }
 }
 
-bool QueuePairCore::may_complete_oldest() const {
-  if (state_ != State::ready || oldest_ == posted_) return false;
-  return entry(oldest_).phase == Phase::answered || !is_reliable();
-}
-
-// What is behind such a request waits too: the send queue is issued in order.
-bool QueuePairCore::must_wait_in_queue(SendEntry& request, const OrderingState& before) {
-  if (request.phase != Phase::posted) return false;
-  const bool fence = request.request.fenced && before.outstanding > 0;
-  const bool limit = fabric::returns_data(request.request.opcode) &&
-                     before.outstanding >= options_.max_outstanding_reads_and_atomics;
-  if (!request.counted_wait && (fence || limit)) {
-    request.counted_wait = true;
-    world_.count(fence ? SimulatorProbe::request_waited_for_fence
-                       : SimulatorProbe::request_waited_for_outstanding_limit);
+// The send queue is issued in order: the requests behind this one wait too.
+bool Ordering::must_wait_in_queue(Request& request, const Earlier& earlier) {
+  if (request.has_started()) return false;
+  const bool fence = request.work.fenced && earlier.outstanding > 0;
+  const bool limit = fabric::returns_data(request.work.opcode) &&
+                     earlier.outstanding >= connection_.options().max_outstanding_reads_and_atomics;
+  if (fence) {
+    hold_back(request, SimulatorProbe::request_waited_for_fence);
+  } else if (limit) {
+    hold_back(request, SimulatorProbe::request_waited_for_outstanding_limit);
   }
   return fence || limit;
 }
 
-// A request that has not had an effect yet.
-bool QueuePairCore::may_start(SendEntry& request, const OrderingState& before) {
-  if (before.unplaced_write || (request.waits_for_earlier && before.unanswered)) return false;
-  if (!responder_admits()) return !is_reliable() && responder_is_lost();  // to be lost
-  switch (request.request.opcode) {
-    case Opcode::read: return !before.pending_atomic;
-    case Opcode::write:
-    case Opcode::compare_and_swap:
-    case Opcode::fetch_and_add: return true;
-    case Opcode::send: {
-      const bool endless = is_reliable() && options_.receiver_not_ready_retry_count == 7;
-      if (!endless || peer_->first_receive_ != peer_->posted_receives_) return true;
-      if (!request.counted_wait) world_.count(SimulatorProbe::send_waited_for_receive);
-      request.counted_wait = true;
-      return false;
-    }
-    case Opcode::receive: break;
-  }
-  FALAFEL_ASSERT(false, "a receive in the send queue of {}", number_);
+// Counts a wait once for each request.
+void Ordering::hold_back(Request& request, SimulatorProbe probe) {
+  if (request.state != RequestState::posted) return;
+  connection_.world().count(probe);
+  request.state = RequestState::held_back;
 }
 
-bool QueuePairCore::may_move(SendEntry& request, const OrderingState& before) {
-  switch (request.phase) {
-    case Phase::posted: return may_start(request, before);
-    case Phase::in_gap: return true;
-    case Phase::in_progress:
-      if (request.request.opcode == Opcode::read) return responder_admits();
-      return request.placement.has_unplaced() || responder_admits() ||
-             (!is_reliable() && responder_is_lost());
-    case Phase::answered: return !request.placed;
+bool Ordering::may_move(Request& request, const Earlier& earlier) {
+  switch (request.state) {
+    case RequestState::posted:
+    case RequestState::held_back:
+    case RequestState::overtakable:
+    case RequestState::refusal_deferred: return may_start(request, earlier);
+    case RequestState::moving:
+      if (connection_.responder_admits()) return true;
+      if (request.is_read()) return false;
+      return request.placement.has_unplaced() ||
+             (!connection_.is_reliable() && connection_.responder_is_lost());
+    case RequestState::in_gap:
+    case RequestState::landing: return true;
+    case RequestState::done: return false;
   }
   return false;
 }
 
-// What `request` means for those behind it.
-void QueuePairCore::pass(const SendEntry& request, OrderingState& state) {
-  const Opcode opcode = request.request.opcode;
-  if (request.phase != Phase::answered) state.unanswered = true;
-  if (fabric::returns_data(opcode)) {
-    if (!request.completed) ++state.outstanding;
-    if (fabric::is_atomic(opcode) && !request.placed) state.pending_atomic = true;
-  } else if (!request.placed && !request.overtaken) {
-    state.unplaced_write = true;
+bool Ordering::may_start(Request& request, const Earlier& earlier) {
+  if (earlier.unplaced_write) return false;
+  if (request.state == RequestState::refusal_deferred && earlier.unanswered) return false;
+  if (!connection_.responder_admits()) {  // on UC the request is lost then
+    return !connection_.is_reliable() && connection_.responder_is_lost();
   }
+  switch (request.work.opcode) {
+    case Opcode::read: return !earlier.pending_atomic;
+    case Opcode::write:
+    case Opcode::compare_and_swap:
+    case Opcode::fetch_and_add: return true;
+    case Opcode::send: return may_start_send(request);
+    case Opcode::receive: break;
+  }
+  FALAFEL_ASSERT(false, "a receive in the send queue of {}", connection_.number());
 }
 
-// One past the last request that has left the send queue for the network.
-std::uint64_t QueuePairCore::end_of_issued() {
-  OrderingState state;
-  std::uint64_t index = released_;
-  while (index < posted_ && !must_wait_in_queue(entry(index), state)) {
-    if (entry(index).refused) return index + 1;
-    pass(entry(index++), state);
-  }
-  return index;
-}
-
-// Whether refresh() would find that the only request may start: by far the most common answer after posting.
-bool QueuePairCore::starts_alone() const {
-  if (posted_ - released_ != 1 || state_ != State::ready) return false;
-  if (!is_reliable() || !responder_admits()) return false;
-  const SendEntry& request = entry(released_);
-  return request.phase == Phase::posted && request.request.opcode != Opcode::send;
-}
-
-void QueuePairCore::refresh() {
-  const std::uint64_t queued = posted_ - released_;
-  if (queued == 0) {
-    movable_ = 0;
-    can_complete_ = may_flush();
-  } else if (queued == 1) {  // by far the most common: nothing is before it
-    SendEntry& request = entry(released_);
-    const bool is_done = request.phase == Phase::answered && request.placed;
-    movable_ = !is_done && may_move(request, {}) ? 1 : 0;
-    can_complete_ = may_complete_oldest() || may_flush();
-  } else {
-    find_movable();
-    can_complete_ = may_complete_oldest() || may_flush();
-  }
-  world_.ready.set_work(*this, movable_ != 0 || can_complete_);
-  if (retry_timer_set_ || (oldest_ != posted_ && responder_is_lost())) watch_responder();
-}
-
-void QueuePairCore::find_movable() {
-  movable_ = 0;
-  const std::uint64_t end = std::min(posted_, released_ + window_requests);
-  OrderingState state;
-  for (std::uint64_t index = released_; index < end; ++index) {
-    SendEntry& request = entry(index);
-    if (must_wait_in_queue(request, state)) break;
-    if (!(request.phase == Phase::answered && request.placed) && may_move(request, state)) {
-      movable_ |= std::uint64_t{1} << (index - released_);
-    }
-    if (request.refused) break;
-    pass(request, state);
-  }
-}
-
-// The time-out of a request starts when the responder is lost, not when the request is posted: as long as
-// the responder lives, retransmission hides every delay.
-void QueuePairCore::watch_responder() {
-  const bool waits =
-      is_reliable() && state_ == State::ready && responder_is_lost() && oldest_ != posted_;
-  if (waits == retry_timer_set_) return;
-  retry_timer_set_ = waits;
-  if (waits) {
-    world_.timers.set(retry_timer_, world_.trace.time_ns() + options_.acknowledge_timeout_ns *
-                                                                 (options_.retry_count + 1U));
-  } else {
-    world_.timers.cancel(retry_timer_);
-  }
+// With endless retries a SEND waits for a receive request; otherwise it tries, and may fail or be lost.
+bool Ordering::may_start_send(Request& request) {
+  const bool retries_endlessly =
+      connection_.is_reliable() && connection_.options().receiver_not_ready_retry_count == 7;
+  if (!retries_endlessly || connection_.responder().has_receive_request()) return true;
+  hold_back(request, SimulatorProbe::send_waited_for_receive);
+  return false;
 }
 
 }  // namespace falafel::sim

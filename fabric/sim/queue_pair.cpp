@@ -1,158 +1,349 @@
-// The requester's side: moving its requests on, completing them in order, standing still.
 #include "fabric/sim/queue_pair.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 
+#include "fabric/sim/device.h"
 #include "fabric/sim/host.h"
+#include "fabric/sim/local_buffer.h"
 
 namespace falafel::sim {
 
 using fabric::CompletionStatus;
 using fabric::Opcode;
+using fabric::Result;
+using State = Connection::State;
 
 namespace {
+
 // About one in so many answers does not arrive in the step in which the request is answered.
 constexpr std::uint64_t late_answer_rate = 8;
 
-// What the completion shows of the peer's WRITEs by its status alone: with a flush everything has landed.
-std::uint64_t shown_by(CompletionStatus status) {
-  return status == CompletionStatus::flushed ? QueuePairCore::all_places : 0;
-}
+// What the rules of posting ask about local buffers.
+struct BufferExamination {
+  fabric::LocalBuffer operator()(std::size_t /*index*/, const fabric::MemoryAddress& local,
+                                 std::uint64_t length_bytes, bool is_written) const {
+    const Region* region =
+        connection.world().regions.find(local.key, connection.protection_domain());
+    return fabric::examine_local_buffer(region, local, length_bytes, is_written);
+  }
+  const Connection& connection;
+};
+
 }  // namespace
 
 QueuePairCore::QueuePairCore(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
                              const fabric::QueuePairOptions& options)
     : world_(world),
-      host_(host),
-      device_(device),
-      number_(number),
-      options_(options),
-      protection_domain_(static_cast<ProtectionDomainHandle*>(options.protection_domain)->number()),
+      connection_(world, host, device, number, options, [this] { break_connection(); }),
       send_completions_(static_cast<CompletionQueueHandle*>(options.send_completions)->core()),
       receive_completions_(
           static_cast<CompletionQueueHandle*>(options.receive_completions)->core()),
-      retry_timer_([this] { break_connection(); }),
+      sends_(options.max_send_requests),
+      responder_(connection_, receives_, receive_completions_, *this),
+      ordering_(connection_, sends_),
+      failure_(connection_, sends_, ordering_),
+      transfers_(connection_, sends_, failure_),
+      atomics_(connection_, failure_, *this),
+      messages_(connection_, failure_),
       stall_timer_([this] { end_stall(); }) {
-  options_.max_outstanding_reads_and_atomics =
-      std::min(options.max_outstanding_reads_and_atomics,
-               device.attributes().max_outstanding_reads_and_atomics);
   send_completions_.reserve(options.max_send_requests);
   receive_completions_.reserve(options.max_receive_requests);
   world_.ready.introduce(*this);
 }
 
 fabric::QueuePairState QueuePairHandle::state() const {
-  switch (core_.state()) {
-    case QueuePairCore::State::connecting:
-    case QueuePairCore::State::ready: return fabric::QueuePairState::ready;
-    case QueuePairCore::State::error: return fabric::QueuePairState::error;
-    case QueuePairCore::State::closed: break;
+  switch (core_.connection().state()) {
+    case State::connecting:
+    case State::ready: return fabric::QueuePairState::ready;
+    case State::error: return fabric::QueuePairState::error;
+    case State::closed: break;
   }
   return fabric::QueuePairState::closed;
 }
 
 void QueuePairCore::join(QueuePairCore& left, QueuePairCore& right) {
-  left.peer_ = &right;
-  right.peer_ = &left;
+  left.connection_.set_peer(right);
+  right.connection_.set_peer(left);
 }
 
 void QueuePairCore::become_ready() {
-  if (state_ != State::connecting) return;
-  state_ = State::ready;
-  if (peer_ != nullptr) peer_->refresh();
+  if (connection_.state() != State::connecting) return;
+  connection_.change_state(State::ready);
+  if (connection_.peer() != nullptr) connection_.peer()->refresh();
+}
+
+// Posting
+
+Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
+  if (Result<void> checked = fabric::check_send_chain(
+          chain, occupancy(sends_.taken_places()), connection_.options(),
+          connection_.device().attributes(), BufferExamination{connection_});
+      !checked) {
+    return checked;
+  }
+  sends_.make_room(chain.size());
+  for (const fabric::WorkRequest& work : chain) enqueue(work);
+  send_completions_.expect(*this);
+  refresh();
+  return {};
+}
+
+void QueuePairCore::enqueue(const fabric::WorkRequest& work) {
+  Request& request = sends_.append(work);
+  world_.trace.record({.kind = EventKind::request_posted,
+                       .detail = static_cast<std::uint8_t>(work.opcode),
+                       .subject = number(),
+                       .request = work.id,
+                       .offset = work.remote.offset,
+                       .posted = &work,
+                       .place = request.place});
+  if (work.inlined) take_payload(world_, request);
+  if (connection_.state() == State::error) failure_.drop(request);
+}
+
+fabric::QueueOccupancy QueuePairCore::occupancy(std::uint32_t places_taken) const {
+  return {.queue_pair_number = number(),
+          .is_closed = connection_.state() == State::closed,
+          .places_taken = places_taken};
+}
+
+Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+  if (Result<void> checked =
+          fabric::check_receive_chain(chain, occupancy(receives_.taken_places()),
+                                      connection_.options(), BufferExamination{connection_});
+      !checked) {
+    return checked;
+  }
+  receives_.make_room(chain.size());
+  for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
+  // Only a flush takes receive requests from this side; at the other, only a request can wait for them.
+  if (connection_.state() == State::error) refresh();
+  QueuePairCore* peer = connection_.peer();
+  if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
+  return {};
+}
+
+void QueuePairCore::give_back_places(Opcode opcode, std::uint32_t places) {
+  if (opcode == Opcode::receive) {
+    receives_.give_back_places(places);
+  } else {
+    sends_.give_back_places(places);
+  }
+}
+
+// Moving on and completing
+
+void QueuePairCore::refresh() {
+  movable_ = sends_.empty() ? 0 : ordering_.find_movable();
+  can_complete_ = may_complete_oldest() || may_flush();
+  world_.ready.set_work(*this, movable_ != 0 || can_complete_);
+  connection_.watch_responder(!sends_.all_completed());
 }
 
 void QueuePairCore::step() {
   const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
   std::uint64_t chosen = world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0));
-  if (chosen == movable) {
-    if (state_ == State::error) {
-      flush_one();
-    } else {
-      complete_oldest();
-    }
-  } else {
+  if (chosen < movable) {
     std::uint64_t candidates = movable_;
     while (chosen-- > 0) candidates &= candidates - 1;
-    progress(entry(released_ + static_cast<std::uint64_t>(std::countr_zero(candidates))));
-    if (may_complete_oldest() && is_reliable() &&
+    const auto index = static_cast<std::uint64_t>(std::countr_zero(candidates));
+    progress(sends_.at(sends_.released() + index));
+    if (may_complete_oldest() && connection_.is_reliable() &&
         !world_.chance(ChoiceKind::answer, late_answer_rate)) {
       complete_oldest();
     }
-    tell_fencing_peer();
+    refresh_fencing_peer();
+  } else if (connection_.state() == State::error) {
+    flush_one();
+  } else {
+    complete_oldest();
   }
-  release_finished();
+  sends_.release_done();
   refresh();
 }
 
-// The flush of a peer that went to error waits for what is landing.
-void QueuePairCore::tell_fencing_peer() {
-  if (peer_ != nullptr && peer_->state_ == State::error) peer_->refresh();
-}
-
-void QueuePairCore::release_finished() {
-  while (released_ < oldest_ && entry(released_).placed) ++released_;
-}
-
-void QueuePairCore::push_send_completion(SendEntry& request, CompletionStatus status) {
-  world_.trace.record({.kind = EventKind::request_completed,
-                       .detail = static_cast<std::uint8_t>(status),
-                       .subject = number_,
-                       .request = request.request.id,
-                       .place = request.place});
-  request.completed = true;
-  ++oldest_;
-  ++unsignalled_;
-  if (request.request.signalled || status != CompletionStatus::success) {
-    send_completions_.push({.completion = {.id = request.request.id,
-                                           .status = status,
-                                           .opcode = request.request.opcode,
-                                           .length_bytes = request.request.length_bytes,
-                                           .queue_pair_number = number_,
-                                           .source = {}},
-                            .queue_pair = this,
-                            .retires = unsignalled_,
-                            .shows_before = shown_by(status)});
-    unsignalled_ = 0;
+void QueuePairCore::progress(Request& request) {
+  switch (request.work.opcode) {
+    case Opcode::read:
+    case Opcode::write: transfers_.progress(request); break;
+    case Opcode::compare_and_swap:
+    case Opcode::fetch_and_add: atomics_.progress(request); break;
+    case Opcode::send: messages_.progress(request); break;
+    case Opcode::receive: FALAFEL_ASSERT(false, "a receive in the send queue of {}", number());
   }
 }
 
-void QueuePairCore::push_receive_completion(const fabric::WorkCompletion& completion,
-                                            std::uint64_t shows_before) {
-  fabric::WorkCompletion complete = completion;
-  complete.opcode = Opcode::receive;
-  complete.queue_pair_number = number_;
-  receive_completions_.push({.completion = complete,
-                             .queue_pair = this,
-                             .retires = 1,
-                             .shows_before = std::max(shows_before, shown_by(completion.status))});
+void QueuePairCore::leave_gap(const std::byte* word) {
+  for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
+    Request& request = sends_.at(place);
+    if (request.state == RequestState::in_gap && request.target == word) atomics_.finish(request);
+  }
+  sends_.release_done();
+  refresh();
+  refresh_fencing_peer();
 }
 
-void QueuePairCore::show_writes_of_peer(std::uint64_t before_place) {
-  if (peer_ != nullptr) peer_->show_writes_before(before_place);
+// The flush of a peer in error waits for what is landing.
+void QueuePairCore::refresh_fencing_peer() {
+  QueuePairCore* peer = connection_.peer();
+  if (peer != nullptr && peer->connection_.state() == State::error) peer->refresh();
+}
+
+// On UC and UD a request can complete at any time: nobody answers it.
+bool QueuePairCore::may_complete_oldest() const {
+  if (!connection_.is_ready() || sends_.all_completed()) return false;
+  return sends_.oldest().is_answered() || !connection_.is_reliable();
 }
 
 void QueuePairCore::complete_oldest() {
-  SendEntry& request = entry(oldest_);
+  Request& request = sends_.oldest();
   if (request.status != CompletionStatus::success) {
     fail(request.status);
     return;
   }
-  if (!request.placed) {
+  if (!request.is_done()) {
     world_.count(SimulatorProbe::completion_before_placement);
-    take_payload(request);
+    take_payload(world_, request);
   }
   push_send_completion(request, CompletionStatus::success);
 }
 
+void QueuePairCore::push_send_completion(const Request& request, CompletionStatus status) {
+  world_.trace.record({.kind = EventKind::request_completed,
+                       .detail = static_cast<std::uint8_t>(status),
+                       .subject = number(),
+                       .request = request.work.id,
+                       .place = request.place});
+  const bool is_signalled = request.work.signalled || status != CompletionStatus::success;
+  const std::uint32_t places = sends_.complete_oldest(is_signalled);
+  if (!is_signalled) return;
+  send_completions_.push({.completion = {.id = request.work.id,
+                                         .status = status,
+                                         .opcode = request.work.opcode,
+                                         .length_bytes = request.work.length_bytes,
+                                         .queue_pair_number = number(),
+                                         .source = {}},
+                          .queue_pair = this,
+                          .retires = places,
+                          .shows_before = shown_by(status)});
+}
+
+void QueuePairCore::show_writes_of_peer(std::uint64_t before_place) {
+  const QueuePairCore* peer = connection_.peer();
+  if (peer != nullptr) peer->connection_.show_writes_before(before_place);
+}
+
+// Failing, flushing, closing
+
+void QueuePairCore::break_connection() {
+  if (connection_.is_ready()) fail(CompletionStatus::retry_exceeded);
+}
+
+// The oldest request fails, the others will be flushed.
+void QueuePairCore::fail(CompletionStatus status) {
+  if (!sends_.all_completed()) sends_.oldest().status = status;
+  failure_.leave_orphans();
+  enter_error();
+}
+
+void QueuePairCore::move_to_error() {
+  if (connection_.is_dead()) return;
+  failure_.leave_orphans();
+  enter_error();
+}
+
+void QueuePairCore::enter_error() {
+  connection_.change_state(State::error);
+  world_.trace.record({.kind = EventKind::queue_pair_error, .subject = number()});
+  if (QueuePairCore* peer = connection_.peer()) {
+    peer->end_stall();  // what it had in the network is refused from now on
+    if (peer->is_landing()) world_.count(SimulatorProbe::fence_waited_for_landing);
+    peer->refresh();
+  }
+  refresh();
+}
+
+// A flush waits until the data of the peer has landed. The completion of the first failure waits too, unless the
+// options say otherwise.
+bool QueuePairCore::may_flush() const {
+  if (connection_.state() != State::error) return false;
+  if (sends_.all_completed() && receives_.empty()) return false;
+  if (!peer_is_landing()) return true;
+  return world_.options.failure_before_landing && has_failed_oldest();
+}
+
+// The request that broke the queue pair has not completed yet.
+bool QueuePairCore::has_failed_oldest() const {
+  return !sends_.all_completed() && sends_.oldest().status != CompletionStatus::success;
+}
+
+void QueuePairCore::flush_one() {
+  if (sends_.all_completed()) {
+    responder_.flush_receive();
+  } else if (has_failed_oldest()) {
+    if (peer_is_landing()) world_.count(SimulatorProbe::failure_before_landing);
+    push_send_completion(sends_.oldest(), sends_.oldest().status);
+  } else {
+    push_send_completion(sends_.oldest(), CompletionStatus::flushed);
+  }
+}
+
+// Data or an atomic of this queue pair was admitted and is not in place yet.
+bool QueuePairCore::is_landing() const {
+  if (host().holds_landing()) return true;
+  for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
+    if (sends_.at(place).is_landing()) return true;
+  }
+  return false;
+}
+
+bool QueuePairCore::peer_is_landing() const {
+  return connection_.peer() != nullptr && connection_.peer()->is_landing();
+}
+
+void QueuePairCore::close() {
+  if (connection_.state() == State::closed) return;
+  if (connection_.state() != State::error) failure_.leave_orphans();
+  connection_.change_state(State::closed);
+  sends_.complete_all();
+  receives_.drop_all();
+  sends_.release_done();
+  connection_.stop_watching();
+  end_stall();
+  send_completions_.release(*this, connection_.options().max_send_requests);
+  receive_completions_.release(*this, connection_.options().max_receive_requests);
+  world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number()});
+  if (QueuePairCore* peer = connection_.peer()) {
+    peer->end_stall();
+    if (connection_.device().attributes().destruction_drains) {
+      peer->land();
+      show_writes_of_peer(all_places);
+    }
+    peer->refresh();
+  }
+  refresh();
+}
+
+// Everything that has been admitted is in memory at once.
+void QueuePairCore::land() {
+  for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
+    Request& request = sends_.at(place);
+    if (request.state == RequestState::in_gap) atomics_.finish(request);
+    if (request.is_write()) transfers_.land(request);
+  }
+  sends_.release_done();
+}
+
+// Faults
+
 bool QueuePairCore::has_work_for_fault(FaultKind kind) const {
-  if (state_ != State::ready) return false;
-  if (kind == FaultKind::queue_pair_error) return is_reliable() && peer_ != nullptr;
+  if (!connection_.is_ready()) return false;
+  if (kind == FaultKind::queue_pair_error) {
+    return connection_.is_reliable() && connection_.peer() != nullptr;
+  }
   if (stalled_) return false;
-  for (std::uint64_t index = oldest_; index < posted_; ++index) {
-    const bool is_send = entry(index).request.opcode == Opcode::send;
+  for (std::uint64_t place = sends_.oldest_place(); place < sends_.posted(); ++place) {
+    const bool is_send = sends_.at(place).work.opcode == Opcode::send;
     if (is_send == (kind == FaultKind::message_delay)) return true;
   }
   return false;
@@ -177,24 +368,21 @@ void QueuePairCore::end_stall() {
 
 void QueuePairCore::report_stall(bool begins) const {
   world_.trace.report_pause(
-      {.kind = SubjectKind::queue_pair, .number = number_, .host = host_.name()}, begins);
+      {.kind = SubjectKind::queue_pair, .number = number(), .host = host().name()}, begins);
 }
 
 std::string QueuePairCore::describe() const {
-  constexpr std::array<std::string_view, 4> states = {"connecting", "ready", "error", "closed"};
-  constexpr std::array<std::string_view, 4> phases = {"posted", "in progress", "in gap",
-                                                      "answered"};
-  std::string text =
-      fmt::format("queue pair {} ({}) of {}{}: {}, peer {}, {} receives", number_,
-                  to_string(options_.transport), host_.name(), stalled_ ? ", stalled" : "",
-                  states[static_cast<std::size_t>(state_)], peer_ == nullptr ? 0 : peer_->number_,
-                  posted_receives_ - first_receive_);
-  for (std::uint64_t index = released_; index < posted_; ++index) {
-    const SendEntry& request = entry(index);
-    text += fmt::format("\n    request {}: {} of {} bytes, {}{}", request.request.id,
-                        to_string(request.request.opcode), request.request.length_bytes,
-                        phases[static_cast<std::size_t>(request.phase)],
-                        request.completed ? ", completed" : "");
+  const QueuePairCore* peer = connection_.peer();
+  std::string text = fmt::format("queue pair {} ({}) of {}{}: {}, peer {}, {} receives", number(),
+                                 to_string(connection_.transport()), host().name(),
+                                 stalled_ ? ", stalled" : "", to_string(connection_.state()),
+                                 peer == nullptr ? 0 : peer->number(), receives_.size());
+  for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
+    const Request& request = sends_.at(place);
+    text +=
+        fmt::format("\n    request {}: {} of {} bytes, {}{}", request.work.id,
+                    to_string(request.work.opcode), request.work.length_bytes,
+                    to_string(request.state), sends_.is_completed(request) ? ", completed" : "");
   }
   return text;
 }

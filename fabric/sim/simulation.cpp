@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "fabric/sim/completion_queue.h"
-#include "fabric/sim/connection.h"
+#include "fabric/sim/handshake.h"
 #include "fabric/sim/faults.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
@@ -109,7 +109,7 @@ std::string describe(const World& world, std::string_view why) {
     if (!fiber->finished()) text += "\n  " + fiber->describe();
   }
   for (const auto& queue_pair : world.queue_pairs) {
-    if (queue_pair->state() != QueuePairCore::State::closed)
+    if (queue_pair->connection().state() != Connection::State::closed)
       text += "\n  " + queue_pair->describe();
   }
   return text;

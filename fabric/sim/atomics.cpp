@@ -1,0 +1,101 @@
+#include "fabric/sim/atomics.h"
+
+#include "fabric/sim/device.h"
+#include "fabric/sim/local_buffer.h"
+#include "fabric/sim/memory.h"
+#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/responder.h"
+
+namespace falafel::sim {
+
+using fabric::CompletionStatus;
+using fabric::Opcode;
+
+namespace {
+
+// Something may come between the read and the write of about one atomic in so many.
+constexpr std::uint64_t gap_rate = 8;
+
+// The word that the atomic leaves behind.
+std::uint64_t new_word(const Request& request) {
+  const fabric::WorkRequest& work = request.work;
+  if (work.opcode == Opcode::fetch_and_add) return request.old_word + work.swap_or_add;
+  return request.old_word == work.compare ? work.swap_or_add : request.old_word;
+}
+
+bool changes_word(const Request& request) {
+  return request.work.opcode == Opcode::fetch_and_add || request.old_word == request.work.compare;
+}
+
+}  // namespace
+
+void Atomics::progress(Request& request) {
+  if (request.state == RequestState::in_gap) {
+    finish(request);
+    return;
+  }
+  const Region* region = connection_.responder().admitted_region(request.work);
+  if (region == nullptr) {
+    failure_.refuse(request, CompletionStatus::remote_access_error);
+    return;
+  }
+  World& world = connection_.world();
+  DeviceCore& device = connection_.responder().device();
+  request.target = region->base + request.work.remote.offset;
+  if (QueuePairCore* holder = device.holder_of(request.target)) {
+    world.count(SimulatorProbe::atomic_met_held_word);
+    holder->leave_gap(request.target);
+  }
+  request.old_word = load_word(request.target);
+  if (!changes_word(request) && !world.options.failing_cas_writes_back) {
+    trace_read(request);
+    if (!connection_.is_dead()) return_old_word(request);
+    request.state = RequestState::done;
+    return;
+  }
+  const bool has_gap = world.options.atomic_capability != fabric::AtomicCapability::global &&
+                       world.choose(ChoiceKind::atomic_gap, gap_rate) == 0;
+  if (!has_gap) {
+    finish(request);
+    return;
+  }
+  trace_read(request);
+  request.state = RequestState::in_gap;
+  device.hold(request.target, queue_pair_);
+}
+
+void Atomics::finish(Request& request) {
+  World& world = connection_.world();
+  const std::uint64_t word = new_word(request);
+  world.trace.record({.kind = EventKind::atomic_written,
+                      .detail = static_cast<std::uint8_t>(request.work.opcode),
+                      .subject = connection_.number(),
+                      .request = request.work.id,
+                      .offset = request.work.remote.offset,
+                      .word = word,
+                      .previous_word = request.old_word,
+                      .posted = &request.work,
+                      .place = request.place});
+  put_word(world, request.target, word);
+  if (request.state == RequestState::in_gap) {
+    connection_.responder().device().release(request.target);
+  }
+  request.state = RequestState::done;
+  if (connection_.is_dead()) {
+    world.count(SimulatorProbe::orphan_applied);
+  } else {
+    return_old_word(request);
+  }
+}
+
+void Atomics::return_old_word(const Request& request) const {
+  World& world = connection_.world();
+  put_word(world, local_buffer(world, request), request.old_word);
+}
+
+void Atomics::trace_read(const Request& request) const {
+  connection_.trace(EventKind::atomic_read, request, request.work.remote.offset, request.old_word,
+                    {});
+}
+
+}  // namespace falafel::sim

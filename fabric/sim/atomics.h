@@ -1,0 +1,31 @@
+// Atomics on their way: each reads its word and then writes it. A choice decides whether there is a gap between
+// the two, in which any other actor may move; the device lets no other of its atomics into the gap.
+#pragma once
+
+#include <cstddef>
+
+#include "fabric/sim/connection.h"
+#include "fabric/sim/failure.h"
+#include "fabric/sim/request.h"
+
+namespace falafel::sim {
+
+class Atomics {
+ public:
+  Atomics(const Connection& connection, Failure& failure, QueuePairCore& queue_pair)
+      : connection_(connection), failure_(failure), queue_pair_(queue_pair) {}
+
+  void progress(Request& request);
+  // The write of the atomic, and its answer.
+  void finish(Request& request);
+
+ private:
+  void return_old_word(const Request& request) const;
+  void trace_read(const Request& request) const;
+
+  const Connection& connection_;
+  Failure& failure_;
+  QueuePairCore& queue_pair_;
+};
+
+}  // namespace falafel::sim

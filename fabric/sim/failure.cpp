@@ -1,0 +1,103 @@
+#include "fabric/sim/failure.h"
+
+#include "fabric/sim/local_buffer.h"
+#include "fabric/sim/responder.h"
+
+namespace falafel::sim {
+
+using fabric::CompletionStatus;
+using fabric::Opcode;
+
+void Failure::drop(Request& request) {
+  connection_.trace(EventKind::request_lost, request, 0, 0, {});
+  cut_short(request);
+}
+
+// Nothing more of the request arrives; what has arrived still lands.
+void Failure::cut_short(Request& request) {
+  const bool has_arrived = request.is_write() && request.state == RequestState::moving;
+  if (has_arrived) request.placement.truncate();
+  const bool lands = has_arrived && !request.placement.finished();
+  request.state = lands ? RequestState::landing : RequestState::done;
+}
+
+void Failure::refuse(Request& request, CompletionStatus status) {
+  if (!connection_.is_reliable()) {
+    drop(request);
+    return;
+  }
+  if (defer_refusal(request)) return;
+  connection_.trace(EventKind::access_refused, request, request.work.remote.offset,
+                    static_cast<std::uint64_t>(status), {});
+  request.status = status;
+  queue_.mark_refused(request);
+  cut_short(request);
+  if (status != CompletionStatus::receiver_not_ready_exceeded) {
+    connection_.responder().fail_access();
+  }
+}
+
+bool Failure::defer_refusal(Request& request) const {
+  if (!queue_.has_unanswered_before(request)) return false;
+  if (!request.has_started()) request.state = RequestState::refusal_deferred;
+  return true;
+}
+
+// The request had left this side, and nobody knows how far it came. A READ brings nothing any more.
+bool Failure::is_in_doubt(const Request& request, std::uint64_t end_of_issued) const {
+  return request.place < end_of_issued && !request.is_read() &&
+         (!request.has_started() || request.state == RequestState::moving);
+}
+
+void Failure::leave_orphans() {
+  const std::uint64_t end_of_issued = ordering_.end_of_issued();
+  std::uint64_t in_doubt = 0;
+  for (std::uint64_t place = queue_.released(); place < queue_.posted(); ++place) {
+    in_doubt += is_in_doubt(queue_.at(place), end_of_issued) ? 1 : 0;
+  }
+  World& world = connection_.world();
+  std::uint64_t surviving = world.choose(ChoiceKind::survivors, in_doubt + 1);
+  bool cut_next = true;
+  for (std::uint64_t place = queue_.released(); place < queue_.posted(); ++place) {
+    Request& request = queue_.at(place);
+    if (request.state == RequestState::in_gap || request.is_done()) continue;
+    if (request.is_write() || request.work.opcode == Opcode::send) take_payload(world, request);
+    if (request.is_answered()) continue;
+    if (!is_in_doubt(request, end_of_issued)) {
+      drop_orphan(request);
+    } else if (surviving > 0) {
+      --surviving;
+    } else if (cut_next) {
+      cut_next = false;
+      carry_on_in_part(request);
+    } else {
+      drop_orphan(request);
+    }
+  }
+}
+
+void Failure::drop_orphan(Request& request) {
+  connection_.world().count(SimulatorProbe::orphan_dropped);
+  drop(request);
+}
+
+// Of the packets that have not arrived some still do; a WRITE lands in part.
+void Failure::carry_on_in_part(Request& request) {
+  World& world = connection_.world();
+  const std::uint64_t mtu_bytes = world.options.mtu_bytes;
+  const std::uint64_t arrived_bytes = request.has_started() ? request.placement.arrived_bytes() : 0;
+  const std::uint64_t bytes_left = request.work.length_bytes - arrived_bytes;
+  const std::uint64_t packets_left = (bytes_left + mtu_bytes - 1) / mtu_bytes;
+  std::uint64_t packets = request.is_write() && packets_left > 0
+                              ? world.choose(ChoiceKind::survivors, packets_left)
+                              : 0;
+  if (arrived_bytes + packets > 0) world.count(SimulatorProbe::write_torn_by_failure);
+  if (!request.has_started() && packets > 0) {
+    request.surviving_bytes = packets * mtu_bytes;
+    return;
+  }
+  while (packets-- > 0 && connection_.responder_admits()) request.placement.next_packet_arrives();
+  drop_orphan(request);
+}
+
+}  // namespace falafel::sim

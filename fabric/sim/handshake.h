@@ -1,0 +1,79 @@
+// Connecting: a request travels to the listener, the answer travels back, each taking as long as the
+// choices say. Both sides' queue pairs are joined when the server accepts; the client's becomes ready
+// when the answer has arrived.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory_resource>
+#include <string>
+
+#include "fabric/fabric.h"
+#include "fabric/sim/fiber.h"
+#include "fabric/sim/scheduler.h"
+
+namespace falafel::sim {
+
+class DeviceCore;
+class HostCore;
+class QueuePairCore;
+struct World;
+
+class Handshake final : public Actor {
+ public:
+  Handshake(World& world, HostCore& client, HostCore& server, std::uint16_t service,
+            QueuePairCore& queue_pair, fabric::PrivateData private_data);
+
+  fabric::Result<void> wait(std::uint64_t deadline_ns);  // for the client's fiber
+  const fabric::PrivateData& private_data() const { return private_data_; }
+  const fabric::PrivateData& reply() const { return reply_; }
+  QueuePairCore& client_queue_pair() const { return queue_pair_; }
+  bool abandoned() const { return stage_ == Stage::abandoned; }
+
+  void accept(fabric::PrivateData reply);
+  void reject(fabric::PrivateData reason);
+
+  void step() override;
+  std::string describe() const override;
+
+ private:
+  enum class Stage : std::uint8_t { request_travels, at_listener, answer_travels, done, abandoned };
+
+  void request_arrives();
+  void answer(bool accepted, fabric::PrivateData reply);
+
+  World& world_;
+  HostCore& client_;
+  HostCore& server_;
+  std::uint32_t server_incarnation_;
+  std::uint16_t service_;
+  QueuePairCore& queue_pair_;
+  fabric::PrivateData private_data_;
+  fabric::PrivateData reply_;
+  Stage stage_ = Stage::request_travels;
+  bool accepted_ = false;
+  bool listener_found_ = false;
+  fabric::WaitList waiter_;
+};
+
+class ListenerCore final : public fabric::Listener {
+ public:
+  ListenerCore(World& world, HostCore& host, DeviceCore& device, std::uint16_t service);
+  ~ListenerCore() override;
+  ListenerCore(const ListenerCore&) = delete;
+  ListenerCore& operator=(const ListenerCore&) = delete;
+
+  std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override;
+  std::uint16_t service() const { return service_; }
+  void arrive(Handshake& handshake);
+
+ private:
+  World& world_;
+  HostCore& host_;
+  DeviceCore& device_;
+  std::uint16_t service_;
+  std::pmr::deque<Handshake*> backlog_;
+  fabric::WaitList waiters_;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,65 @@
+#include "fabric/sim/messages.h"
+
+#include "fabric/sim/host.h"
+#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/responder.h"
+
+namespace falafel::sim {
+
+using fabric::CompletionStatus;
+
+void Messages::progress(Request& request) {
+  if (lets_others_pass(request)) return;
+  World& world = connection_.world();
+  if (!connection_.is_reliable() && world.strikes(FaultKind::unreliable_loss, ChoiceKind::loss)) {
+    world.count(FaultKind::unreliable_loss);
+    failure_.drop(request);
+    return;
+  }
+  Responder* receiver = receiver_of(request);
+  if (receiver != nullptr && receiver->is_ready() && receiver->has_receive_request()) {
+    arrive(request, *receiver);
+  } else if (!connection_.is_reliable()) {
+    world.count(SimulatorProbe::datagram_dropped);
+    failure_.drop(request);
+  } else if (++request.tries > connection_.options().receiver_not_ready_retry_count) {
+    failure_.refuse(request, CompletionStatus::receiver_not_ready_exceeded);
+  }
+}
+
+// Whether the datagram stays behind, once, so that later ones may overtake it.
+bool Messages::lets_others_pass(Request& request) {
+  World& world = connection_.world();
+  if (!connection_.is_datagram() || request.state == RequestState::overtakable) return false;
+  if (!world.strikes(FaultKind::datagram_reordering, ChoiceKind::reordering)) return false;
+  world.count(FaultKind::datagram_reordering);
+  request.state = RequestState::overtakable;
+  return true;
+}
+
+// Null: there is no such queue pair.
+Responder* Messages::receiver_of(const Request& request) const {
+  if (!connection_.is_datagram()) return &connection_.responder();
+  const fabric::DatagramAddress& destination = request.work.destination;
+  QueuePairCore* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);
+  if (receiver == nullptr || !receiver->connection().is_datagram()) return nullptr;
+  return receiver->host().index() == destination.host ? &receiver->responder() : nullptr;
+}
+
+void Messages::arrive(Request& request, Responder& receiver) {
+  const std::uint64_t header_bytes = connection_.is_datagram() ? fabric::datagram_header_bytes : 0;
+  World& world = connection_.world();
+  if (request.work.length_bytes + header_bytes <= receiver.next_buffer_bytes()) {
+    receiver.deliver(connection_, request);
+    request.state = RequestState::done;
+    if (connection_.is_dead()) world.count(SimulatorProbe::orphan_applied);
+  } else if (!connection_.is_reliable()) {
+    world.count(SimulatorProbe::datagram_dropped);
+    failure_.drop(request);
+  } else if (!failure_.defer_refusal(request)) {
+    receiver.fail_receive();
+    failure_.refuse(request, CompletionStatus::remote_invalid_request_error);
+  }
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,26 @@
+// SENDs on their way: a message is delivered in one step, into the oldest receive request of its receiver.
+#pragma once
+
+#include "fabric/sim/connection.h"
+#include "fabric/sim/failure.h"
+#include "fabric/sim/request.h"
+
+namespace falafel::sim {
+
+class Messages {
+ public:
+  Messages(const Connection& connection, Failure& failure)
+      : connection_(connection), failure_(failure) {}
+
+  void progress(Request& request);
+
+ private:
+  bool lets_others_pass(Request& request);
+  Responder* receiver_of(const Request& request) const;
+  void arrive(Request& request, Responder& receiver);
+
+  const Connection& connection_;
+  Failure& failure_;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,45 @@
+// Which requests of a send queue may make a step: the ordering table of the contract (fabric/fabric.h), the
+// fence, the limit on outstanding READs and atomics, and what the state of the responder allows.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/sim/connection.h"
+#include "fabric/sim/send_queue.h"
+
+namespace falafel::sim {
+
+class Ordering {
+ public:
+  Ordering(const Connection& connection, SendQueue& queue)
+      : connection_(connection), queue_(queue) {}
+
+  // Bit i: the request at place released() + i may make a step. Only the oldest requests are looked at, as many
+  // as there are bits.
+  std::uint64_t find_movable();
+
+  // One past the last request that has left the send queue for the network.
+  std::uint64_t end_of_issued();
+
+ private:
+  // What the requests before one mean to it.
+  struct Earlier {
+    bool unplaced_write = false;    // a WRITE or SEND has not taken effect
+    bool pending_atomic = false;    // an atomic has not taken effect
+    bool unanswered = false;        // a request has no answer
+    std::uint32_t outstanding = 0;  // READs and atomics that have not completed
+
+    void add(const Request& request, bool is_completed);
+  };
+
+  bool must_wait_in_queue(Request& request, const Earlier& earlier);
+  bool may_move(Request& request, const Earlier& earlier);
+  bool may_start(Request& request, const Earlier& earlier);
+  bool may_start_send(Request& request);
+  void hold_back(Request& request, SimulatorProbe probe);
+
+  const Connection& connection_;
+  SendQueue& queue_;
+};
+
+}  // namespace falafel::sim

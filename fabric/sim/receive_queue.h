@@ -1,0 +1,44 @@
+// The receive queue of a queue pair: buffers for messages, used in the order of posting.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/assert.h"
+#include "fabric/sim/ring.h"
+#include "fabric/work_request.h"
+
+namespace falafel::sim {
+
+class ReceiveQueue {
+ public:
+  bool empty() const { return first_ == posted_; }
+  std::uint64_t size() const { return posted_ - first_; }
+  const fabric::ReceiveRequest& front() const { return ring_[first_]; }
+
+  // How many of the requests posted still take a place of the queue: until their completion is polled.
+  std::uint32_t taken_places() const { return taken_places_; }
+  void give_back_places(std::uint32_t places) {
+    FALAFEL_ASSERT(places <= taken_places_, "{} places are given back of {} taken", places,
+                   taken_places_);
+    taken_places_ -= places;
+  }
+
+  void make_room(std::uint64_t requests) { ring_.make_room(first_, posted_, requests); }
+  void append(const fabric::ReceiveRequest& request) {
+    ring_[posted_++] = request;
+    ++taken_places_;
+  }
+  fabric::ReceiveRequest take() {
+    FALAFEL_ASSERT(!empty(), "a receive request is taken from an empty queue");
+    return ring_[first_++];
+  }
+  void drop_all() { first_ = posted_; }
+
+ private:
+  Ring<fabric::ReceiveRequest> ring_;  // [first_, posted_)
+  std::uint64_t first_ = 0;
+  std::uint64_t posted_ = 0;
+  std::uint32_t taken_places_ = 0;
+};
+
+}  // namespace falafel::sim

@@ -1,0 +1,56 @@
+#include "fabric/sim/send_queue.h"
+
+#include <utility>
+
+#include "fabric/assert.h"
+
+namespace falafel::sim {
+
+Request& SendQueue::append(const fabric::WorkRequest& work) {
+  FALAFEL_ASSERT(taken_places_ < max_requests_, "request {} is posted beyond the {} places",
+                 work.id, max_requests_);
+  Request& request = ring_[posted_];
+  request.work = work;
+  request.place = posted_;
+  request.state = RequestState::posted;
+  request.status = fabric::CompletionStatus::success;
+  request.tries = 0;
+  request.surviving_bytes = ~std::uint64_t{0};
+  request.payload.clear();
+  ++posted_;
+  ++taken_places_;
+  return request;
+}
+
+void SendQueue::give_back_places(std::uint32_t places) {
+  FALAFEL_ASSERT(places <= taken_places_, "{} places are given back of {} taken", places,
+                 taken_places_);
+  taken_places_ -= places;
+}
+
+std::uint32_t SendQueue::complete_oldest(bool is_signalled) {
+  FALAFEL_ASSERT(oldest_ < posted_, "a request completes of {} posted", posted_);
+  ++oldest_;
+  ++unsignalled_;
+  return is_signalled ? std::exchange(unsignalled_, 0) : 0;
+}
+
+void SendQueue::release_done() {
+  while (released_ < oldest_ && at(released_).is_done()) ++released_;
+}
+
+bool SendQueue::has_unanswered_before(const Request& request) const {
+  for (std::uint64_t place = released_; place < request.place; ++place) {
+    if (!at(place).is_answered()) return true;
+  }
+  return false;
+}
+
+void SendQueue::mark_refused(const Request& request) {
+  FALAFEL_ASSERT(refused_place_ == no_place || refused_place_ < released_,
+                 "request {} is refused behind the refused request {}", request.place,
+                 refused_place_);
+  refused_place_ = request.place;
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,126 @@
+#include "fabric/sim/transfers.h"
+
+#include <cstring>
+
+#include "fabric/sim/local_buffer.h"
+#include "fabric/sim/memory.h"
+#include "fabric/sim/responder.h"
+
+namespace falafel::sim {
+
+using fabric::CompletionStatus;
+
+void Transfers::progress(Request& request) {
+  if (!request.has_started() && !start(request)) return;
+  World& world = connection_.world();
+  const Placement& placement = request.placement;
+  bool moves_words = placement.has_unplaced();
+  if (!placement.all_arrived() && (!moves_words || world.choose(ChoiceKind::packet, 2) == 0)) {
+    next_packet(request);
+    // A READ samples the words it asks for; a WRITE may arrive long before it is in memory.
+    moves_words =
+        placement.has_unplaced() && (request.is_read() || world.choose(ChoiceKind::packet, 2) == 0);
+  }
+  if (moves_words) move_words(request);
+  settle(request);
+}
+
+// The first packet reaches the responder. Returns whether it is admitted.
+bool Transfers::start(Request& request) {
+  if (request.work.length_bytes != 0 && connection_.responder_admits() &&
+      connection_.responder().admitted_region(request.work) == nullptr) {
+    failure_.refuse(request, CompletionStatus::remote_access_error);
+    return false;
+  }
+  World& world = connection_.world();
+  request.placement.begin(request.work.length_bytes, request.work.remote.offset, world.options);
+  request.state = RequestState::moving;
+  if (request.is_write() && queue_.has_unanswered_before(request)) {
+    world.count(SimulatorProbe::read_overtaken_by_write);
+  }
+  return true;
+}
+
+void Transfers::next_packet(Request& request) {
+  World& world = connection_.world();
+  Placement& placement = request.placement;
+  if (!connection_.responder_admits()) {
+    if (!connection_.is_reliable()) failure_.drop(request);
+    return;
+  }
+  if (placement.arrived_bytes() >= request.surviving_bytes) {
+    failure_.drop(request);
+    return;
+  }
+  if (placement.arrived_bytes() > 0 &&
+      connection_.responder().admitted_region(request.work) == nullptr) {
+    world.count(SimulatorProbe::access_revoked_midway);
+    failure_.refuse(request, CompletionStatus::remote_access_error);
+    return;
+  }
+  if (!connection_.is_reliable() && world.strikes(FaultKind::unreliable_loss, ChoiceKind::loss)) {
+    world.count(FaultKind::unreliable_loss);
+    failure_.drop(request);
+    return;
+  }
+  placement.next_packet_arrives();
+  if (request.work.length_bytes > world.options.mtu_bytes) {
+    connection_.trace(EventKind::packet_arrives, request, placement.arrived_bytes(), 0, {});
+  }
+}
+
+void Transfers::move_words(Request& request) {
+  World& world = connection_.world();
+  const Placement::Range range = request.placement.take(world);
+  const fabric::MemoryAddress& target = request.work.remote;
+  std::byte* remote = world.regions.at(target.key).base + target.offset + range.offset;
+  if (request.is_read()) {
+    read_words(request, range, remote);
+  } else {
+    write_words(request, range, remote);
+  }
+}
+
+void Transfers::read_words(const Request& request, const Placement::Range& range,
+                           std::byte* remote) {
+  World& world = connection_.world();
+  put_bytes(world, local_buffer(world, request) + range.offset, remote, range.length_bytes);
+  connection_.trace(EventKind::words_read, request, request.work.remote.offset + range.offset, 0,
+                    {remote, range.length_bytes});
+}
+
+void Transfers::write_words(const Request& request, const Placement::Range& range,
+                            std::byte* remote) {
+  World& world = connection_.world();
+  const std::byte* source = source_of(world, request) + range.offset;
+  connection_.trace(EventKind::words_written, request, request.work.remote.offset + range.offset, 0,
+                    {source, range.length_bytes});
+  if (world.options.late_visibility && world.choose(ChoiceKind::visibility, 2) == 1) {
+    world.late_words.retain(remote, range.length_bytes, {connection_.number(), request.place});
+    std::memcpy(remote, source, range.length_bytes);
+  } else {
+    put_bytes(world, remote, source, range.length_bytes);
+  }
+  if (connection_.is_dead()) world.count(SimulatorProbe::orphan_applied);
+}
+
+// A WRITE is answered when all its packets have arrived, a READ when all its words have been read.
+void Transfers::settle(Request& request) {
+  if (!request.has_started() || request.is_done()) return;
+  const Placement& placement = request.placement;
+  if (placement.finished()) {
+    request.state = RequestState::done;
+    // The responder's processor sees the earlier WRITEs from now on.
+    if (request.is_read()) connection_.show_writes_before(request.place);
+  } else if (request.is_write() && placement.all_arrived()) {
+    request.state = RequestState::landing;
+  }
+}
+
+void Transfers::land(Request& request) {
+  if (!request.has_started() || request.is_done()) return;
+  while (request.placement.has_unplaced()) move_words(request);
+  settle(request);
+}
+
+}  // namespace falafel::sim
