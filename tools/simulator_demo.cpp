@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "fabric/sim/options_table.h"
-#include "fabric/sim/recording_strategy.h"
-#include "fabric/sim/replay_file.h"
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/options/options_table.h"
+#include "fabric/sim/replay_file/replay_file.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "falafel_build_identity.h"
 
 namespace {

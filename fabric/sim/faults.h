@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::sim {
 

@@ -187,7 +187,8 @@ void HostCore::report_pause(bool begins) const {
 
 void HostCore::break_connections() {
   for (const auto& queue_pair : world_.queue_pairs) {
-    if (&queue_pair->host() == this && queue_pair->connection().is_reliable()) queue_pair->break_connection();
+    if (&queue_pair->host() == this && queue_pair->connection().is_reliable())
+      queue_pair->break_connection();
   }
 }
 

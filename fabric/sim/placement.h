@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::sim {
 

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "fabric/sim/completion_queue.h"
-#include "fabric/sim/handshake.h"
 #include "fabric/sim/faults.h"
 #include "fabric/sim/fiber.h"
+#include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"

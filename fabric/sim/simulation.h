@@ -23,8 +23,8 @@
 
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
-#include "fabric/sim/options.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/options/options.h"
+#include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
 
 namespace falafel::sim {

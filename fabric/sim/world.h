@@ -15,11 +15,11 @@
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/late_words.h"
 #include "fabric/sim/memory.h"
-#include "fabric/sim/options.h"
-#include "fabric/sim/random_strategy.h"
+#include "fabric/sim/options/options.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/random_strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
 
 namespace falafel::sim {

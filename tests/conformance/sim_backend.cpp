@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "fabric/sim/recording_strategy.h"
-#include "fabric/sim/replay_strategy.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tests/conformance/harness.h"
 
 namespace falafel::conformance {

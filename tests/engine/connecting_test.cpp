@@ -12,7 +12,7 @@
 
 #include "engine/layout/control_message.h"
 #include "engine/layout/superblock.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {

@@ -18,7 +18,7 @@
 #include "engine/server/collector.h"
 #include "engine/server/processor_updater.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tools/fuzz/at_end.h"
 
 namespace falafel::engine_test {

@@ -10,7 +10,7 @@
 #include "engine/local_memory.h"
 #include "engine/server/loopback_updater.h"
 #include "engine/server/processor_updater.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::engine_test {
 

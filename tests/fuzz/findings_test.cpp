@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/fuzz/replay.h"
 #include "tools/fuzz/scripted_strategy.h"
 

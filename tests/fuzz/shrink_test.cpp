@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/fuzz/campaign.h"
 #include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/replay.h"

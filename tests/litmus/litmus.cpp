@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fabric/fiber_stack.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::litmus {
 namespace {

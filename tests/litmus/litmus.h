@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 #include "tests/litmus/party.h"
 
 namespace falafel::litmus {

@@ -1,4 +1,4 @@
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "fabric/sim/options_table.h"
+#include "fabric/sim/options/options_table.h"
 
 namespace falafel::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fabric/random.h"
-#include "fabric/sim/recording_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 
 namespace falafel::sim {
 

@@ -1,4 +1,4 @@
-#include "fabric/sim/replay_file.h"
+#include "fabric/sim/replay_file/replay_file.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "fabric/sim/replay_file_frame.h"
+#include "fabric/sim/replay_file/replay_file_frame.h"
 
 namespace falafel::sim {
 namespace {

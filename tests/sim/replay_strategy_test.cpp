@@ -1,4 +1,4 @@
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/sim/random_strategy.h"
-#include "fabric/sim/recording_strategy.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
+#include "fabric/sim/strategies/random_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 #include "tests/sim/questioner.h"
 
 namespace falafel::sim {

@@ -10,10 +10,10 @@
 #include <map>
 #include <stdexcept>
 
-#include "fabric/sim/random_strategy.h"
-#include "fabric/sim/recording_strategy.h"
-#include "fabric/sim/replay_strategy.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
+#include "fabric/sim/strategies/random_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tests/sim/workload.h"
 
 namespace falafel::sim {

@@ -1,4 +1,4 @@
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/sim/pct_strategy.h"
-#include "fabric/sim/random_strategy.h"
+#include "fabric/sim/strategies/pct_strategy.h"
+#include "fabric/sim/strategies/random_strategy.h"
 #include "tests/sim/questioner.h"
 
 namespace falafel::sim {

@@ -7,7 +7,7 @@
 
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "checkers/memory_view.h"
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tests/trace/hostile_timeline.h"
 #include "tools/fuzz/replay.h"
 #include "tools/trace/readable.h"

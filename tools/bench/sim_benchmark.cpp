@@ -4,7 +4,7 @@
 
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tools/bench/client_run.h"
 
 namespace falafel::bench {

@@ -7,7 +7,7 @@
 
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tools/benchmark/memory_meter.h"
 #include "tools/benchmark/programs.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::benchmark_programs {
 namespace {

@@ -9,7 +9,7 @@
 #include "fabric/fiber_context.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tools/benchmark/programs.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
 #include "tools/fuzz/critical_step.h"

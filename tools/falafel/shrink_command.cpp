@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
 #include "tools/fuzz/replay.h"

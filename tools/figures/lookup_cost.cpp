@@ -11,7 +11,7 @@
 #include "engine/client/client.h"
 #include "engine/server/server.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::figures {
 namespace {

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "fabric/random.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::fuzz {
 

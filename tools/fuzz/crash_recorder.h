@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/sim/recording_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 #include "tools/fuzz/scenario.h"
 
 namespace falafel::fuzz {

@@ -1,6 +1,6 @@
 #include "tools/fuzz/critical_step.h"
 
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 
 namespace falafel::fuzz {
 namespace {

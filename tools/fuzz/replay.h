@@ -4,7 +4,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "fabric/sim/replay_file.h"
+#include "fabric/sim/replay_file/replay_file.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/shrink.h"
 

@@ -14,7 +14,7 @@
 #include "checkers/memory_view.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
 #include "tools/fuzz/scenario.h"
 

@@ -15,7 +15,7 @@
 #include "engine/layout/key_hash.h"
 #include "engine/safeguards.h"
 #include "engine/server/server.h"
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::fuzz {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 #include "tools/fuzz/crash_recorder.h"
 #include "tools/fuzz/scripted_strategy.h"
 #include "tools/fuzz/simplifications.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/sim/recording_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/scenario.h"
 

@@ -13,8 +13,8 @@
 
 #include "fabric/fiber_stack.h"
 #include "fabric/random.h"
-#include "fabric/sim/replay_strategy.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/shrink.h"
 #include "tools/fuzz/system_call.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/fuzz/critical_step.h"
 #include "tools/trace/chrome_trace.h"
 #include "tools/trace/key_steps.h"

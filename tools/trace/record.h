@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "fabric/sim/recording_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/scenario.h"
 #include "tools/trace/timeline.h"

@@ -1,8 +1,8 @@
-#include "fabric/sim/options_table.h"
+#include "fabric/sim/options/options_table.h"
 
 #include <fmt/format.h>
 
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::sim {
 

@@ -1,4 +1,4 @@
-#include "fabric/sim/replay_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
 
 #include <fmt/format.h>
 #include <utility>

@@ -1,5 +1,5 @@
 // Replay files on disk.
-#include "fabric/sim/replay_file.h"
+#include "fabric/sim/replay_file/replay_file.h"
 
 #include <fmt/format.h>
 #include <cerrno>

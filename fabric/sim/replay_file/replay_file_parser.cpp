@@ -7,8 +7,8 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "fabric/sim/replay_file.h"
-#include "fabric/sim/replay_file_frame.h"
+#include "fabric/sim/replay_file/replay_file.h"
+#include "fabric/sim/replay_file/replay_file_frame.h"
 
 namespace falafel::sim {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "fabric/random.h"
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::sim {
 

@@ -8,8 +8,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "fabric/sim/options.h"
-#include "fabric/sim/recording_strategy.h"
+#include "fabric/sim/options/options.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 
 namespace falafel::sim {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::sim {
 

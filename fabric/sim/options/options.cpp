@@ -1,5 +1,5 @@
 // Options by name. Everything here follows from the table in option_descriptions.cpp.
-#include "fabric/sim/options.h"
+#include "fabric/sim/options/options.h"
 
 #include <fmt/format.h>
 #include <algorithm>

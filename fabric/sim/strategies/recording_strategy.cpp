@@ -1,4 +1,4 @@
-#include "fabric/sim/recording_strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
 
 namespace falafel::sim {
 

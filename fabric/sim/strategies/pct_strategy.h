@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fabric/random.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 

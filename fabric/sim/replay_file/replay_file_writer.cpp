@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "fabric/assert.h"
-#include "fabric/sim/replay_file.h"
-#include "fabric/sim/replay_file_frame.h"
+#include "fabric/sim/replay_file/replay_file.h"
+#include "fabric/sim/replay_file/replay_file_frame.h"
 
 namespace falafel::sim {
 

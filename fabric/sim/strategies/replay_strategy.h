@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/sim/recording_strategy.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/recording_strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 

@@ -1,4 +1,4 @@
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 

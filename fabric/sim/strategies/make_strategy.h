@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "fabric/sim/options.h"
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/options/options.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 

@@ -1,8 +1,8 @@
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 #include "fabric/assert.h"
-#include "fabric/sim/pct_strategy.h"
-#include "fabric/sim/random_strategy.h"
+#include "fabric/sim/strategies/pct_strategy.h"
+#include "fabric/sim/strategies/random_strategy.h"
 
 namespace falafel::sim {
 

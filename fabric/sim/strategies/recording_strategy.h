@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/sim/strategy.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 

@@ -1,4 +1,4 @@
-#include "fabric/sim/pct_strategy.h"
+#include "fabric/sim/strategies/pct_strategy.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "fabric/sim/replay_file_frame.h"
+#include "fabric/sim/replay_file/replay_file_frame.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
