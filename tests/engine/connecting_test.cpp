@@ -202,7 +202,8 @@ TEST(Connecting, OneClientTooManyIsToldSo) {
     const auto first = store.connect(host);
     auto second = store.connect(host);
     ASSERT_TRUE(first && second);
-    expect_error(error_of(store.connect(host)), ErrorCode::connection_refused, "maximum of 2 clients");
+    expect_error(error_of(store.connect(host)), ErrorCode::connection_refused,
+                 "maximum of 2 clients");
     EXPECT_EQ((*first)->set(bytes_of("key"), {}).answer, Answer::stored);
     second->reset();
     host.sleep_until(host.now_ns() + 2 * engine::ServerOptions{}.heartbeat_timeout_ns);
