@@ -1,5 +1,6 @@
-// Assertions: what must hold, checked in every build. A failure is a bug of ours, never of the input:
-// it prints where, what and the state that the caller adds, and aborts.
+// Assertions of what must hold, checked in every build. A failure is a bug of this project and
+// never caused by input. It prints the location, the condition and the state that the caller
+// provides, and aborts.
 #pragma once
 
 #include <fmt/core.h>
@@ -12,8 +13,8 @@ namespace falafel::fabric {
 
 }  // namespace falafel::fabric
 
-// FALAFEL_ASSERT(condition, format, arguments...): the format and arguments tell the state; they are
-// evaluated only when the assertion fails.
+// FALAFEL_ASSERT(condition, format, arguments...): the format and arguments describe the state and
+// are evaluated only when the assertion fails.
 #define FALAFEL_ASSERT(condition, ...)                                                             \
   (static_cast<bool>(condition) ? static_cast<void>(0)                                             \
                                 : ::falafel::fabric::assertion_failed(                             \

@@ -33,7 +33,8 @@ FiberContext::~FiberContext() {
   if (!finished_) pool_.release(stack_);
 }
 
-// Not in the constructor: Boost.Context unwinds a context that was made and never resumed, by switching to it.
+// Not in the constructor, because Boost.Context switches to a context that was never resumed in
+// order to unwind it.
 void FiberContext::start() {
   started_ = true;
   boost::context::stack_context stack;

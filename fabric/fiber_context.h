@@ -1,5 +1,5 @@
-// Switching between a scheduler and its fibers, on Boost.Context, with the annotations that
-// AddressSanitizer and ThreadSanitizer need to follow. No other file knows about either.
+// Switches between a scheduler and its fibers with Boost.Context, with the annotations that
+// AddressSanitizer and ThreadSanitizer need. No other file depends on either.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -10,9 +10,10 @@
 
 namespace falafel::fabric {
 
-// One fiber: runs `entry(argument)` on a stack of the pool, from the first resume() on. The scheduler
-// resumes, the fiber suspends; both from one thread. The stack goes back to the pool when the entry has
-// returned; a context may be destroyed only before its first resume or after that.
+// A fiber, which runs `entry(argument)` on a stack of the pool, starting with the first resume().
+// The scheduler resumes, and the fiber suspends, both on the same thread. The stack returns to the
+// pool when the entry has returned. A context may be destroyed only before its first resume or
+// after the entry has returned.
 class FiberContext {
  public:
   using Entry = void (*)(void* argument);
@@ -22,7 +23,7 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  // Called by the scheduler: returns when the fiber suspends or its entry has returned.
+  // Called by the scheduler; returns when the fiber suspends or its entry has returned.
   void resume();
   // Called by the fiber.
   void suspend();

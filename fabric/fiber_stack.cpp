@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t slots_per_group = 32;
-// Stacks of one alignment would keep their hottest lines in the same cache sets: slots are used from
-// tops that differ.
+// With equal alignment, the most used cache lines of all stacks would map to the same cache sets,
+// so the tops of the slots vary.
 constexpr std::size_t colour_bytes = 320;
 constexpr std::size_t colours = 12;
 constexpr std::uint64_t label_magic = 0x46694265724c6162;
@@ -46,7 +46,7 @@ void print(std::string_view text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// Reads memory that may not be mapped.
+// Reads memory that may be unmapped.
 bool safe_copy(const void* source, void* destination, std::size_t size_bytes) {
   const iovec local{destination, size_bytes};
   const iovec remote{const_cast<void*>(source), size_bytes};
@@ -58,7 +58,7 @@ bool is_guard_page(std::byte* address) {
   return (reinterpret_cast<std::uintptr_t>(address) & (stack_slot_bytes - 1)) < page_bytes;
 }
 
-// Only calls what a signal handler may call.
+// Calls only functions that are safe in a signal handler.
 void report_overflow(int /*signal*/, siginfo_t* info, void* /*context*/) {
   auto* address = static_cast<std::byte*>(info->si_addr);
   StackLabel label{};
@@ -74,7 +74,8 @@ void report_overflow(int /*signal*/, siginfo_t* info, void* /*context*/) {
         "fabric/fiber_stack.h\n");
     std::abort();
   }
-  // Not ours: returning with the default action restored repeats the fault and ends the process.
+  // Not an overflow of a fiber. Restores the default action; returning repeats the fault, which
+  // ends the process.
   std::signal(SIGSEGV, SIG_DFL);
 }
 
@@ -89,7 +90,7 @@ void FiberStack::set_name(std::string_view name) {
 }
 
 void FiberStackPool::map_group() {
-  // One slot more than needed leaves room to align; the pages around stay untouched.
+  // One additional slot leaves room for alignment; the surrounding pages stay untouched.
   const std::size_t size_bytes = (slots_per_group + 1) * stack_slot_bytes;
   void* group = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

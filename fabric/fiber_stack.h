@@ -1,11 +1,11 @@
-// Stacks of fibers. A pool maps them in groups and hands them out again and again, because mapping a
-// stack costs more than running a short fiber. Each stack fills a slot of a power-of-two size, aligned
-// to it; the lowest page of the slot is a guard page, the highest bytes are its label:
+// Stacks of fibers. A pool maps them in groups and reuses them, because mapping a stack takes
+// longer than running a short fiber. Each stack fills a slot of a power-of-two size, aligned to
+// that size. The lowest page of the slot is a guard page, and the highest bytes are its label:
 //
 //   slot start | guard page | stack, growing down ... | label | slot end
 //
-// From an address within a slot its label is found by arithmetic alone. That is how the handler for
-// SIGSEGV tells which fiber overflowed, without a registry.
+// Any address within a slot yields the address of its label by arithmetic alone. The SIGSEGV
+// handler uses this to identify the fiber that overflowed, without a registry.
 #pragma once
 
 #include <array>
@@ -19,24 +19,26 @@
 namespace falafel::fabric {
 
 #if defined(FALAFEL_ADDRESS_SANITIZER) || defined(FALAFEL_THREAD_SANITIZER)
-inline constexpr std::size_t stack_slot_bytes = 512 * 1024;  // sanitizers enlarge every frame
+// larger, because sanitizers enlarge every frame
+inline constexpr std::size_t stack_slot_bytes = 512 * 1024;
 #else
 inline constexpr std::size_t stack_slot_bytes = 128 * 1024;
 #endif
 
-// One stack of a pool. `lowest` is the first usable byte, `highest` one past the last; the initial
-// stack pointer is `highest`.
+// A stack of a pool. `lowest` is the first usable byte, and `highest` is one past the last; the
+// initial stack pointer is `highest`.
 struct FiberStack {
   std::byte* lowest = nullptr;
   std::byte* highest = nullptr;
   void* thread_sanitizer_fiber = nullptr;
 
   std::size_t size_bytes() const { return static_cast<std::size_t>(highest - lowest); }
-  // The name that a report of an overflow prints; cut to what the label holds.
+  // Sets the name for overflow reports, truncated to the size of the label.
   void set_name(std::string_view name);
 };
 
-// Not thread-safe: one pool per thread. All stacks must be back before the pool goes.
+// Not thread-safe: use one pool per thread. All stacks must have been returned before the pool is
+// destroyed.
 class FiberStackPool {
  public:
   FiberStackPool() = default;
@@ -55,10 +57,10 @@ class FiberStackPool {
   std::size_t handed_out_ = 0;
 };
 
-// Installs, for the whole process and the calling thread, a handler for SIGSEGV that runs on a stack of
-// its own: an access to the guard page of a fiber aborts with the name of the fiber and the size of its
-// stack; every other fault takes the default action. For main() of programs that run fibers; the object
-// must outlive them.
+// Installs, for the whole process and the calling thread, a SIGSEGV handler that runs on its own
+// stack. An access to the guard page of a fiber aborts with the name of the fiber and the size of
+// its stack; every other fault takes the default action. For use in main() of programs that run
+// fibers; the object must outlive the fibers.
 class StackOverflowReport {
  public:
   StackOverflowReport();

@@ -1,4 +1,4 @@
-// Names of the vocabulary, as messages and traces print them.
+// Names of the vocabulary for messages and traces.
 #include "fabric/error.h"
 #include "fabric/work_request.h"
 

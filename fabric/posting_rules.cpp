@@ -90,7 +90,7 @@ Result<void> check_atomic(const WorkRequest& request, const QueuePairOptions& op
 
 }  // namespace
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Making a queue pair
 
 Result<void> check_completion_capacity(std::uint32_t capacity, const DeviceAttributes& device) {
@@ -148,7 +148,7 @@ Result<void> check_access(Access access) {
   return refuse_argument("access: remote write and remote atomic need local write too");
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Posting
 
 Result<void> check_send_places(const QueueOccupancy& queue, std::size_t request_count,

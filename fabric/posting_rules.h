@@ -1,7 +1,7 @@
-// The rules of posting: what the contract (fabric/fabric.h) demands of a queue pair, of a request and of
-// its place in the queue, whichever backend carries it out. They are written here once, wording
-// included, so that backends cannot differ. A backend contributes what only it knows: how many places of
-// a queue are taken, and what it finds at the key of a local buffer.
+// The rules of posting: what the contract (fabric/fabric.h) requires of a queue pair, of a request
+// and of its place in the queue, regardless of the backend. All backends share these functions,
+// including their messages, so they cannot differ. A backend contributes only what it alone knows:
+// the number of places taken in a queue, and the memory that the key of a local buffer refers to.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace falafel::fabric {
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Making a queue pair. Each returns invalid_argument for a value that breaks a rule.
 
 Result<void> check_completion_capacity(std::uint32_t capacity, const DeviceAttributes& device);
-// The numbers in the options, against each other and against the limits of the device.
+// Checks the numbers in the options against each other and against the device's limits.
 Result<void> check_limits(const QueuePairOptions& options, const DeviceAttributes& device);
-// The completion queues of the options have these numbers of entries that no queue pair has reserved.
+// Checks that the completion queues have enough unreserved entries for the options.
 Result<void> check_free_entries(const QueuePairOptions& options, std::uint32_t free_for_sends,
                                 std::uint32_t free_for_receives);
 Result<void> check_private_data(const PrivateData& private_data);
 // Refuses rights that libibverbs refuses.
 Result<void> check_access(Access access);
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Posting
 
 // One queue of a queue pair before a chain is posted to it.
@@ -35,10 +35,10 @@ struct QueueOccupancy {
   std::uint64_t places_taken = 0;
 };
 
-// What a backend found out about a local buffer.
+// A backend's findings about a local buffer.
 enum class LocalBuffer : std::uint8_t { usable, unknown_key, out_of_bounds, not_writable };
 
-// `region` is what the key refers to in the queue pair's protection domain, or null.
+// `region` is the region of the key in the queue pair's protection domain, or null.
 template <typename Region>
 LocalBuffer examine_local_buffer(const Region* region, const MemoryAddress& local,
                                  std::uint64_t length_bytes, bool is_written) {
@@ -53,14 +53,14 @@ Result<void> check_send_places(const QueueOccupancy& queue, std::size_t request_
                                const QueuePairOptions& options);
 Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t request_count,
                                   const QueuePairOptions& options);
-// Everything but the queue and the local buffer. Errors: as QueuePair::post_send.
+// Checks everything except the queue and the local buffer. Errors: see QueuePair::post_send.
 Result<void> check_any_request(const WorkRequest& request, const QueuePairOptions& options,
                                const DeviceAttributes& device);
-// Errors: out_of_bounds, access_denied, by what was found.
+// Errors: out_of_bounds, access_denied, depending on the finding.
 [[gnu::cold]] Result<void> refuse_local_buffer(LocalBuffer found, const MemoryAddress& local,
                                                std::uint64_t length_bytes);
 
-// Most requests are READs, WRITEs and atomics on RC: one look accepts them.
+// Most requests are READs, WRITEs and atomics on RC; a single comparison accepts them.
 inline Result<void> check_request(const WorkRequest& request, const QueuePairOptions& options,
                                   const DeviceAttributes& device) {
   const bool is_reliable = options.transport == Transport::reliable_connection;
@@ -73,8 +73,9 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
   return check_any_request(request, options, device);
 }
 
-// Checks a chain for the send queue. `examine(index, local, length_bytes, is_written)` returns what the
-// backend finds for the request of that index; a request without data has no buffer to examine.
+// Checks a chain for the send queue. `examine(index, local, length_bytes, is_written)` returns the
+// backend's finding for the request with that index; a request without data has no buffer to
+// examine.
 template <typename Examine>
 Result<void> check_send_chain(std::span<const WorkRequest> chain, const QueueOccupancy& queue,
                               const QueuePairOptions& options, const DeviceAttributes& device,

@@ -1,6 +1,6 @@
-// Pseudorandom numbers: splitmix64 (Steele, Lea and Flood 2014). It is fast, needs one word of state, and
-// gives the same numbers for the same seed on every machine and compiler. Unpredictable numbers come
-// from fabric/realtime/system_random.h instead.
+// Pseudorandom numbers: splitmix64 (Steele, Lea and Flood 2014). It is fast, needs one word of
+// state, and returns the same numbers for the same seed on every machine and compiler.
+// fabric/realtime/system_random.h provides unpredictable numbers.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ class RandomGenerator {
 
   std::uint64_t next() { return splitmix64(state_); }
 
-  // Returns a number below `bound`, or any 64 bits if `bound` is 0 (as in a ChoicePoint). The high half
-  // of a product needs no division. It favors some numbers by bound / 2^64, which no campaign can see.
+  // Returns a number below `bound`, or any 64 bits if `bound` is 0 (as in a ChoicePoint). Using the
+  // high half of a product avoids a division. It favors some numbers by bound / 2^64, which no
+  // campaign can detect.
   std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t number = next();
     if (bound == 0) return number;

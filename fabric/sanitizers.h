@@ -1,5 +1,5 @@
-// Which sanitizers see this code: FALAFEL_ADDRESS_SANITIZER and FALAFEL_THREAD_SANITIZER are defined or not.
-// GCC and clang tell in ways of their own.
+// Defines FALAFEL_ADDRESS_SANITIZER and FALAFEL_THREAD_SANITIZER if the sanitizer is active. GCC
+// and clang report this differently.
 #pragma once
 
 #if defined(__has_feature)

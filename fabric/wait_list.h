@@ -1,12 +1,12 @@
-// Lists of fibers that wait for the same thing: a completion, an event, the end of another fiber. Fibers of
-// every backend wait in these lists; each backend's scheduler decides what waking a fiber does.
+// Lists of fibers that wait for the same thing: a completion, an event, or the end of another
+// fiber. All backends use these lists; each backend's scheduler defines how to wake a fiber.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
 
 namespace falafel::fabric {
 
-// What a fiber inherits to be able to wait. It is in at most one list, and leaves it when it is destroyed.
+// Base class of fibers that can wait. A waiter is in at most one list and leaves it on destruction.
 class Waiter : public boost::intrusive::list_base_hook<
                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -21,11 +21,11 @@ class Waiter : public boost::intrusive::list_base_hook<
   virtual void wake() = 0;  // the waiter has left its list
 };
 
-// The waiters of one list, in the order in which they began to wait.
+// The waiters of one list, in the order in which they started to wait.
 class WaitList {
  public:
   WaitList() = default;
-  // Whoever still waits is not woken: only a deadline or a cancellation ends that wait.
+  // Does not wake remaining waiters; only a deadline or a cancellation ends their wait.
   ~WaitList() = default;
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;

@@ -1,5 +1,5 @@
-// The vocabulary of verbs: what is posted to a queue pair and what comes back. Values only; the rules
-// that bind them (ordering, atomic width, completion, failure) are stated in fabric/fabric.h.
+// The vocabulary of verbs: what is posted to a queue pair, and what it returns. These are plain
+// values; fabric/fabric.h states the rules (ordering, atomic width, completion, failure).
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,23 @@ constexpr bool is_atomic(Opcode opcode) {
   return opcode == Opcode::compare_and_swap || opcode == Opcode::fetch_and_add;
 }
 
-// READs and atomics bring data back: they count against the limit on outstanding requests, and a
-// fence waits for them.
+// READs and atomics return data: they count towards the limit of outstanding requests, and a fence
+// waits for them.
 constexpr bool returns_data(Opcode opcode) { return opcode == Opcode::read || is_atomic(opcode); }
 
-// Width and alignment of the words that atomics work on, and of the largest access that never tears.
+// Width and alignment of the words on which atomics operate, and of the largest access that is
+// never torn.
 inline constexpr std::uint32_t word_bytes = 8;
 
-// A place in registered memory: the key of a memory region (its local key when this host uses it, its
-// remote key when a peer does) and an offset from the start of the memory block that was registered
-// (not of the region): what libibverbs calls an address, with the region's iova chosen as that offset.
+// A location in registered memory: the key of a memory region (the local key for this host, the
+// remote key for a peer) and an offset from the start of the registered memory block, not of the
+// region. It corresponds to an address in libibverbs if the region's iova is that offset.
 struct MemoryAddress {
   std::uint32_t key = 0;
   std::uint64_t offset = 0;
 };
 
-// Where a datagram goes, or came from.
+// The destination or source of a datagram.
 struct DatagramAddress {
   std::uint32_t host = 0;
   std::uint32_t queue_pair_number = 0;
@@ -56,13 +57,13 @@ struct WorkRequest {
   std::uint32_t length_bytes = 0;  // of the local buffer; atomics: word_bytes
   MemoryAddress local{};
   MemoryAddress remote{};         // READ, WRITE, atomics
-  std::uint64_t compare = 0;      // compare_and_swap: the word that is expected
+  std::uint64_t compare = 0;      // compare_and_swap: the expected word
   std::uint64_t swap_or_add = 0;  // compare_and_swap: the new word; fetch_and_add: the addend
   DatagramAddress destination{};  // SEND on UD
 };
 
-// One request of a receive queue: the buffer for one message. On UD its first
-// `datagram_header_bytes` are overwritten with routing data of no use to the receiver.
+// A request of a receive queue: the buffer for one message. On UD, routing data overwrites the
+// first `datagram_header_bytes` of the buffer.
 struct ReceiveRequest {
   std::uint64_t id = 0;
   MemoryAddress local{};
@@ -73,13 +74,14 @@ inline constexpr std::uint32_t datagram_header_bytes = 40;
 
 enum class CompletionStatus : std::uint8_t {
   success,
-  local_length_error,            // a message did not fit the receive buffer
-  remote_invalid_request_error,  // the responder could not take the message (its buffer was too small)
-  remote_access_error,           // bad key, out of bounds, or a missing right at the responder
-  retry_exceeded,                // the responder did not answer; what was in flight is in doubt
+  local_length_error,  // a message did not fit the receive buffer
+  // the responder could not accept the message (its buffer was too small)
+  remote_invalid_request_error,
+  remote_access_error,          // bad key, out of bounds, or a missing right at the responder
+  retry_exceeded,               // the responder did not answer; requests in flight are in doubt
   receiver_not_ready_exceeded,  // the responder had no receive request posted for too long
-  flushed,       // the queue pair went into error first; what was in flight is in doubt
-  device_error,  // this host's device failed; what was in flight is in doubt
+  flushed,       // the queue pair entered the error state first; requests in flight are in doubt
+  device_error,  // this host's device failed; requests in flight are in doubt
 };
 
 std::string_view to_string(CompletionStatus status);
