@@ -82,7 +82,7 @@ TEST(ServerOptions, ServiceMustBeFree) {
       [](fabric::Host&) {});
 }
 
-// What was begun before a registration failed is undone, so that the program can try again at once.
+// A failed start undoes its earlier steps, so that the program can retry immediately.
 TEST(ServerOptions, AStartThatFailsLeavesTheServiceFree) {
   fabric::FiberStackPool stacks;
   sim::SimulationOptions options;
