@@ -58,8 +58,9 @@ struct ServerOptions {
   // more memory. A mature space with less than four regions has no reserve.
   bool keeps_overwrite_reserve = true;
   // Before the server denies a request for lack of memory, it measures the live data in the mature
-  // space. It does so at most once per interval, and spends at most about a tenth of its time on it
-  // if that interval does not exceed a heartbeat time-out.
+  // space. Measurements are at least this far apart. To use at most about a tenth of the server's
+  // time, they are also ten times the last one's duration apart, or a heartbeat time-out if that is
+  // shorter.
   std::uint64_t measurement_interval_ns = 10'000'000;
   // The secret of the hash; random if absent.
   std::optional<HashKey> hash_key{};
