@@ -13,7 +13,10 @@ endif()
 # CMake's own flags for these build types define NDEBUG. -g1 limits debug information to the lines
 # and functions that stack traces and profiles need; full debug information would slow compilation
 # by a third. The debug preset has it.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -march=x86-64-v2")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  string(APPEND CMAKE_CXX_FLAGS_RELEASE " -march=x86-64-v2")
+endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_CXX_FLAGS_MINSIZEREL "-Os -g")
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +23,6 @@
 namespace falafel::fabric {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t slots_per_group = 32;
 // With equal alignment, the most used cache lines of all stacks would map to the same cache sets,
 // so the tops of the slots vary.
@@ -35,7 +35,10 @@ struct StackLabel {
   std::array<char, 48> name;
 };
 constexpr std::size_t label_bytes = 64;  // keeps the stack below it aligned
-static_assert(sizeof(StackLabel) <= label_bytes && stack_slot_bytes % page_bytes == 0);
+static_assert(sizeof(StackLabel) <= label_bytes);
+
+// The size of a guard page. ARM64 systems have pages of 4, 16 or 64 KiB.
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 StackLabel* label_of(std::byte* address) {
   const auto within_slot = reinterpret_cast<std::uintptr_t>(address) & (stack_slot_bytes - 1);
@@ -55,7 +58,7 @@ bool safe_copy(const void* source, void* destination, std::size_t size_bytes) {
 }
 
 bool is_guard_page(std::byte* address) {
-  return (reinterpret_cast<std::uintptr_t>(address) & (stack_slot_bytes - 1)) < page_bytes;
+  return (reinterpret_cast<std::uintptr_t>(address) & (stack_slot_bytes - 1)) < page_bytes();
 }
 
 // Calls only functions that are safe in a signal handler.
@@ -68,9 +71,11 @@ void report_overflow(int /*signal*/, siginfo_t* info, void* /*context*/) {
     print("fiber '");
     print(label.name.data());
     print("' overflowed its stack of ");
-    print(stack_slot_bytes == 128 * 1024 ? "124 KiB" : "508 KiB");
+    std::array<char, 8> kibibytes{};
+    std::to_chars(kibibytes.begin(), kibibytes.end(), (stack_slot_bytes - page_bytes()) / 1024);
+    print(kibibytes.data());
     print(
-        "; give it less to keep on the stack, or enlarge stack_slot_bytes in "
+        " KiB; keep less on the stack, or enlarge stack_slot_bytes in "
         "fabric/fiber_stack.h\n");
     std::abort();
   }
@@ -96,14 +101,19 @@ void FiberStackPool::map_group() {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   FALAFEL_ASSERT(group != MAP_FAILED, "no memory for {} bytes of fiber stacks", size_bytes);
   groups_.push_back(group);
+  const std::size_t guard_bytes = page_bytes();
+  FALAFEL_ASSERT(stack_slot_bytes % guard_bytes == 0 && guard_bytes < stack_slot_bytes / 2,
+                 "pages of {} bytes are too large for fiber stacks of {}; enlarge "
+                 "stack_slot_bytes in fabric/fiber_stack.h",
+                 guard_bytes, stack_slot_bytes);
   const auto beyond_slot = reinterpret_cast<std::uintptr_t>(group) & (stack_slot_bytes - 1);
   std::byte* first_slot = static_cast<std::byte*>(group) + (stack_slot_bytes - beyond_slot);
   for (std::size_t index = slots_per_group; index-- > 0;) {
     std::byte* slot = first_slot + index * stack_slot_bytes;
-    const int status = ::mprotect(slot, page_bytes, PROT_NONE);
+    const int status = ::mprotect(slot, guard_bytes, PROT_NONE);
     FALAFEL_ASSERT(status == 0, "cannot protect the guard page of a fiber stack");
     FiberStack stack;
-    stack.lowest = slot + page_bytes;
+    stack.lowest = slot + guard_bytes;
     stack.highest = slot + stack_slot_bytes - label_bytes - (index % colours) * colour_bytes;
     free_.push_back(stack);
   }

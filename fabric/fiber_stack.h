@@ -21,6 +21,8 @@ namespace falafel::fabric {
 #if defined(FALAFEL_ADDRESS_SANITIZER) || defined(FALAFEL_THREAD_SANITIZER)
 // larger, because sanitizers enlarge every frame
 inline constexpr std::size_t stack_slot_bytes = 512 * 1024;
+#elif defined(__aarch64__)
+inline constexpr std::size_t stack_slot_bytes = 256 * 1024;  // the guard page may take 64 KiB
 #else
 inline constexpr std::size_t stack_slot_bytes = 128 * 1024;
 #endif

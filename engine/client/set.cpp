@@ -20,6 +20,7 @@
 #include "engine/client/find.h"
 #include "engine/client/operation.h"
 #include "engine/client/repair.h"
+#include "engine/probes.h"
 
 namespace falafel::engine {
 namespace {

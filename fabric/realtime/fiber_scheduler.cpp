@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fabric/realtime/clock.h"
+#include "fabric/realtime/processor.h"
 
 namespace falafel::fabric {
 
@@ -222,7 +223,7 @@ void FiberScheduler::run_until(const std::function<bool()>& condition) {
 void FiberScheduler::rest(std::uint64_t& idle_since_ns) {
   const std::uint64_t now_ns = monotonic_ns();
   if (idle_since_ns == not_idle) idle_since_ns = now_ns;
-  if (now_ns - idle_since_ns < spin_ns_) return __builtin_ia32_pause();
+  if (now_ns - idle_since_ns < spin_ns_) return pause_processor();
   const std::uint64_t timer_ns = timers_.empty() ? never_ns : timers_.begin()->first;
   network_.idle_until(std::min(timer_ns, network_.next_deadline_ns()));
 }

@@ -22,7 +22,6 @@ using fabric::Result;
 
 namespace {
 
-constexpr std::uint64_t small_page_bytes = 4096;
 constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
@@ -81,7 +80,8 @@ Arena::Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uin
 
 Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool huge_pages,
                                              const ArenaId& id) {
-  const std::uint64_t page_bytes = huge_pages ? huge_page_bytes : small_page_bytes;
+  const std::uint64_t page_bytes =
+      huge_pages ? huge_page_bytes : static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t first = round_up(fixed_part_bytes, page_bytes);
   const std::uint64_t size_bytes = round_up(first + limit_bytes, page_bytes);
   FileDescriptor file(
@@ -115,7 +115,7 @@ std::uint64_t Arena::whole_pages(std::uint64_t size_bytes) const {
 
 // To touch a page that the system cannot give would kill the process; so it is asked for first.
 bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
-  if (page_bytes_ == small_page_bytes && size_bytes > available_memory_bytes()) return false;
+  if (page_bytes_ != huge_page_bytes && size_bytes > available_memory_bytes()) return false;
   int result = 0;
   do {
     result =

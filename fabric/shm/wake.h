@@ -7,9 +7,13 @@
 
 namespace falafel::shm {
 
-// The waker makes its news visible, then rings. The sleeper announces itself, looks for news, then sleeps.
-// Both in one order that all agree on (seq_cst), so that one of them sees the other.
-inline void announce_sleep(WakeWord& word) { word.sleeping.store(1); }
+// The waker publishes its news with a sequentially consistent store, then reads `sleeping`. The sleeper sets
+// `sleeping`, then looks for news. The fence puts both into one order, so at least one of them sees the
+// other, also on processors that let a load overtake an earlier store to another address.
+inline void announce_sleep(WakeWord& word) {
+  word.sleeping.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 inline void end_sleep(WakeWord& word) { word.sleeping.store(0); }
 
 // Sleeps while the word is announced; at most until the deadline.

@@ -20,8 +20,6 @@ using fabric::Result;
 
 namespace {
 
-constexpr std::uint64_t small_page_bytes = 4096;
-
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
   // `address` is a mapping of `mapped_bytes`, which belongs to this object from now on.
@@ -231,7 +229,8 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_b
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
   const bool huge = options.huge_page_bytes != 0 && size_bytes >= options.huge_page_bytes;
-  const std::uint64_t page = huge ? options.huge_page_bytes : small_page_bytes;
+  const std::uint64_t page =
+      huge ? options.huge_page_bytes : static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   if (size_bytes > ~std::uint64_t{0} - page) {
     return make_error(ErrorCode::out_of_memory, fmt::format("{} bytes are too many", size_bytes));
   }

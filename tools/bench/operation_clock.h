@@ -3,12 +3,11 @@
 // simulator's time.
 #pragma once
 
-#include <x86intrin.h>
-
 #include <cstdint>
 #include <functional>
 
 #include "fabric/realtime/clock.h"
+#include "fabric/realtime/processor.h"
 
 namespace falafel::bench {
 
@@ -19,12 +18,12 @@ class OperationClock {
   static OperationClock of_processor() {
     constexpr std::uint64_t calibration_ns = 20'000'000;
     const std::uint64_t begin_ns = fabric::monotonic_ns();
-    const std::uint64_t begin_ticks = __rdtsc();
+    const std::uint64_t begin_ticks = fabric::processor_ticks();
     std::uint64_t end_ns = begin_ns;
     while (end_ns - begin_ns < calibration_ns) end_ns = fabric::monotonic_ns();
     OperationClock clock;
     clock.ns_per_tick_ =
-        static_cast<double>(end_ns - begin_ns) / static_cast<double>(__rdtsc() - begin_ticks);
+        static_cast<double>(end_ns - begin_ns) / static_cast<double>(fabric::processor_ticks() - begin_ticks);
     return clock;
   }
   static OperationClock of(std::function<std::uint64_t()> now_ns) {
@@ -33,7 +32,7 @@ class OperationClock {
     return clock;
   }
 
-  std::uint64_t now_ticks() const { return now_ns_ ? now_ns_() : __rdtsc(); }
+  std::uint64_t now_ticks() const { return now_ns_ ? now_ns_() : fabric::processor_ticks(); }
   // The counters of two processors may differ slightly, so negative durations become 0.
   std::uint64_t to_ns(std::uint64_t begin_ticks, std::uint64_t end_ticks) const {
     if (end_ticks <= begin_ticks) return 0;
