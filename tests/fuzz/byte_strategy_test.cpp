@@ -1,13 +1,13 @@
 // Strategies of the fuzzer. A string of bytes is a schedule: the same one every time, and another one when a byte is another.
-#include "tools/fuzz/byte_strategy.h"
+#include "explorer/byte_strategy.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
+#include "explorer/scripted_strategy.h"
 #include "tools/fuzz/run.h"
-#include "tools/fuzz/scripted_strategy.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -21,7 +21,7 @@ std::uint64_t ask(sim::Strategy& strategy, std::uint64_t bound) {
 
 TEST(ByteStrategy, TakesAsManyBytesAsAnAnswerNeeds) {
   const Bytes bytes{7, 1, 2, 0xff, 3};
-  ByteStrategy strategy(bytes);
+  explorer::ByteStrategy strategy(bytes);
   EXPECT_EQ(ask(strategy, 256), 7U);
   EXPECT_EQ(ask(strategy, 65'536), 0x0102U);
   EXPECT_EQ(ask(strategy, 2), 1U);
@@ -32,7 +32,7 @@ TEST(ByteStrategy, TakesAsManyBytesAsAnAnswerNeeds) {
 // (docs/findings/repeated-incarnation.md).
 TEST(ByteStrategy, NeverRepeats64BitsWhateverItsBytes) {
   const Bytes bytes(100, 0);
-  ByteStrategy strategy(bytes);
+  explorer::ByteStrategy strategy(bytes);
   std::set<std::uint64_t> numbers;
   for (int count = 0; count < 100; ++count) numbers.insert(ask(strategy, 0));
   EXPECT_EQ(numbers.size(), 100U);
@@ -40,7 +40,7 @@ TEST(ByteStrategy, NeverRepeats64BitsWhateverItsBytes) {
 }
 
 TEST(ScriptedStrategy, NeverRepeats64BitsWhateverItsScript) {
-  ScriptedStrategy strategy({0, 0, 7, 7, 5});
+  explorer::ScriptedStrategy strategy({0, 0, 7, 7, 5});
   std::set<std::uint64_t> numbers;
   for (int count = 0; count < 4; ++count) numbers.insert(ask(strategy, 0));
   EXPECT_EQ(ask(strategy, 10), 5U) << "each takes the place of an answer";
@@ -49,7 +49,7 @@ TEST(ScriptedStrategy, NeverRepeats64BitsWhateverItsScript) {
 }
 
 TEST(ByteStrategy, GoesOnBehindTheEndBelowTheBound) {
-  ByteStrategy strategy(Bytes{});
+  explorer::ByteStrategy strategy(Bytes{});
   std::uint64_t different = 0;
   for (int answer = 0; answer < 1'000; ++answer) {
     const std::uint64_t value = ask(strategy, 10);
@@ -61,7 +61,7 @@ TEST(ByteStrategy, GoesOnBehindTheEndBelowTheBound) {
 
 std::uint64_t trace_hash_of(const Bytes& bytes) {
   Runner runner;
-  ByteStrategy strategy(bytes);
+  explorer::ByteStrategy strategy(bytes);
   return runner.run(draw_scenario({}, 1), strategy).result.trace_hash;
 }
 

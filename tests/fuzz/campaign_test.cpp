@@ -3,24 +3,32 @@
 #include <gtest/gtest.h>
 
 #include "engine/probes.h"
-#include "tools/fuzz/campaign.h"
+#include "explorer/campaign.h"
+#include "tools/fuzz/program.h"
 
 namespace falafel::fuzz {
 namespace {
 
-CampaignResult run(const CampaignOptions& options) {
-  return run_campaign(options, [](const CampaignResult&) {});
+// What a campaign of the store runs, and how.
+struct StoreCampaign : explorer::CampaignOptions {
+  ScenarioChoices choices{};
+  bool paranoid = false;
+};
+
+explorer::CampaignResult run(const StoreCampaign& campaign) {
+  return explorer::run_campaign(StoreProgram(campaign.choices, campaign.paranoid), campaign,
+                                [](const explorer::CampaignResult&) {});
 }
 
-CampaignOptions without(bool engine::Safeguards::*safeguard, std::uint64_t schedules) {
-  CampaignOptions options;
+StoreCampaign without(bool engine::Safeguards::*safeguard, std::uint64_t schedules) {
+  StoreCampaign options;
   options.schedules = schedules;
   options.choices.safeguards.*safeguard = false;
   options.stops_at_violation = true;
   return options;
 }
 
-std::string describe(const CampaignResult& result) {
+std::string describe(const explorer::CampaignResult& result) {
   std::string text;
   for (const auto& [property, finding] : result.findings) {
     text +=
@@ -30,12 +38,12 @@ std::string describe(const CampaignResult& result) {
 }
 
 TEST(Campaign, HardenedHolds) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.first_seed = 1'000'000;
   options.schedules = 3'000;
   options.paranoid = true;
   options.jobs = 2;
-  const CampaignResult result = run(options);
+  const explorer::CampaignResult result = run(options);
   EXPECT_EQ(result.schedules, 3'000U);
   EXPECT_TRUE(result.holds()) << describe(result);
   EXPECT_EQ(result.unknown, 0U);
@@ -43,10 +51,10 @@ TEST(Campaign, HardenedHolds) {
 
 // A campaign that reaches nothing proves nothing.
 TEST(Campaign, ReachesTheRareBranches) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.schedules = 3'000;
   options.jobs = 2;
-  const CampaignResult result = run(options);
+  const explorer::CampaignResult result = run(options);
   for (const fabric::Probe& probe : engine::probes::all) {
     // Without a violation no container is read that does not verify; honest clients are not expelled, and what
     // they write needs no repair.
@@ -71,37 +79,37 @@ TEST(Campaign, ReachesTheRareBranches) {
 // A cleanup whose processor read containers that it did not see yet lost what had been stored, first with
 // seed 79 (docs/findings/cleanup-before-the-processor-sees.md).
 TEST(Campaign, HoldsThoughTheProcessorSeesWritesLate) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.schedules = 3'000;
   options.jobs = 2;
   options.choices.simulator_options = {{"late_visibility", "true"}};
-  const CampaignResult result = run(options);
+  const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.holds()) << describe(result);
 }
 
 // While spikes of latency strike, any time passes before the server makes a step; that was once taken for a
 // server that never comes to rest (docs/findings/spikes-before-the-server-rests.md).
 TEST(Campaign, IsPatientWhileSpikesStrikeAtEveryStep) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.schedules = 500;
   options.jobs = 2;
   options.choices.simulator_options = {{"fault_rate.latency_spike", "1"},
                                        {"fault_rate.client_crash", "20"},
                                        {"last_fault_step", "1600"}};
-  const CampaignResult result = run(options);
+  const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.holds()) << describe(result);
 }
 
 TEST(Campaign, IsTheSameTwiceAndWithTwoWorkers) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.choices.safeguards = engine::Safeguards::published();
   options.schedules = 400;
-  const CampaignResult once = run(options);
-  const CampaignResult twice = run(options);
+  const explorer::CampaignResult once = run(options);
+  const explorer::CampaignResult twice = run(options);
   options.jobs = 2;
-  const CampaignResult by_two = run(options);
+  const explorer::CampaignResult by_two = run(options);
   EXPECT_EQ(once.schedules, 400U);
-  for (const CampaignResult& other : {twice, by_two}) {
+  for (const explorer::CampaignResult& other : {twice, by_two}) {
     EXPECT_EQ(other.hash, once.hash);
     EXPECT_EQ(other.steps, once.steps);
     EXPECT_EQ(other.violations, once.violations);
@@ -111,7 +119,7 @@ TEST(Campaign, IsTheSameTwiceAndWithTwoWorkers) {
 }
 
 TEST(Campaign, PublishedProtocolFails) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.choices.safeguards = engine::Safeguards::published();
   options.schedules = 2'000;
   options.stops_at_violation = true;
@@ -131,7 +139,7 @@ TEST(Campaign, CanariesFail) {
 
 // The other safeguards hide most of what is read too late, so this one takes longer, and worlds for it.
 TEST(Campaign, WithoutEpochReclamationMemoryIsReusedTooEarly) {
-  CampaignOptions options = without(&engine::Safeguards::epoch_reclamation, 20'000);
+  StoreCampaign options = without(&engine::Safeguards::epoch_reclamation, 20'000);
   options.choices.slots = 4;
   options.choices.keys = 2;
   options.choices.faults = {sim::FaultKind::client_pause, sim::FaultKind::late_packets};
@@ -141,19 +149,19 @@ TEST(Campaign, WithoutEpochReclamationMemoryIsReusedTooEarly) {
 
 // Tags come round only in worlds made for it.
 TEST(Campaign, WithoutHeartbeatsTagsComeRound) {
-  CampaignOptions options = without(&engine::Safeguards::heartbeats, 10'000);
+  StoreCampaign options = without(&engine::Safeguards::heartbeats, 10'000);
   options.choices.tag_worlds = Share::only;
   options.jobs = 2;
-  const CampaignResult result = run(options);
+  const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.violations.contains("aba")) << describe(result);
 }
 
 TEST(Campaign, HeartbeatsKeepTagsFromComingRound) {
-  CampaignOptions options;
+  StoreCampaign options;
   options.choices.tag_worlds = Share::only;
   options.schedules = 2'000;
   options.jobs = 2;
-  const CampaignResult result = run(options);
+  const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.holds()) << describe(result);
 }
 

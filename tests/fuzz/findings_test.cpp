@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "explorer/replay.h"
+#include "explorer/scripted_strategy.h"
 #include "fabric/sim/strategies/replay_strategy.h"
-#include "tools/fuzz/replay.h"
-#include "tools/fuzz/scripted_strategy.h"
+#include "tools/fuzz/program.h"
+#include "tools/fuzz/run.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -27,32 +29,27 @@ std::vector<std::filesystem::path> findings() {
 TEST(Findings, Replay) {
   ASSERT_FALSE(findings().empty());
   for (const auto& path : findings()) {
-    const auto loaded = load_replay(path.string());
+    const auto loaded = explorer::load_replay(StoreProgram(), path.string());
     ASSERT_TRUE(loaded.has_value()) << loaded.error();
     Runner runner;
     sim::ReplayStrategy strategy(loaded->file.choices);
-    const StoreRun run = runner.run(loaded->scenario, strategy);
+    const explorer::Run run = runner.run(*loaded->scenario, strategy);
     EXPECT_EQ(run.result.trace_hash, loaded->file.trace_hash)
         << path << ": make it anew with tools/update-findings\n"
         << run.result.explanation;
-    const bool is_violated =
-        std::ranges::any_of(run.violations, [&](const checkers::Judgement& violation) {
-          return violation.property == loaded->property;
-        });
-    EXPECT_TRUE(is_violated) << path << " does not violate " << loaded->property;
+    EXPECT_TRUE(run.violates(loaded->property)) << path << " does not violate " << loaded->property;
   }
 }
 
 TEST(Findings, DoNotHappenToTheHardenedProtocol) {
   for (const auto& path : findings()) {
-    auto loaded = load_replay(path.string());
+    auto loaded = explorer::load_replay(StoreProgram(), path.string());
     ASSERT_TRUE(loaded.has_value()) << loaded.error();
-    loaded->scenario.safeguards = engine::Safeguards::hardened();
-    std::vector<std::uint64_t> answers;
-    for (const sim::Choice& choice : loaded->file.choices) answers.push_back(choice.value);
+    Scenario scenario = store_scenario(*loaded->scenario);
+    scenario.safeguards = engine::Safeguards::hardened();
     Runner runner;
-    ScriptedStrategy strategy(answers, 1);
-    const StoreRun run = runner.run(loaded->scenario, strategy);
+    explorer::ScriptedStrategy strategy(explorer::answers_of(loaded->file.choices), 1);
+    const explorer::Run run = runner.run(scenario, strategy);
     EXPECT_TRUE(run.violations.empty()) << path << ": " << run.violations.front().explanation;
   }
 }

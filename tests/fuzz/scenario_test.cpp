@@ -36,18 +36,18 @@ bool has_operation(const Scenario& scenario, const Predicate& predicate) {
 TEST(Scenario, SurvivesJson) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Scenario scenario = draw_scenario({}, seed);
-    auto parsed = parse_scenario(to_json(scenario));
+    auto parsed = parse_scenario(scenario.to_json());
     ASSERT_TRUE(parsed.has_value()) << parsed.error();
     EXPECT_EQ(parsed->clients, scenario.clients);
     EXPECT_EQ(parsed->geometry, scenario.geometry);
     EXPECT_EQ(parsed->safeguards, scenario.safeguards);
-    EXPECT_EQ(to_json(*parsed), to_json(scenario));
+    EXPECT_EQ(parsed->to_json(), scenario.to_json());
   }
 }
 
 TEST(Scenario, IsAFunctionOfItsSeed) {
-  EXPECT_EQ(to_json(draw_scenario({}, 7)), to_json(draw_scenario({}, 7)));
-  EXPECT_NE(to_json(draw_scenario({}, 7)), to_json(draw_scenario({}, 8)));
+  EXPECT_EQ(draw_scenario({}, 7).to_json(), draw_scenario({}, 7).to_json());
+  EXPECT_NE(draw_scenario({}, 7).to_json(), draw_scenario({}, 8).to_json());
 }
 
 TEST(Scenario, KeepsToWhatIsChosen) {
@@ -87,18 +87,18 @@ TEST(TagWorlds, HaveTagsThatOutlastOperations) {
     Scenario scenario = draw_scenario(choices, seed);
     EXPECT_LT(scenario.geometry.tag_bits, engine::most_tag_bits);
     EXPECT_FALSE(engine::find_invalid_geometry(scenario.geometry));
-    EXPECT_TRUE(do_tags_outlast_operations(scenario)) << describe(scenario);
+    EXPECT_TRUE(do_tags_outlast_operations(scenario)) << scenario.describe();
     Scenario other = scenario;
     other.geometry.tag_bits -= 1;
-    EXPECT_FALSE(do_tags_outlast_operations(other)) << describe(other);
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << other.describe();
     other = scenario;
     other.heartbeat_timeout_ns *= 4;
-    EXPECT_FALSE(do_tags_outlast_operations(other)) << describe(other);
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << other.describe();
     other = scenario;
     other.clients.front().operations.front().pause_ns = 0;
-    EXPECT_FALSE(do_tags_outlast_operations(other)) << describe(other);
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << other.describe();
     other.geometry.tag_bits = engine::most_tag_bits;
-    EXPECT_TRUE(do_tags_outlast_operations(other)) << describe(other);
+    EXPECT_TRUE(do_tags_outlast_operations(other)) << other.describe();
   }
 }
 
@@ -111,7 +111,7 @@ TEST(TagWorlds, AreNotDrawnWhereAnOptionFixesWhatTheyNeed) {
 
 // Every member taken out, or replaced by something else, is named.
 TEST(Scenario, NamesWhatIsWrong) {
-  const nlohmann::json valid = to_json(draw_scenario({}, 1));
+  const nlohmann::json valid = draw_scenario({}, 1).to_json();
   for (const auto& [name, value] : valid.items()) {
     nlohmann::json without = valid;
     without.erase(name);
@@ -133,7 +133,7 @@ TEST(Scenario, NamesWhatIsWrong) {
 
 // Files of before have fewer members: what they lack was fixed then.
 TEST(Scenario, ReadsOlderFiles) {
-  nlohmann::json json = to_json(draw_scenario({}, 1));
+  nlohmann::json json = draw_scenario({}, 1).to_json();
   json["geometry"].erase("tag_bits");
   json["safeguards"].erase("heartbeats");
   json["readahead"].erase("validation");
@@ -233,7 +233,7 @@ TEST(Scenario, HasADocumentOfAllItsFields) {
 
 TEST(Scenario, HasAHashKeyOfItsOwn) {
   EXPECT_NE(draw_scenario({}, 1).hash_key, draw_scenario({}, 2).hash_key);
-  nlohmann::json json = to_json(draw_scenario({}, 1));
+  nlohmann::json json = draw_scenario({}, 1).to_json();
   json["hash_key"] = "0123456789abcdef0123456789abcdeF";
   const auto refused = parse_scenario(json);
   ASSERT_FALSE(refused.has_value());
@@ -241,7 +241,7 @@ TEST(Scenario, HasAHashKeyOfItsOwn) {
 }
 
 TEST(Scenario, RefusesWhatWouldTakeAllMemory) {
-  nlohmann::json json = to_json(draw_scenario({}, 1));
+  nlohmann::json json = draw_scenario({}, 1).to_json();
   json["geometry"]["mature_bytes"] = std::uint64_t{1} << 27;
   json["geometry"]["region_count"] = 65'536;
   json["geometry"]["region_bytes"] = std::uint64_t{1} << 27;

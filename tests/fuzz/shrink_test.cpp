@@ -1,5 +1,5 @@
 // Shrinking: what comes out violates the same property, is smaller, and replays to the same trace hash.
-#include "tools/fuzz/shrink.h"
+#include "explorer/shrink.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,22 +7,26 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "explorer/campaign.h"
+#include "explorer/crash_recorder.h"
+#include "explorer/critical_step.h"
+#include "explorer/replay.h"
 #include "fabric/sim/strategies/replay_strategy.h"
-#include "tools/fuzz/campaign.h"
-#include "tools/fuzz/crash_recorder.h"
-#include "tools/fuzz/replay.h"
+#include "tools/fuzz/program.h"
+#include "tools/fuzz/run.h"
 #include "tools/fuzz/story.h"
 
 namespace falafel::fuzz {
 namespace {
 
 // Few tries for each simplification, and all the time that it takes: what comes out is the same everywhere.
-constexpr ShrinkOptions shrink_options{.seconds = 1e6, .tries = 20};
+constexpr explorer::ShrinkOptions shrink_options{.seconds = 1e6, .tries = 20};
 
-FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
+explorer::FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
   for (std::uint64_t seed = 1; seed < 10'000; ++seed) {
     const Scenario scenario = draw_scenario(choices, seed);
-    FailingRun run = record(runner, scenario, *make_seeded_strategy(scenario, seed));
+    explorer::FailingRun run =
+        explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, seed));
     if (!run.run.violations.empty()) return run;
   }
   ADD_FAILURE() << "no failing schedule";
@@ -37,17 +41,17 @@ ScenarioChoices without_collector_retry() {
 
 TEST(Shrink, KeepsThePropertyAndReplays) {
   Runner runner;
-  FailingRun failing = find_failing_run(runner, without_collector_retry());
+  explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
   const std::string property = failing.run.property();
   const std::uint64_t steps_before = failing.run.result.steps;
-  const std::uint64_t operations_before = failing.scenario.operation_count();
-  const FailingRun small =
-      shrink(runner, std::move(failing), property, shrink_options, [](const FailingRun&) {});
+  const std::uint64_t operations_before = store_scenario(*failing.scenario).operation_count();
+  const explorer::FailingRun small = explorer::shrink(
+      runner, std::move(failing), property, shrink_options, [](const explorer::FailingRun&) {});
   EXPECT_EQ(small.run.property(), property);
   EXPECT_LT(small.run.result.steps, steps_before);
-  EXPECT_LT(small.scenario.operation_count(), operations_before);
+  EXPECT_LT(store_scenario(*small.scenario).operation_count(), operations_before);
   sim::ReplayStrategy strategy(small.choices);
-  const StoreRun again = runner.run(small.scenario, strategy);
+  const explorer::Run again = runner.run(*small.scenario, strategy);
   EXPECT_EQ(again.result.trace_hash, small.run.result.trace_hash);
   EXPECT_EQ(again.property(), property);
 }
@@ -55,14 +59,14 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
 // Whoever asks is told whenever the run has become smaller.
 TEST(Shrink, EndsWhenTheRunGetsNoSmaller) {
   Runner runner;
-  FailingRun failing = find_failing_run(runner, without_collector_retry());
+  explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
   const std::string property = failing.run.property();
   std::uint64_t times_smaller = 0;
-  const auto count = [&](const FailingRun&) {
+  const auto count = [&](const explorer::FailingRun&) {
     constexpr std::uint64_t many_times = 2'000;
     if (++times_smaller > many_times) throw std::runtime_error("it never ends");
   };
-  shrink(runner, std::move(failing), property, shrink_options, count);
+  explorer::shrink(runner, std::move(failing), property, shrink_options, count);
   EXPECT_GT(times_smaller, 0U);
 }
 
@@ -70,7 +74,7 @@ TEST(Run, EndsWhereTooManyVerbsBroughtNothingToItsEnd) {
   ScenarioChoices choices;
   choices.safeguards.bounded_walks = false;
   Runner runner;
-  const FailingRun failing = find_failing_run(runner, choices);
+  const explorer::FailingRun failing = find_failing_run(runner, choices);
   const checkers::Judgement& violation = failing.run.violations.front();
   ASSERT_EQ(violation.property, "progress.verbs");
   EXPECT_EQ(failing.run.result.outcome, sim::Outcome::stopped);
@@ -79,21 +83,23 @@ TEST(Run, EndsWhereTooManyVerbsBroughtNothingToItsEnd) {
 
 TEST(ReplayFile, HoldsTheRun) {
   Runner runner;
-  const FailingRun failing = find_failing_run(runner, without_collector_retry());
+  const explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
   const std::string path = testing::TempDir() + "holds_the_run.replay";
-  ASSERT_TRUE(sim::save_replay_file(to_replay_file(failing), path).has_value());
-  const auto loaded = load_replay(path);
+  ASSERT_TRUE(
+      sim::save_replay_file(explorer::to_replay_file(StoreProgram(), failing), path).has_value());
+  const auto loaded = explorer::load_replay(StoreProgram(), path);
   ASSERT_TRUE(loaded.has_value()) << loaded.error();
   EXPECT_EQ(loaded->property, failing.run.property());
   sim::ReplayStrategy strategy(loaded->file.choices);
-  EXPECT_EQ(runner.run(loaded->scenario, strategy).result.trace_hash, loaded->file.trace_hash);
+  EXPECT_EQ(runner.run(*loaded->scenario, strategy).result.trace_hash, loaded->file.trace_hash);
   std::filesystem::remove(path);
 }
 
 constexpr double patience_seconds = 30;
 
-std::optional<RecordedCrash> record_seeded(const Scenario& scenario) {
-  return record_crash(scenario, *make_seeded_strategy(scenario, 1), patience_seconds);
+std::optional<explorer::RecordedCrash> record_seeded(const Scenario& scenario) {
+  return explorer::record_crash(StoreProgram(), scenario,
+                                *explorer::make_seeded_strategy(scenario, 1), patience_seconds);
 }
 
 // A server on a device without atomics does not start, which ends the process.
@@ -107,7 +113,7 @@ TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
   EXPECT_FALSE(record_seeded(draw_scenario({}, 1)).has_value());
   const auto crash = record_seeded(crashing_scenario());
   ASSERT_TRUE(crash.has_value());
-  EXPECT_EQ(crash->property, crash_property);
+  EXPECT_EQ(crash->property, explorer::crash_property);
   EXPECT_FALSE(crash->choices.empty());
   EXPECT_THAT(crash->fingerprint, testing::MatchesRegex("tools/fuzz/store_world.cpp:[0-9]+"));
   EXPECT_THAT(crash->explanation, testing::HasSubstr("the server does not start"));
@@ -119,43 +125,47 @@ TEST(CrashRecorder, HasPatienceForSoLong) {
   scenario.simulation.step_limit = 1'000'000'000'000;
   scenario.simulation.fault_rates = {};  // nobody stops before
   scenario.clients.front().operations.resize(5'000'000);
-  const auto hang = record_crash(scenario, *make_seeded_strategy(scenario, 1), 0.5);
+  const auto hang = explorer::record_crash(StoreProgram(), scenario,
+                                           *explorer::make_seeded_strategy(scenario, 1), 0.5);
   ASSERT_TRUE(hang.has_value());
-  EXPECT_EQ(hang->property, hang_property) << hang->explanation;
+  EXPECT_EQ(hang->property, explorer::hang_property) << hang->explanation;
 }
 
 TEST(Shrink, MakesCrashesSmaller) {
   const Scenario scenario = crashing_scenario();
-  const auto small = shrink_crash(scenario, *make_seeded_strategy(scenario, 1), shrink_options,
-                                  [](const FailingRun&) {});
+  const auto small =
+      explorer::shrink_crash(StoreProgram(), scenario, *explorer::make_seeded_strategy(scenario, 1),
+                             shrink_options, [](const explorer::FailingRun&) {});
   ASSERT_TRUE(small.has_value());
-  EXPECT_EQ(small->run.property(), crash_property);
-  EXPECT_EQ(small->scenario.operation_count(), 0U);
-  EXPECT_EQ(small->scenario.clients.size(), 1U);
+  EXPECT_EQ(small->run.property(), explorer::crash_property);
+  EXPECT_EQ(store_scenario(*small->scenario).operation_count(), 0U);
+  EXPECT_EQ(store_scenario(*small->scenario).clients.size(), 1U);
   sim::ReplayStrategy strategy(small->choices);
-  EXPECT_TRUE(record_crash(small->scenario, strategy, patience_seconds).has_value());
+  EXPECT_TRUE(explorer::record_crash(StoreProgram(), *small->scenario, strategy, patience_seconds)
+                  .has_value());
 }
 
 TEST(Shrink, LeavesARunThatDoesNotCrash) {
   const Scenario scenario = draw_scenario({}, 1);
-  EXPECT_FALSE(
-      shrink_crash(scenario, *make_seeded_strategy(scenario, 1), {}, [](const FailingRun&) {
-      }).has_value());
+  EXPECT_FALSE(explorer::shrink_crash(StoreProgram(), scenario,
+                                      *explorer::make_seeded_strategy(scenario, 1), {},
+                                      [](const explorer::FailingRun&) {})
+                   .has_value());
 }
 
 TEST(CriticalChoice, IsWhereTheViolationBecomesCertain) {
   Runner runner;
-  FailingRun failing = find_failing_run(runner, without_collector_retry());
-  const std::size_t critical = find_critical_choice(runner, failing, 10);
+  explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
+  const std::size_t critical = explorer::find_critical_choice(runner, failing, 10);
   EXPECT_LT(critical, failing.choices.size());
 }
 
 TEST(Story, TellsOfCallsAndSwaps) {
   Runner runner;
-  const FailingRun failing = find_failing_run(runner, without_collector_retry());
-  Story story(failing.scenario);
+  const explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
+  Story story(store_scenario(*failing.scenario));
   sim::ReplayStrategy strategy(failing.choices);
-  runner.run(failing.scenario, strategy, {.listener = &story});
+  runner.run(*failing.scenario, strategy, &story);
   const auto tells = [&](std::string_view text) {
     return std::any_of(story.lines().begin(), story.lines().end(), [&](const StoryLine& line) {
       return line.text.find(text) != std::string::npos;

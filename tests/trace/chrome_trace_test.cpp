@@ -1,6 +1,7 @@
 // The trace event format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
 // Its rules are asserted for every event of all findings.
 #include "tools/trace/chrome_trace.h"
+#include "tools/fuzz/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tools/fuzz/replay.h"
+#include "explorer/replay.h"
 #include "tools/trace/record.h"
 
 namespace falafel::trace {
@@ -32,11 +33,11 @@ Thread thread_of(const Json& event) {
 
 // As a reader of the file has it.
 Traced trace_of(const std::filesystem::path& path) {
-  const auto loaded = fuzz::load_replay(path.string());
+  const auto loaded = explorer::load_replay(fuzz::StoreProgram(), path.string());
   if (!loaded) throw std::runtime_error(loaded.error());
   fuzz::Runner runner;
-  Traced traced{.timeline = record_timeline(runner, loaded->scenario, loaded->file.choices,
-                                            {.critical_tries = 0})
+  Traced traced{.timeline = record_timeline(runner, fuzz::store_scenario(*loaded->scenario),
+                                            loaded->file.choices, {.critical_tries = 0})
                                 .timeline,
                 .json = {}};
   traced.json = Json::parse(to_chrome_trace(traced.timeline).dump());

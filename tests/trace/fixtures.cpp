@@ -10,9 +10,10 @@
 #include <string_view>
 
 #include "checkers/memory_view.h"
+#include "explorer/replay.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tests/trace/hostile_timeline.h"
-#include "tools/fuzz/replay.h"
+#include "tools/fuzz/program.h"
 #include "tools/trace/readable.h"
 #include "tools/trace/record.h"
 
@@ -49,7 +50,7 @@ class MemoryDump final : public fuzz::RunListener {
 };
 
 int print_memory(const std::string& path) {
-  const auto replay = fuzz::load_replay(path);
+  const auto replay = explorer::load_replay(fuzz::StoreProgram(), path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
@@ -57,7 +58,7 @@ int print_memory(const std::string& path) {
   fuzz::Runner runner;
   MemoryDump dump;
   sim::ReplayStrategy strategy(replay->file.choices);
-  runner.run(replay->scenario, strategy, {.listener = &dump});
+  runner.run(*replay->scenario, strategy, &dump);
   fmt::print("{}\n", dump.json().dump());
   return 0;
 }

@@ -10,9 +10,10 @@
 #include <tuple>
 
 #include "engine/layout/entry.h"
+#include "explorer/campaign.h"
+#include "explorer/replay.h"
 #include "tests/trace/hostile_timeline.h"
-#include "tools/fuzz/campaign.h"
-#include "tools/fuzz/replay.h"
+#include "tools/fuzz/program.h"
 #include "tools/trace/chrome_trace.h"
 #include "tools/trace/key_steps.h"
 #include "tools/trace/page.h"
@@ -28,11 +29,11 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 RecordedTimeline record_file(const std::string& path, std::uint64_t critical_tries = 0) {
-  const auto loaded = fuzz::load_replay(FALAFEL_SOURCE_FOLDER "/" + path);
+  const auto loaded = explorer::load_replay(fuzz::StoreProgram(), FALAFEL_SOURCE_FOLDER "/" + path);
   if (!loaded) throw std::runtime_error(loaded.error());
   fuzz::Runner runner;
   RecordedTimeline recorded =
-      record_timeline(runner, loaded->scenario, loaded->file.choices,
+      record_timeline(runner, fuzz::store_scenario(*loaded->scenario), loaded->file.choices,
                       {.property = loaded->property, .critical_tries = critical_tries});
   EXPECT_EQ(recorded.run.result.trace_hash, loaded->file.trace_hash);
   return recorded;
@@ -45,8 +46,8 @@ RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_
 RecordedTimeline record_seed(std::uint64_t seed) {
   fuzz::Runner runner;
   const fuzz::Scenario scenario = fuzz::draw_scenario({}, seed);
-  const fuzz::FailingRun run =
-      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, seed));
+  const explorer::FailingRun run =
+      explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, seed));
   RecordedTimeline recorded = record_timeline(runner, scenario, run.choices);
   EXPECT_EQ(recorded.run.result.trace_hash, run.run.result.trace_hash);
   return recorded;

@@ -17,12 +17,12 @@
 #include <string>
 #include <string_view>
 
+#include "explorer/byte_strategy.h"
+#include "explorer/replay.h"
 #include "fabric/fiber_stack.h"
-#include "tools/fuzz/byte_strategy.h"
-#include "tools/fuzz/replay.h"
+#include "tools/fuzz/program.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/scenario.h"
-#include "tools/fuzz/shrink.h"
 
 namespace falafel::fuzz {
 namespace {
@@ -42,7 +42,7 @@ class FuzzTarget {
     std::copy_n(bytes.begin(), seed_bytes, seed.begin());
     const Scenario scenario = draw_scenario(choices_, std::uint64_t{seed[0]} << 8 | seed[1]);
     const std::span<const std::uint8_t> answers = bytes.subspan(seed_bytes);
-    ByteStrategy strategy(answers);
+    explorer::ByteStrategy strategy(answers);
     if (!runner_.run(scenario, strategy).violations.empty()) report(scenario, answers);
   }
 
@@ -75,14 +75,15 @@ class FuzzTarget {
 
   // Runs the same bytes again and records the run.
   [[noreturn]] void report(const Scenario& scenario, std::span<const std::uint8_t> answers) {
-    ByteStrategy strategy(answers);
-    const FailingRun failing = record(runner_, scenario, strategy);
+    explorer::ByteStrategy strategy(answers);
+    const explorer::FailingRun failing = explorer::record(runner_, scenario, strategy);
     const std::string property = failing.run.property();
     const std::string path =
         (output_ / fmt::format("{}-{:016x}.replay", property, failing.run.result.trace_hash))
             .string();
     fmt::print(stderr, "VIOLATED {}: {}\n", property, failing.run.violations.front().explanation);
-    const auto saved = sim::save_replay_file(to_replay_file(failing), path);
+    const auto saved =
+        sim::save_replay_file(explorer::to_replay_file(StoreProgram(), failing), path);
     if (saved) {
       fmt::print(stderr,
                  "Shrink and replay it with:\n  falafel shrink {0} --output {0}\n  "

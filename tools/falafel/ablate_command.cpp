@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "engine/safeguards.h"
+#include "explorer/campaign.h"
+#include "explorer/replay.h"
+#include "explorer/shrink.h"
 #include "tools/falafel/commands.h"
-#include "tools/fuzz/campaign.h"
-#include "tools/fuzz/replay.h"
-#include "tools/fuzz/shrink.h"
+#include "tools/fuzz/program.h"
+#include "tools/fuzz/run.h"
 
 namespace falafel::command_line {
 namespace {
@@ -58,7 +60,7 @@ struct Search {
   bool caught = false;
   std::uint64_t schedules = 0;
   double seconds = 0;
-  fuzz::Finding finding;  // valid if caught
+  explorer::Finding finding;  // if caught
 };
 
 struct Row {
@@ -83,27 +85,29 @@ Number median(const std::vector<Search>& searches, Number Search::*member) {
 }
 
 std::string save(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
-                 const fuzz::Finding& finding, Row& row) {
+                 const explorer::Finding& finding, Row& row) {
   fuzz::Runner runner;
   const fuzz::Scenario scenario = fuzz::draw_scenario(without(safeguard), finding.seed);
-  fuzz::FailingRun failing =
-      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, finding.seed));
+  explorer::FailingRun failing =
+      explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, finding.seed));
   if (options.shrink_seconds > 0) {
-    failing = fuzz::shrink(runner, std::move(failing), finding.property,
-                           {.seconds = options.shrink_seconds}, [](const fuzz::FailingRun&) {});
+    failing =
+        explorer::shrink(runner, std::move(failing), finding.property,
+                         {.seconds = options.shrink_seconds}, [](const explorer::FailingRun&) {});
   }
   row.steps = failing.run.result.steps;
   const std::string path =
       (std::filesystem::path(options.output) / fmt::format("without-{}.replay", safeguard.name))
           .string();
-  const auto saved = sim::save_replay_file(fuzz::to_replay_file(failing), path);
+  const auto saved =
+      sim::save_replay_file(explorer::to_replay_file(fuzz::StoreProgram(), failing), path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();
 }
 
-// Returns the shortest failing run among all violated properties and all workers.
-fuzz::Finding shortest_finding(const fuzz::CampaignResult& result) {
-  fuzz::Finding shortest;
+// Of the properties that a schedule violates, or several of workers side by side: the shortest run.
+explorer::Finding shortest_finding(const explorer::CampaignResult& result) {
+  explorer::Finding shortest;
   for (const auto& [property, finding] : result.findings) {
     if (shortest.property.empty() || finding.steps < shortest.steps) shortest = finding;
   }
@@ -112,15 +116,14 @@ fuzz::Finding shortest_finding(const fuzz::CampaignResult& result) {
 
 Search search(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
               std::uint64_t seed) {
-  fuzz::CampaignOptions campaign;
-  campaign.choices = without(safeguard);
+  explorer::CampaignOptions campaign;
   campaign.first_seed = seed;
   campaign.schedules = 0;
   campaign.seconds = options.seconds_per_safeguard;
   campaign.jobs = options.jobs;
   campaign.stops_at_violation = true;
-  const fuzz::CampaignResult result =
-      fuzz::run_campaign(campaign, [](const fuzz::CampaignResult&) {});
+  const explorer::CampaignResult result = explorer::run_campaign(
+      fuzz::StoreProgram(without(safeguard)), campaign, [](const explorer::CampaignResult&) {});
   return {.seed = seed,
           .caught = !result.holds(),
           .schedules = result.schedules,
@@ -134,10 +137,10 @@ Row ablate(const AblateOptions& options, const engine::SafeguardDescription& saf
     row.searches.push_back(
         search(options, safeguard, options.seed + repetition * seeds_between_searches));
   }
-  const fuzz::Finding& finding = row.searches.front().finding;
+  const explorer::Finding& finding = row.searches.front().finding;
   const bool can_be_recorded = row.searches.front().caught &&
-                               finding.property != fuzz::crash_property &&
-                               finding.property != fuzz::hang_property;
+                               finding.property != explorer::crash_property &&
+                               finding.property != explorer::hang_property;
   if (can_be_recorded) row.replay_path = save(options, safeguard, finding, row);
   return row;
 }

@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "tools/fuzz/campaign.h"
+#include "tools/fuzz/scenario.h"
 
 namespace falafel::command_line {
 

@@ -3,16 +3,12 @@
 
 #include <string>
 
-#include "tools/fuzz/replay.h"
-#include "tools/fuzz/run.h"
+#include "explorer/replay.h"
 
 namespace falafel::command_line {
 
-// Whether the run matches the recorded one.
-bool fits(const fuzz::LoadedReplay& replay, const fuzz::StoreRun& run);
-
-// Prints where the runs diverge. Returns the exit status.
-int report_divergence(const std::string& path, const fuzz::LoadedReplay& replay,
-                      const fuzz::StoreRun& run);
+// Says where they part. The exit status.
+int report_divergence(const std::string& path, const explorer::LoadedReplay& replay,
+                      const explorer::Run& run);
 
 }  // namespace falafel::command_line

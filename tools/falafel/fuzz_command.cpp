@@ -12,12 +12,14 @@
 #include <optional>
 
 #include "engine/probes.h"
+#include "explorer/campaign.h"
+#include "explorer/replay.h"
+#include "explorer/shrink.h"
 #include "tools/falafel/campaign_options.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
-#include "tools/fuzz/campaign.h"
-#include "tools/fuzz/replay.h"
-#include "tools/fuzz/shrink.h"
+#include "tools/fuzz/program.h"
+#include "tools/fuzz/run.h"
 #include "tools/trace/record.h"
 
 namespace falafel::command_line {
@@ -25,7 +27,9 @@ namespace {
 
 struct FuzzOptions {
   CampaignTexts texts;
-  fuzz::CampaignOptions campaign;
+  fuzz::ScenarioChoices choices;
+  bool paranoid = false;
+  explorer::CampaignOptions campaign;
   bool has_schedules = false;
   double shrink_seconds = 40;
   std::optional<std::uint64_t> trace_seed;
@@ -37,18 +41,23 @@ struct FuzzOptions {
 // A finding for the report. It has a replay file if a schedule could be recorded, and an HTML page
 // unless the run ends the process.
 struct Report {
-  fuzz::Finding finding;
+  explorer::Finding finding;
   std::string replay_path;
   std::string trace_path{};
   std::uint64_t steps_after = 0;
 };
 
-bool is_about_the_run(const std::string& property) {
-  return property == fuzz::crash_property || property == fuzz::hang_property ||
-         property == fuzz::determinism_property;
+fuzz::StoreProgram program_of(const FuzzOptions& options) {
+  return fuzz::StoreProgram(options.choices, options.paranoid);
 }
 
-void print_progress(const fuzz::CampaignOptions& options, const fuzz::CampaignResult& result) {
+bool is_about_the_run(const std::string& property) {
+  return property == explorer::crash_property || property == explorer::hang_property ||
+         property == explorer::determinism_property;
+}
+
+void print_progress(const explorer::CampaignOptions& options,
+                    const explorer::CampaignResult& result) {
   if (isatty(STDERR_FILENO) == 0) return;
   const double rate = static_cast<double>(result.schedules) / std::max(result.seconds, 0.001);
   std::size_t reached = 0;
@@ -64,43 +73,44 @@ void print_progress(const fuzz::CampaignOptions& options, const fuzz::CampaignRe
              std::max(seconds_left, 0.0));
 }
 
-std::string replay_path(const std::string& folder, const fuzz::Finding& finding) {
+std::string replay_path(const std::string& folder, const explorer::Finding& finding) {
   return (std::filesystem::path(folder) /
           fmt::format("{}-{}.replay", finding.property, finding.seed))
       .string();
 }
 
-std::string save(const FuzzOptions& options, const fuzz::Finding& finding,
-                 const fuzz::FailingRun& failing) {
+std::string save(const FuzzOptions& options, const explorer::Finding& finding,
+                 const explorer::FailingRun& failing) {
   const std::string path = replay_path(options.output, finding);
-  const auto saved = sim::save_replay_file(fuzz::to_replay_file(failing), path);
+  const auto saved =
+      sim::save_replay_file(explorer::to_replay_file(fuzz::StoreProgram(), failing), path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();
 }
 
-// Saves the page next to the replay file.
-std::string save_page(const FuzzOptions& options, const fuzz::Finding& finding,
-                      const fuzz::FailingRun& failing, fuzz::Runner& runner) {
+// Beside the replay file.
+std::string save_page(const FuzzOptions& options, const explorer::Finding& finding,
+                      const explorer::FailingRun& failing, fuzz::Runner& runner) {
   const std::string path = std::filesystem::path(replay_path(options.output, finding))
                                .replace_extension(".html")
                                .string();
-  const auto recorded =
-      trace::record_timeline(runner, failing.scenario, failing.choices,
-                             {.property = finding.property, .paranoid = options.campaign.paranoid});
+  const auto recorded = trace::record_timeline(runner, fuzz::store_scenario(*failing.scenario),
+                                               failing.choices, {.property = finding.property});
   const auto saved = trace::write_page(recorded.timeline, path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();
 }
 
-// Records and shrinks runs that end the process in separate processes. If two runs of one seed
-// differ, there is no schedule to record; the seed repeats them.
-Report report_failed_run(const FuzzOptions& options, const fuzz::Finding& finding) {
-  if (finding.property == fuzz::determinism_property)
+// What kills a process is recorded, and made smaller, in processes of their own. Two different runs of one
+// seed are no schedule; the seed repeats them.
+Report report_failed_run(const FuzzOptions& options, const explorer::Finding& finding) {
+  if (finding.property == explorer::determinism_property)
     return {.finding = finding, .replay_path = {}};
-  const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, finding.seed);
-  const auto strategy = fuzz::make_seeded_strategy(scenario, finding.seed);
-  const auto failing =
-      fuzz::shrink_crash(scenario, *strategy, {.seconds = options.shrink_seconds}, print_shrinking);
+  const fuzz::StoreProgram program = program_of(options);
+  const auto scenario = program.draw(finding.seed);
+  const auto strategy = explorer::make_seeded_strategy(*scenario, finding.seed);
+  const auto failing = explorer::shrink_crash(program, *scenario, *strategy,
+                                              {.seconds = options.shrink_seconds}, print_shrinking);
   if (!failing) return {.finding = finding, .replay_path = {}};
   Report report{.finding = finding,
                 .replay_path = save(options, finding, *failing),
@@ -109,18 +119,15 @@ Report report_failed_run(const FuzzOptions& options, const fuzz::Finding& findin
   return report;
 }
 
-Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
+Report report(const FuzzOptions& options, const explorer::Finding& finding) {
   if (is_about_the_run(finding.property)) return report_failed_run(options, finding);
-  fuzz::Runner runner;
-  const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, finding.seed);
-  fuzz::FailingRun failing =
-      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, finding.seed),
-                   {.paranoid = options.campaign.paranoid});
+  fuzz::Runner runner(options.paranoid);
+  const fuzz::Scenario scenario = fuzz::draw_scenario(options.choices, finding.seed);
+  explorer::FailingRun failing =
+      explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, finding.seed));
   if (options.shrink_seconds > 0) {
-    failing =
-        fuzz::shrink(runner, std::move(failing), finding.property,
-                     {.seconds = options.shrink_seconds, .paranoid = options.campaign.paranoid},
-                     print_shrinking);
+    failing = explorer::shrink(runner, std::move(failing), finding.property,
+                               {.seconds = options.shrink_seconds}, print_shrinking);
   }
   return {.finding = finding,
           .replay_path = save(options, finding, failing),
@@ -128,7 +135,7 @@ Report report(const FuzzOptions& options, const fuzz::Finding& finding) {
           .steps_after = failing.run.result.steps};
 }
 
-nlohmann::json to_json(const fuzz::CampaignResult& result, const std::vector<Report>& reports) {
+nlohmann::json to_json(const explorer::CampaignResult& result, const std::vector<Report>& reports) {
   nlohmann::json violations = nlohmann::json::array();
   for (const Report& report : reports) {
     violations.push_back({{"property", report.finding.property},
@@ -163,7 +170,7 @@ nlohmann::json to_json(const fuzz::CampaignResult& result, const std::vector<Rep
           {"faults", std::move(faults)}};
 }
 
-void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
+void print_text(const FuzzOptions& options, const explorer::CampaignResult& result,
                 const std::vector<Report>& reports) {
   fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", result.schedules,
              result.steps, result.seconds, static_cast<double>(result.schedules) / result.seconds);
@@ -183,11 +190,10 @@ void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
   }
   fmt::print("\n");
   for (const Report& report : reports) {
-    const fuzz::Finding& finding = report.finding;
-    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which chose\n{}{}\n",
+    const explorer::Finding& finding = report.finding;
+    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which drew\n{}{}\n",
                finding.property, result.violations.at(finding.property), finding.seed,
-               describe(fuzz::draw_scenario(options.campaign.choices, finding.seed)),
-               finding.explanation);
+               fuzz::draw_scenario(options.choices, finding.seed).describe(), finding.explanation);
     if (!report.replay_path.empty()) {
       if (report.steps_after > 0) {
         fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
@@ -203,14 +209,12 @@ void print_text(const FuzzOptions& options, const fuzz::CampaignResult& result,
 
 // Runs one seed and writes its page, whether the run fails or not.
 int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
-  fuzz::Runner runner;
-  const fuzz::Scenario scenario = fuzz::draw_scenario(options.campaign.choices, seed);
-  const fuzz::FailingRun run =
-      fuzz::record(runner, scenario, *fuzz::make_seeded_strategy(scenario, seed),
-                   {.paranoid = options.campaign.paranoid});
+  fuzz::Runner runner(options.paranoid);
+  const fuzz::Scenario scenario = fuzz::draw_scenario(options.choices, seed);
+  const explorer::FailingRun run =
+      explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, seed));
   const std::string path = (std::filesystem::path(options.output) / "trace.html").string();
-  const auto recorded = trace::record_timeline(runner, scenario, run.choices,
-                                               {.paranoid = options.campaign.paranoid});
+  const auto recorded = trace::record_timeline(runner, scenario, run.choices);
   auto saved = trace::write_page(recorded.timeline, path);
   if (saved && !options.perfetto.empty()) {
     saved = trace::write_chrome_trace(recorded.timeline, options.perfetto);
@@ -236,12 +240,12 @@ int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
 // For a single seed, prints the random choices first, so that they are visible if the program
 // hangs.
 void print_head(const FuzzOptions& options) {
-  const fuzz::CampaignOptions& campaign = options.campaign;
+  const explorer::CampaignOptions& campaign = options.campaign;
   fmt::print("{} protocol, seeds from {} on, {} jobs\n", options.texts.protocol,
              campaign.first_seed, campaign.jobs);
   if (campaign.schedules == 1) {
-    fmt::print("seed {} chooses\n{}", campaign.first_seed,
-               describe(fuzz::draw_scenario(campaign.choices, campaign.first_seed)));
+    fmt::print("seed {} draws\n{}", campaign.first_seed,
+               fuzz::draw_scenario(options.choices, campaign.first_seed).describe());
   }
   std::fflush(stdout);
 }
@@ -252,7 +256,7 @@ int fuzz(FuzzOptions& options) {
     fmt::print(stderr, "{}\n", choices.error());
     return 2;
   }
-  options.campaign.choices = std::move(*choices);
+  options.choices = std::move(*choices);
   if (options.campaign.seconds > 0 && !options.has_schedules) options.campaign.schedules = 0;
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
@@ -264,9 +268,9 @@ int fuzz(FuzzOptions& options) {
   if (!options.json) {
     print_head(options);
   }
-  const fuzz::CampaignResult result = fuzz::run_campaign(
-      options.campaign,
-      [&](const fuzz::CampaignResult& so_far) { print_progress(options.campaign, so_far); });
+  const explorer::CampaignResult result = explorer::run_campaign(
+      program_of(options), options.campaign,
+      [&](const explorer::CampaignResult& so_far) { print_progress(options.campaign, so_far); });
   std::vector<Report> reports;
   for (const auto& [property, finding] : result.findings) {
     reports.push_back(report(options, finding));
@@ -302,8 +306,7 @@ void add_fuzz_command(CLI::App& app, int& exit_status) {
   command->add_option("--jobs", options->campaign.jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
-  command->add_flag("--paranoid", options->campaign.paranoid,
-                    "check the memory whenever an entry changes");
+  command->add_flag("--paranoid", options->paranoid, "check the memory whenever an entry changes");
   command->add_flag("--stop", options->campaign.stops_at_violation,
                     "stop soon after the first violation");
   command

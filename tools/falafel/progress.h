@@ -6,14 +6,14 @@
 
 #include <cstdio>
 
-#include "tools/fuzz/shrink.h"
+#include "explorer/shrink.h"
 
 namespace falafel::command_line {
 
-inline void print_shrinking(const fuzz::FailingRun& best) {
+inline void print_shrinking(const explorer::FailingRun& best) {
   if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\rshrinking: {} clients, {} operations, {} steps      ",
-             best.scenario.clients.size(), best.scenario.operation_count(), best.run.result.steps);
+  fmt::print(stderr, "\rshrinking: {}, {} steps      ", best.scenario->size(),
+             best.run.result.steps);
 }
 
 }  // namespace falafel::command_line

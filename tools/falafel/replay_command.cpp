@@ -6,11 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "explorer/critical_step.h"
+#include "explorer/replay.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
-#include "tools/fuzz/critical_step.h"
-#include "tools/fuzz/replay.h"
+#include "tools/fuzz/program.h"
 #include "tools/fuzz/run.h"
 #include "tools/fuzz/story.h"
 
@@ -23,7 +24,7 @@ struct ReplayOptions {
   std::uint64_t critical_tries = 30;
 };
 
-void print_story(const fuzz::Story& story, const std::optional<fuzz::CriticalStep>& critical) {
+void print_story(const fuzz::Story& story, const std::optional<explorer::CriticalStep>& critical) {
   bool is_marked = !critical;
   for (const fuzz::StoryLine& line : story.lines()) {
     if (!is_marked && line.step >= critical->step) {
@@ -35,18 +36,18 @@ void print_story(const fuzz::Story& story, const std::optional<fuzz::CriticalSte
 }
 
 int replay(const ReplayOptions& options) {
-  const auto replay = fuzz::load_replay(options.path);
+  const auto replay = explorer::load_replay(fuzz::StoreProgram(), options.path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
   }
   fuzz::Runner runner;
-  fuzz::Story story(replay->scenario);
+  fuzz::Story story(fuzz::store_scenario(*replay->scenario));
   sim::ReplayStrategy strategy(replay->file.choices);
-  const fuzz::StoreRun run = runner.run(replay->scenario, strategy, {.listener = &story});
-  if (!fits(*replay, run)) return report_divergence(options.path, *replay, run);
+  const explorer::Run run = runner.run(*replay->scenario, strategy, &story);
+  if (!replay->matches(run)) return report_divergence(options.path, *replay, run);
 
-  const auto critical = fuzz::find_critical_step(
+  const auto critical = explorer::find_critical_step(
       runner, {.scenario = replay->scenario, .choices = replay->file.choices, .run = run},
       options.critical_tries);
   if (!options.quiet) print_story(story, critical);

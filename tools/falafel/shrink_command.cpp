@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "explorer/replay.h"
+#include "explorer/shrink.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
-#include "tools/fuzz/replay.h"
-#include "tools/fuzz/shrink.h"
+#include "tools/fuzz/program.h"
+#include "tools/fuzz/run.h"
 
 namespace falafel::command_line {
 namespace {
@@ -22,18 +24,20 @@ struct Options {
 };
 
 int shrink(const Options& options) {
-  const auto replay = fuzz::load_replay(options.path);
+  const fuzz::StoreProgram program;
+  const auto replay = explorer::load_replay(program, options.path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
   }
   fuzz::Runner runner;
   sim::ReplayStrategy strategy(replay->file.choices);
-  fuzz::FailingRun failing{.scenario = replay->scenario,
-                           .choices = replay->file.choices,
-                           .run = runner.run(replay->scenario, strategy)};
-  if (failing.run.result.trace_hash != replay->file.trace_hash) {
-    fmt::print(stderr, "{}: does not match this program; see falafel replay\n", options.path);
+  explorer::FailingRun failing{.scenario = replay->scenario,
+                               .choices = replay->file.choices,
+                               .run = runner.run(*replay->scenario, strategy)};
+  if (!replay->matches(failing.run)) {
+    fmt::print(stderr, "{}: does not fit this program any more; see falafel replay\n",
+               options.path);
     return 3;
   }
   if (failing.run.violations.empty()) {
@@ -42,9 +46,10 @@ int shrink(const Options& options) {
   }
   const std::string property = failing.run.property();
   const std::uint64_t steps_before = failing.run.result.steps;
-  const fuzz::FailingRun small = fuzz::shrink(runner, std::move(failing), property,
-                                              {.seconds = options.seconds}, print_shrinking);
-  if (const auto saved = sim::save_replay_file(fuzz::to_replay_file(small), options.output);
+  const explorer::FailingRun small = explorer::shrink(
+      runner, std::move(failing), property, {.seconds = options.seconds}, print_shrinking);
+  if (const auto saved =
+          sim::save_replay_file(explorer::to_replay_file(program, small), options.output);
       !saved) {
     fmt::print(stderr, "{}\n", saved.error());
     return 2;

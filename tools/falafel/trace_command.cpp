@@ -6,9 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "explorer/replay.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
-#include "tools/fuzz/replay.h"
+#include "tools/fuzz/program.h"
 #include "tools/trace/key_steps_table.h"
 #include "tools/trace/record.h"
 
@@ -44,16 +45,16 @@ int write(const TraceOptions& options, const trace::Timeline& timeline) {
 }
 
 int trace_file(const TraceOptions& options) {
-  const auto replay = fuzz::load_replay(options.path);
+  const auto replay = explorer::load_replay(fuzz::StoreProgram(), options.path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
   }
   fuzz::Runner runner;
   const trace::RecordedTimeline recorded = trace::record_timeline(
-      runner, replay->scenario, replay->file.choices,
+      runner, fuzz::store_scenario(*replay->scenario), replay->file.choices,
       {.property = replay->property, .critical_tries = options.critical_tries});
-  if (!fits(*replay, recorded.run)) return report_divergence(options.path, *replay, recorded.run);
+  if (!replay->matches(recorded.run)) return report_divergence(options.path, *replay, recorded.run);
   if (options.key_steps) {
     fmt::print("{}", trace::to_markdown_table(recorded.timeline));
     return 0;

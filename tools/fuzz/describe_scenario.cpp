@@ -93,7 +93,8 @@ void append_simulator(std::string& text, const sim::SimulationOptions& options) 
 
 }  // namespace
 
-std::string describe(const Scenario& scenario) {
+std::string Scenario::describe() const {
+  const Scenario& scenario = *this;
   std::string text;
   append_store(text, scenario);
   append_clients(text, scenario);

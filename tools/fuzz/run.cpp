@@ -10,17 +10,21 @@ namespace falafel::fuzz {
 using checkers::Judgement;
 using checkers::Verdict;
 
-std::string StoreRun::property() const {
-  return violations.empty() ? std::string() : violations.front().property;
+Runner::Runner(bool paranoid)
+    : paranoid_(paranoid), linearizability_(checkers::Model::key_value_register) {}
+
+explorer::Run Runner::run(const explorer::Scenario& scenario, sim::Strategy& strategy) {
+  return run(scenario, strategy, nullptr);
 }
 
-Runner::Runner() : linearizability_(checkers::Model::key_value_register) {}
-
-StoreRun Runner::run(const Scenario& scenario, sim::Strategy& strategy, const RunOptions& options) {
+explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& strategy,
+                          RunListener* listener) {
+  const Scenario& scenario = store_scenario(explored);
+  const RunOptions options{.paranoid = paranoid_, .listener = listener};
   StoreWorld world(scenario, options.listener);
   RunObserver observer(scenario, world, options);
   world.watch_operations(observer);
-  StoreRun run;
+  explorer::Run run;
   {
     sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
     world.add_hosts(simulation);

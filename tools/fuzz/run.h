@@ -35,24 +35,18 @@ struct RunOptions {
   RunListener* listener = nullptr;  // outlives the run
 };
 
-struct StoreRun {
-  sim::RunResult result;
-  std::vector<checkers::Judgement> violations;  // at most one of each checker
-  std::vector<checkers::Judgement> unknown;     // a checker reached a limit
-
-  // The first violation's property; empty: all properties hold.
-  std::string property() const;
-};
-
-// Keeps what runs can share.
-class Runner {
+class Runner final : public explorer::Runner {
  public:
-  Runner();
+  explicit Runner(bool paranoid = false);
 
-  // The strategy answers the questions of the simulator.
-  StoreRun run(const Scenario& scenario, sim::Strategy& strategy, const RunOptions& options = {});
+  // `scenario` is a Scenario of this program.
+  explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy) override;
+  // The same with a listener, which outlives the run and may be null.
+  explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy,
+                    RunListener* listener);
 
  private:
+  bool paranoid_;
   fabric::FiberStackPool stacks_;
   checkers::LinearizabilityChecker linearizability_;
 };

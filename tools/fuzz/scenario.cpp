@@ -85,7 +85,7 @@ class Reader {
   std::string problem_;
 };
 
-nlohmann::json to_json(const PlannedOperation& operation) {
+nlohmann::json operation_to_json(const PlannedOperation& operation) {
   return {{"kind", to_string(operation.kind)},    {"key", operation.key},
           {"value_bytes", operation.value_bytes}, {"pause_ns", operation.pause_ns},
           {"goodbye", operation.goodbye},         {"cancel_after_ns", operation.cancel_after_ns}};
@@ -198,7 +198,7 @@ std::uint64_t Scenario::operation_count() const {
   return count;
 }
 
-nlohmann::json to_json(const Scenario& scenario) {
+static nlohmann::json scenario_to_json(const Scenario& scenario) {
   nlohmann::json safeguards = nlohmann::json::object();
   for (const auto& safeguard : engine::safeguard_descriptions) {
     safeguards[std::string(safeguard.name)] = scenario.safeguards.*safeguard.enabled;
@@ -207,7 +207,7 @@ nlohmann::json to_json(const Scenario& scenario) {
   for (const ClientPlan& client : scenario.clients) {
     nlohmann::json operations = nlohmann::json::array();
     for (const PlannedOperation& operation : client.operations) {
-      operations.push_back(to_json(operation));
+      operations.push_back(operation_to_json(operation));
     }
     clients.push_back({{"fibers", client.fibers}, {"operations", std::move(operations)}});
   }
@@ -246,6 +246,8 @@ nlohmann::json to_json(const Scenario& scenario) {
           {"cleanups", std::move(cleanups)},
           {"clients", std::move(clients)}};
 }
+
+nlohmann::json Scenario::to_json() const { return scenario_to_json(*this); }
 
 tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   Scenario scenario;

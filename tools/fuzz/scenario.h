@@ -15,11 +15,10 @@
 #include "engine/layout/key_hash.h"
 #include "engine/safeguards.h"
 #include "engine/server/server.h"
+#include "explorer/program.h"
 #include "fabric/sim/options/options.h"
 
 namespace falafel::fuzz {
-
-inline constexpr std::string_view scenario_name = "falafel store";
 
 enum class OperationKind : std::uint8_t { get, set, remove };
 
@@ -58,7 +57,7 @@ struct PlannedCleanup {
   friend bool operator==(const PlannedCleanup&, const PlannedCleanup&) = default;
 };
 
-struct Scenario {
+struct Scenario final : explorer::Scenario {
   engine::Safeguards safeguards = engine::Safeguards::hardened();
   engine::Geometry geometry{};
   engine::HashKey hash_key{};
@@ -77,19 +76,21 @@ struct Scenario {
   std::uint32_t renewal_percent = 75;
   std::vector<PlannedCleanup> cleanups;
   std::vector<ClientPlan> clients;
-  sim::SimulationOptions simulation{};
 
   std::uint64_t operation_count() const;
+
+  std::unique_ptr<explorer::Scenario> clone() const override;
+  nlohmann::json to_json() const override;
+  std::string describe() const override;
+  std::string size() const override;
+  bool simplify(explorer::Simplifier& simplifier) const override;
 };
 
-// All but `simulation`, which replay files keep by themselves.
-nlohmann::json to_json(const Scenario& scenario);
 // The scenario, or what is wrong: any JSON is allowed.
 tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json);
 
-// Every drawn option, for people: a few lines, each with a line end. Options of the simulator that are as
-// they are by default are left out.
-std::string describe(const Scenario& scenario);
+// The store's scenario behind the interface: StoreProgram makes no others.
+const Scenario& store_scenario(const explorer::Scenario& scenario);
 
 // How many of the drawn worlds are of a special kind.
 enum class Share : std::uint8_t { none, some, only };

@@ -1,9 +1,16 @@
-#include "tools/fuzz/simplifications.h"
+// What shrinking tries on a scenario of the store: fewer clients, fewer operations, and each feature taken
+// out.
+#include <functional>
+#include <vector>
 
 #include "engine/layout/entry.h"
+#include "tools/fuzz/scenario.h"
+#include "tools/fuzz/tag_world.h"
 
 namespace falafel::fuzz {
 namespace {
+
+using Simplification = std::function<void(Scenario&)>;
 
 Simplification for_all_operations(void (*simplify)(PlannedOperation&)) {
   return [simplify](Scenario& scenario) {
@@ -72,14 +79,69 @@ void add_clients(std::vector<Simplification>& all) {
       for_all_operations([](PlannedOperation& operation) { operation.cancel_after_ns = 0; }));
 }
 
-}  // namespace
-
+// Each takes one feature out; the attempt without a feature that the scenario does not have costs nothing.
 std::vector<Simplification> simplifications() {
   std::vector<Simplification> all;
   add_simulator(all);
   add_store(all);
   add_clients(all);
   return all;
+}
+
+// A failure because a tag came round where tags must not come round is a different failure.
+bool attempt(explorer::Simplifier& simplifier, const Simplification& simplify) {
+  const Scenario& best = store_scenario(simplifier.best());
+  Scenario candidate = best;
+  simplify(candidate);
+  if (do_tags_outlast_operations(best) && !do_tags_outlast_operations(candidate)) return false;
+  return simplifier.attempt(candidate);
+}
+
+bool remove_clients(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  const auto clients = [&] { return store_scenario(simplifier.best()).clients.size(); };
+  for (std::size_t client = clients(); client-- > 0 && !simplifier.is_time_over();) {
+    if (clients() == 1) break;
+    simpler |= attempt(simplifier, [client](Scenario& scenario) {
+      scenario.clients.erase(scenario.clients.begin() + static_cast<std::ptrdiff_t>(client));
+    });
+  }
+  return simpler;
+}
+
+bool remove_operations(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  const auto best = [&]() -> const Scenario& { return store_scenario(simplifier.best()); };
+  for (std::size_t client = 0; client < best().clients.size(); ++client) {
+    simpler |= explorer::remove_parts(
+        simplifier, [&] { return best().clients[client].operations.size(); },
+        [&](std::size_t begin, std::size_t end) {
+          return attempt(simplifier, [&](Scenario& scenario) {
+            auto& operations = scenario.clients[client].operations;
+            operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(begin),
+                             operations.begin() + static_cast<std::ptrdiff_t>(end));
+          });
+        });
+  }
+  return simpler;
+}
+
+bool simplify_features(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  for (const Simplification& simplify : simplifications()) {
+    if (simplifier.is_time_over()) break;
+    simpler |= attempt(simplifier, simplify);
+  }
+  return simpler;
+}
+
+}  // namespace
+
+bool Scenario::simplify(explorer::Simplifier& simplifier) const {
+  const bool fewer_clients = remove_clients(simplifier);
+  const bool fewer_operations = remove_operations(simplifier);
+  const bool fewer_features = simplify_features(simplifier);
+  return fewer_clients || fewer_operations || fewer_features;
 }
 
 }  // namespace falafel::fuzz

@@ -26,7 +26,7 @@ class Search {
   explicit Search(const Timeline& timeline) : timeline_(timeline) {}
 
   void add_violation(const checkers::Judgement& violation);
-  void add_critical(const fuzz::CriticalStep& critical);
+  void add_critical(const explorer::CriticalStep& critical);
   std::vector<KeyStep> take();
 
  private:
@@ -242,7 +242,7 @@ void Search::add_violation(const checkers::Judgement& violation) {
   }
 }
 
-void Search::add_critical(const fuzz::CriticalStep& critical) {
+void Search::add_critical(const explorer::CriticalStep& critical) {
   steps_.push_back({.step = critical.step,
                     .role = KeyStepRole::critical,
                     .text = "from here on it could not be avoided"});
@@ -264,7 +264,7 @@ std::vector<KeyStep> Search::take() {
 // Other properties that the run violates as well follow from the same steps.
 std::vector<KeyStep> find_key_steps(const Timeline& timeline,
                                     const std::vector<checkers::Judgement>& violations,
-                                    const std::optional<fuzz::CriticalStep>& critical) {
+                                    const std::optional<explorer::CriticalStep>& critical) {
   Search search(timeline);
   if (!violations.empty()) search.add_violation(violations.front());
   if (critical) search.add_critical(*critical);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkers/judgement.h"
-#include "tools/fuzz/critical_step.h"
+#include "explorer/critical_step.h"
 #include "tools/trace/timeline.h"
 
 namespace falafel::trace {
@@ -14,6 +14,6 @@ namespace falafel::trace {
 // In the order of steps.
 std::vector<KeyStep> find_key_steps(const Timeline& timeline,
                                     const std::vector<checkers::Judgement>& violations,
-                                    const std::optional<fuzz::CriticalStep>& critical);
+                                    const std::optional<explorer::CriticalStep>& critical);
 
 }  // namespace falafel::trace

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "explorer/critical_step.h"
 #include "fabric/sim/strategies/replay_strategy.h"
-#include "tools/fuzz/critical_step.h"
 #include "tools/trace/chrome_trace.h"
 #include "tools/trace/key_steps.h"
 #include "tools/trace/page.h"
@@ -43,7 +43,7 @@ std::string describe(const fuzz::Scenario& scenario, const sim::RunResult& resul
 }
 
 // The violation that is explained comes first.
-void explain(Timeline& timeline, fuzz::Runner& runner, fuzz::FailingRun failing,
+void explain(Timeline& timeline, fuzz::Runner& runner, explorer::FailingRun failing,
              const RecordOptions& options) {
   auto& violations = failing.run.violations;
   std::stable_partition(
@@ -53,7 +53,7 @@ void explain(Timeline& timeline, fuzz::Runner& runner, fuzz::FailingRun failing,
     timeline.violations.push_back(
         {.property = violation.property, .explanation = violation.explanation});
   }
-  const auto critical = fuzz::find_critical_step(runner, failing, options.critical_tries);
+  const auto critical = explorer::find_critical_step(runner, failing, options.critical_tries);
   timeline.key_steps = find_key_steps(timeline, violations, critical);
 }
 
@@ -74,15 +74,14 @@ RecordedTimeline record_timeline(fuzz::Runner& runner, const fuzz::Scenario& sce
   Recorder recorder(scenario);
   sim::ReplayStrategy strategy(choices);
   RecordedTimeline recorded;
-  recorded.run =
-      runner.run(scenario, strategy, {.paranoid = options.paranoid, .listener = &recorder});
+  recorded.run = runner.run(scenario, strategy, &recorder);
   Timeline& timeline = recorded.timeline;
   timeline = recorder.finish(recorded.run.result);
   timeline.description = describe(scenario, recorded.run.result);
   assign_rows(timeline);
   if (!recorded.run.violations.empty()) {
-    explain(timeline, runner, {.scenario = scenario, .choices = choices, .run = recorded.run},
-            options);
+    explain(timeline, runner,
+            {.scenario = scenario.clone(), .choices = choices, .run = recorded.run}, options);
   }
   timeline.title =
       timeline.violations.empty() ? "all properties hold" : timeline.violations.front().property;

@@ -17,11 +17,10 @@ struct RecordOptions {
   std::string property{};  // the violation to be explained, if there are several; empty: the first
   std::uint64_t critical_tries =
       30;  // continuations for the critical step; 0: it is not looked for
-  bool paranoid = false;
 };
 
 struct RecordedTimeline {
-  fuzz::StoreRun run;  // diverged: the choices do not fit, and the timeline ends there
+  explorer::Run run;  // diverged: the choices do not fit, and the timeline ends there
   Timeline timeline;
 };
 

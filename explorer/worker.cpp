@@ -1,4 +1,4 @@
-#include "tools/fuzz/worker.h"
+#include "explorer/worker.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,19 +7,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "explorer/failing_run.h"
+#include "explorer/system_call.h"
+#include "explorer/wall_clock.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/random.h"
-#include "fabric/sim/strategies/make_strategy.h"
 #include "fabric/sim/strategies/replay_strategy.h"
-#include "tools/fuzz/run.h"
-#include "tools/fuzz/shrink.h"
-#include "tools/fuzz/system_call.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 namespace {
 
 constexpr double patience_seconds = 60;  // a schedule takes milliseconds
@@ -38,7 +36,7 @@ void add(std::array<std::atomic<std::uint64_t>, size>& counters,
   for (std::size_t index = 0; index < size; ++index) counters[index] += values[index];
 }
 
-// Sums do not depend on the order of what is added, so the parts are mixed before.
+// The campaign adds these, and a sum does not depend on order; mixing ties each hash to its seed.
 std::uint64_t mix(std::uint64_t seed, std::uint64_t trace_hash) {
   std::uint64_t state = seed ^ (trace_hash * 0x9e3779b97f4a7c15U);
   return fabric::splitmix64(state);
@@ -59,23 +57,21 @@ void write_line(int output, const Finding& finding) {
   }
 }
 
-// Where a second run leaves the course of the first: a replay notices at the first question that differs.
-std::string find_divergence(Runner& runner, const Scenario& scenario, std::uint64_t seed,
-                            const RunOptions& options) {
-  const FailingRun first = record(runner, scenario, *make_seeded_strategy(scenario, seed), options);
+// Where the second run leaves the course of the first. A replay notices the first question that differs.
+std::string find_divergence(Runner& runner, const Scenario& scenario, std::uint64_t seed) {
+  const FailingRun first = record(runner, scenario, *make_seeded_strategy(scenario, seed));
   sim::ReplayStrategy replay(first.choices);
-  const StoreRun second = runner.run(scenario, replay, options);
-  return fmt::format("the same seed took another course the second time: {}",
+  const Run second = runner.run(scenario, replay);
+  return fmt::format("the same seed took a different course the second time: {}",
                      second.result.outcome == sim::Outcome::diverged
                          ? second.result.explanation
-                         : "but not when it was looked for");
+                         : "it did not diverge again when replayed");
 }
 
-void run_seed(Runner& runner, const CampaignOptions& options, std::uint64_t seed,
-              WorkerCounters& counters, int output) {
-  const Scenario scenario = draw_scenario(options.choices, seed);
-  const RunOptions run_options{.paranoid = options.paranoid};
-  const StoreRun run = runner.run(scenario, *make_seeded_strategy(scenario, seed), run_options);
+void run_seed(const Program& program, Runner& runner, std::uint64_t seed, WorkerCounters& counters,
+              int output) {
+  const std::unique_ptr<Scenario> scenario = program.draw(seed);
+  const Run run = runner.run(*scenario, *make_seeded_strategy(*scenario, seed));
   for (const checkers::Judgement& violation : run.violations) {
     write_line(output, {.property = violation.property,
                         .seed = seed,
@@ -83,12 +79,12 @@ void run_seed(Runner& runner, const CampaignOptions& options, std::uint64_t seed
                         .explanation = violation.explanation});
   }
   if (seed % repeat_one_in == 0) {
-    const StoreRun again = runner.run(scenario, *make_seeded_strategy(scenario, seed), run_options);
+    const Run again = runner.run(*scenario, *make_seeded_strategy(*scenario, seed));
     if (again.result.trace_hash != run.result.trace_hash) {
       write_line(output, {.property = std::string(determinism_property),
                           .seed = seed,
                           .steps = run.result.steps,
-                          .explanation = find_divergence(runner, scenario, seed, run_options)});
+                          .explanation = find_divergence(runner, *scenario, seed)});
     }
   }
   counters.steps += run.result.steps;
@@ -102,16 +98,8 @@ void run_seed(Runner& runner, const CampaignOptions& options, std::uint64_t seed
 
 }  // namespace
 
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::unique_ptr<sim::Strategy> make_seeded_strategy(const Scenario& scenario, std::uint64_t seed) {
-  return sim::make_strategy(scenario.simulation, seed);
-}
-
-Worker::Worker(const CampaignOptions& options, unsigned index)
-    : options_(options), index_(index), counters_(map_counters()) {
+Worker::Worker(const Program& program, const CampaignOptions& options, unsigned index)
+    : program_(program), options_(options), index_(index), counters_(map_counters()) {
   start(options.first_seed + index);
 }
 
@@ -144,13 +132,13 @@ void Worker::start(std::uint64_t first_seed) {
 
 void Worker::work(std::uint64_t first_seed, int output) {
   const fabric::StackOverflowReport stack_overflow_report;
-  Runner runner;
+  const std::unique_ptr<Runner> runner = program_.create_runner();
   const std::uint64_t end = options_.first_seed + options_.schedules;
   for (std::uint64_t seed = first_seed; options_.schedules == 0 || seed < end;
        seed += options_.jobs) {
     if (counters_->stop) break;
     counters_->current_seed = seed;
-    run_seed(runner, options_, seed, *counters_, output);
+    run_seed(program_, *runner, seed, *counters_, output);
   }
   _exit(0);
 }
@@ -203,11 +191,12 @@ void Worker::reap(std::vector<Finding>& findings) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   findings.push_back(
-      hung ? about_current_seed(hang_property, fmt::format("no end after {} s", patience_seconds))
+      hung ? about_current_seed(hang_property,
+                                fmt::format("the run did not end within {} s", patience_seconds))
            : about_current_seed(crash_property,
                                 fmt::format("the process died of signal {}",
                                             WIFSIGNALED(status) ? WTERMSIG(status) : 0)));
   if (!counters_->stop) start(counters_->current_seed + options_.jobs);
 }
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

@@ -1,36 +1,43 @@
-#include "tools/fuzz/replay.h"
+#include "explorer/replay.h"
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "falafel_build_identity.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 
-sim::ReplayFile to_replay_file(const FailingRun& failing) {
-  nlohmann::json options = to_json(failing.scenario);
+sim::ReplayFile to_replay_file(const Program& program, const FailingRun& failing) {
+  nlohmann::json options = failing.scenario->to_json();
   const auto& violations = failing.run.violations;
   options["property"] = violations.empty() ? "" : violations.front().property;
   options["explanation"] = violations.empty() ? "" : violations.front().explanation;
-  return {.scenario = std::string(scenario_name),
+  return {.scenario = std::string(program.name()),
           .scenario_options = std::move(options),
-          .options = failing.scenario.simulation,
+          .options = failing.scenario->simulation,
           .choices = failing.choices,
           .trace_hash = failing.run.result.trace_hash,
           .build_identity = std::string(build::identity)};
 }
 
-tl::expected<LoadedReplay, std::string> load_replay(const std::string& path) {
+bool LoadedReplay::matches(const Run& run) const {
+  return run.result.outcome != sim::Outcome::diverged && run.result.trace_hash == file.trace_hash;
+}
+
+tl::expected<LoadedReplay, std::string> load_replay(const Program& program,
+                                                    const std::string& path) {
   auto file = sim::load_replay_file(path);
   if (!file) return tl::unexpected(file.error());
-  if (file->scenario != scenario_name) {
+  if (file->scenario != program.name()) {
     return tl::unexpected(
         fmt::format("{}: recorded by another program, of the scenario \"{}\"; only "
                     "\"{}\" can be replayed here",
-                    path, file->scenario, scenario_name));
+                    path, file->scenario, program.name()));
   }
-  auto scenario = parse_scenario(file->scenario_options);
+  auto scenario = program.parse(file->scenario_options);
   if (!scenario) return tl::unexpected(fmt::format("{}: {}", path, scenario.error()));
-  scenario->simulation = file->options;
+  (*scenario)->simulation = file->options;
   const auto property = file->scenario_options.find("property");
   std::string name = property != file->scenario_options.end() && property->is_string()
                          ? property->get<std::string>()
@@ -39,4 +46,4 @@ tl::expected<LoadedReplay, std::string> load_replay(const std::string& path) {
       .file = std::move(*file), .scenario = std::move(*scenario), .property = std::move(name)};
 }
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

@@ -1,5 +1,5 @@
-// A worker process of a campaign: it runs its share of the seeds, adds up what it sees in memory that it
-// shares with the campaign, and writes a line for each finding.
+// A worker process of a campaign. It runs its share of the seeds, counts in memory that it shares with the
+// campaign, and writes one line for each finding.
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/fuzz/campaign.h"
+#include "explorer/campaign.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 
-// Zeroed memory is its start. Only the worker adds; the campaign reads, and stops it.
+// Starts as zeroed memory. Only the worker adds; the campaign reads the counters and sets `stop`.
 struct WorkerCounters {
   std::atomic<std::uint64_t> schedules;
   std::atomic<std::uint64_t> steps;
@@ -30,13 +30,14 @@ struct WorkerCounters {
 class Worker {
  public:
   // Runs the seeds first_seed + index, + jobs, + 2 jobs, ...
-  Worker(const CampaignOptions& options, unsigned index);
+  // Program and options outlive it.
+  Worker(const Program& program, const CampaignOptions& options, unsigned index);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // What it has found since the last call. Without waiting; a worker that crashed or hung is a finding too,
-  // and goes on behind the seed that did it.
+  // Returns the findings since the last call, without waiting. A crash or a hang is a finding too; the
+  // worker continues with the next seed.
   std::vector<Finding> poll();
   bool is_over() const { return process_ == 0; }
   void stop();
@@ -49,16 +50,15 @@ class Worker {
   void reap(std::vector<Finding>& findings);
   Finding about_current_seed(std::string_view property, std::string explanation) const;
 
+  const Program& program_;
   const CampaignOptions& options_;
   unsigned index_;
   WorkerCounters* counters_;
   pid_t process_ = 0;
   int input_ = -1;
   std::string unread_;
-  std::uint64_t last_seed_ = 0;      // the one it was at when it last got on
-  double seconds_at_last_seed_ = 0;  // and when that was
+  std::uint64_t last_seed_ = 0;  // the current seed when poll() last saw progress
+  double seconds_at_last_seed_ = 0;
 };
 
-double now_seconds();
-
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

@@ -1,4 +1,4 @@
-#include "tools/fuzz/crash_recorder.h"
+#include "explorer/crash_recorder.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -12,17 +12,16 @@
 #include <memory>
 #include <span>
 
-#include "tools/fuzz/run.h"
-#include "tools/fuzz/system_call.h"
-#include "tools/fuzz/worker.h"
+#include "explorer/system_call.h"
+#include "explorer/wall_clock.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 namespace {
 
 constexpr std::size_t most_choices = std::size_t{1} << 22;
 constexpr std::size_t longest_message_bytes = 4'096;
 
-// Zeroed memory is its start.
+// Starts as zeroed memory.
 struct SharedChoices {
   std::atomic<std::size_t> count;
   std::atomic<std::uint64_t> steps;
@@ -60,7 +59,7 @@ class SharedRecording final : public sim::Strategy {
   SharedChoices& shared_;
 };
 
-// Takes what a process says of its end: its standard error, in memory.
+// Collects the standard error of a process in memory.
 class Messages {
  public:
   Messages() : file_(memfd_create("messages", MFD_CLOEXEC)) {
@@ -82,17 +81,18 @@ class Messages {
   int file_;
 };
 
-// An exception must not carry this process on into what its parent is about to do.
-[[noreturn]] void run_in_child(const Scenario& scenario, sim::Strategy& strategy,
-                               SharedChoices& shared, const Messages& messages) noexcept {
+// noexcept: an exception must not carry this process into the code of its parent.
+[[noreturn]] void run_in_child(const Program& program, const Scenario& scenario,
+                               sim::Strategy& strategy, SharedChoices& shared,
+                               const Messages& messages) noexcept {
   messages.take_standard_error();
   SharedRecording recording(strategy, shared);
-  Runner().run(scenario, recording);
+  program.create_runner()->run(scenario, recording);
   shared.has_ended = true;
   _exit(0);
 }
 
-// The status of the child, as waitpid gives it; nothing if it had to be killed.
+// The status of the child, as waitpid returns it; empty if the child had to be killed.
 std::optional<int> wait_for(pid_t child, double seconds) {
   constexpr useconds_t interval_us = 500;
   const double end = now_seconds() + seconds;
@@ -108,8 +108,8 @@ std::optional<int> wait_for(pid_t child, double seconds) {
   return status;
 }
 
-// An assertion begins its message with its place ("file:line: assertion failed: "); a sanitizer's report has
-// addresses that change.
+// An assertion's message begins with its location ("file:line: assertion failed: "). A sanitizer's report
+// contains addresses, which change, so only the status identifies it.
 std::string fingerprint_of(const std::string& message, int status) {
   const std::size_t end = message.find(": assertion failed: ");
   if (end != std::string::npos) {
@@ -122,8 +122,8 @@ std::string fingerprint_of(const std::string& message, int status) {
 
 }  // namespace
 
-std::optional<RecordedCrash> record_crash(const Scenario& scenario, sim::Strategy& strategy,
-                                          double seconds) {
+std::optional<RecordedCrash> record_crash(const Program& program, const Scenario& scenario,
+                                          sim::Strategy& strategy, double seconds) {
   void* memory = mmap(nullptr, sizeof(SharedChoices), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) fail_system_call("mmap");
@@ -133,7 +133,7 @@ std::optional<RecordedCrash> record_crash(const Scenario& scenario, sim::Strateg
   const Messages messages;
   const pid_t child = fork();
   if (child < 0) fail_system_call("fork");
-  if (child == 0) run_in_child(scenario, strategy, shared, messages);
+  if (child == 0) run_in_child(program, scenario, strategy, shared, messages);
   const std::optional<int> status = wait_for(child, seconds);
   if (shared.has_ended) return std::nullopt;
 
@@ -149,9 +149,9 @@ std::optional<RecordedCrash> record_crash(const Scenario& scenario, sim::Strateg
   } else {
     crash.property = hang_property;
     crash.fingerprint = "hang";
-    crash.explanation = fmt::format("no end after {} s", seconds);
+    crash.explanation = fmt::format("the run did not end within {} s", seconds);
   }
   return crash;
 }
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

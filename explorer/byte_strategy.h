@@ -12,7 +12,7 @@
 #include "fabric/random.h"
 #include "fabric/sim/strategies/strategy.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 
 class ByteStrategy final : public sim::Strategy {
  public:
@@ -53,4 +53,4 @@ class ByteStrategy final : public sim::Strategy {
   fabric::RandomGenerator tail_;
 };
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

@@ -11,7 +11,7 @@
 #include "fabric/random.h"
 #include "fabric/sim/strategies/strategy.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 
 // The answer that adds nothing to a run: the first that can move, everything at once, and no fault as long
 // as possible.
@@ -53,4 +53,4 @@ class ScriptedStrategy final : public sim::Strategy {
   std::optional<fabric::RandomGenerator> tail_;
 };
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

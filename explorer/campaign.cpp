@@ -1,13 +1,14 @@
-#include "tools/fuzz/campaign.h"
+#include "explorer/campaign.h"
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
 
-#include "tools/fuzz/worker.h"
+#include "explorer/wall_clock.h"
+#include "explorer/worker.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 namespace {
 
 void add(CampaignResult& result, const WorkerCounters& counters) {
@@ -34,15 +35,15 @@ void add(CampaignResult& result, const Finding& finding) {
 
 }  // namespace
 
-CampaignResult run_campaign(const CampaignOptions& options,
+CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
                             const std::function<void(const CampaignResult&)>& progress) {
   constexpr auto interval = std::chrono::milliseconds(50);
   const double start = now_seconds();
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned index = 0; index < std::max(options.jobs, 1U); ++index) {
-    workers.push_back(std::make_unique<Worker>(options, index));
+    workers.push_back(std::make_unique<Worker>(program, options, index));
   }
-  CampaignResult found;  // findings only; counters are read anew each time
+  CampaignResult found;  // findings only: the counters stay with the workers
   for (bool is_over = false; !is_over;) {
     std::this_thread::sleep_for(interval);
     is_over = true;
@@ -64,4 +65,4 @@ CampaignResult run_campaign(const CampaignOptions& options,
   return found;
 }
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

@@ -1,11 +1,12 @@
-#include "tools/fuzz/critical_step.h"
+#include "explorer/critical_step.h"
 
+#include "explorer/scripted_strategy.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 
-namespace falafel::fuzz {
+namespace falafel::explorer {
 namespace {
 
-// Notes at which step a choice was asked for.
+// Remembers the step at which a given choice was made.
 class StepOfChoice final : public sim::Strategy {
  public:
   StepOfChoice(sim::Strategy& inner, std::size_t choice) : inner_(inner), choices_left_(choice) {}
@@ -34,15 +35,39 @@ class StepOfChoice final : public sim::Strategy {
 
 }  // namespace
 
+std::size_t find_critical_choice(Runner& runner, const FailingRun& failing, std::uint64_t tries) {
+  const std::vector<std::uint64_t> answers = answers_of(failing.choices);
+  const std::string property = failing.run.property();
+  const auto cannot_be_avoided = [&](std::size_t prefix) {
+    for (std::uint64_t seed = 1; seed <= tries; ++seed) {
+      ScriptedStrategy strategy(
+          {answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(prefix)}, seed);
+      if (!runner.run(*failing.scenario, strategy).violates(property)) return false;
+    }
+    return true;
+  };
+  std::size_t least = 0;
+  std::size_t most = answers.size();
+  while (least < most) {
+    const std::size_t middle = (least + most) / 2;
+    if (cannot_be_avoided(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return least == 0 ? 0 : least - 1;
+}
+
 std::optional<CriticalStep> find_critical_step(Runner& runner, const FailingRun& failing,
                                                std::uint64_t tries) {
   if (tries == 0 || failing.run.violations.empty()) return std::nullopt;
   CriticalStep critical{.choice = find_critical_choice(runner, failing, tries), .step = 0};
   sim::ReplayStrategy replay(failing.choices);
   StepOfChoice steps(replay, critical.choice);
-  runner.run(failing.scenario, steps);
+  runner.run(*failing.scenario, steps);
   critical.step = steps.step();
   return critical;
 }
 
-}  // namespace falafel::fuzz
+}  // namespace falafel::explorer

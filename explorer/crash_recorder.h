@@ -1,0 +1,34 @@
+// Records a run that kills its process or never ends. The run has a process of its own, which stores each
+// answer in shared memory before it acts on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explorer/program.h"
+#include "fabric/sim/strategies/recording_strategy.h"
+
+namespace falafel::explorer {
+
+// The properties that such runs violate. No checker judges them.
+inline constexpr std::string_view crash_property = "crash";
+inline constexpr std::string_view hang_property = "hang";
+
+struct RecordedCrash {
+  std::string_view property;  // crash_property or hang_property
+  // What ended the process, in a form that stays the same when it happens again: the location of the
+  // assertion, or the signal.
+  std::string fingerprint;
+  std::string explanation;
+  std::vector<sim::Choice> choices;  // up to the crash
+  std::uint64_t steps = 0;           // until its last choice
+};
+
+// Empty if the run ended by itself. A run that takes longer than `seconds` counts as hung.
+std::optional<RecordedCrash> record_crash(const Program& program, const Scenario& scenario,
+                                          sim::Strategy& strategy, double seconds);
+
+}  // namespace falafel::explorer
