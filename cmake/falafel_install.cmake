@@ -37,7 +37,7 @@ foreach(header IN LISTS public_headers)
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/${folder}" COMPONENT library)
 endforeach()
 foreach(header IN ITEMS fabric_options.h falafel.h open_error.h store.h)
-  install(FILES "${PROJECT_SOURCE_DIR}/tools/client/falafel/${header}"
+  install(FILES "${PROJECT_SOURCE_DIR}/client/falafel/${header}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/falafel" COMPONENT library)
 endforeach()
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::explorer {
 

@@ -9,7 +9,7 @@
 #include "explorer/scripted_strategy.h"
 #include "explorer/wall_clock.h"
 #include "fabric/assert.h"
-#include "fabric/sim/strategies.h"
+#include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::explorer {
 namespace {

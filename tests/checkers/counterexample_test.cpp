@@ -9,13 +9,13 @@
 #include "tests/checkers/mutation.h"
 #include "tests/checkers/oracle.h"
 #include "tests/checkers/verdicts.h"
-#include "tools/history/random_history.h"
+#include "tools/random_history/random_history.h"
 
 namespace falafel::checkers_test {
 namespace {
 
 using namespace checkers;
-using history::random_history;
+using checkers::formats::random_history;
 using Positions = std::vector<std::size_t>;
 
 LinearizabilityReport report(const Operations& history, Model model = Model::key_value_register) {

@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "checkers/formats/json_format.h"
+#include "checkers/formats/recorded_history.h"
+#include "checkers/formats/utf8.h"
 #include "checkers/linearizability.h"
 #include "fabric/random.h"
 #include "tests/checkers/operations.h"
 #include "tests/checkers/recorded_texts.h"
-#include "tools/history/json_format.h"
-#include "tools/history/random_history.h"
-#include "tools/history/recorded_history.h"
-#include "tools/history/utf8.h"
+#include "tools/random_history/random_history.h"
 
-namespace falafel::history {
+namespace falafel::checkers::formats {
 namespace {
 
 using namespace checkers_test;
@@ -356,4 +356,4 @@ TEST(HistoryFormats, DamagedTextDoesNoHarm) {
 }
 
 }  // namespace
-}  // namespace falafel::history
+}  // namespace falafel::checkers::formats

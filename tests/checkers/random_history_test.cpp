@@ -9,14 +9,14 @@
 #include "tests/checkers/mutation.h"
 #include "tests/checkers/oracle.h"
 #include "tests/checkers/verdicts.h"
-#include "tools/history/random_history.h"
+#include "tools/random_history/random_history.h"
 
 namespace falafel::checkers_test {
 namespace {
 
 using namespace checkers;
-using history::HistoryOptions;
-using history::random_history;
+using checkers::formats::HistoryOptions;
+using checkers::formats::random_history;
 
 std::string describe_all(const std::vector<Operation>& history) {
   std::string text;

@@ -246,7 +246,7 @@ class Determinism(CheckTest):
             "auto most = std::max(1 +\n  below(4), below(count));",
             "auto sum = choose(kind, 2)\n  + choose(kind, 3);",
         ]
-        for folder in ("engine", "fabric/sim", "tools/fuzz", "tests/sim"):
+        for folder in ("engine", "fabric/sim", "tools/store_scenario", "tests/sim"):
             for code in cases:
                 with self.subTest(folder=folder, code=code):
                     file = self.add(f"{folder}/file.cpp", f"{code}\n")
@@ -254,7 +254,7 @@ class Determinism(CheckTest):
                     file.unlink()
 
     def test_accepts_draws_in_an_order_that_is_defined(self):
-        self.add("tools/fuzz/file.cpp",
+        self.add("tools/store_scenario/file.cpp",
                  "auto first = below(2);\nauto second = below(3);\n"
                  "auto either = one_in(2) ? below(4) : below(5);\n"
                  "auto both = one_in(2) && one_in(3) || one_in(4);\n"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fabric/sim/strategies/make_strategy.h"
-#include "tools/fuzz/at_end.h"
+#include "tools/store_scenario/at_end.h"
 
 namespace falafel::engine_test {
 
@@ -62,7 +62,7 @@ void Store::add_host(const std::string& name, HostBody body) {
 }
 
 void Store::run_body(fabric::Host& host, const HostBody& body) {
-  const fuzz::AtEnd count_down([this] { --unfinished_bodies_; });
+  const store_scenario::AtEnd count_down([this] { --unfinished_bodies_; });
   while (!has_served_) host.sleep_until(host.now_ns() + 10 * microsecond_ns);
   body(host);
 }
@@ -74,7 +74,7 @@ void Store::serve(fabric::Host& host) {
     require(false, "the server does not start: " + server.error().detail);
     return;
   }
-  const fuzz::AtEnd forget([this] { server_ = nullptr; });
+  const store_scenario::AtEnd forget([this] { server_ = nullptr; });
   server_ = server->get();
   wait_for_bodies(host);
   wait_until_idle(host);

@@ -1,4 +1,4 @@
-#include "tools/bench/latency_histogram.h"
+#include "tools/store_benchmark/latency_histogram.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace falafel::bench {
+namespace falafel::store_benchmark {
 namespace {
 
 TEST(LatencyHistogram, SmallDurationsAreExact) {
@@ -60,4 +60,4 @@ TEST(LatencyHistogram, SumsCountEverything) {
 }
 
 }  // namespace
-}  // namespace falafel::bench
+}  // namespace falafel::store_benchmark

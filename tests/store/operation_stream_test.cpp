@@ -1,4 +1,4 @@
-#include "tools/bench/operation_stream.h"
+#include "tools/store_benchmark/operation_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-namespace falafel::bench {
+namespace falafel::store_benchmark {
 namespace {
 
 std::map<OperationKind, double> shares(const char* workload) {
@@ -92,4 +92,4 @@ TEST(OperationStream, TheYoungestKeysAreReadMostOften) {
 }
 
 }  // namespace
-}  // namespace falafel::bench
+}  // namespace falafel::store_benchmark

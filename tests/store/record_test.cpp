@@ -1,4 +1,4 @@
-#include "tools/bench/record.h"
+#include "tools/store_benchmark/record.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace falafel::bench {
+namespace falafel::store_benchmark {
 namespace {
 
 std::string key_of(std::uint64_t number, std::size_t key_bytes) {
@@ -46,4 +46,4 @@ RC_GTEST_PROP(Record, AValueThatIsNotWholeIsRecognized, (std::uint64_t key, std:
 }
 
 }  // namespace
-}  // namespace falafel::bench
+}  // namespace falafel::store_benchmark

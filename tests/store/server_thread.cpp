@@ -4,7 +4,7 @@
 
 #include "falafel/fabric_choice.h"
 
-namespace falafel::store {
+namespace falafel::server_program {
 
 ServerThread::ServerThread(std::filesystem::path directory, engine::ServerOptions options)
     : ServerThread(std::move(directory),
@@ -39,4 +39,4 @@ void ServerThread::run(const std::filesystem::path& directory, const Program& pr
   });
 }
 
-}  // namespace falafel::store
+}  // namespace falafel::server_program

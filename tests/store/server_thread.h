@@ -9,7 +9,7 @@
 #include "engine/server/server.h"
 #include "fabric/fabric.h"
 
-namespace falafel::store {
+namespace falafel::server_program {
 
 class ServerThread {
  public:
@@ -32,4 +32,4 @@ class ServerThread {
   std::jthread thread_;
 };
 
-}  // namespace falafel::store
+}  // namespace falafel::server_program

@@ -1,11 +1,11 @@
 // Complete benchmarks in the simulator; their counters follow from the options alone.
-#include "tools/bench/sim_benchmark.h"
+#include "tools/store_benchmark/sim_benchmark.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace falafel::bench {
+namespace falafel::store_benchmark {
 namespace {
 
 BenchmarkOptions small(const char* workload) {
@@ -99,4 +99,4 @@ TEST(SimBenchmark, OptionsOutOfRangeAreNamed) {
 }
 
 }  // namespace
-}  // namespace falafel::bench
+}  // namespace falafel::store_benchmark

@@ -1,4 +1,4 @@
-#include "tools/store/sizing.h"
+#include "tools/server/sizing.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace falafel::store {
+namespace falafel::server_program {
 namespace {
 
 RC_GTEST_PROP(Sizing, AStoreTakesNoMoreMemoryThanItWasGivenAndLittleLess, ()) {
@@ -37,4 +37,4 @@ TEST(Sizing, TakesWhatIsGivenAndSaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace falafel::store
+}  // namespace falafel::server_program

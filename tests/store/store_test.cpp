@@ -15,9 +15,9 @@
 #include "engine/layout/control_message.h"
 #include "fabric/fabric.h"
 #include "tests/store/server_thread.h"
-#include "tools/bench/parties.h"
+#include "tools/store_benchmark/parties.h"
 
-namespace falafel::store {
+namespace falafel::server_program {
 namespace {
 
 using engine::Answer;
@@ -42,7 +42,7 @@ class StoreTest : public testing::Test {
   }
 
  private:
-  bench::TemporaryDirectory directory_;
+  store_benchmark::TemporaryDirectory directory_;
 };
 
 // Waits for the system; the long limit is for machines under load.
@@ -210,4 +210,4 @@ TEST_F(StoreTest, AServerOfAnotherVersionIsRecognizedWhenItAccepts) {
 }
 
 }  // namespace
-}  // namespace falafel::store
+}  // namespace falafel::server_program

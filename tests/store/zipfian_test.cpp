@@ -1,6 +1,6 @@
 // Compares the frequencies of the zipfian generators with the definition of the distribution and
 // with YCSB.
-#include "tools/bench/zipfian.h"
+#include "tools/store_benchmark/zipfian.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace falafel::bench {
+namespace falafel::store_benchmark {
 namespace {
 
 std::vector<double> frequencies(const Zipfian& zipfian, std::uint64_t draws) {
@@ -86,4 +86,4 @@ TEST(ScrambledZipfian, PopularKeysAreSpreadOut) {
 }
 
 }  // namespace
-}  // namespace falafel::bench
+}  // namespace falafel::store_benchmark

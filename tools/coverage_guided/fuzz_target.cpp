@@ -20,11 +20,11 @@
 #include "explorer/byte_strategy.h"
 #include "explorer/replay.h"
 #include "fabric/fiber_stack.h"
-#include "tools/fuzz/program.h"
-#include "tools/fuzz/run.h"
-#include "tools/fuzz/scenario.h"
+#include "tools/store_scenario/program.h"
+#include "tools/store_scenario/run.h"
+#include "tools/store_scenario/scenario.h"
 
-namespace falafel::fuzz {
+namespace falafel::store_scenario {
 namespace {
 
 constexpr int status_wrong_usage = 2;
@@ -107,15 +107,15 @@ std::unique_ptr<FuzzTarget>& target() {
 }
 
 }  // namespace
-}  // namespace falafel::fuzz
+}  // namespace falafel::store_scenario
 
 extern "C" int LLVMFuzzerInitialize(int* argument_count, char*** arguments) {
-  falafel::fuzz::target() = std::make_unique<falafel::fuzz::FuzzTarget>(
+  falafel::store_scenario::target() = std::make_unique<falafel::store_scenario::FuzzTarget>(
       std::span(*arguments + 1, static_cast<std::size_t>(*argument_count - 1)));
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  falafel::fuzz::target()->run({data, size});
+  falafel::store_scenario::target()->run({data, size});
   return 0;
 }

@@ -17,8 +17,8 @@
 #include "explorer/replay.h"
 #include "explorer/shrink.h"
 #include "tools/falafel/commands.h"
-#include "tools/fuzz/program.h"
-#include "tools/fuzz/run.h"
+#include "tools/store_scenario/program.h"
+#include "tools/store_scenario/run.h"
 
 namespace falafel::command_line {
 namespace {
@@ -40,8 +40,8 @@ constexpr std::uint64_t seeds_between_searches = 1'000'000'000;
 // Without epoch reclamation, a reader may find containers that are being written, and the checksums
 // detect this. With epoch reclamation, no container changes while a reader may access it, so the
 // checksums are not needed.
-fuzz::ScenarioChoices without(const engine::SafeguardDescription& safeguard) {
-  fuzz::ScenarioChoices choices;
+store_scenario::ScenarioChoices without(const engine::SafeguardDescription& safeguard) {
+  store_scenario::ScenarioChoices choices;
   choices.safeguards.*safeguard.enabled = false;
   if (safeguard.enabled == &engine::Safeguards::crc_verification) {
     choices.safeguards.epoch_reclamation = false;
@@ -49,7 +49,7 @@ fuzz::ScenarioChoices without(const engine::SafeguardDescription& safeguard) {
   // In other scenarios, the search would first find clients that died without detection, and tags
   // never wrap around.
   if (safeguard.enabled == &engine::Safeguards::heartbeats) {
-    choices.tag_worlds = fuzz::Share::only;
+    choices.tag_worlds = store_scenario::Share::only;
   }
   return choices;
 }
@@ -86,8 +86,9 @@ Number median(const std::vector<Search>& searches, Number Search::*member) {
 
 std::string save(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
                  const explorer::Finding& finding, Row& row) {
-  fuzz::Runner runner;
-  const fuzz::Scenario scenario = fuzz::draw_scenario(without(safeguard), finding.seed);
+  store_scenario::Runner runner;
+  const store_scenario::Scenario scenario =
+      store_scenario::draw_scenario(without(safeguard), finding.seed);
   explorer::FailingRun failing =
       explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, finding.seed));
   if (options.shrink_seconds > 0) {
@@ -99,8 +100,8 @@ std::string save(const AblateOptions& options, const engine::SafeguardDescriptio
   const std::string path =
       (std::filesystem::path(options.output) / fmt::format("without-{}.replay", safeguard.name))
           .string();
-  const auto saved =
-      sim::save_replay_file(explorer::to_replay_file(fuzz::StoreProgram(), failing), path);
+  const auto saved = sim::save_replay_file(
+      explorer::to_replay_file(store_scenario::StoreProgram(), failing), path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();
 }
@@ -122,8 +123,9 @@ Search search(const AblateOptions& options, const engine::SafeguardDescription& 
   campaign.seconds = options.seconds_per_safeguard;
   campaign.jobs = options.jobs;
   campaign.stops_at_violation = true;
-  const explorer::CampaignResult result = explorer::run_campaign(
-      fuzz::StoreProgram(without(safeguard)), campaign, [](const explorer::CampaignResult&) {});
+  const explorer::CampaignResult result =
+      explorer::run_campaign(store_scenario::StoreProgram(without(safeguard)), campaign,
+                             [](const explorer::CampaignResult&) {});
   return {.seed = seed,
           .caught = !result.holds(),
           .schedules = result.schedules,

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/bench/floor.h"
-#include "tools/bench/options.h"
-#include "tools/bench/real_time_benchmark.h"
-#include "tools/bench/sim_benchmark.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
+#include "tools/store_benchmark/floor.h"
+#include "tools/store_benchmark/options.h"
+#include "tools/store_benchmark/real_time_benchmark.h"
+#include "tools/store_benchmark/sim_benchmark.h"
 
 namespace falafel::command_line {
 namespace {
@@ -23,9 +23,9 @@ constexpr int status_failed = 1;
 constexpr int status_wrong_usage = 2;
 
 struct BenchOptions {
-  bench::BenchmarkOptions benchmark;
+  store_benchmark::BenchmarkOptions benchmark;
   std::string fabric = "shm";
-  bench::RealTimeOptions real_time;
+  store_benchmark::RealTimeOptions real_time;
   std::string workload = "ycsb-c";
   std::string distribution;
   std::optional<std::uint32_t> reads_percent;
@@ -36,21 +36,22 @@ struct BenchOptions {
   bool json = false;
 };
 
-std::string_view to_string(bench::Phase phase) {
+std::string_view to_string(store_benchmark::Phase phase) {
   switch (phase) {
-    case bench::Phase::starting: return "connecting";
-    case bench::Phase::loading: return "loading";
-    case bench::Phase::running: return "running";
-    case bench::Phase::finishing:
-    case bench::Phase::over: return "finishing";
+    case store_benchmark::Phase::starting: return "connecting";
+    case store_benchmark::Phase::loading: return "loading";
+    case store_benchmark::Phase::running: return "running";
+    case store_benchmark::Phase::finishing:
+    case store_benchmark::Phase::over: return "finishing";
   }
   return "?";
 }
 
-void print_progress(const bench::BenchmarkOptions& options, const bench::Progress& progress) {
+void print_progress(const store_benchmark::BenchmarkOptions& options,
+                    const store_benchmark::Progress& progress) {
   if (isatty(STDERR_FILENO) == 0) return;
   const double left =
-      progress.phase == bench::Phase::running ? options.seconds - progress.seconds : 0;
+      progress.phase == store_benchmark::Phase::running ? options.seconds - progress.seconds : 0;
   fmt::print(stderr, "\r{}: {} operations, {:.0f} per second, {:.1f} s left     ",
              to_string(progress.phase), progress.operations, progress.rate_per_second,
              std::max(left, 0.0));
@@ -58,10 +59,10 @@ void print_progress(const bench::BenchmarkOptions& options, const bench::Progres
 
 // Fills in defaults; returns an error message if an option is invalid.
 std::optional<std::string> complete(BenchOptions& options) {
-  auto workload = bench::find_workload(options.workload);
+  auto workload = store_benchmark::find_workload(options.workload);
   if (!workload) return fmt::format("--workload: {}", workload.error());
   if (!options.distribution.empty()) {
-    workload->distribution = *bench::find_distribution(options.distribution);
+    workload->distribution = *store_benchmark::find_distribution(options.distribution);
   }
   if (options.reads_percent) {
     workload->percent = {*options.reads_percent, 100 - *options.reads_percent, 0, 0};
@@ -74,19 +75,20 @@ std::optional<std::string> complete(BenchOptions& options) {
                                    .validation = options.fabric != "shm"};
   }
   options.real_time.fabric.fabric = options.fabric;
-  if (options.threads) options.real_time.parties = bench::Parties::threads;
+  if (options.threads) options.real_time.parties = store_benchmark::Parties::threads;
   options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
-  return bench::find_invalid_option(options.benchmark);
+  return store_benchmark::find_invalid_option(options.benchmark);
 }
 
-tl::expected<bench::BenchmarkResult, std::string> measure(const BenchOptions& options) {
+tl::expected<store_benchmark::BenchmarkResult, std::string> measure(const BenchOptions& options) {
   if (options.floor)
-    return bench::measure_floor(options.benchmark, options.real_time.fabric.huge_pages);
-  const auto on_progress = [&](const bench::Progress& progress) {
+    return store_benchmark::measure_floor(options.benchmark, options.real_time.fabric.huge_pages);
+  const auto on_progress = [&](const store_benchmark::Progress& progress) {
     print_progress(options.benchmark, progress);
   };
-  if (options.fabric == "sim") return bench::run_in_simulator(options.benchmark, on_progress);
-  return bench::run_in_real_time(options.benchmark, options.real_time, on_progress);
+  if (options.fabric == "sim")
+    return store_benchmark::run_in_simulator(options.benchmark, on_progress);
+  return store_benchmark::run_in_real_time(options.benchmark, options.real_time, on_progress);
 }
 
 int bench(BenchOptions& options) {
@@ -109,7 +111,7 @@ int bench(BenchOptions& options) {
 
 void add_bench_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<BenchOptions>();
-  bench::BenchmarkOptions& benchmark = options->benchmark;
+  store_benchmark::BenchmarkOptions& benchmark = options->benchmark;
   FabricOptions& fabric = options->real_time.fabric;
   CLI::App* const command = app.add_subcommand("bench", "measure the store under a workload");
   command

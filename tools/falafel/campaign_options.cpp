@@ -28,9 +28,9 @@ std::optional<std::string> switch_off(engine::Safeguards& safeguards, const std:
                      fmt::join(safeguard_names(), ", "));
 }
 
-fuzz::Share parse_share(const std::string& text) {
-  if (text == "only") return fuzz::Share::only;
-  return text == "none" ? fuzz::Share::none : fuzz::Share::some;
+store_scenario::Share parse_share(const std::string& text) {
+  if (text == "only") return store_scenario::Share::only;
+  return text == "none" ? store_scenario::Share::none : store_scenario::Share::some;
 }
 
 // The faults that can affect a store on reliable connections.
@@ -92,8 +92,8 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
       ->check(CLI::Range(1, 65'536));
   command.add_option("--keys", texts.keys, "number of keys")->check(CLI::Range(1, 1'000'000));
   command.add_option("--workload", texts.workload, "mix of operations (default: random)")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(fuzz::workload_names.begin(), fuzz::workload_names.end())));
+      ->check(CLI::IsMember(std::vector<std::string>(store_scenario::workload_names.begin(),
+                                                     store_scenario::workload_names.end())));
   command.add_option("--strategy", texts.strategy, "random or pct (default: random choice)")
       ->check(CLI::IsMember({"random", "pct"}));
   command
@@ -108,8 +108,9 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                      "option of the simulator, as NAME=VALUE (may be repeated)");
 }
 
-tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts) {
-  fuzz::ScenarioChoices choices;
+tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
+    const CampaignTexts& texts) {
+  store_scenario::ScenarioChoices choices;
   if (texts.protocol == "published") choices.safeguards = engine::Safeguards::published();
   for (const std::string& name : texts.without) {
     if (auto problem = switch_off(choices.safeguards, name)) return tl::unexpected(*problem);

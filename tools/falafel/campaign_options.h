@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "tools/fuzz/scenario.h"
+#include "tools/store_scenario/scenario.h"
 
 namespace falafel::command_line {
 
@@ -31,6 +31,7 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts);
 
 // Converts the texts to the choices of a campaign; choices without a text are random. Returns an
 // error message if a text is invalid.
-tl::expected<fuzz::ScenarioChoices, std::string> parse_campaign(const CampaignTexts& texts);
+tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
+    const CampaignTexts& texts);
 
 }  // namespace falafel::command_line

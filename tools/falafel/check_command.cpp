@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "checkers/formats/json_format.h"
+#include "checkers/formats/recorded_history.h"
 #include "checkers/linearizability.h"
 #include "tools/falafel/commands.h"
-#include "tools/history/json_format.h"
-#include "tools/history/recorded_history.h"
 
 namespace falafel::command_line {
 
@@ -29,9 +29,9 @@ namespace {
 
 using checkers::LinearizabilityReport;
 using checkers::Verdict;
-using history::Format;
-using history::ReadError;
-using history::RecordedHistory;
+using checkers::formats::Format;
+using checkers::formats::ReadError;
+using checkers::formats::RecordedHistory;
 using Json = nlohmann::ordered_json;
 
 constexpr int status_unreadable = 2;
@@ -75,21 +75,21 @@ std::string_view name_of(Verdict verdict) {
 // "-" stands for standard input.
 tl::expected<RecordedHistory, ReadError> read_file(const std::string& path,
                                                    const CheckOptions& options) {
-  const history::ReadLimits limits{.history_bytes = options.memory_mib << 20U};
-  if (path == "-") return history::read_history(std::cin, options.format, limits);
+  const checkers::formats::ReadLimits limits{.history_bytes = options.memory_mib << 20U};
+  if (path == "-") return checkers::formats::read_history(std::cin, options.format, limits);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return tl::unexpected(ReadError{
         1, fmt::format("cannot open the file: {}", std::generic_category().message(errno))});
   }
-  return history::read_history(file, options.format, limits);
+  return checkers::formats::read_history(file, options.format, limits);
 }
 
 Json operations_to_json(const RecordedHistory& recorded,
                         const std::vector<std::size_t>& positions) {
   Json operations = Json::array();
   for (const std::size_t position : positions) {
-    operations.push_back(history::operation_to_json(recorded.operations[position]));
+    operations.push_back(checkers::formats::operation_to_json(recorded.operations[position]));
   }
   return operations;
 }
@@ -102,7 +102,7 @@ Json report_to_json(const std::string& path, const RecordedHistory& recorded,
   object["operations"] = recorded.operations.size();
   object["steps"] = report.steps;
   if (report.judgement.verdict == Verdict::holds) return object;
-  object["key"] = history::bytes_to_json(report.key);
+  object["key"] = checkers::formats::bytes_to_json(report.key);
   object["explanation"] = report.judgement.explanation;
   if (report.judgement.verdict == Verdict::unknown) return object;
   object["longest_prefix"] = operations_to_json(recorded, report.longest_prefix);

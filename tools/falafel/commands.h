@@ -29,10 +29,10 @@ void add_ablate_command(CLI::App& app, int& exit_status);
 // decided within the limits. With several files, the first of 1, 2, 4, 0 that applies.
 void add_check_command(CLI::App& app, int& exit_status);
 
-// Exit status: tools/store/exit_status.h.
+// Exit status: tools/server/exit_status.h.
 void add_serve_command(CLI::App& app, int& exit_status);
 
-// get, set, del and stat. Exit status: tools/store/exit_status.h.
+// get, set, del and stat. Exit status: tools/server/exit_status.h.
 void add_store_commands(CLI::App& app, int& exit_status);
 
 // Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage.

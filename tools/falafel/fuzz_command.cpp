@@ -18,16 +18,16 @@
 #include "tools/falafel/campaign_options.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
-#include "tools/fuzz/program.h"
-#include "tools/fuzz/run.h"
-#include "tools/trace/record.h"
+#include "tools/store_scenario/program.h"
+#include "tools/store_scenario/run.h"
+#include "tools/timeline/record.h"
 
 namespace falafel::command_line {
 namespace {
 
 struct FuzzOptions {
   CampaignTexts texts;
-  fuzz::ScenarioChoices choices;
+  store_scenario::ScenarioChoices choices;
   bool paranoid = false;
   explorer::CampaignOptions campaign;
   bool has_schedules = false;
@@ -47,8 +47,8 @@ struct Report {
   std::uint64_t steps_after = 0;
 };
 
-fuzz::StoreProgram program_of(const FuzzOptions& options) {
-  return fuzz::StoreProgram(options.choices, options.paranoid);
+store_scenario::StoreProgram program_of(const FuzzOptions& options) {
+  return store_scenario::StoreProgram(options.choices, options.paranoid);
 }
 
 bool is_about_the_run(const std::string& property) {
@@ -82,21 +82,22 @@ std::string replay_path(const std::string& folder, const explorer::Finding& find
 std::string save(const FuzzOptions& options, const explorer::Finding& finding,
                  const explorer::FailingRun& failing) {
   const std::string path = replay_path(options.output, finding);
-  const auto saved =
-      sim::save_replay_file(explorer::to_replay_file(fuzz::StoreProgram(), failing), path);
+  const auto saved = sim::save_replay_file(
+      explorer::to_replay_file(store_scenario::StoreProgram(), failing), path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();
 }
 
 // Beside the replay file.
 std::string save_page(const FuzzOptions& options, const explorer::Finding& finding,
-                      const explorer::FailingRun& failing, fuzz::Runner& runner) {
+                      const explorer::FailingRun& failing, store_scenario::Runner& runner) {
   const std::string path = std::filesystem::path(replay_path(options.output, finding))
                                .replace_extension(".html")
                                .string();
-  const auto recorded = trace::record_timeline(runner, fuzz::store_scenario(*failing.scenario),
-                                               failing.choices, {.property = finding.property});
-  const auto saved = trace::write_page(recorded.timeline, path);
+  const auto recorded =
+      timeline::record_timeline(runner, store_scenario::store_scenario(*failing.scenario),
+                                failing.choices, {.property = finding.property});
+  const auto saved = timeline::write_page(recorded.timeline, path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();
 }
@@ -106,7 +107,7 @@ std::string save_page(const FuzzOptions& options, const explorer::Finding& findi
 Report report_failed_run(const FuzzOptions& options, const explorer::Finding& finding) {
   if (finding.property == explorer::determinism_property)
     return {.finding = finding, .replay_path = {}};
-  const fuzz::StoreProgram program = program_of(options);
+  const store_scenario::StoreProgram program = program_of(options);
   const auto scenario = program.draw(finding.seed);
   const auto strategy = explorer::make_seeded_strategy(*scenario, finding.seed);
   const auto failing = explorer::shrink_crash(program, *scenario, *strategy,
@@ -121,8 +122,9 @@ Report report_failed_run(const FuzzOptions& options, const explorer::Finding& fi
 
 Report report(const FuzzOptions& options, const explorer::Finding& finding) {
   if (is_about_the_run(finding.property)) return report_failed_run(options, finding);
-  fuzz::Runner runner(options.paranoid);
-  const fuzz::Scenario scenario = fuzz::draw_scenario(options.choices, finding.seed);
+  store_scenario::Runner runner(options.paranoid);
+  const store_scenario::Scenario scenario =
+      store_scenario::draw_scenario(options.choices, finding.seed);
   explorer::FailingRun failing =
       explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, finding.seed));
   if (options.shrink_seconds > 0) {
@@ -193,7 +195,8 @@ void print_text(const FuzzOptions& options, const explorer::CampaignResult& resu
     const explorer::Finding& finding = report.finding;
     fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which drew\n{}{}\n",
                finding.property, result.violations.at(finding.property), finding.seed,
-               fuzz::draw_scenario(options.choices, finding.seed).describe(), finding.explanation);
+               store_scenario::draw_scenario(options.choices, finding.seed).describe(),
+               finding.explanation);
     if (!report.replay_path.empty()) {
       if (report.steps_after > 0) {
         fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
@@ -209,15 +212,15 @@ void print_text(const FuzzOptions& options, const explorer::CampaignResult& resu
 
 // Runs one seed and writes its page, whether the run fails or not.
 int trace_seed(const FuzzOptions& options, std::uint64_t seed) {
-  fuzz::Runner runner(options.paranoid);
-  const fuzz::Scenario scenario = fuzz::draw_scenario(options.choices, seed);
+  store_scenario::Runner runner(options.paranoid);
+  const store_scenario::Scenario scenario = store_scenario::draw_scenario(options.choices, seed);
   const explorer::FailingRun run =
       explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, seed));
   const std::string path = (std::filesystem::path(options.output) / "trace.html").string();
-  const auto recorded = trace::record_timeline(runner, scenario, run.choices);
-  auto saved = trace::write_page(recorded.timeline, path);
+  const auto recorded = timeline::record_timeline(runner, scenario, run.choices);
+  auto saved = timeline::write_page(recorded.timeline, path);
   if (saved && !options.perfetto.empty()) {
-    saved = trace::write_chrome_trace(recorded.timeline, options.perfetto);
+    saved = timeline::write_chrome_trace(recorded.timeline, options.perfetto);
   }
   if (!saved) {
     fmt::print(stderr, "{}\n", saved.error());
@@ -245,7 +248,7 @@ void print_head(const FuzzOptions& options) {
              campaign.first_seed, campaign.jobs);
   if (campaign.schedules == 1) {
     fmt::print("seed {} draws\n{}", campaign.first_seed,
-               fuzz::draw_scenario(options.choices, campaign.first_seed).describe());
+               store_scenario::draw_scenario(options.choices, campaign.first_seed).describe());
   }
   std::fflush(stdout);
 }

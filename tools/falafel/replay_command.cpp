@@ -11,9 +11,9 @@
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
-#include "tools/fuzz/program.h"
-#include "tools/fuzz/run.h"
-#include "tools/fuzz/story.h"
+#include "tools/store_scenario/program.h"
+#include "tools/store_scenario/run.h"
+#include "tools/store_scenario/story.h"
 
 namespace falafel::command_line {
 namespace {
@@ -24,9 +24,10 @@ struct ReplayOptions {
   std::uint64_t critical_tries = 30;
 };
 
-void print_story(const fuzz::Story& story, const std::optional<explorer::CriticalStep>& critical) {
+void print_story(const store_scenario::Story& story,
+                 const std::optional<explorer::CriticalStep>& critical) {
   bool is_marked = !critical;
-  for (const fuzz::StoryLine& line : story.lines()) {
+  for (const store_scenario::StoryLine& line : story.lines()) {
     if (!is_marked && line.step >= critical->step) {
       fmt::print("        ------------- the violation is inevitable from here on\n");
       is_marked = true;
@@ -36,13 +37,13 @@ void print_story(const fuzz::Story& story, const std::optional<explorer::Critica
 }
 
 int replay(const ReplayOptions& options) {
-  const auto replay = explorer::load_replay(fuzz::StoreProgram(), options.path);
+  const auto replay = explorer::load_replay(store_scenario::StoreProgram(), options.path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
   }
-  fuzz::Runner runner;
-  fuzz::Story story(fuzz::store_scenario(*replay->scenario));
+  store_scenario::Runner runner;
+  store_scenario::Story story(store_scenario::store_scenario(*replay->scenario));
   sim::ReplayStrategy strategy(replay->file.choices);
   const explorer::Run run = runner.run(*replay->scenario, strategy, &story);
   if (!replay->matches(run)) return report_divergence(options.path, *replay, run);

@@ -7,18 +7,19 @@
 
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
-#include "tools/store/store_server.h"
+#include "tools/server/store_server.h"
 
 namespace falafel::command_line {
 namespace {
 
 struct ServeTexts {
   ServerAddress address;
-  store::ServeOptions serve;
+  server_program::ServeOptions serve;
 };
 
 // Scripts wait for this line.
-void print_ready(const store::ServeOptions& options, const store::Serving& serving) {
+void print_ready(const server_program::ServeOptions& options,
+                 const server_program::Serving& serving) {
   const engine::Geometry& geometry = serving.geometry;
   fmt::print(
       "serving '{}' in {}: {} bytes, {} entries, {} regions of {} bytes, at most {} clients{}{}\n",
@@ -33,9 +34,10 @@ int serve(ServeTexts& texts) {
   const bool huge_pages = texts.serve.fabric.huge_pages;
   texts.serve.fabric = texts.address.fabric;
   texts.serve.fabric.huge_pages = huge_pages;
-  const auto failure = store::serve(
-      texts.serve, [&](const store::Serving& serving) { print_ready(texts.serve, serving); });
-  if (!failure) return store::success;
+  const auto failure = server_program::serve(
+      texts.serve,
+      [&](const server_program::Serving& serving) { print_ready(texts.serve, serving); });
+  if (!failure) return server_program::success;
   fmt::print(stderr, "falafel serve: {}\n", failure->message);
   return failure->status;
 }
@@ -44,7 +46,7 @@ int serve(ServeTexts& texts) {
 
 void add_serve_command(CLI::App& app, int& exit_status) {
   const auto texts = std::make_shared<ServeTexts>();
-  store::ServeOptions& serve_options = texts->serve;
+  server_program::ServeOptions& serve_options = texts->serve;
   CLI::App* const command = app.add_subcommand("serve", "serve a store until SIGTERM or SIGINT");
   add_server_options(*command, texts->address);
   command

@@ -11,8 +11,8 @@
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
-#include "tools/fuzz/program.h"
-#include "tools/fuzz/run.h"
+#include "tools/store_scenario/program.h"
+#include "tools/store_scenario/run.h"
 
 namespace falafel::command_line {
 namespace {
@@ -24,13 +24,13 @@ struct Options {
 };
 
 int shrink(const Options& options) {
-  const fuzz::StoreProgram program;
+  const store_scenario::StoreProgram program;
   const auto replay = explorer::load_replay(program, options.path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
   }
-  fuzz::Runner runner;
+  store_scenario::Runner runner;
   sim::ReplayStrategy strategy(replay->file.choices);
   explorer::FailingRun failing{.scenario = replay->scenario,
                                .choices = replay->file.choices,

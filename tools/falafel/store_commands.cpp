@@ -14,8 +14,8 @@
 #include "falafel/store.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
-#include "tools/store/exit_status.h"
-#include "tools/store/status_socket.h"
+#include "tools/server/exit_status.h"
+#include "tools/server/status_socket.h"
 
 namespace falafel::command_line {
 namespace {
@@ -36,8 +36,9 @@ constexpr const char* exit_statuses =
     "14 corrupted, 15 a file cannot be read or written, 16 the server did not answer in time.";
 
 // What to do about an answer other than success.
-std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
-  if (status == store::no_memory) return "; this machine has no memory to read it; free some";
+std::string_view remedy(engine::Answer answer, server_program::ExitStatus status) {
+  if (status == server_program::no_memory)
+    return "; this machine has no memory to read it; free some";
   switch (answer) {
     case engine::Answer::invalid_key: return "; a key has 1 to 65536 bytes";
     case engine::Answer::value_too_large:
@@ -58,8 +59,8 @@ std::string_view remedy(engine::Answer answer, store::ExitStatus status) {
 }
 
 int report(const char* command, const OperationTexts& texts, engine::Answer answer,
-           store::ExitStatus status) {
-  if (status != store::success) {
+           server_program::ExitStatus status) {
+  if (status != server_program::success) {
     fmt::print(stderr, "falafel {}: '{}': {}{}\n", command, texts.key, to_string(answer),
                remedy(answer, status));
   }
@@ -95,13 +96,14 @@ std::optional<std::string> read_value(const OperationTexts& texts) {
 int set(const OperationTexts& texts) {
   const auto value = read_value(texts);
   if (!value) {
-    return refuse("set", store::no_input_output,
+    return refuse("set", server_program::no_input_output,
                   fmt::format("cannot read the value from '{}'; check the file", texts.file));
   }
   auto store = open(texts);
-  if (!store) return refuse("set", store::status_of(store.error().problem), store.error().detail);
+  if (!store)
+    return refuse("set", server_program::status_of(store.error().problem), store.error().detail);
   const engine::Answer answer = (*store)->set(texts.key, *value).answer;
-  return report("set", texts, answer, store::status_of(answer));
+  return report("set", texts, answer, server_program::status_of(answer));
 }
 
 // The data pointer of an empty vector may be null, which fwrite does not accept.
@@ -114,44 +116,48 @@ bool write_value(const std::vector<std::byte>& value) {
 
 int get(const OperationTexts& texts) {
   auto store = open(texts);
-  if (!store) return refuse("get", store::status_of(store.error().problem), store.error().detail);
+  if (!store)
+    return refuse("get", server_program::status_of(store.error().problem), store.error().detail);
   const engine::GetResult result = (*store)->get(texts.key);
   if (result.answer == engine::Answer::found && !write_value(result.value)) {
-    return refuse("get", store::no_input_output, "cannot write the value to standard output");
+    return refuse("get", server_program::no_input_output,
+                  "cannot write the value to standard output");
   }
-  return report("get", texts, result.answer, store::status_of_reading(result.answer));
+  return report("get", texts, result.answer, server_program::status_of_reading(result.answer));
 }
 
 int remove(const OperationTexts& texts) {
   auto store = open(texts);
-  if (!store) return refuse("del", store::status_of(store.error().problem), store.error().detail);
+  if (!store)
+    return refuse("del", server_program::status_of(store.error().problem), store.error().detail);
   const engine::Answer answer = (*store)->remove(texts.key).answer;
-  return report("del", texts, answer, store::status_of_reading(answer));
+  return report("del", texts, answer, server_program::status_of_reading(answer));
 }
 
 int stat(const OperationTexts& texts) {
   constexpr std::chrono::seconds patience(5);
   const auto socket =
-      store::status_socket_path(texts.address.directory(), texts.address.server_name());
-  const auto reply = store::request_status(
-      socket, texts.json ? store::ReportFormat::json : store::ReportFormat::text, patience);
+      server_program::status_socket_path(texts.address.directory(), texts.address.server_name());
+  const auto reply = server_program::request_status(
+      socket, texts.json ? server_program::ReportFormat::json : server_program::ReportFormat::text,
+      patience);
   if (reply) {
     fmt::print("{}", *reply);
-    return store::success;
+    return server_program::success;
   }
   switch (reply.error().code) {
     case fabric::ErrorCode::connection_refused:
-      return refuse("stat", store::no_server,
+      return refuse("stat", server_program::no_server,
                     fmt::format("no server named '{}' in {} ({}); start one with: falafel serve "
                                 "--name {}",
                                 texts.address.server_name(), texts.address.directory().string(),
                                 reply.error().detail, texts.address.server_name()));
     case fabric::ErrorCode::access_denied:
-      return refuse("stat", store::no_permission,
+      return refuse("stat", server_program::no_permission,
                     fmt::format("{}; run as the user that runs the server", reply.error().detail));
     case fabric::ErrorCode::unreachable:
-      return refuse("stat", store::server_refused, reply.error().detail);
-    default: return refuse("stat", store::wrong_usage, reply.error().detail);
+      return refuse("stat", server_program::server_refused, reply.error().detail);
+    default: return refuse("stat", server_program::wrong_usage, reply.error().detail);
   }
 }
 

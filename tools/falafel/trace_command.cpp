@@ -9,9 +9,9 @@
 #include "explorer/replay.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
-#include "tools/fuzz/program.h"
-#include "tools/trace/key_steps_table.h"
-#include "tools/trace/record.h"
+#include "tools/store_scenario/program.h"
+#include "tools/timeline/key_steps_table.h"
+#include "tools/timeline/record.h"
 
 namespace falafel::command_line {
 namespace {
@@ -24,14 +24,14 @@ struct TraceOptions {
   bool key_steps = false;
 };
 
-int write(const TraceOptions& options, const trace::Timeline& timeline) {
+int write(const TraceOptions& options, const timeline::Timeline& timeline) {
   const std::string page =
       options.output.empty()
           ? std::filesystem::path(options.path).replace_extension(".html").string()
           : options.output;
-  auto written = trace::write_page(timeline, page);
+  auto written = timeline::write_page(timeline, page);
   if (written && !options.perfetto.empty()) {
-    written = trace::write_chrome_trace(timeline, options.perfetto);
+    written = timeline::write_chrome_trace(timeline, options.perfetto);
   }
   if (!written) {
     fmt::print(stderr, "{}\n", written.error());
@@ -45,18 +45,18 @@ int write(const TraceOptions& options, const trace::Timeline& timeline) {
 }
 
 int trace_file(const TraceOptions& options) {
-  const auto replay = explorer::load_replay(fuzz::StoreProgram(), options.path);
+  const auto replay = explorer::load_replay(store_scenario::StoreProgram(), options.path);
   if (!replay) {
     fmt::print(stderr, "{}\n", replay.error());
     return 2;
   }
-  fuzz::Runner runner;
-  const trace::RecordedTimeline recorded = trace::record_timeline(
-      runner, fuzz::store_scenario(*replay->scenario), replay->file.choices,
+  store_scenario::Runner runner;
+  const timeline::RecordedTimeline recorded = timeline::record_timeline(
+      runner, store_scenario::store_scenario(*replay->scenario), replay->file.choices,
       {.property = replay->property, .critical_tries = options.critical_tries});
   if (!replay->matches(recorded.run)) return report_divergence(options.path, *replay, recorded.run);
   if (options.key_steps) {
-    fmt::print("{}", trace::to_markdown_table(recorded.timeline));
+    fmt::print("{}", timeline::to_markdown_table(recorded.timeline));
     return 0;
   }
   return write(options, recorded.timeline);

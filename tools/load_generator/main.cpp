@@ -10,23 +10,23 @@
 #include <thread>
 
 #include "fabric/realtime/clock.h"
-#include "tools/bench/conductor.h"
-#include "tools/bench/parties.h"
-#include "tools/bench/result.h"
 #include "tools/load_generator/remote_client.h"
+#include "tools/store_benchmark/conductor.h"
+#include "tools/store_benchmark/parties.h"
+#include "tools/store_benchmark/result.h"
 
 namespace {
 
 using namespace falafel;
 
 struct GeneratorOptions {
-  bench::BenchmarkOptions benchmark;
+  store_benchmark::BenchmarkOptions benchmark;
   std::string workload = "ycsb-c";
   std::string store = "memcached";
   std::string socket;
 };
 
-bench::Timekeeper system_time() {
+store_benchmark::Timekeeper system_time() {
   return {.now_ns = fabric::monotonic_ns, .sleep = [](std::uint64_t duration_ns) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
           }};
@@ -35,26 +35,26 @@ bench::Timekeeper system_time() {
 int generate(const GeneratorOptions& options) {
   const auto protocol = options.store == "redis" ? load_generator::make_redis_protocol()
                                                  : load_generator::make_memcached_protocol();
-  const auto board = bench::make_shared_board();
-  board->server.state = bench::PartyState::done;  // it is running and reports nothing
-  bench::ChildProcesses clients;
+  const auto board = store_benchmark::make_shared_board();
+  board->server.state = store_benchmark::PartyState::done;  // it is running and reports nothing
+  store_benchmark::ChildProcesses clients;
   for (std::uint32_t client = 0; client < options.benchmark.clients; ++client) {
     clients.start(fmt::format("client {}", client), [&, client] {
       load_generator::run_remote_client(options.socket, *protocol, options.benchmark, client,
                                         *board);
     });
   }
-  const bench::ConductedRun run =
-      bench::Conductor(options.benchmark, *board, system_time(), {}, {}).run();
+  const store_benchmark::ConductedRun run =
+      store_benchmark::Conductor(options.benchmark, *board, system_time(), {}, {}).run();
   clients.wait_for_all();
   if (run.failure) {
     fmt::print(stderr, "falafel-load-generator: {}: {}\n", options.store, *run.failure);
     return 1;
   }
-  bench::BenchmarkResult result = bench::sum_up(options.benchmark, *board, run);
+  store_benchmark::BenchmarkResult result = store_benchmark::sum_up(options.benchmark, *board, run);
   result.fabric = options.store;
   result.clock = "the processor's time stamp counter, around every batch";
-  fmt::print("{}", bench::to_json(options.benchmark, result));
+  fmt::print("{}", store_benchmark::to_json(options.benchmark, result));
   return 0;
 }
 
@@ -63,7 +63,7 @@ int generate(const GeneratorOptions& options) {
 int main(int argument_count, char** arguments) {
   constexpr int status_wrong_usage = 2;
   GeneratorOptions options;
-  bench::BenchmarkOptions& benchmark = options.benchmark;
+  store_benchmark::BenchmarkOptions& benchmark = options.benchmark;
   CLI::App app(
       "Runs a workload of falafel bench on memcached or Redis and prints the result as JSON");
   app.add_option("--store", options.store, "memcached or redis")
@@ -90,10 +90,10 @@ int main(int argument_count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : status_wrong_usage;
   }
-  auto workload = bench::find_workload(options.workload);
-  const auto problem = workload
-                           ? (benchmark.workload = *workload, bench::find_invalid_option(benchmark))
-                           : std::optional(workload.error());
+  auto workload = store_benchmark::find_workload(options.workload);
+  const auto problem =
+      workload ? (benchmark.workload = *workload, store_benchmark::find_invalid_option(benchmark))
+               : std::optional(workload.error());
   if (problem) {
     fmt::print(stderr, "falafel-load-generator: {}\n", *problem);
     return status_wrong_usage;

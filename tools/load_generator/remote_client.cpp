@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "fabric/realtime/clock.h"
-#include "tools/bench/record.h"
 #include "tools/load_generator/connection.h"
+#include "tools/store_benchmark/record.h"
 
 namespace falafel::load_generator {
 namespace {
 
-using bench::Operation;
-using bench::OperationKind;
-using bench::OperationStream;
-using bench::PartyState;
-using bench::Phase;
+using store_benchmark::Operation;
+using store_benchmark::OperationKind;
+using store_benchmark::OperationStream;
+using store_benchmark::PartyState;
+using store_benchmark::Phase;
 
 std::string_view text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -29,7 +29,8 @@ std::string_view text_of(const std::vector<std::byte>& bytes) {
 class RemoteClient {
  public:
   RemoteClient(const std::string& socket_path, const Protocol& protocol,
-               const bench::BenchmarkOptions& options, std::uint32_t number, bench::Board& board)
+               const store_benchmark::BenchmarkOptions& options, std::uint32_t number,
+               store_benchmark::Board& board)
       : protocol_(protocol),
         options_(options),
         number_(number),
@@ -72,13 +73,13 @@ class RemoteClient {
   }
 
   void append_set(std::uint64_t key, std::uint64_t writer_number) {
-    bench::write_key(key, key_);
-    bench::write_value(key, writer_number, value_);
+    store_benchmark::write_key(key, key_);
+    store_benchmark::write_value(key, writer_number, value_);
     protocol_.append_set(requests_, text_of(key_), text_of(value_));
   }
 
   void append_get(std::uint64_t key) {
-    bench::write_key(key, key_);
+    store_benchmark::write_key(key, key_);
     protocol_.append_get(requests_, text_of(key_));
   }
 
@@ -107,7 +108,7 @@ class RemoteClient {
     const Answer answer = connection_.receive();
     const auto value = std::as_bytes(std::span(answer.value));
     if (answer.kind == Answer::Kind::value && value.size() == options_.value_bytes &&
-        bench::is_value_of(key, value)) {
+        store_benchmark::is_value_of(key, value)) {
       return;
     }
     fail(answer.kind == Answer::Kind::missing
@@ -118,10 +119,11 @@ class RemoteClient {
   void measure() {
     std::vector<OperationStream> streams;
     for (std::uint64_t index = 0; index < options_.in_flight; ++index) {
-      streams.emplace_back(options_.workload, bench::StreamPlace{.keys = options_.keys,
-                                                                 .streams = options_.stream_count(),
-                                                                 .index = first_stream() + index,
-                                                                 .seed = options_.seed});
+      streams.emplace_back(options_.workload,
+                           store_benchmark::StreamPlace{.keys = options_.keys,
+                                                        .streams = options_.stream_count(),
+                                                        .index = first_stream() + index,
+                                                        .seed = options_.seed});
     }
     while (board_.phase == Phase::running && !has_failed()) {
       if (!run_batch(streams)) return;
@@ -194,12 +196,12 @@ class RemoteClient {
   }
 
   const Protocol& protocol_;
-  const bench::BenchmarkOptions& options_;
+  const store_benchmark::BenchmarkOptions& options_;
   std::uint32_t number_;
-  bench::Board& board_;
-  bench::ClientPart& part_;
+  store_benchmark::Board& board_;
+  store_benchmark::ClientPart& part_;
   Connection connection_;
-  const bench::OperationClock clock_ = bench::OperationClock::of_processor();
+  const store_benchmark::OperationClock clock_ = store_benchmark::OperationClock::of_processor();
   std::vector<std::byte> key_;
   std::vector<std::byte> value_;
   std::string requests_;
@@ -210,8 +212,8 @@ class RemoteClient {
 }  // namespace
 
 void run_remote_client(const std::string& socket_path, const Protocol& protocol,
-                       const bench::BenchmarkOptions& options, std::uint32_t client,
-                       bench::Board& board) {
+                       const store_benchmark::BenchmarkOptions& options, std::uint32_t client,
+                       store_benchmark::Board& board) {
   try {
     RemoteClient(socket_path, protocol, options, client, board).run();
   } catch (const std::exception& error) {

@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/bench/board.h"
-#include "tools/bench/operation_clock.h"
-#include "tools/bench/options.h"
 #include "tools/load_generator/protocol.h"
+#include "tools/store_benchmark/board.h"
+#include "tools/store_benchmark/operation_clock.h"
+#include "tools/store_benchmark/options.h"
 
 namespace falafel::load_generator {
 
 // Follows the board's phases and stores its results there.
 void run_remote_client(const std::string& socket_path, const Protocol& protocol,
-                       const bench::BenchmarkOptions& options, std::uint32_t client,
-                       bench::Board& board);
+                       const store_benchmark::BenchmarkOptions& options, std::uint32_t client,
+                       store_benchmark::Board& board);
 
 }  // namespace falafel::load_generator

@@ -1,0 +1,260 @@
+// Scenarios as JSON: what is written is read again, and what is not a scenario is refused with the place.
+#include "tools/store_scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+
+#include "engine/layout/entry.h"
+#include "tools/store_scenario/tag_world.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+using testing::HasSubstr;
+
+// Files of before lack them.
+constexpr std::array<std::string_view, 8> members_of_today{
+    "asks_for_regions_back",   "cleanups",    "collection",       "flush_timeout_ns", "hash_key",
+    "keeps_overwrite_reserve", "max_clients", "server_timeout_ns"};
+
+template <typename Predicate>
+bool has_operation(const Scenario& scenario, const Predicate& predicate) {
+  return std::ranges::any_of(scenario.clients, [&](const ClientPlan& client) {
+    return std::ranges::any_of(client.operations, predicate);
+  });
+}
+
+TEST(Scenario, SurvivesJson) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Scenario scenario = draw_scenario({}, seed);
+    auto parsed = parse_scenario(scenario.to_json());
+    ASSERT_TRUE(parsed.has_value()) << parsed.error();
+    EXPECT_EQ(parsed->clients, scenario.clients);
+    EXPECT_EQ(parsed->geometry, scenario.geometry);
+    EXPECT_EQ(parsed->safeguards, scenario.safeguards);
+    EXPECT_EQ(parsed->to_json(), scenario.to_json());
+  }
+}
+
+TEST(Scenario, IsAFunctionOfItsSeed) {
+  EXPECT_EQ(draw_scenario({}, 7).to_json(), draw_scenario({}, 7).to_json());
+  EXPECT_NE(draw_scenario({}, 7).to_json(), draw_scenario({}, 8).to_json());
+}
+
+TEST(Scenario, KeepsToWhatIsChosen) {
+  ScenarioChoices choices;
+  choices.clients = 5;
+  choices.operations = 3;
+  choices.in_flight = 2;
+  choices.slots = 7;
+  choices.keys = 1;
+  choices.faults = {sim::FaultKind::client_pause};
+  choices.simulator_options = {{"late_visibility", "true"}, {"mtu_bytes", "512"}};
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Scenario scenario = draw_scenario(choices, seed);
+    ASSERT_EQ(scenario.clients.size(), 5U);
+    EXPECT_EQ(scenario.operation_count(), 15U);
+    EXPECT_EQ(scenario.geometry.table_entries, 7U);
+    EXPECT_TRUE(scenario.simulation.late_visibility);
+    EXPECT_EQ(scenario.simulation.mtu_bytes, 512U);
+    for (const ClientPlan& client : scenario.clients) {
+      EXPECT_EQ(client.fibers, 2U);
+      for (const PlannedOperation& operation : client.operations) EXPECT_EQ(operation.key, 0U);
+    }
+    for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+      const auto kind = static_cast<sim::FaultKind>(index);
+      if (kind != sim::FaultKind::client_pause) {
+        EXPECT_EQ(scenario.simulation.fault_rate(kind), 0U);
+      }
+    }
+  }
+}
+
+// By the relation that heartbeats rest on, which a shorter pause, a longer time-out or fewer bits break.
+TEST(TagWorlds, HaveTagsThatOutlastOperations) {
+  ScenarioChoices choices;
+  choices.tag_worlds = Share::only;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Scenario scenario = draw_scenario(choices, seed);
+    EXPECT_LT(scenario.geometry.tag_bits, engine::most_tag_bits);
+    EXPECT_FALSE(engine::find_invalid_geometry(scenario.geometry));
+    EXPECT_TRUE(do_tags_outlast_operations(scenario)) << scenario.describe();
+    Scenario other = scenario;
+    other.geometry.tag_bits -= 1;
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << other.describe();
+    other = scenario;
+    other.heartbeat_timeout_ns *= 4;
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << other.describe();
+    other = scenario;
+    other.clients.front().operations.front().pause_ns = 0;
+    EXPECT_FALSE(do_tags_outlast_operations(other)) << other.describe();
+    other.geometry.tag_bits = engine::most_tag_bits;
+    EXPECT_TRUE(do_tags_outlast_operations(other)) << other.describe();
+  }
+}
+
+TEST(TagWorlds, AreNotDrawnWhereAnOptionFixesWhatTheyNeed) {
+  ScenarioChoices choices;
+  choices.clients = 3;
+  choices.tag_worlds = Share::only;
+  EXPECT_EQ(draw_scenario(choices, 1).geometry.tag_bits, engine::most_tag_bits);
+}
+
+// Every member taken out, or replaced by something else, is named.
+TEST(Scenario, NamesWhatIsWrong) {
+  const nlohmann::json valid = draw_scenario({}, 1).to_json();
+  for (const auto& [name, value] : valid.items()) {
+    nlohmann::json without = valid;
+    without.erase(name);
+    if (std::ranges::find(members_of_today, name) == members_of_today.end()) {
+      const auto missing = parse_scenario(without);
+      ASSERT_FALSE(missing.has_value()) << name;
+      EXPECT_THAT(missing.error(), HasSubstr(name));
+    }
+    for (const nlohmann::json& other : {nlohmann::json("x"), nlohmann::json(-1),
+                                        nlohmann::json(1e300), nlohmann::json(nullptr)}) {
+      nlohmann::json altered = valid;
+      altered[name] = other;
+      const auto refused = parse_scenario(altered);
+      ASSERT_FALSE(refused.has_value()) << name << " " << other;
+      EXPECT_THAT(refused.error(), HasSubstr(name));
+    }
+  }
+}
+
+// Files of before have fewer members: what they lack was fixed then.
+TEST(Scenario, ReadsOlderFiles) {
+  nlohmann::json json = draw_scenario({}, 1).to_json();
+  json["geometry"].erase("tag_bits");
+  json["safeguards"].erase("heartbeats");
+  json["readahead"].erase("validation");
+  for (const std::string_view name : members_of_today) json.erase(std::string(name));
+  for (nlohmann::json& client : json["clients"]) {
+    for (nlohmann::json& operation : client["operations"]) {
+      operation.erase("goodbye");
+      operation.erase("cancel_after_ns");
+    }
+  }
+  const auto parsed = parse_scenario(json);
+  ASSERT_TRUE(parsed.has_value()) << parsed.error();
+  EXPECT_EQ(parsed->geometry.tag_bits, 30U);
+  EXPECT_TRUE(parsed->safeguards.heartbeats);
+  EXPECT_TRUE(parsed->readahead.validation);
+  EXPECT_EQ(parsed->hash_key, engine::HashKey{});
+  EXPECT_EQ(parsed->max_clients, 0U);
+  EXPECT_TRUE(parsed->cleanups.empty());
+  EXPECT_EQ(parsed->flush_timeout_ns, 5'000'000'000U);
+  EXPECT_EQ(parsed->server_timeout_ns, 1'000'000'000U);
+}
+
+// Each kind of world is drawn now and then, but not always.
+TEST(Scenario, VariesInAllThatItHas) {
+  const std::map<std::string, std::function<bool(const Scenario&)>> kinds{
+      {"tags of a few bits", [](const Scenario& world) { return world.geometry.tag_bits < 30; }},
+      {"no validation", [](const Scenario& world) { return !world.readahead.validation; }},
+      {"many containers ahead",
+       [](const Scenario& world) { return world.readahead.containers > 4; }},
+      {"much of them", [](const Scenario& world) { return world.readahead.container_bytes > 64; }},
+      {"a large table", [](const Scenario& world) { return world.geometry.table_entries > 16; }},
+      {"many clients", [](const Scenario& world) { return world.clients.size() > 4; }},
+      {"few of them at a time",
+       [](const Scenario& world) {
+         return world.max_clients > 0 && world.max_clients < world.clients.size();
+       }},
+      {"a short time-out for flushes",
+       [](const Scenario& world) { return world.flush_timeout_ns < 5'000'000'000; }},
+      {"a short time-out for the server",
+       [](const Scenario& world) { return world.server_timeout_ns < 1'000'000'000; }},
+      {"clients that stop for good",
+       [](const Scenario& world) {
+         return world.simulation.fault_rate(sim::FaultKind::client_stop) > 0;
+       }},
+      {"a server that stops for good",
+       [](const Scenario& world) {
+         return world.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
+       }},
+      {"cleanups", [](const Scenario& world) { return !world.cleanups.empty(); }},
+      {"goodbyes",
+       [](const Scenario& world) {
+         return has_operation(world,
+                              [](const PlannedOperation& operation) { return operation.goodbye; });
+       }},
+      {"cancelled operations", [](const Scenario& world) {
+         return has_operation(world, [](const PlannedOperation& operation) {
+           return operation.cancel_after_ns > 0;
+         });
+       }}};
+  for (const auto& [name, is_of_kind] : kinds) {
+    std::size_t count = 0;
+    constexpr std::uint64_t seeds = 400;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      if (is_of_kind(draw_scenario({}, seed))) ++count;
+    }
+    EXPECT_GT(count, 0U) << name;
+    EXPECT_LT(count, seeds) << name;
+  }
+}
+
+// The paths of all fields, as docs/replay-file.md names them. Safeguards have a document of their own.
+void add_fields(const nlohmann::json& json, const std::string& path,
+                std::set<std::string>& fields) {
+  if (json.is_array()) {
+    for (const nlohmann::json& element : json) add_fields(element, path + "[]", fields);
+  }
+  if (!json.is_object() || path == "safeguards") return;
+  for (const auto& [name, value] : json.items()) {
+    const std::string field = path.empty() ? name : path + "." + name;
+    fields.insert(field);
+    add_fields(value, field, fields);
+  }
+}
+
+TEST(Scenario, HasADocumentOfAllItsFields) {
+  std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/replay-file.md");
+  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  std::set<std::string> fields;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    add_fields(draw_scenario({}, seed).to_json(), "", fields);
+  }
+  EXPECT_TRUE(fields.contains("cleanups[].pause_ns"));
+  for (const std::string& field : fields) {
+    EXPECT_THAT(document, HasSubstr("\n| `" + field + "` |"));
+  }
+}
+
+TEST(Scenario, HasAHashKeyOfItsOwn) {
+  EXPECT_NE(draw_scenario({}, 1).hash_key, draw_scenario({}, 2).hash_key);
+  nlohmann::json json = draw_scenario({}, 1).to_json();
+  json["hash_key"] = "0123456789abcdef0123456789abcdeF";
+  const auto refused = parse_scenario(json);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error(), HasSubstr("hash_key"));
+}
+
+TEST(Scenario, RefusesWhatWouldTakeAllMemory) {
+  nlohmann::json json = draw_scenario({}, 1).to_json();
+  json["geometry"]["mature_bytes"] = std::uint64_t{1} << 27;
+  json["geometry"]["region_count"] = 65'536;
+  json["geometry"]["region_bytes"] = std::uint64_t{1} << 27;
+  const auto refused = parse_scenario(json);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error(), HasSubstr("geometry"));
+}
+
+TEST(Scenario, RefusesWhatIsNoObject) {
+  for (const char* text : {"[]", "1", "null", "\"x\"", "{\"clients\":[1]}"}) {
+    EXPECT_FALSE(parse_scenario(nlohmann::json::parse(text)).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace falafel::store_scenario

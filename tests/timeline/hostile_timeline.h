@@ -1,0 +1,54 @@
+// Keys and values that a page must not take for anything but bytes.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "tools/timeline/readable.h"
+#include "tools/timeline/timeline.h"
+
+namespace falafel::timeline {
+
+inline std::array<std::string, 7> hostile_texts() {
+  return {"</script><script>window.taken = true</script>", "<!--<script>",
+          "<img src=x onerror=\"window.taken = true\">",   "\xff\xfe\x80 no UTF-8",
+          "\x1b[31m\x07 and \xe2\x80\xae turned round",    std::string(65'536, 'k'),
+          "\u043a\u043b\u044e\u0447 {{timeline}} \"'\\"};
+}
+
+// A SET of each, and an entry for each.
+inline Timeline hostile_timeline() {
+  Timeline timeline;
+  timeline.title = hostile_texts()[0];
+  timeline.description = hostile_texts()[2];
+  timeline.geometry.table_entries = hostile_texts().size();
+  timeline.steps = 100;
+  timeline.step_duration_ns = 100;
+  timeline.lanes = {{.kind = LaneKind::client, .name = "client 0", .operation_rows = 1},
+                    {.kind = LaneKind::device, .name = "device"}};
+  std::uint64_t step = 1;
+  for (const std::string& text : hostile_texts()) {
+    const auto number = static_cast<std::uint32_t>(timeline.operations.size());
+    timeline.operations.push_back({.kind = "set",
+                                   .key = readable(text),
+                                   .value = readable(text),
+                                   .answer = "stored",
+                                   .call_step = step,
+                                   .return_step = step + 9});
+    timeline.memory.containers.push_back({.key = readable(text), .value = readable(text)});
+    timeline.memory.slots.push_back(
+        {.step = step, .slot = number, .word = std::uint64_t{100} << 32U, .container = number});
+    timeline.key_steps.push_back({.step = step,
+                                  .role = KeyStepRole::violation,
+                                  .lane = 0,
+                                  .operation = number,
+                                  .text = readable(text)});
+    step += 10;
+  }
+  // What checkers say is not made readable: they quote by themselves.
+  timeline.violations.push_back(
+      {.property = "<b>", .explanation = hostile_texts()[3] + hostile_texts()[0]});
+  return timeline;
+}
+
+}  // namespace falafel::timeline

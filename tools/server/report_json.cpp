@@ -1,0 +1,85 @@
+#include <nlohmann/json.hpp>
+
+#include "tools/server/server_report.h"
+
+namespace falafel::server_program {
+namespace {
+
+using Json = nlohmann::json;
+
+Json geometry_json(const engine::Geometry& geometry) {
+  return {{"unit_bytes", geometry.unit_bytes},
+          {"table_entries", geometry.table_entries},
+          {"region_bytes", geometry.region_bytes},
+          {"region_count", geometry.region_count},
+          {"mature_bytes", geometry.mature_bytes}};
+}
+
+Json regions_json(const ServerReport& report) {
+  Json states = Json::object();
+  for (const engine::RegionInspection& region : report.inspection.regions) {
+    Json& count = states[std::string(to_string(region.state))];
+    count = count.is_null() ? 1 : count.get<std::uint64_t>() + 1;
+  }
+  return states;
+}
+
+Json mature_spaces_json(const ServerReport& report) {
+  Json spaces = Json::array();
+  for (const engine::MatureSpaceInspection& space : report.inspection.mature_spaces) {
+    spaces.push_back(
+        {{"active", space.active}, {"waiting", space.waiting}, {"used_bytes", space.used_bytes}});
+  }
+  return spaces;
+}
+
+Json clients_json(const ServerReport& report) {
+  Json clients = Json::array();
+  for (const engine::ClientInspection& client : report.inspection.clients) {
+    Json regions = Json::array();
+    for (std::size_t index = 0; index < report.inspection.regions.size(); ++index) {
+      const engine::RegionInspection& region = report.inspection.regions[index];
+      if (region.state == engine::RegionState::granted && region.client == client.number) {
+        regions.push_back(index);
+      }
+    }
+    clients.push_back({{"number", client.number},
+                       {"regions", std::move(regions)},
+                       {"silence_ns", client.silence_ns},
+                       {"awaited", client.awaited},
+                       {"leaving", client.leaving},
+                       {"quarantined", client.quarantined}});
+  }
+  return clients;
+}
+
+}  // namespace
+
+std::string to_json(const ServerReport& report) {
+  Json parts = Json::array();
+  for (const ChunkPart& part : account_for_chunk(report)) {
+    parts.push_back({{"part", part.name}, {"bytes", part.bytes}});
+  }
+  Json statistics = Json::object();
+  for (const Counter& counter : counters()) {
+    statistics[std::string(counter.name)] = report.inspection.statistics.*counter.value;
+  }
+  const auto breach = report.inspection.last_breach;
+  return Json{{"name", report.name},
+              {"process_id", report.process_id},
+              {"uptime_ns", report.uptime_ns},
+              {"max_clients", report.max_clients},
+              {"geometry", geometry_json(report.geometry)},
+              {"chunk", {{"bytes", report.geometry.chunk_bytes()}, {"parts", std::move(parts)}}},
+              {"regions", regions_json(report)},
+              {"mature_spaces", mature_spaces_json(report)},
+              {"clients", clients_json(report)},
+              {"requests_waiting", report.inspection.requests_waiting},
+              {"statistics", std::move(statistics)},
+              {"last_breach", breach ? Json(std::string(to_string(*breach))) : Json()},
+              {"idle", report.inspection.idle}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace falafel::server_program

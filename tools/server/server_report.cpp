@@ -1,0 +1,95 @@
+#include "tools/server/server_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/layout/entry.h"
+
+namespace falafel::server_program {
+namespace {
+
+using engine::RegionState;
+using engine::ServerStatistics;
+
+constexpr std::array region_states{RegionState::free, RegionState::granted, RegionState::released,
+                                   RegionState::collecting, RegionState::waiting};
+
+std::uint64_t sum(const std::vector<ChunkPart>& parts) {
+  std::uint64_t bytes = 0;
+  for (const ChunkPart& part : parts) bytes += part.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t count_regions(const ServerReport& report, RegionState state) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count(report.inspection.regions, state, &engine::RegionInspection::state));
+}
+
+std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
+  const engine::Geometry& geometry = report.geometry;
+  std::vector<ChunkPart> parts{{"superblock", engine::superblock_bytes},
+                               {"status line", engine::status_line_bytes},
+                               {"stand-in", engine::stand_in_bytes},
+                               {"table", geometry.table_entries * engine::entry_bytes}};
+  for (const RegionState state : region_states) {
+    parts.push_back({fmt::format("regions {}", to_string(state)),
+                     count_regions(report, state) * geometry.region_bytes});
+  }
+  for (std::size_t space = 0; space < report.inspection.mature_spaces.size(); ++space) {
+    const engine::MatureSpaceInspection& mature = report.inspection.mature_spaces[space];
+    parts.push_back({fmt::format("mature space {} used", space), mature.used_bytes});
+    parts.push_back({fmt::format("mature space {} {}", space, mature.waiting ? "waiting" : "free"),
+                     geometry.mature_bytes - mature.used_bytes});
+  }
+  // The padding that aligns each part to 64 bytes.
+  const std::uint64_t alignment =
+      geometry.region_offset(0) - geometry.table_offset() -
+      geometry.table_entries * engine::entry_bytes + geometry.mature_offset(0) -
+      geometry.region_offset(geometry.region_count) + geometry.chunk_bytes() -
+      geometry.mature_offset(0) - engine::mature_space_count * geometry.mature_bytes;
+  parts.push_back({"alignment", alignment});
+  FALAFEL_ASSERT(sum(parts) == geometry.chunk_bytes(), "{} of {} bytes accounted for", sum(parts),
+                 geometry.chunk_bytes());
+  return parts;
+}
+
+const std::vector<Counter>& counters() {
+  static const std::vector<Counter> all{
+      {"clients_fenced", "clients fenced after they left or failed",
+       &ServerStatistics::clients_fenced},
+      {"clients_expelled", "clients fenced for a protocol violation",
+       &ServerStatistics::clients_expelled},
+      {"flushes_overdue", "fenced clients whose requests were not flushed in time",
+       &ServerStatistics::flushes_overdue},
+      {"regions_granted", "regions granted to clients", &ServerStatistics::regions_granted},
+      {"regions_denied", "region requests denied because memory was full",
+       &ServerStatistics::regions_denied},
+      {"regions_collected", "regions whose live data was moved to a mature space",
+       &ServerStatistics::regions_collected},
+      {"mature_collections", "collections of a mature space",
+       &ServerStatistics::mature_collections},
+      {"mature_measurements", "measurements of live data in the mature space",
+       &ServerStatistics::mature_measurements},
+      {"regions_asked_back", "requests to clients to return regions",
+       &ServerStatistics::regions_asked_back},
+      {"containers_copied", "values moved by collections", &ServerStatistics::containers_copied},
+      {"containers_unreadable", "values not moved because their checksum failed",
+       &ServerStatistics::containers_unreadable},
+      {"entries_given_up", "entries not moved because they changed at every attempt",
+       &ServerStatistics::entries_given_up},
+      {"scans_given_up", "memory scans abandoned in favor of a walk over the table",
+       &ServerStatistics::scans_given_up},
+      {"cleanups", "passes over the table that remove deleted entries",
+       &ServerStatistics::cleanups},
+      {"entries_cleaned", "deleted entries removed", &ServerStatistics::entries_cleaned},
+      {"entries_repaired", "invalid entries that were repaired",
+       &ServerStatistics::entries_repaired},
+      {"updates_lost", "entry updates that lost to a client", &ServerStatistics::updates_lost}};
+  return all;
+}
+
+}  // namespace falafel::server_program

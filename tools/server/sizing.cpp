@@ -1,0 +1,59 @@
+#include "tools/server/sizing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/layout/entry.h"
+
+namespace falafel::server_program {
+namespace {
+
+constexpr std::uint64_t bytes_per_entry = 128;
+constexpr std::uint64_t largest_default_region_bytes = 1 << 20;
+constexpr std::uint64_t small_units_reach_bytes = std::uint64_t{1} << 35U;
+
+constexpr std::uint64_t round_down(std::uint64_t bytes, std::uint64_t multiple) {
+  return bytes / multiple * multiple;
+}
+
+// Uses an eighth of the memory, but at most two regions in use and two in collection per client.
+std::uint64_t region_count(const SizingOptions& options, std::uint64_t region_bytes) {
+  constexpr std::uint64_t regions_per_client = 4;
+  const std::uint64_t fitting = options.memory_bytes / 8 / region_bytes;
+  return std::clamp<std::uint64_t>(fitting, 2, std::uint64_t{regions_per_client} * options.clients);
+}
+
+}  // namespace
+
+tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& options) {
+  using engine::alignment_bytes;
+  engine::Geometry geometry;
+  geometry.unit_bytes = options.memory_bytes > small_units_reach_bytes ? 64 : 8;
+  geometry.table_entries = options.table_entries.value_or(
+      std::max<std::uint64_t>(options.memory_bytes / bytes_per_entry, 1));
+  const std::uint64_t default_region_bytes = std::max<std::uint64_t>(
+      std::min(largest_default_region_bytes, options.memory_bytes / 64), 4'096);
+  geometry.region_bytes =
+      round_down(options.region_bytes.value_or(default_region_bytes), geometry.unit_bytes);
+  if (geometry.region_bytes == 0) return tl::unexpected<std::string>("--region-size is too small");
+  geometry.region_count = region_count(options, geometry.region_bytes);
+  const bool table_fits = geometry.table_entries < options.memory_bytes / engine::entry_bytes;
+  const std::uint64_t before_mature = table_fits ? geometry.mature_offset(0) : options.memory_bytes;
+  const std::uint64_t left =
+      options.memory_bytes > before_mature ? options.memory_bytes - before_mature : 0;
+  geometry.mature_bytes = round_down(left / engine::mature_space_count, alignment_bytes);
+  if (geometry.mature_bytes < 2 * geometry.region_bytes) {
+    return tl::unexpected(fmt::format(
+        "--memory {} is too small for a table of {} entries ({} bytes), {} regions of {} bytes and "
+        "two "
+        "mature spaces of at least two regions each; increase --memory, or make --entries or "
+        "--region-size smaller",
+        options.memory_bytes, geometry.table_entries, geometry.table_entries * engine::entry_bytes,
+        geometry.region_count, geometry.region_bytes));
+  }
+  if (auto problem = engine::find_invalid_geometry(geometry)) return tl::unexpected(*problem);
+  return geometry;
+}
+
+}  // namespace falafel::server_program

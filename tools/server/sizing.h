@@ -1,0 +1,25 @@
+// Divides a server's memory into its table, the regions that clients write to, and two mature
+// spaces, which hold the data alternately.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "engine/layout/geometry.h"
+
+namespace falafel::server_program {
+
+struct SizingOptions {
+  std::uint64_t memory_bytes = std::uint64_t{512} << 20U;  // total size
+  std::optional<std::uint64_t> table_entries{};            // absent: one per 128 bytes of memory
+  std::optional<std::uint64_t> region_bytes{};  // absent: 1 MiB, or less if memory is small
+  std::uint32_t clients = 64;
+};
+
+// Returns a geometry of at most `memory_bytes`, or an error message that names command-line
+// options.
+tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& options);
+
+}  // namespace falafel::server_program

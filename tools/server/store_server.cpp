@@ -1,0 +1,155 @@
+#include "tools/server/store_server.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <thread>
+
+#include "engine/server/server.h"
+#include "falafel/connecting.h"
+#include "falafel/fabric_choice.h"
+#include "tools/server/available_memory.h"
+#include "tools/server/metrics_endpoint.h"
+#include "tools/server/report_mailbox.h"
+#include "tools/server/status_socket.h"
+
+namespace falafel::server_program {
+namespace {
+
+namespace asio = boost::asio;
+
+ServeFailure failure_of(const fabric::Error& error) {
+  if (is_about_permission(error)) return {no_permission, error.detail};
+  switch (error.code) {
+    case fabric::ErrorCode::address_in_use: return {name_taken, error.detail};
+    case fabric::ErrorCode::out_of_memory: return {no_memory, error.detail};
+    default: return {wrong_usage, error.detail};
+  }
+}
+
+// The system would overcommit, and would kill the server when it uses the memory.
+std::optional<ServeFailure> find_lack_of_memory(const ServeOptions& options,
+                                                std::uint64_t chunk_bytes) {
+  const auto available_bytes = available_memory_bytes();
+  if (options.fabric.huge_pages || !available_bytes || chunk_bytes <= *available_bytes) {
+    return std::nullopt;
+  }
+  return ServeFailure{
+      no_memory, fmt::format("--memory requests {} bytes, but the system has only {} available; "
+                             "request less or free memory",
+                             chunk_bytes, *available_bytes)};
+}
+
+class StoreServer {
+ public:
+  StoreServer(const ServeOptions& options, const engine::Geometry& geometry)
+      : options_(options), geometry_(geometry), signals_(context_, SIGTERM, SIGINT) {}
+
+  std::optional<ServeFailure> run(const std::function<void(const Serving&)>& on_ready) {
+    auto fabric = open_fabric(fabric_options());
+    if (!fabric) return failure_of(fabric.error());
+    auto host = (*fabric)->create_host(options_.name);
+    if (!host) return failure_of(host.error());
+    place_ = (*fabric)->place();
+    signals_.async_wait([this](const auto& error, int) {
+      if (!error) stopping_ = true;
+    });
+    const std::jthread services([this] { context_.run(); });
+    (*host)->run_program([&] { serve(**host, on_ready); });
+    context_.stop();
+    return failure_;
+  }
+
+ private:
+  void serve(fabric::Host& host, const std::function<void(const Serving&)>& on_ready) {
+    auto server = engine::Server::start(host, server_options());
+    if (!server) {
+      failure_ = failure_of(server.error());
+      return;
+    }
+    started_ns_ = host.now_ns();
+    failure_ = start_services();
+    if (failure_) return;
+    on_ready({.place = place_,
+              .geometry = geometry_,
+              .metrics = metrics_ != nullptr ? metrics_->address() : std::string()});
+    constexpr std::uint64_t interval_ns = 10'000'000;
+    while (!stopping_) {
+      mailbox_.answer([&] { return report(host, **server); });
+      host.sleep_until(host.now_ns() + interval_ns);
+    }
+  }
+
+  // Includes room for the chunk and for the messages of clients.
+  FabricOptions fabric_options() const {
+    constexpr std::uint64_t for_messages_bytes = std::uint64_t{1} << 30U;
+    FabricOptions fabric = options_.fabric;
+    fabric.memory_limit_bytes =
+        std::max(fabric.memory_limit_bytes, geometry_.chunk_bytes() + for_messages_bytes);
+    return fabric;
+  }
+
+  engine::ServerOptions server_options() const {
+    return {
+        .geometry = geometry_,
+        .max_clients = options_.sizing.clients,
+        .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9)};
+  }
+
+  // Runs after the server owns its name, so that a second server does not replace the first one's
+  // socket.
+  std::optional<ServeFailure> start_services() {
+    const auto source = [this] { return mailbox_.ask(std::chrono::milliseconds(500)); };
+    const std::filesystem::path& asked_for = options_.fabric.directory;
+    const std::filesystem::path path =
+        status_socket_path(asked_for.empty() ? default_directory() : asked_for, options_.name);
+    auto status = StatusSocket::listen(context_, path, source);
+    if (!status) return failure_of(status.error());
+    status_ = std::move(*status);
+    if (options_.metrics.empty()) return std::nullopt;
+    auto metrics = MetricsEndpoint::listen(context_, options_.metrics, source);
+    if (!metrics) return failure_of(metrics.error());
+    metrics_ = std::move(*metrics);
+    return std::nullopt;
+  }
+
+  ServerReport report(fabric::Host& host, const engine::Server& server) const {
+    return {.name = options_.name,
+            .process_id = getpid(),
+            .uptime_ns = host.now_ns() - started_ns_,
+            .max_clients = options_.sizing.clients,
+            .geometry = geometry_,
+            .inspection = server.inspect()};
+  }
+
+  const ServeOptions& options_;
+  engine::Geometry geometry_;
+  std::string place_;
+  asio::io_context context_;
+  asio::signal_set signals_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  ReportMailbox mailbox_;
+  std::unique_ptr<StatusSocket> status_;
+  std::unique_ptr<MetricsEndpoint> metrics_;
+  std::atomic<bool> stopping_ = false;
+  std::uint64_t started_ns_ = 0;
+  std::optional<ServeFailure> failure_;
+};
+
+}  // namespace
+
+std::optional<ServeFailure> serve(const ServeOptions& options,
+                                  const std::function<void(const Serving&)>& on_ready) {
+  const auto geometry = divide_memory(options.sizing);
+  if (!geometry) return ServeFailure{wrong_usage, geometry.error()};
+  if (auto failure = find_lack_of_memory(options, geometry->chunk_bytes())) return failure;
+  return StoreServer(options, *geometry).run(on_ready);
+}
+
+}  // namespace falafel::server_program

@@ -1,0 +1,42 @@
+// falafel serve: a complete server process. The calling thread runs the server; a second thread
+// serves its status and metrics and handles the signals that stop it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "falafel/fabric_options.h"
+#include "tools/server/exit_status.h"
+#include "tools/server/sizing.h"
+
+namespace falafel::server_program {
+
+struct ServeOptions {
+  std::string name = "falafel";
+  FabricOptions fabric;
+  SizingOptions sizing;
+  // the server gives up on a client that is silent for this long
+  double client_timeout_seconds = 10;
+  std::string metrics;  // ADDRESS:PORT; empty: none
+};
+
+struct Serving {
+  std::string place;  // where clients find the server
+  engine::Geometry geometry;
+  std::string metrics;  // the address with the actual port; empty: none
+};
+
+struct ServeFailure {
+  ExitStatus status;
+  std::string message;
+};
+
+// Serves until SIGTERM or SIGINT. Calls `on_ready` when clients can connect. May be called once per
+// process, from a thread that runs no fibers.
+std::optional<ServeFailure> serve(const ServeOptions& options,
+                                  const std::function<void(const Serving&)>& on_ready);
+
+}  // namespace falafel::server_program

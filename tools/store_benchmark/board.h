@@ -1,0 +1,74 @@
+// The state that the parties of a benchmark share: the current phase and each party's progress. It
+// has no pointers, so that several processes can share it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/client/results.h"
+#include "engine/layout/geometry.h"
+#include "engine/server/server.h"
+#include "tools/store_benchmark/latency_histogram.h"
+#include "tools/store_benchmark/operation_stream.h"
+
+namespace falafel::store_benchmark {
+
+enum class Phase : std::uint8_t { starting, loading, running, finishing, over };
+
+// A text that one process leaves for another.
+class SharedText {
+ public:
+  void set(std::string_view text);
+  std::string_view get() const { return {characters_.data()}; }
+
+ private:
+  std::array<char, 512> characters_{};
+};
+
+enum class PartyState : std::uint8_t { starting, ready, loaded, done, failed };
+
+struct alignas(64) ClientPart {
+  std::atomic<PartyState> state = PartyState::starting;
+  std::atomic<std::uint64_t> operations = 0;  // completed in the current phase
+  SharedText failure;
+
+  // Written before `done`.
+  std::array<LatencyHistogram, 4> latencies;  // in nanoseconds, by OperationKind
+  engine::OperationStatistics statistics;     // during the run only
+  std::uint64_t begin_ns = 0;                 // start of the run, by a clock that all clients share
+  std::uint64_t end_ns = 0;
+};
+
+// The server's statistics at the end of a phase.
+struct ServerSummary {
+  engine::ServerStatistics statistics;
+  std::uint64_t mature_used_bytes = 0;
+};
+
+struct alignas(64) ServerPart {
+  std::atomic<PartyState> state = PartyState::starting;
+  SharedText failure;
+  ServerSummary after_loading;
+  ServerSummary after_run;
+};
+
+struct Board {
+  static constexpr std::size_t most_clients = 64;
+
+  std::atomic<Phase> phase = Phase::starting;
+  ServerPart server;
+  std::array<ClientPart, most_clients> clients;
+};
+
+// A board in memory that is shared with processes forked later.
+struct UnmapBoard {
+  void operator()(Board* board) const;
+};
+std::unique_ptr<Board, UnmapBoard> make_shared_board();
+
+}  // namespace falafel::store_benchmark

@@ -1,0 +1,45 @@
+// The options of a benchmark, and of the store that it measures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/client/client.h"
+#include "engine/server/server.h"
+#include "tools/store_benchmark/operation_stream.h"
+
+namespace falafel::store_benchmark {
+
+struct BenchmarkOptions {
+  Workload workload;
+  std::uint32_t clients = 1;
+  std::uint32_t in_flight = 1;  // concurrent operations per client
+  std::uint64_t keys = 1'000'000;
+  std::uint64_t key_bytes = 14;
+  std::uint64_t value_bytes = 24;
+  double load = 0.5;   // of the table after all keys are stored
+  double seconds = 5;  // duration of the run in the fabric's time
+  std::uint64_t seed = 1;
+  std::uint64_t region_bytes = 1 << 20;
+  std::optional<engine::ReadaheadOptions> readahead{};  // absent: recommended by the fabric
+
+  std::uint64_t stream_count() const { return std::uint64_t{clients} * in_flight; }
+  // The maximum number of keys. A workload with insertions may double them.
+  std::uint64_t most_keys() const { return workload.inserts() ? 2 * keys : keys; }
+};
+
+// Returns an error message that names the invalid option; nullopt: all are valid.
+std::optional<std::string> find_invalid_option(const BenchmarkOptions& options);
+
+// A store for all keys at the requested load, with room for the collector.
+engine::Geometry geometry_for(const BenchmarkOptions& options);
+engine::ServerOptions server_options(const BenchmarkOptions& options);
+// `advice` is the fabric's recommendation.
+engine::ClientOptions client_options(const BenchmarkOptions& options,
+                                     const engine::ReadaheadOptions& advice);
+
+// The size of one key's container, including the padding.
+std::uint64_t container_size_bytes(const BenchmarkOptions& options);
+
+}  // namespace falafel::store_benchmark

@@ -1,0 +1,89 @@
+#include "tools/store_benchmark/sim_benchmark.h"
+
+#include <fmt/format.h>
+
+#include "fabric/fiber_stack.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/strategies/make_strategy.h"
+#include "tools/store_benchmark/client_run.h"
+
+namespace falafel::store_benchmark {
+namespace {
+
+constexpr std::uint64_t conductor_interval_ns = 5'000'000;
+
+sim::SimulationOptions simulation_options() {
+  sim::SimulationOptions options;
+  options.granularity = sim::Granularity::packet;
+  options.step_limit = 1'000'000'000'000;  // the maximum
+  return options;
+}
+
+class SimulatedBenchmark {
+ public:
+  SimulatedBenchmark(const BenchmarkOptions& options,
+                     std::function<void(const Progress&)> on_progress)
+      : options_(options),
+        board_(std::make_unique<Board>()),
+        on_progress_(std::move(on_progress)) {}
+
+  tl::expected<BenchmarkResult, std::string> run() {
+    fabric::FiberStackPool stacks;
+    const sim::SimulationOptions simulated = simulation_options();
+    const auto strategy = sim::make_strategy(simulated, options_.seed);
+    sim::Simulation simulation(simulated, *strategy, stacks);
+    add_hosts(simulation);
+    const sim::RunResult result = simulation.run();
+    if (conducted_.failure) return tl::unexpected(*conducted_.failure);
+    if (result.outcome != sim::Outcome::completed) return tl::unexpected(result.explanation);
+    BenchmarkResult measured = sum_up(options_, *board_, conducted_);
+    measured.fabric = "sim";
+    measured.clock =
+        "virtual time of the simulator, whose network is adversarial and not calibrated";
+    return measured;
+  }
+
+ private:
+  void add_hosts(sim::Simulation& simulation) {
+    simulation.add_host({.name = "server", .role = sim::Role::server},
+                        [this](fabric::Host& host) { run_server(host, options_, *board_); });
+    for (std::uint32_t client = 0; client < options_.clients; ++client) {
+      simulation.add_host(
+          {.name = fmt::format("client {}", client)}, [this, client](fabric::Host& host) {
+            while (board_->server.state == PartyState::starting)
+              host.sleep_until(host.now_ns() + 10'000);
+            const ClientPlace place{
+                .server = {.host = "server", .service = engine::ServerOptions{}.service},
+                .clock = OperationClock::of([&host] { return host.now_ns(); }),
+                .number = client};
+            run_client(host, place, options_, *board_);
+          });
+    }
+    simulation.add_host({.name = "conductor"}, [this](fabric::Host& host) { conduct(host); });
+  }
+
+  void conduct(fabric::Host& host) {
+    Conductor conductor(
+        options_, *board_,
+        {.now_ns = [&host] { return host.now_ns(); },
+         .sleep =
+             [&host](std::uint64_t duration_ns) { host.sleep_until(host.now_ns() + duration_ns); },
+         .interval_ns = conductor_interval_ns},
+        on_progress_, {});
+    conducted_ = conductor.run();
+  }
+
+  const BenchmarkOptions& options_;
+  std::unique_ptr<Board> board_;
+  std::function<void(const Progress&)> on_progress_;
+  ConductedRun conducted_;
+};
+
+}  // namespace
+
+tl::expected<BenchmarkResult, std::string> run_in_simulator(
+    const BenchmarkOptions& options, std::function<void(const Progress&)> on_progress) {
+  return SimulatedBenchmark(options, std::move(on_progress)).run();
+}
+
+}  // namespace falafel::store_benchmark

@@ -1,0 +1,105 @@
+// Scenarios in words.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+
+#include "tools/store_scenario/scenario.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+void append_store(std::string& text, const Scenario& scenario) {
+  const engine::Geometry& geometry = scenario.geometry;
+  fmt::format_to(std::back_inserter(text),
+                 "  store: table of {} entries, {} regions of {} bytes, mature spaces of {} bytes, "
+                 "units of {} bytes, tags of {} bits\n",
+                 geometry.table_entries, geometry.region_count, geometry.region_bytes,
+                 geometry.mature_bytes, geometry.unit_bytes, geometry.tag_bits);
+  text += fmt::format("  hash key {:02x}\n", fmt::join(scenario.hash_key, ""));
+  text += "  safeguards switched off:";
+  for (const auto& safeguard : engine::safeguard_descriptions) {
+    if (!(scenario.safeguards.*safeguard.enabled)) (text += ' ') += safeguard.name;
+  }
+  if (scenario.safeguards == engine::Safeguards::hardened()) text += " none";
+  fmt::format_to(std::back_inserter(text),
+                 "\n  server: heartbeat_timeout_ns {}, flush_timeout_ns {}, server_timeout_ns {}, "
+                 "cleanup_percent {}, cleanup_interval_ns {}, "
+                 "pipelined_updates {}, collection {}, "
+                 "asks_for_regions_back {}, keeps_overwrite_reserve {}\n",
+                 scenario.heartbeat_timeout_ns, scenario.flush_timeout_ns,
+                 scenario.server_timeout_ns, scenario.cleanup_percent, scenario.cleanup_interval_ns,
+                 scenario.pipelined_updates, to_string(scenario.collection),
+                 scenario.asks_for_regions_back, scenario.keeps_overwrite_reserve);
+  if (scenario.max_clients > 0) {
+    fmt::format_to(std::back_inserter(text), "  at most {} clients at a time\n",
+                   scenario.max_clients);
+  }
+  for (const PlannedCleanup& cleanup : scenario.cleanups) {
+    fmt::format_to(std::back_inserter(text), "  asked for a cleanup after {} ns", cleanup.pause_ns);
+    if (cleanup.cancel_after_ns > 0) {
+      fmt::format_to(std::back_inserter(text), ", cancelled after {} ns", cleanup.cancel_after_ns);
+    }
+    text += '\n';
+  }
+}
+
+void append_client(std::string& text, std::size_t index, const ClientPlan& client) {
+  fmt::format_to(std::back_inserter(text), "  client {}, {} at a time:", index, client.fibers);
+  const char* separator = " ";
+  for (const PlannedOperation& operation : client.operations) {
+    text += separator;
+    if (operation.goodbye) text += "goodbye, ";
+    if (operation.pause_ns > 0) {
+      fmt::format_to(std::back_inserter(text), "pause {} ns, ", operation.pause_ns);
+    }
+    fmt::format_to(std::back_inserter(text), "{} {}", to_string(operation.kind), operation.key);
+    if (operation.kind == OperationKind::set) {
+      fmt::format_to(std::back_inserter(text), " ({} bytes)", operation.value_bytes);
+    }
+    if (operation.cancel_after_ns > 0) {
+      fmt::format_to(std::back_inserter(text), " cancelled after {} ns", operation.cancel_after_ns);
+    }
+    separator = ", ";
+  }
+  text += '\n';
+}
+
+void append_clients(std::string& text, const Scenario& scenario) {
+  fmt::format_to(std::back_inserter(text),
+                 "  clients: readahead of {} entries and {} containers of {} bytes{}{}, "
+                 "renewal_percent {}\n",
+                 scenario.readahead.chunk_entries, scenario.readahead.containers,
+                 scenario.readahead.container_bytes,
+                 scenario.readahead.adaptive ? ", adaptive" : "",
+                 scenario.readahead.validation ? "" : ", no validation", scenario.renewal_percent);
+  for (std::size_t index = 0; index < scenario.clients.size(); ++index) {
+    append_client(text, index, scenario.clients[index]);
+  }
+}
+
+void append_simulator(std::string& text, const sim::SimulationOptions& options) {
+  text += "  simulator:";
+  const sim::SimulationOptions defaults;
+  const char* separator = " ";
+  for (const sim::OptionDescription& option : sim::option_descriptions()) {
+    const std::string value = option.get(options);
+    if (value == option.get(defaults)) continue;
+    fmt::format_to(std::back_inserter(text), "{}{} {}", separator, option.name, value);
+    separator = ", ";
+  }
+  text += '\n';
+}
+
+}  // namespace
+
+std::string Scenario::describe() const {
+  const Scenario& scenario = *this;
+  std::string text;
+  append_store(text, scenario);
+  append_clients(text, scenario);
+  append_simulator(text, scenario.simulation);
+  return text;
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,113 @@
+#include "tools/store_scenario/memory_watch.h"
+
+#include <cstring>
+#include <utility>
+
+#include "checkers/books.h"
+#include "checkers/collector.h"
+
+namespace falafel::store_scenario {
+
+using checkers::Judgement;
+using checkers::MemoryView;
+using checkers::Verdict;
+using engine::Entry;
+
+namespace {
+
+checkers::ReclaimedMemory::Request request_of(const sim::TraceEvent& event) {
+  return {event.subject, event.place};
+}
+
+}  // namespace
+
+MemoryWatch::MemoryWatch(const Scenario& scenario, bool paranoid)
+    : geometry_(scenario.geometry),
+      judges_ownership_(scenario.safeguards.fence_before_reclaim &&
+                        scenario.safeguards.release_after_completion),
+      judges_reclamation_(paranoid && scenario.safeguards.epoch_reclamation),
+      table_(geometry_.table_entries),
+      ownership_(geometry_),
+      reclaimed_(geometry_),
+      first_{.verdict = Verdict::holds, .property = {}, .explanation = {}} {}
+
+void MemoryWatch::on_restart() {
+  table_.clear();
+  ownership_.clear();
+  if (judges_reclamation_) reclaimed_.on_restart();
+}
+
+void MemoryWatch::on_entry_changed(std::uint64_t slot, Entry next,
+                                   std::optional<std::uint32_t> client, const MemoryView& view,
+                                   std::uint64_t step) {
+  const bool is_new_container =
+      !next.is_empty() && next.offset_units() != table_.entry(slot).offset_units();
+  table_.on_changed(slot, next, view, step);
+  if (client && is_new_container && judges_ownership_) {
+    ownership_.on_published(*client, geometry_.to_offset(next.offset_units()), view.regions, step);
+  }
+  keep(checkers::check_entries(view, slot, next), step);
+  keep(checkers::check_mature_spaces(view), step);
+}
+
+void MemoryWatch::on_written(std::uint32_t client, std::uint64_t offset, const MemoryView& view,
+                             std::uint64_t step) {
+  if (judges_ownership_) ownership_.on_written(client, offset, view.regions, step);
+}
+
+void MemoryWatch::on_server(const engine::Server& server, std::uint64_t step) {
+  const engine::ServerInspection inspection = server.inspect();
+  std::vector<std::uint32_t> clients;
+  for (const engine::ClientInspection& client : inspection.clients) {
+    clients.push_back(client.number);
+  }
+  keep(checkers::check_owners(inspection.regions, clients), step);
+}
+
+void MemoryWatch::on_read_posted(fabric::FiberId fiber, const sim::TraceEvent& posted) {
+  if (!judges_reclamation_) return;
+  reclaimed_.on_read_posted(fiber, request_of(posted), posted.posted->remote.offset,
+                            posted.posted->length_bytes);
+}
+
+void MemoryWatch::on_words_read(const sim::TraceEvent& event, const MemoryView& view) {
+  if (!judges_reclamation_) return;
+  reclaimed_.on_books(view.regions, view.mature_spaces);
+  const std::uint64_t table_end =
+      engine::Geometry::table_offset() + geometry_.table_entries * engine::entry_bytes;
+  if (event.offset < engine::Geometry::table_offset()) return;
+  if (event.offset >= table_end) {
+    return reclaimed_.on_words_taken(request_of(event), event.offset, event.step);
+  }
+  for (std::size_t position = 0; position + engine::entry_bytes <= event.data.size();
+       position += engine::entry_bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, event.data.data() + position, sizeof word);
+    const Entry entry(word);
+    if (entry.is_empty()) continue;
+    reclaimed_.on_entry_read(request_of(event), geometry_.to_offset(entry.offset_units()));
+  }
+}
+
+void MemoryWatch::on_operation_called(fabric::FiberId fiber) {
+  if (judges_reclamation_) reclaimed_.on_operation_called(fiber);
+}
+
+void MemoryWatch::on_operation_over(fabric::FiberId fiber) {
+  if (judges_reclamation_) reclaimed_.on_operation_over(fiber);
+}
+
+void MemoryWatch::keep(Judgement judgement, std::uint64_t step) {
+  if (judgement.verdict != Verdict::violated || first_.verdict != Verdict::holds) return;
+  first_ = std::move(judgement);
+  first_.step = step;
+}
+
+void MemoryWatch::add_violations(std::vector<Judgement>& violations) const {
+  for (const Judgement* judgement :
+       {&table_.judgement(), &ownership_.judgement(), &reclaimed_.judgement(), &first_}) {
+    if (judgement->verdict == Verdict::violated) violations.push_back(*judgement);
+  }
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,33 @@
+// The store as a program to explore.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "explorer/failing_run.h"
+#include "explorer/program.h"
+#include "explorer/replay.h"
+#include "tools/store_scenario/scenario.h"
+
+namespace falafel::store_scenario {
+
+class StoreProgram final : public explorer::Program {
+ public:
+  // `paranoid`: memory is checked at every change of an entry.
+  explicit StoreProgram(ScenarioChoices choices = {}, bool paranoid = false)
+      : choices_(std::move(choices)), paranoid_(paranoid) {}
+
+  std::string_view name() const override { return "falafel store"; }
+  std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override;
+  tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
+      const nlohmann::json& json) const override;
+  std::unique_ptr<explorer::Runner> create_runner() const override;
+  std::span<const fabric::Probe> probes() const override;
+
+ private:
+  ScenarioChoices choices_;
+  bool paranoid_;
+};
+
+}  // namespace falafel::store_scenario

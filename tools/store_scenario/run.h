@@ -1,0 +1,54 @@
+// A run of a scenario, judged by all checkers.
+//
+// The clients do what is planned, each connecting again if its connection breaks, and say goodbye. When
+// all are gone and the server is idle, the contents of its memory are appended to the history as reads
+// of every key: what a search would find is there for the checker to compare.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checkers/judgement.h"
+#include "checkers/linearizability.h"
+#include "checkers/memory_view.h"
+#include "fabric/fiber_stack.h"
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/trace.h"
+#include "tools/store_scenario/scenario.h"
+
+namespace falafel::store_scenario {
+
+// Sees a run as it happens. The reads at the end are the operations of a client behind the last.
+class RunListener : public sim::TraceObserver {
+ public:
+  // The server's memory and books as the steps before `step` have left them; null: there is no server.
+  // Called before the first event of each step, and at the end.
+  virtual void on_memory(std::uint64_t step, const checkers::MemoryView* memory) = 0;
+  virtual void on_call(const checkers::Operation& operation) = 0;
+  virtual void on_return(const checkers::Operation& operation, engine::Answer answer) = 0;
+};
+
+struct RunOptions {
+  bool paranoid = false;            // memory is checked at every change of an entry
+  RunListener* listener = nullptr;  // outlives the run
+};
+
+class Runner final : public explorer::Runner {
+ public:
+  explicit Runner(bool paranoid = false);
+
+  // `scenario` is a Scenario of this program.
+  explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy) override;
+  // The same with a listener, which outlives the run and may be null.
+  explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy,
+                    RunListener* listener);
+
+ private:
+  bool paranoid_;
+  fabric::FiberStackPool stacks_;
+  checkers::LinearizabilityChecker linearizability_;
+};
+
+}  // namespace falafel::store_scenario

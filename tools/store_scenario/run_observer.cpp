@@ -1,0 +1,247 @@
+#include "tools/store_scenario/run_observer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "checkers/memory_view.h"
+
+namespace falafel::store_scenario {
+
+using checkers::Judgement;
+using checkers::Verdict;
+
+namespace {
+
+// More verbs than operations of small worlds can need before one of them ends, whatever they meet: several
+// times what was seen in 80,000 schedules.
+constexpr std::uint64_t most_verbs_without_completion = 1'000;
+
+// To see who is connected costs more than an operation; so it is done once in so many of them.
+constexpr std::uint64_t look_at_books_one_in = 8;
+
+}  // namespace
+
+RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options)
+    : geometry_(scenario.geometry),
+      world_(world),
+      options_(options),
+      aba_(scenario.geometry.table_entries, Parties::name),
+      progress_(most_verbs_without_completion),
+      memory_(scenario, options.paranoid),
+      operations_(scenario) {}
+
+// ---------------------------------------------------------------------------------------------------
+// Events
+
+sim::EventKinds RunObserver::observed_kinds() const {
+  if (options_.listener != nullptr) return sim::all_event_kinds;
+  return sim::event_kinds({sim::EventKind::words_read, sim::EventKind::words_written,
+                           sim::EventKind::atomic_read, sim::EventKind::atomic_written,
+                           sim::EventKind::processor_read, sim::EventKind::processor_access,
+                           sim::EventKind::request_posted, sim::EventKind::connection,
+                           sim::EventKind::time_jump, sim::EventKind::fault,
+                           sim::EventKind::host_started, sim::EventKind::host_died});
+}
+
+void RunObserver::introduce(const sim::Subject& subject) {
+  parties_.introduce(subject);
+  if (options_.listener != nullptr) options_.listener->introduce(subject);
+}
+
+void RunObserver::observe_pause(const sim::Pause& pause) {
+  if (options_.listener != nullptr) options_.listener->observe_pause(pause);
+}
+
+// Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
+void RunObserver::observe(const sim::TraceEvent& event) {
+  if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
+  lives_.observe(event);
+  switch (event.kind) {
+    case sim::EventKind::words_read: on_words_read(event); break;
+    case sim::EventKind::words_written: on_words_written(event); break;
+    case sim::EventKind::atomic_read: on_atomic_read(event); break;
+    case sim::EventKind::atomic_written: on_atomic_written(event); break;
+    case sim::EventKind::processor_read: on_processor_read(event); break;
+    case sim::EventKind::processor_access: on_processor_access(event); break;
+    case sim::EventKind::request_posted: on_request_posted(event); break;
+    case sim::EventKind::time_jump:
+    case sim::EventKind::fault: operations_.on_time_jump(event); break;
+    case sim::EventKind::host_died:
+      world_.on_host_died(event.subject);
+      if (event.subject == StoreWorld::server_host) memory_.on_restart();
+      break;
+    default: break;
+  }
+  if (options_.listener != nullptr) options_.listener->observe(event);
+}
+
+// Operations are made of READs, WRITEs and atomics. The SENDs beside them are mostly heartbeats, which go on
+// while an operation has to wait for somebody who stands still.
+void RunObserver::on_request_posted(const sim::TraceEvent& event) {
+  const fabric::FiberId fiber = *world_.running_fiber();
+  parties_.on_posted(event.subject, fiber);
+  if (options_.paranoid) memory_.on_read_posted(fiber, event);
+  if (event.detail == static_cast<std::uint8_t>(fabric::Opcode::send)) return;
+  if (world_.completed_operations() != completed_operations_) {
+    completed_operations_ = world_.completed_operations();
+    progress_.on_completed();
+  }
+  // While the server is stopped, operations retry at its locks until they time out. The bound of each single
+  // operation covers these retries.
+  if (memory_.table().is_any_locked() && world_.is_server_stopped()) return;
+  // An operation that goes on for ever would fill whatever time it is given.
+  if (world_.unfinished_operations() > 0 && progress_.on_verb(event.step)) world_.stop();
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Entries: who reads them, who swaps them
+
+std::optional<std::uint64_t> RunObserver::slot_at(std::uint64_t offset) const {
+  const std::uint64_t begin = engine::Geometry::table_offset();
+  if (offset < begin || offset >= begin + geometry_.table_entries * engine::entry_bytes) {
+    return std::nullopt;
+  }
+  return (offset - begin) / engine::entry_bytes;
+}
+
+// Whether the processor accesses the chunk of the server that is there, and no other memory.
+bool RunObserver::is_of_server(const sim::TraceEvent& event) const {
+  return world_.server() != nullptr && event.block == &world_.server()->memory();
+}
+
+void RunObserver::read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word) {
+  if (const auto slot = slot_at(offset)) aba_.on_read(party, *slot, engine::Entry(word));
+}
+
+void RunObserver::read_entries(std::uint32_t party, std::uint64_t offset,
+                               std::span<const std::byte> data) {
+  for (std::size_t position = 0; position + engine::entry_bytes <= data.size();
+       position += engine::entry_bytes) {
+    if (!slot_at(offset + position)) return;
+    std::uint64_t word = 0;
+    std::memcpy(&word, data.data() + position, sizeof word);
+    read_entry(party, offset + position, word);
+  }
+}
+
+void RunObserver::on_words_read(const sim::TraceEvent& event) {
+  if (!lives_.is_in_use(event.subject)) return;
+  read_entries(parties_.of_queue_pair(event.subject), event.offset, event.data);
+  if (!options_.paranoid) return;
+  with_memory([&](const checkers::MemoryView& view) { memory_.on_words_read(event, view); });
+}
+
+// A WRITE is a client's: the server has its own memory at hand.
+void RunObserver::on_words_written(const sim::TraceEvent& event) {
+  if (!lives_.is_in_use(event.subject)) return;
+  with_memory([&](const checkers::MemoryView& view) {
+    memory_.on_written(event.subject, event.offset, view, event.step);
+  });
+}
+
+// A compare-and-swap that fails tells what it found. One that succeeds knew that before.
+void RunObserver::on_atomic_read(const sim::TraceEvent& event) {
+  if (!lives_.is_in_use(event.subject) || event.word == event.posted->compare) return;
+  read_entry(parties_.of_queue_pair(event.subject), event.offset, event.word);
+}
+
+void RunObserver::on_atomic_written(const sim::TraceEvent& event) {
+  if (!lives_.is_in_use(event.subject)) return;
+  swap_entry(parties_.of_queue_pair(event.subject), event, event.previous_word);
+}
+
+void RunObserver::on_processor_read(const sim::TraceEvent& event) {
+  if (!is_of_server(event)) return;
+  const std::uint32_t party = Parties::of_fiber(*world_.running_fiber());
+  if (event.data.empty()) {
+    read_entry(party, event.offset, event.word);
+  } else {
+    read_entries(party, event.offset, event.data);
+  }
+}
+
+void RunObserver::on_processor_access(const sim::TraceEvent& event) {
+  if (!is_of_server(event)) return;
+  swap_entry(Parties::of_fiber(*world_.running_fiber()), event, event.replaced_word);
+}
+
+// Some devices write the old word back when a compare-and-swap fails.
+void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
+                             std::uint64_t replaced_word) {
+  const auto slot = slot_at(event.offset);
+  if (!slot) return;
+  const engine::Entry previous(replaced_word);
+  if (event.word == replaced_word) return aba_.on_read(party, *slot, previous);
+  const engine::Entry next(event.word);
+  aba_.on_swapped(party, *slot, previous, next, event.step);
+  with_memory([&](const checkers::MemoryView& view) {
+    const auto client = Parties::is_client(party) ? std::optional(party) : std::nullopt;
+    memory_.on_entry_changed(*slot, next, client, view, event.step);
+  });
+  operations_.on_entry_changed(memory_.table().is_any_locked(), event.time_ns);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Operations
+
+void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Operation&,
+                                      std::uint64_t time_ns) {
+  memory_.on_operation_called(fiber);
+  operations_.on_called(fiber, time_ns);
+}
+
+void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
+                                        const OperationResult& result, std::uint64_t time_ns) {
+  memory_.on_operation_over(fiber);
+  operations_.on_returned(fiber, operation, result, time_ns, world_.steps());
+  const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
+  if (looks && world_.server() != nullptr) memory_.on_server(*world_.server(), world_.steps());
+}
+
+void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
+  memory_.on_operation_over(fiber);
+  operations_.on_abandoned(fiber);
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The server's memory
+
+template <typename Look>
+void RunObserver::with_memory(Look look) {
+  if (world_.server() == nullptr) return;
+  const engine::ServerBooks books = world_.server()->books();
+  look(checkers::MemoryView{.geometry = geometry_,
+                            .hash_key = world_.server()->hash_key(),
+                            .chunk = world_.server()->memory().bytes(),
+                            .regions = books.regions,
+                            .mature_spaces = books.mature_spaces});
+}
+
+void RunObserver::show_memory(std::uint64_t step) {
+  if (world_.server() == nullptr) options_.listener->on_memory(step, nullptr);
+  with_memory([&](const checkers::MemoryView& view) { options_.listener->on_memory(step, &view); });
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The end
+
+// The faults were over long before: whoever has not come to an end never will.
+void RunObserver::on_end(const sim::RunResult& result) {
+  if (result.outcome == sim::Outcome::completed) return;
+  progress_.on_end(std::max<std::uint64_t>(world_.unfinished_operations(), 1));
+  how_it_ended_ = "; " + result.explanation;
+}
+
+void RunObserver::add_violations(std::vector<Judgement>& violations) const {
+  Judgement progress = progress_.judgement();
+  progress.explanation += how_it_ended_;
+  std::array judgements{std::move(progress), aba_.judgement()};
+  for (Judgement& judgement : judgements) {
+    if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
+  }
+  operations_.add_violations(violations);
+  memory_.add_violations(violations);
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,147 @@
+// What shrinking tries on a scenario of the store: fewer clients, fewer operations, and each feature taken
+// out.
+#include <functional>
+#include <vector>
+
+#include "engine/layout/entry.h"
+#include "tools/store_scenario/scenario.h"
+#include "tools/store_scenario/tag_world.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+using Simplification = std::function<void(Scenario&)>;
+
+Simplification for_all_operations(void (*simplify)(PlannedOperation&)) {
+  return [simplify](Scenario& scenario) {
+    for (ClientPlan& client : scenario.clients) {
+      for (PlannedOperation& operation : client.operations) simplify(operation);
+    }
+  };
+}
+
+void add_simulator(std::vector<Simplification>& all) {
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    all.emplace_back([index](Scenario& scenario) {
+      scenario.simulation.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
+    });
+  }
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.processor_preemption = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.late_visibility = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.failure_before_landing = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; });
+  all.emplace_back(
+      [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; });
+  all.emplace_back([](Scenario& scenario) { scenario.simulation.address_order = true; });
+  all.emplace_back([](Scenario& scenario) {
+    const sim::SimulationOptions plain;
+    scenario.simulation.mtu_bytes = plain.mtu_bytes;
+    scenario.simulation.max_outstanding_reads_and_atomics = plain.max_outstanding_reads_and_atomics;
+    scenario.simulation.max_message_bytes = plain.max_message_bytes;
+    scenario.simulation.max_inline_bytes = plain.max_inline_bytes;
+  });
+}
+
+void add_store(std::vector<Simplification>& all) {
+  all.emplace_back([](Scenario& scenario) { scenario.geometry.tag_bits = engine::most_tag_bits; });
+  all.emplace_back([](Scenario& scenario) { scenario.geometry.unit_bytes = 8; });
+  all.emplace_back([](Scenario& scenario) { scenario.hash_key = {}; });
+  all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });
+  all.emplace_back([](Scenario& scenario) {
+    scenario.flush_timeout_ns = Scenario{}.flush_timeout_ns;
+    scenario.server_timeout_ns = Scenario{}.server_timeout_ns;
+  });
+  all.emplace_back([](Scenario& scenario) { scenario.pipelined_updates = 1; });
+  all.emplace_back(
+      [](Scenario& scenario) { scenario.collection = engine::Collection::walk_table; });
+  all.emplace_back([](Scenario& scenario) { scenario.asks_for_regions_back = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.keeps_overwrite_reserve = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.cleanups.clear(); });
+  all.emplace_back([](Scenario& scenario) {
+    if (!scenario.cleanups.empty()) scenario.cleanups.pop_back();
+  });
+  all.emplace_back([](Scenario& scenario) {
+    for (PlannedCleanup& cleanup : scenario.cleanups) cleanup.cancel_after_ns = 0;
+  });
+}
+
+void add_clients(std::vector<Simplification>& all) {
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.containers = 1; });
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.adaptive = false; });
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.container_bytes = 64; });
+  all.emplace_back([](Scenario& scenario) { scenario.readahead.validation = true; });
+  all.emplace_back([](Scenario& scenario) {
+    for (ClientPlan& client : scenario.clients) client.fibers = 1;
+  });
+  all.push_back(for_all_operations([](PlannedOperation& operation) { operation.pause_ns = 0; }));
+  all.push_back(for_all_operations([](PlannedOperation& operation) { operation.goodbye = false; }));
+  all.push_back(
+      for_all_operations([](PlannedOperation& operation) { operation.cancel_after_ns = 0; }));
+}
+
+// Each takes one feature out; the attempt without a feature that the scenario does not have costs nothing.
+std::vector<Simplification> simplifications() {
+  std::vector<Simplification> all;
+  add_simulator(all);
+  add_store(all);
+  add_clients(all);
+  return all;
+}
+
+// A failure because a tag came round where tags must not come round is a different failure.
+bool attempt(explorer::Simplifier& simplifier, const Simplification& simplify) {
+  const Scenario& best = store_scenario(simplifier.best());
+  Scenario candidate = best;
+  simplify(candidate);
+  if (do_tags_outlast_operations(best) && !do_tags_outlast_operations(candidate)) return false;
+  return simplifier.attempt(candidate);
+}
+
+bool remove_clients(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  const auto clients = [&] { return store_scenario(simplifier.best()).clients.size(); };
+  for (std::size_t client = clients(); client-- > 0 && !simplifier.is_time_over();) {
+    if (clients() == 1) break;
+    simpler |= attempt(simplifier, [client](Scenario& scenario) {
+      scenario.clients.erase(scenario.clients.begin() + static_cast<std::ptrdiff_t>(client));
+    });
+  }
+  return simpler;
+}
+
+bool remove_operations(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  const auto best = [&]() -> const Scenario& { return store_scenario(simplifier.best()); };
+  for (std::size_t client = 0; client < best().clients.size(); ++client) {
+    simpler |= explorer::remove_parts(
+        simplifier, [&] { return best().clients[client].operations.size(); },
+        [&](std::size_t begin, std::size_t end) {
+          return attempt(simplifier, [&](Scenario& scenario) {
+            auto& operations = scenario.clients[client].operations;
+            operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(begin),
+                             operations.begin() + static_cast<std::ptrdiff_t>(end));
+          });
+        });
+  }
+  return simpler;
+}
+
+bool simplify_features(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  for (const Simplification& simplify : simplifications()) {
+    if (simplifier.is_time_over()) break;
+    simpler |= attempt(simplifier, simplify);
+  }
+  return simpler;
+}
+
+}  // namespace
+
+bool Scenario::simplify(explorer::Simplifier& simplifier) const {
+  const bool fewer_clients = remove_clients(simplifier);
+  const bool fewer_operations = remove_operations(simplifier);
+  const bool fewer_features = simplify_features(simplifier);
+  return fewer_clients || fewer_operations || fewer_features;
+}
+
+}  // namespace falafel::store_scenario

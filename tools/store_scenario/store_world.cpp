@@ -1,0 +1,365 @@
+#include "tools/store_scenario/store_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "checkers/collector.h"
+#include "checkers/memory_view.h"
+#include "checkers/table.h"
+#include "engine/layout/superblock.h"
+#include "tools/store_scenario/at_end.h"
+#include "tools/store_scenario/cancellation.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+using engine::Answer;
+
+constexpr std::uint16_t service = 7;
+constexpr std::uint64_t microsecond_ns = 1'000;
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+constexpr std::uint64_t acknowledge_timeout_ns = 100 * microsecond_ns;
+
+std::span<const std::byte> to_bytes(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+// Values differ, so that a reader can tell which SET it has met.
+std::string value_of(std::uint32_t client, std::size_t operation, std::uint32_t length_bytes) {
+  std::string value = std::to_string(client) + "." + std::to_string(operation);
+  value.resize(length_bytes, '-');
+  return value;
+}
+
+checkers::OperationKind kind_of(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::get: return checkers::OperationKind::get;
+    case OperationKind::set: return checkers::OperationKind::set;
+    case OperationKind::remove: break;
+  }
+  return checkers::OperationKind::remove;
+}
+
+checkers::Answer answer_of(Answer answer) {
+  switch (answer) {
+    case Answer::found: return checkers::Answer::found;
+    case Answer::not_found: return checkers::Answer::not_found;
+    case Answer::stored: return checkers::Answer::stored;
+    case Answer::deleted: return checkers::Answer::deleted;
+    case Answer::unknown_outcome: return checkers::Answer::indeterminate;
+    default: return checkers::Answer::refused;
+  }
+}
+
+OperationResult carry_out(engine::Client& connection, OperationKind kind, const std::string& key,
+                          const std::string& value) {
+  switch (kind) {
+    case OperationKind::get: {
+      engine::GetResult result = connection.get(to_bytes(key));
+      return {result.answer, result.statistics, std::move(result.value)};
+    }
+    case OperationKind::set: {
+      const engine::SetResult result = connection.set(to_bytes(key), to_bytes(value));
+      return {result.answer, result.statistics, {}};
+    }
+    case OperationKind::remove: break;
+  }
+  const engine::DeleteResult result = connection.remove(to_bytes(key));
+  return {result.answer, result.statistics, {}};
+}
+
+}  // namespace
+
+std::string key_name(std::uint32_t key) { return "key " + std::to_string(key); }
+
+std::string client_name(std::size_t client) { return "client " + std::to_string(client); }
+
+StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
+    : scenario_(scenario), listener_(listener), clients_(scenario.clients.size()) {}
+
+void StoreWorld::add_hosts(sim::Simulation& simulation) {
+  simulation_ = &simulation;
+  simulation.add_host({.name = "server", .role = sim::Role::server},
+                      [this](fabric::Host& host) { serve(host); });
+  for (std::uint32_t client = 0; client < clients_.size(); ++client) {
+    simulation.add_host({.name = client_name(client)},
+                        [this, client](fabric::Host& host) { run_client(host, client); });
+  }
+}
+
+void StoreWorld::on_host_died(std::uint32_t host) {
+  if (host != server_host) clients_[host - server_host - 1].over = true;
+}
+
+std::uint64_t StoreWorld::unfinished_operations() const {
+  std::uint64_t count = 0;
+  for (std::size_t client = 0; client < clients_.size(); ++client) {
+    if (clients_[client].unfinished > 0 && !is_client_stopped(client))
+      count += clients_[client].unfinished;
+  }
+  return count;
+}
+
+bool StoreWorld::is_server_stopped() const {
+  return scenario_.simulation.fault_rate(sim::FaultKind::server_stop) > 0 &&
+         simulation_->is_stopped("server");
+}
+
+// Nobody waits for a client that is stopped for good. Its operations stay pending.
+bool StoreWorld::is_client_stopped(std::size_t client) const {
+  return scenario_.simulation.fault_rate(sim::FaultKind::client_stop) > 0 &&
+         simulation_->is_stopped(client_name(client));
+}
+
+// ---------------------------------------------------------------------------------------------------
+// The server
+
+engine::ServerOptions StoreWorld::server_options() const {
+  return {.geometry = scenario_.geometry,
+          .safeguards = scenario_.safeguards,
+          .service = service,
+          .max_clients = scenario_.max_clients > 0
+                             ? scenario_.max_clients
+                             : static_cast<std::uint32_t>(4 * clients_.size() + 1),
+          .heartbeat_timeout_ns = scenario_.heartbeat_timeout_ns,
+          .flush_timeout_ns = scenario_.flush_timeout_ns,
+          .cleanup_percent = scenario_.cleanup_percent,
+          .cleanup_interval_ns = scenario_.cleanup_interval_ns,
+          .acknowledge_timeout_ns = acknowledge_timeout_ns,
+          .pipelined_updates = scenario_.pipelined_updates,
+          .collection = scenario_.collection,
+          .asks_for_regions_back = scenario_.asks_for_regions_back,
+          .keeps_overwrite_reserve = scenario_.keeps_overwrite_reserve,
+          .measurement_interval_ns = 0,  // so that a refusal is right at the moment it is made
+          .hash_key = scenario_.hash_key};
+}
+
+// Where registrations fail, the program tries again.
+std::shared_ptr<engine::Server> StoreWorld::start_server(fabric::Host& host) const {
+  for (;;) {
+    auto server = engine::Server::start(host, server_options());
+    if (server) return std::move(*server);
+    FALAFEL_ASSERT(server.error().code == fabric::ErrorCode::out_of_memory,
+                   "the server does not start: {}", server.error().detail);
+    host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+  }
+}
+
+void StoreWorld::serve(fabric::Host& host) {
+  const std::shared_ptr<engine::Server> server = start_server(host);
+  const AtEnd forget([this] { server_ = nullptr; });
+  server_ = server.get();
+  std::optional<fabric::FiberId> cleanups;
+  if (!scenario_.cleanups.empty()) {
+    cleanups = host.spawn({.name = "cleanups"},
+                          [this, &host, server] { ask_for_cleanups(host, *server); });
+  }
+  while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+  if (cleanups) host.join(*cleanups);
+  wait_until_idle(host);
+  judge_memory();
+}
+
+void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {
+  for (const PlannedCleanup& planned : scenario_.cleanups) {
+    host.sleep_until(host.now_ns() + planned.pause_ns);
+    if (are_clients_over()) return;
+    call_unless_cancelled(host, planned.cancel_after_ns, [&] { server.clean_up(); });
+  }
+}
+
+bool StoreWorld::are_clients_over() const {
+  for (std::size_t client = 0; client < clients_.size(); ++client) {
+    if (!clients_[client].over && !is_client_stopped(client)) return false;
+  }
+  return true;
+}
+
+bool StoreWorld::are_faults_over() const {
+  return simulation_->steps() > scenario_.simulation.last_fault_step;
+}
+
+// Clients that died are noticed by their silence at the latest. Patience begins when the faults are over: a spike
+// of latency takes the clock to the next timer, so any time can pass before another fiber makes one step.
+void StoreWorld::wait_until_idle(fabric::Host& host) {
+  constexpr int patience = 50;
+  const std::uint64_t interval_ns = scenario_.heartbeat_timeout_ns / 8 +
+                                    scenario_.simulation.longest_stall_ns / 8 +
+                                    8 * acknowledge_timeout_ns;
+  std::uint64_t wait_ns = 2 * microsecond_ns;
+  for (int attempt = 0; attempt < patience;) {
+    const engine::ServerInspection inspection = server_->inspect();
+    if (inspection.idle && inspection.statistics.clients_connected == 0) return;
+    host.sleep_until(host.now_ns() + wait_ns);
+    wait_ns = std::min(2 * wait_ns, interval_ns);
+    if (wait_ns == interval_ns && are_faults_over()) ++attempt;
+  }
+  violations_.push_back({.verdict = checkers::Verdict::violated,
+                         .property = "progress.server",
+                         .explanation = "all clients are gone, but the server is not idle"});
+}
+
+void StoreWorld::judge_memory() {
+  const engine::ServerInspection inspection = server_->inspect();
+  const checkers::MemoryView view{.geometry = server_->geometry(),
+                                  .hash_key = server_->hash_key(),
+                                  .chunk = server_->memory().bytes(),
+                                  .regions = inspection.regions,
+                                  .mature_spaces = inspection.mature_spaces};
+  for (const auto& judgement : {checkers::check_table(view), checkers::check_collector(view)}) {
+    if (judgement.verdict == checkers::Verdict::violated) violations_.push_back(judgement);
+  }
+  const auto superblock = engine::parse_superblock(view.chunk, view.geometry.chunk_bytes());
+  FALAFEL_ASSERT(superblock.has_value(), "{}", superblock.error().detail);
+  checkers::History& history = histories_[superblock->incarnation];
+  std::set<std::string> keys;
+  for (const checkers::Operation& operation : history.operations()) keys.insert(operation.key);
+  const auto contents = checkers::read_contents(view);
+  const auto reader = static_cast<std::uint32_t>(clients_.size());
+  for (const std::string& key : keys) {
+    const std::size_t read = history.call(next_time(), reader, checkers::OperationKind::get, key);
+    const auto found = contents.find(key);
+    if (listener_ != nullptr) listener_->on_call(history.operations()[read]);
+    const bool is_there = found != contents.end();
+    history.complete(next_time(), read,
+                     is_there ? checkers::Answer::found : checkers::Answer::not_found,
+                     is_there ? std::string_view(found->second) : std::string_view());
+    if (listener_ != nullptr) {
+      listener_->on_return(history.operations()[read],
+                           is_there ? Answer::found : Answer::not_found);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Clients
+
+// A fiber that is cancelled in an operation leaves its buffers to what is under way, and is one operation in
+// flight less.
+engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
+  constexpr std::uint32_t operations_in_flight = 4;
+  const auto cancelled = std::ranges::count_if(
+      scenario_.clients[client].operations,
+      [](const PlannedOperation& operation) { return operation.cancel_after_ns > 0; });
+  return {.safeguards = scenario_.safeguards,
+          .readahead = scenario_.readahead,
+          .max_operations_in_flight = operations_in_flight + static_cast<std::uint32_t>(cancelled),
+          .renewal_percent = scenario_.renewal_percent,
+          .connect_timeout_ns = 2 * millisecond_ns,
+          .server_timeout_ns = scenario_.server_timeout_ns,
+          .acknowledge_timeout_ns = acknowledge_timeout_ns};
+}
+
+void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
+  ClientProgress& progress = clients_[client];
+  const AtEnd over([&progress] { progress.over = true; });
+  const std::size_t planned = scenario_.clients[client].operations.size();
+  constexpr std::size_t most_connections = 4;
+  for (std::size_t connection = 0;
+       connection < most_connections + progress.goodbyes && progress.next < planned; ++connection) {
+    const auto connected = connect(host, client);
+    if (connected == nullptr) return;
+    run_operations(host, client, *connected);
+    if (connected->is_connected()) connected->disconnect();
+  }
+}
+
+// The server may not be there yet, or not again, or have as many clients as it takes.
+std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host, std::uint32_t client) {
+  constexpr int most_attempts = 20;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    auto connection = engine::Client::connect(host, {.host = "server", .service = service},
+                                              client_options(client));
+    if (connection) return std::move(*connection);
+    host.sleep_until(host.now_ns() + (5 * microsecond_ns << std::min(attempt, 10)));
+  }
+  return nullptr;
+}
+
+void StoreWorld::run_operations(fabric::Host& host, std::uint32_t client,
+                                engine::Client& connection) {
+  std::vector<fabric::FiberId> fibers;
+  for (std::uint32_t fiber = 1; fiber < scenario_.clients[client].fibers; ++fiber) {
+    fibers.push_back(host.spawn({.name = "operations"}, [this, &host, client, &connection] {
+      run_fiber(host, client, connection);
+    }));
+  }
+  run_fiber(host, client, connection);
+  for (const fabric::FiberId fiber : fibers) host.join(fiber);
+}
+
+void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection) {
+  const std::vector<PlannedOperation>& planned = scenario_.clients[client].operations;
+  while (clients_[client].next < planned.size()) {
+    if (is_goodbye_due(client)) {
+      ++clients_[client].goodbyes;
+      clients_[client].said_goodbye_before = clients_[client].next;
+      return connection.disconnect();
+    }
+    const std::size_t index = clients_[client].next++;
+    if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);
+    const auto answer = execute_planned(host, client, index, connection);
+    if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
+  }
+}
+
+// The next operation is behind a goodbye that was not said yet.
+bool StoreWorld::is_goodbye_due(std::uint32_t client) const {
+  const ClientProgress& progress = clients_[client];
+  return scenario_.clients[client].operations[progress.next].goodbye &&
+         progress.said_goodbye_before != progress.next;
+}
+
+std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint32_t client,
+                                                  std::size_t index, engine::Client& connection) {
+  std::optional<Answer> answer;
+  const std::uint64_t cancel_after_ns = scenario_.clients[client].operations[index].cancel_after_ns;
+  call_unless_cancelled(host, cancel_after_ns,
+                        [&] { answer = execute(host, client, index, connection); });
+  return answer;
+}
+
+engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std::size_t index,
+                                   engine::Client& connection) {
+  const PlannedOperation& planned = scenario_.clients[client].operations[index];
+  const std::string key = key_name(planned.key);
+  const std::string value = planned.kind == OperationKind::set
+                                ? value_of(client, index, planned.value_bytes)
+                                : std::string();
+  checkers::History& history = histories_[connection.server_incarnation()];
+  const std::size_t operation =
+      history.call(next_time(), client, kind_of(planned.kind), key, value);
+  ++clients_[client].unfinished;
+  if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
+  const fabric::FiberId fiber = *simulation_->running_fiber();
+  watcher_->on_operation_called(fiber, history.operations()[operation], host.now_ns());
+  bool completed = false;
+  const AtEnd count([&] {
+    --clients_[client].unfinished;
+    if (completed) {
+      ++completed_;
+    } else {
+      watcher_->on_operation_abandoned(fiber);
+    }
+  });
+  const OperationResult result = carry_out(connection, planned.kind, key, value);
+  const Answer answer = result.answer;
+  completed = true;
+  watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());
+  history.complete(next_time(), operation, answer_of(answer),
+                   {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
+  if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
+  if (answer == Answer::corrupted) {
+    violations_.push_back({.verdict = checkers::Verdict::violated,
+                           .property = "answer.corrupted",
+                           .explanation = fmt::format("client {} was told that {} is corrupted",
+                                                      client, checkers::quote(key)),
+                           .calls = {history.operations()[operation].call_time}});
+  }
+  return answer;
+}
+
+}  // namespace falafel::store_scenario

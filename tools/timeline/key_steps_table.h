@@ -1,0 +1,12 @@
+// Key steps as a table of a Markdown document, numbered as in the picture.
+#pragma once
+
+#include <string>
+
+#include "tools/timeline/timeline.h"
+
+namespace falafel::timeline {
+
+std::string to_markdown_table(const Timeline& timeline);
+
+}  // namespace falafel::timeline

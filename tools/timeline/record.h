@@ -1,0 +1,37 @@
+// Repeats a recorded run, and makes a timeline of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "fabric/sim/strategies/recording_strategy.h"
+#include "tools/store_scenario/run.h"
+#include "tools/store_scenario/scenario.h"
+#include "tools/timeline/timeline.h"
+
+namespace falafel::timeline {
+
+struct RecordOptions {
+  std::string property{};  // the violation to be explained, if there are several; empty: the first
+  std::uint64_t critical_tries =
+      30;  // continuations for the critical step; 0: it is not looked for
+};
+
+struct RecordedTimeline {
+  explorer::Run run;  // diverged: the choices do not fit, and the timeline ends there
+  Timeline timeline;
+};
+
+RecordedTimeline record_timeline(store_scenario::Runner& runner,
+                                 const store_scenario::Scenario& scenario,
+                                 const std::vector<sim::Choice>& choices,
+                                 const RecordOptions& options = {});
+
+// What went wrong, as a message that begins with the path.
+tl::expected<void, std::string> write_page(const Timeline& timeline, const std::string& path);
+tl::expected<void, std::string> write_chrome_trace(const Timeline& timeline,
+                                                   const std::string& path);
+
+}  // namespace falafel::timeline
