@@ -172,7 +172,7 @@ void Collector::settle(const UpdateOutcome& outcome, const Task& task) {
   // An update that failed because the connection broke did not lose to a client.
   const std::uint32_t lost =
       outcome.update.lost_before + (current == outcome.update.expected ? 0 : 1);
-  if (lost > most_lost_updates) {
+  if (lost >= most_lost_updates) {
     ++statistics_.entries_given_up;
     return;
   }

@@ -162,12 +162,13 @@ TEST(TableFull, OfDeletedKeysOnlyBecomesEmpty) {
 TEST(TableFull, ADeletedKeyMayComeBackWithoutACleanup) {
   StoreOptions options = options_of_few_entries();
   options.server.cleanup_percent = 100;
-  run_one_client(options, [](fabric::Host&, Client& client) {
+  const StoreRun run = run_one_client(options, [](fabric::Host&, Client& client) {
     fill_table(client);
     EXPECT_EQ(client.remove(numbered_key(1)).answer, Answer::deleted);
     EXPECT_EQ(client.set(numbered_key(1), bytes_of("again")).answer, Answer::stored);
     EXPECT_EQ(client.get(numbered_key(1)).value, bytes_of("again"));
   });
+  EXPECT_EQ(run.inspection.statistics.cleanups, 0U);
 }
 
 StoreOptions options_of_little_memory() {

@@ -9,12 +9,12 @@
 namespace falafel::engine_test {
 namespace {
 
-// One fiber of a client polls for all of them. When it is cancelled, another fiber has to take
-// over.
+// One fiber of a client polls for all of them. When it is cancelled, another fiber has to take over.
+// The same holds when the fiber that was woken to take over is cancelled.
 TEST(CancelledOperation, LeavesPollingToTheOthers) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    for (const std::uint64_t steps : {0U, 2U, 4U, 8U, 16U}) {
+    for (const std::uint64_t steps : {0U, 2U, 4U, 8U, 12U, 16U, 20U, 24U, 28U, 32U}) {
       SCOPED_TRACE(fmt::format("seed {}, cancelled after {} steps", seed, steps));
       StoreOptions options;
       options.seed = seed;
@@ -23,6 +23,7 @@ TEST(CancelledOperation, LeavesPollingToTheOthers) {
       store.add_client([&](fabric::Host& host, Client& client) {
         const Bytes key = bytes_of("key");
         EXPECT_EQ(client.set(key, bytes_of("value")).answer, Answer::stored);
+        const fabric::FiberId first = host.spawn({.name = "first"}, [&] { client.get(key); });
         const fabric::FiberId cancelled =
             host.spawn({.name = "cancelled"}, [&] { client.get(key); });
         Answer answer = Answer::disconnected;
@@ -31,6 +32,7 @@ TEST(CancelledOperation, LeavesPollingToTheOthers) {
         host.sleep_until(host.now_ns() + steps * options.simulation.step_duration_ns);
         host.cancel(cancelled);
         host.join(cancelled);
+        host.join(first);
         host.join(other);
         EXPECT_EQ(answer, Answer::found);
         EXPECT_EQ(client.get(key).answer, Answer::found);

@@ -21,17 +21,22 @@ void store_entry(engine::Server& server, std::uint64_t slot, Entry entry) {
   server.memory().store(server.geometry().entry_offset(slot), entry.word());
 }
 
+std::optional<Bytes> key_behind(engine::Server& server, Entry entry) {
+  if (entry.is_empty()) return std::nullopt;
+  const std::uint64_t offset = server.geometry().to_offset(entry.offset_units());
+  const std::span<const std::byte> bytes = server.memory().bytes().subspan(offset);
+  const auto header = engine::read_container_header(bytes, Verification::on);
+  if (!header) return std::nullopt;
+  const auto key = engine::read_container_key(bytes, *header, Verification::on);
+  return key ? std::optional(Bytes(key->begin(), key->end())) : std::nullopt;
+}
+
 std::optional<Planted> find_planted(engine::Server& server, std::span<const std::byte> key) {
-  const std::span<const std::byte> chunk = server.memory().bytes();
   for (std::uint64_t slot = 0; slot < server.geometry().table_entries; ++slot) {
     const Entry entry = load_entry(server, slot);
-    if (entry.is_empty()) continue;
-    const std::uint64_t offset = server.geometry().to_offset(entry.offset_units());
-    const auto bytes = chunk.subspan(offset);
-    const auto header = engine::read_container_header(bytes, Verification::on);
-    if (!header) continue;
-    const auto found = engine::read_container_key(bytes, *header, Verification::on);
-    if (found && std::ranges::equal(*found, key)) return Planted{slot, entry, offset};
+    const auto found = key_behind(server, entry);
+    if (!found || !std::ranges::equal(*found, key)) continue;
+    return Planted{slot, entry, server.geometry().to_offset(entry.offset_units())};
   }
   return std::nullopt;
 }

@@ -18,6 +18,9 @@ struct Planted {
   std::uint64_t container_offset = 0;
 };
 
+// Returns the key in the entry's container, or nothing if the container does not verify.
+std::optional<Bytes> key_behind(engine::Server& server, engine::Entry entry);
+
 // Finds the entry whose container has that key.
 std::optional<Planted> find_planted(engine::Server& server, std::span<const std::byte> key);
 

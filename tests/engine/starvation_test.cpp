@@ -158,9 +158,13 @@ void attack(fabric::Host& host, HotChain& chain, std::uint64_t slot) {
   }
 }
 
+// Puts more into the table than the chain's first key.
+using Setting = std::function<void(HotChain&, Client&)>;
+
 // Returns whether the operation timed out. The first key of the chain is in the table; `operation`
 // receives a client with a time-out of zero.
-bool times_out(std::uint64_t slot, std::uint64_t seed, const AttackedOperation& operation) {
+bool times_out(std::uint64_t slot, std::uint64_t seed, const Setting& set_up,
+               const AttackedOperation& operation) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_hot_chain(64);
   options.seed = seed;
@@ -172,14 +176,16 @@ bool times_out(std::uint64_t slot, std::uint64_t seed, const AttackedOperation& 
     const auto attacked = Client::connect(host, chain.store.address(), impatient);
     ASSERT_TRUE(attacked);
     EXPECT_EQ(client.set(chain.key(0), bytes_of("old")).answer, Answer::stored);
+    set_up(chain, client);
     chain.is_hot = true;
     host.sleep_until(host.now_ns() + 10 * microsecond_ns);
     const Outcome outcome = operation(**attacked);
     chain.is_over = true;
     EXPECT_LE(outcome.restarts, most_restarts);
     timed_out = outcome.answer == Answer::timed_out;
-    if (!timed_out) return;
     host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    client.remove(chain.key(1));  // which may be damaged
+    if (!timed_out) return;
     EXPECT_EQ(client.get(chain.key(0)).value, bytes_of("old")) << "nothing was to be changed";
   });
   chain.store.add_host("attacker", [&](fabric::Host& host) { attack(host, chain, slot); });
@@ -187,10 +193,12 @@ bool times_out(std::uint64_t slot, std::uint64_t seed, const AttackedOperation& 
   return timed_out;
 }
 
-int count_time_outs(std::uint64_t slot, const AttackedOperation& operation) {
+int count_time_outs(
+    std::uint64_t slot, const AttackedOperation& operation,
+    const Setting& set_up = [](HotChain&, Client&) {}) {
   int count = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    count += times_out(slot, seed, operation) ? 1 : 0;
+    count += times_out(slot, seed, set_up, operation) ? 1 : 0;
   }
   return count;
 }
@@ -205,6 +213,21 @@ TEST(HostileWords, AtTheEndOfItsChainDoNotHoldUpASearch) {
   const Bytes key = engine_test::key_at(hot_home, 1, 64);
   const auto get = [&](Client& client) { return outcome_of(client.get(key)); };
   EXPECT_GT(count_time_outs(hot_home + 1, get), 0);
+}
+
+// SET and DELETE of a key that may be in a damaged container remove that container first.
+TEST(HostileWords, OfADamagedEntryDoNotHoldUpItsRemoval) {
+  const Bytes key = engine_test::key_at(hot_home, 1, 64);
+  const Setting damage = [&](HotChain& chain, Client& client) {
+    EXPECT_EQ(client.set(key, bytes_of("damaged")).answer, Answer::stored);
+    const std::uint64_t word = find_planted(*chain.store.server(), key)->container_offset + 8;
+    fabric::MemoryBlock& memory = chain.store.server()->memory();
+    memory.store(word, ~memory.load(word));
+  };
+  const auto set = [&](Client& client) { return outcome_of(client.set(key, bytes_of("new"))); };
+  const auto remove = [&](Client& client) { return outcome_of(client.remove(key)); };
+  EXPECT_GT(count_time_outs(hot_home + 1, set, damage), 0);
+  EXPECT_GT(count_time_outs(hot_home + 1, remove, damage), 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "engine/layout/container.h"
 #include "engine/layout/status_line.h"
@@ -95,7 +96,7 @@ struct TableBench::Parts {
   std::unique_ptr<fabric::MemoryRegion> whole_chunk;
   std::unique_ptr<fabric::Listener> listener;
   std::unique_ptr<engine::LoopbackConnector> connector;
-  std::unique_ptr<engine::EntryUpdater> updater;
+  std::unique_ptr<RivalUpdater> updater;
   std::unique_ptr<engine::ContainerReader> reader;
   std::unique_ptr<engine::RebindingCounter> rebindings;
   std::unique_ptr<engine::CleanupByShift> cleanup;
@@ -149,7 +150,7 @@ void TableBench::prepare(fabric::Host& host) {
   host.spawn({.name = "accept", .daemon = true}, [&parts] {
     for (;;) parts.connector->accept(*parts.listener->accept(fabric::never_ns));
   });
-  parts.updater = make_updater();
+  parts.updater = std::make_unique<RivalUpdater>(make_updater());
   parts.reader = std::make_unique<engine::ContainerReader>(
       host, parts.chunk, parts.book, *parts.connector, parts.whole_chunk->remote_key(),
       engine::allocate_local_memory(host, *parts.domain, 4'096).value());
@@ -180,6 +181,10 @@ engine::Entry TableBench::entry(std::uint64_t slot) const { return watcher_->ent
 
 void TableBench::set_entry(std::uint64_t slot, Entry entry) {
   parts_->chunk.block->store(options_.geometry.entry_offset(slot), entry.word());
+}
+
+void TableBench::set_rival(RivalUpdater::Rival rival) {
+  parts_->updater->set_rival(std::move(rival));
 }
 
 std::uint32_t TableBench::store_container(const Bytes& key) {
@@ -227,11 +232,14 @@ bool TableBench::plant_stand_in() {
 
 bool TableBench::plant_unreadable() {
   const auto slot = first_empty();
-  if (!slot) return false;
+  if (slot) plant_unreadable_at(*slot);
+  return slot.has_value();
+}
+
+void TableBench::plant_unreadable_at(std::uint64_t slot) {
   const Bytes nothing(engine::container_header_bytes);
   const auto offset = parts_->book.allocate(parts_->book.active_space(), nothing.size());
-  set_entry(*slot, entry(*slot).pointing_to(options_.geometry.to_units(offset)));
-  return true;
+  set_entry(slot, entry(slot).pointing_to(options_.geometry.to_units(offset)));
 }
 
 // Cleaning

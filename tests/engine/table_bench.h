@@ -25,6 +25,7 @@
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/trace.h"
 #include "tests/engine/final_state.h"
+#include "tests/engine/rival_updater.h"
 
 namespace falafel::engine_test {
 
@@ -51,6 +52,11 @@ class TableBench {
   // container.
   bool plant_stand_in();
   bool plant_unreadable();
+  void plant_unreadable_at(std::uint64_t slot);
+  // Sets entries directly and stores containers whose keys the watcher does not know.
+  void set_entry(std::uint64_t slot, engine::Entry entry);
+  std::uint32_t store_container(const Bytes& key);
+  void set_rival(RivalUpdater::Rival rival);
 
   // Cleans the table in a separate fiber, which is cancelled after `steps`. Returns false if it
   // finished before. The server's connections to itself break after `steps_to_break` steps.
@@ -74,9 +80,7 @@ class TableBench {
 
   void prepare(fabric::Host& host);
   std::unique_ptr<engine::EntryUpdater> make_updater();
-  std::uint32_t store_container(const Bytes& key);
   std::uint64_t home(const Bytes& key) const;
-  void set_entry(std::uint64_t slot, engine::Entry entry);
   std::optional<std::uint64_t> first_empty() const;
 
   TableBenchOptions options_;
