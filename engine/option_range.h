@@ -10,6 +10,9 @@
 
 namespace falafel::engine {
 
+// The sum of a few such durations and a point in time does not overflow.
+inline constexpr std::uint64_t longest_duration_ns = std::uint64_t{1} << 62;
+
 inline std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
                                                     std::uint64_t least, std::uint64_t most) {
   if (value >= least && value <= most) return std::nullopt;

@@ -21,18 +21,21 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options,
                                                const fabric::DeviceAttributes& device) {
   const auto longest_buffer_bytes =
       std::min<std::uint64_t>(std::uint64_t{1} << 30, device.max_message_bytes);
-  constexpr std::uint64_t longest_ns = std::uint64_t{1} << 62;
   const ReadaheadOptions& readahead = options.readahead;
   const std::array problems{
       find_out_of_range("readahead.chunk_entries", readahead.chunk_entries, 1,
                         std::min<std::uint64_t>(65'536, longest_buffer_bytes / entry_bytes)),
       find_out_of_range("readahead.container_bytes", readahead.container_bytes,
                         container_header_bytes, longest_buffer_bytes),
-      find_out_of_range("readahead.containers", readahead.containers, 1, max_containers_ahead),
+      // One chain of requests reads them together with the entries.
+      find_out_of_range("readahead.containers", readahead.containers, 1,
+                        std::min(max_containers_ahead, Session::requests_at_a_time(device) - 1)),
       find_out_of_range("max_operations_in_flight", options.max_operations_in_flight, 1, 4'096),
       find_out_of_range("renewal_percent", options.renewal_percent, 1, 100),
-      find_out_of_range("server_timeout_ns", options.server_timeout_ns, 1, longest_ns),
-      find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1, longest_ns),
+      find_out_of_range("connect_timeout_ns", options.connect_timeout_ns, 1, longest_duration_ns),
+      find_out_of_range("server_timeout_ns", options.server_timeout_ns, 1, longest_duration_ns),
+      find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1,
+                        longest_duration_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7)};
   for (const auto& problem : problems) {
     if (problem) return problem;
@@ -45,7 +48,11 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options,
 fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
                                                         const fabric::Address& server,
                                                         const ClientOptions& options) {
-  if (auto problem = find_invalid_option(options, host.device(0).attributes())) {
+  const fabric::DeviceAttributes& device = host.device(0).attributes();
+  if (auto problem = Session::find_lacking(device)) {
+    return fabric::make_error(fabric::ErrorCode::unsupported, std::move(*problem));
+  }
+  if (auto problem = find_invalid_option(options, device)) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
   auto session = std::make_shared<Session>(host, options);

@@ -68,7 +68,7 @@ class Client {
  public:
   // Waits. Errors: those of Device::connect (connection_refused with the server's reason,
   // unreachable); invalid_argument (an option out of range, a server of another version, an invalid
-  // superblock); out_of_memory.
+  // hello or superblock); unsupported (a device whose queues are too short); out_of_memory.
   static fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host,
                                                          const fabric::Address& server,
                                                          const ClientOptions& options);

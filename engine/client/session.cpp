@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "engine/client/operation.h"
 #include "engine/copy_bytes.h"
 #include "engine/layout/entry.h"
+#include "engine/option_range.h"
 
 namespace falafel::engine {
 namespace {
@@ -19,10 +21,31 @@ constexpr std::uint64_t line_bytes = 64;  // a cache line; slots share none
 std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
   const fabric::DeviceAttributes& device = host.device(0).attributes();
   const std::uint32_t wanted = (options.max_operations_in_flight + 1) * send_requests_per_operation;
-  return std::min({wanted, device.max_queue_requests, device.max_completions});
+  return std::min(wanted, Session::requests_at_a_time(device));
 }
 
 }  // namespace
+
+std::uint32_t Session::requests_at_a_time(const fabric::DeviceAttributes& device) {
+  return std::min(device.max_queue_requests, device.max_completions);
+}
+
+std::optional<std::string> Session::find_lacking(const fabric::DeviceAttributes& device) {
+  const auto need = [](std::string_view name, std::uint32_t has, std::uint64_t needed) {
+    return fmt::format("{} of the device is {}, and a client needs {}; use another device", name,
+                       has, needed);
+  };
+  if (device.max_queue_requests < receive_count) {
+    return need("max_queue_requests", device.max_queue_requests, receive_count);
+  }
+  if (device.max_completions < receive_count) {
+    return need("max_completions", device.max_completions, receive_count);
+  }
+  if (device.max_message_bytes < superblock_bytes) {
+    return need("max_message_bytes", device.max_message_bytes, superblock_bytes);
+  }
+  return std::nullopt;
+}
 
 Session::Session(fabric::Host& owner, const ClientOptions& client_options)
     : host(owner),
@@ -99,6 +122,12 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
         fmt::format("the server speaks version {}, this client version {}; use "
                     "a client of the server's version",
                     hello->version, layout_version));
+  }
+  if (auto problem = find_out_of_range("heartbeat_timeout_ns", hello->heartbeat_timeout_ns,
+                                       shortest_heartbeat_timeout_ns, longest_duration_ns)) {
+    return fabric::make_error(
+        fabric::ErrorCode::invalid_argument,
+        fmt::format("the server says that {}; it is broken, start it again", *problem));
   }
   return *hello;
 }

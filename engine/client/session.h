@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/client/cleanup_requests.h"
@@ -36,6 +37,11 @@ struct OperationSlot {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(fabric::Host& owner, const ClientOptions& client_options);
+
+  // Returns how many requests a queue of this device and its completion queue hold.
+  static std::uint32_t requests_at_a_time(const fabric::DeviceAttributes& device);
+  // Returns a message about an attribute of the device that is too small for a session.
+  static std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device);
 
   // Connects, reads the superblock and starts the fibers. Waits.
   fabric::Result<void> open(const fabric::Address& server);

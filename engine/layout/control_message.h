@@ -34,6 +34,7 @@ struct ServerHello {
   // the server gives up on a client after this time without a heartbeat
   std::uint64_t heartbeat_timeout_ns = 0;
 };
+inline constexpr std::uint64_t shortest_heartbeat_timeout_ns = 1'000;
 static_assert(sizeof(ClientHello) == 16);
 static_assert(sizeof(ServerHello) == 32 && sizeof(ServerHello) <= fabric::max_private_data_bytes);
 

@@ -54,6 +54,20 @@ Membership::~Membership() = default;
 
 std::uint32_t Membership::completions_per_client() { return ClientChannel::buffer_count; }
 
+std::optional<std::string> Membership::find_lacking(const fabric::DeviceAttributes& device) {
+  const auto need = [](std::string_view name, std::uint32_t has, std::uint64_t needed) {
+    return fmt::format("{} of the device is {}, and a server needs {}; use another device", name,
+                       has, needed);
+  };
+  if (device.max_queue_requests < ClientChannel::receive_count) {
+    return need("max_queue_requests", device.max_queue_requests, ClientChannel::receive_count);
+  }
+  if (device.max_completions < completions_per_client()) {
+    return need("max_completions", device.max_completions, completions_per_client());
+  }
+  return std::nullopt;
+}
+
 // Joining
 
 fabric::Result<std::unique_ptr<Membership::Client>> Membership::make_client() {

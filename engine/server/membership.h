@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/layout/control_message.h"
@@ -52,6 +53,8 @@ class Membership {
   ~Membership();
 
   static std::uint32_t completions_per_client();
+  // Returns a message about an attribute of the device that is too small for a client's connection.
+  static std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device);
 
   // Runs on the fiber that received the connection request.
   void accept(fabric::ConnectionRequest& request);

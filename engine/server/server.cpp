@@ -1,5 +1,6 @@
 #include "engine/server/server.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -9,23 +10,41 @@
 namespace falafel::engine {
 namespace {
 
-std::optional<std::string> find_invalid_option(const ServerOptions& options) {
-  constexpr std::uint64_t longest_ns = std::uint64_t{1} << 62;
+std::optional<std::string> find_invalid_option(const ServerOptions& options,
+                                               const fabric::DeviceAttributes& device) {
+  constexpr std::uint64_t longest_ns = longest_duration_ns;
   const std::array problems{
       find_invalid_geometry(options.geometry),
-      find_out_of_range("max_clients", options.max_clients, 1, 65'535),
-      find_out_of_range("heartbeat_timeout_ns", options.heartbeat_timeout_ns, 1'000, longest_ns),
+      find_out_of_range(
+          "max_clients", options.max_clients, 1,
+          std::min(65'535U, device.max_completions / Membership::completions_per_client())),
+      find_out_of_range("heartbeat_timeout_ns", options.heartbeat_timeout_ns,
+                        shortest_heartbeat_timeout_ns, longest_ns),
       find_out_of_range("flush_timeout_ns", options.flush_timeout_ns, 1, longest_ns),
       find_out_of_range("cleanup_percent", options.cleanup_percent, 0, 100),
       find_out_of_range("cleanup_interval_ns", options.cleanup_interval_ns, 1, longest_ns),
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1, longest_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7),
-      find_out_of_range("pipelined_updates", options.pipelined_updates, 1, 64),
+      find_out_of_range("pipelined_updates", options.pipelined_updates, 1,
+                        std::min({64U, device.max_queue_requests, device.max_completions - 1})),
       find_out_of_range("measurement_interval_ns", options.measurement_interval_ns, 0, longest_ns)};
   for (const auto& problem : problems) {
     if (problem) return problem;
   }
   return std::nullopt;
+}
+
+// Returns a message about an attribute of the device that is too small for a server.
+std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device) {
+  if (device.atomic_capability == fabric::AtomicCapability::none) {
+    return "the device does not support the atomics that the server needs to change entries";
+  }
+  if (device.max_message_bytes < ServerState::longest_request_bytes) {
+    return fmt::format(
+        "max_message_bytes of the device is {}, and a server needs {}; use another device",
+        device.max_message_bytes, ServerState::longest_request_bytes);
+  }
+  return Membership::find_lacking(device);
 }
 
 }  // namespace
@@ -44,13 +63,12 @@ std::string_view to_string(Breach breach) {
 
 fabric::Result<std::unique_ptr<Server>> Server::start(fabric::Host& host,
                                                       const ServerOptions& options) {
-  if (auto problem = find_invalid_option(options)) {
-    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
+  const fabric::DeviceAttributes& device = host.device(0).attributes();
+  if (auto problem = find_lacking(device)) {
+    return fabric::make_error(fabric::ErrorCode::unsupported, std::move(*problem));
   }
-  if (host.device(0).attributes().atomic_capability == fabric::AtomicCapability::none) {
-    return fabric::make_error(
-        fabric::ErrorCode::unsupported,
-        "the device does not support the atomics that the server needs to change entries");
+  if (auto problem = find_invalid_option(options, device)) {
+    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
   auto state = std::make_shared<ServerState>(host, options);
   if (const auto started = state->start(); !started) {

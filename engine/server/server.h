@@ -126,8 +126,8 @@ class ServerState;
 class Server {
  public:
   // Waits until the server accepts connections. Errors: invalid_argument (an option out of range),
-  // out_of_memory, address_in_use, unsupported (a device without atomics). After an error, the host
-  // and the service can be used again.
+  // out_of_memory, address_in_use, unsupported (a device without atomics, or whose queues are too
+  // short). After an error, the host and the service can be used again.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host,
                                                        const ServerOptions& options);
   // Stops the server without waiting.

@@ -126,12 +126,11 @@ fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
 }
 
 fabric::Result<void> ServerState::prepare_reader() {
-  constexpr std::uint64_t read_bytes = 4'096;
   auto chunk = domain_->register_memory(chunk_.block, 0, chunk_.geometry.chunk_bytes(),
                                         {.remote_read = true});
   if (!chunk) return tl::unexpected(chunk.error());
   whole_chunk_ = std::move(*chunk);
-  auto buffer = allocate_local_memory(host_, *domain_, read_bytes);
+  auto buffer = allocate_local_memory(host_, *domain_, longest_request_bytes);
   if (!buffer) return tl::unexpected(buffer.error());
   reader_.emplace(host_, chunk_, *book_, *loopback_, whole_chunk_->remote_key(),
                   std::move(*buffer));

@@ -28,6 +28,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
  public:
   ServerState(fabric::Host& owner, const ServerOptions& server_options);
 
+  static constexpr std::uint32_t longest_request_bytes = 4'096;
+
   fabric::Result<void> start();  // waits
   void stop();
   void stop_and_wait();

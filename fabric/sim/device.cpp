@@ -14,24 +14,19 @@ using fabric::make_error;
 using fabric::Result;
 using fabric::Transport;
 
-namespace {
-constexpr std::uint32_t max_queue_requests = 16'384;
-constexpr std::uint32_t max_completions = 1U << 20U;
-}  // namespace
-
 DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host) {
   const SimulationOptions& options = world.options;
   attributes_.atomic_capability = options.atomic_capability;
   attributes_.mtu_bytes = static_cast<std::uint32_t>(options.mtu_bytes);
   attributes_.max_message_bytes = static_cast<std::uint32_t>(options.max_message_bytes);
   attributes_.max_inline_bytes = static_cast<std::uint32_t>(options.max_inline_bytes);
-  attributes_.max_queue_requests = max_queue_requests;
-  attributes_.max_completions = max_completions;
+  attributes_.max_queue_requests = host.options().max_queue_requests;
+  attributes_.max_completions = host.options().max_completions;
   attributes_.max_outstanding_reads_and_atomics =
       static_cast<std::uint32_t>(options.max_outstanding_reads_and_atomics);
   attributes_.supports_unreliable_connection = true;
   attributes_.supports_unreliable_datagram = true;
-  attributes_.destruction_drains = host.destruction_drains();
+  attributes_.destruction_drains = host.options().destruction_drains;
 }
 
 void DeviceCore::release(const std::byte* word) {

@@ -34,10 +34,7 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
                    std::function<void(fabric::Host&)> boot)
     : world_(world),
       index_(index),
-      name_(options.name),
-      role_(options.role),
-      max_registrations_(options.max_registrations),
-      destruction_drains_(options.destruction_drains),
+      options_(options),
       boot_(std::move(boot)),
       devices_(&world.arena),
       listeners_(&world.arena),
@@ -54,8 +51,8 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
 HostCore::~HostCore() = default;
 
 fabric::Device& HostCore::device(std::size_t index) {
-  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}", name_,
-                 devices_.size(), index);
+  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}",
+                 options_.name, devices_.size(), index);
   return *devices_[index];
 }
 
@@ -67,7 +64,7 @@ Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint
   if (size_bytes <= max_block_bytes) block = std::make_shared<BlockCore>(world_, *this, size_bytes);
   if (block == nullptr || block->data() == nullptr) {
     return make_error(ErrorCode::out_of_memory,
-                      fmt::format("{} bytes cannot be had on {}", size_bytes, name_));
+                      fmt::format("{} bytes cannot be had on {}", size_bytes, options_.name));
   }
   return std::shared_ptr<fabric::MemoryBlock>(std::move(block));
 }
@@ -76,7 +73,7 @@ fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::functi
   const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
   world_.fibers.push_back(world_.make<Fiber>(world_, *this, id, options, std::move(body)));
   world_.trace.introduce(
-      {.kind = SubjectKind::fiber, .number = id, .host = name_, .name = options.name});
+      {.kind = SubjectKind::fiber, .number = id, .host = options_.name, .name = options.name});
   Fiber& fiber = *world_.fibers.back();
   if (!alive_) {
     fiber.unwind();  // the host is dead: it never runs
@@ -90,7 +87,7 @@ fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::functi
 
 Fiber& HostCore::own_fiber(fabric::FiberId fiber) const {
   FALAFEL_ASSERT(fiber < world_.fibers.size() && &world_.fibers[fiber]->host() == this,
-                 "host {} has no fiber {}", name_, fiber);
+                 "host {} has no fiber {}", options_.name, fiber);
   return *world_.fibers[fiber];
 }
 
@@ -128,7 +125,7 @@ void HostCore::start() {
   alive_ = true;
   ++incarnation_;
   world_.trace.record({.kind = EventKind::host_started, .subject = index_});
-  spawn({.name = name_}, [this] { boot_(*this); });
+  spawn({.name = options_.name}, [this] { boot_(*this); });
 }
 
 // The network hears nothing of it; what had been sent travels on. Then the program unwinds.
@@ -182,7 +179,8 @@ void HostCore::resume_fibers() {
 }
 
 void HostCore::report_pause(bool begins) const {
-  world_.trace.report_pause({.kind = SubjectKind::host, .number = index_, .host = name_}, begins);
+  world_.trace.report_pause({.kind = SubjectKind::host, .number = index_, .host = options_.name},
+                            begins);
 }
 
 void HostCore::break_connections() {

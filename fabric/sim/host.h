@@ -25,7 +25,7 @@ class HostCore final : public fabric::Host {
   HostCore(const HostCore&) = delete;
   HostCore& operator=(const HostCore&) = delete;
 
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return options_.name; }
   std::size_t device_count() const override { return devices_.size(); }
   fabric::Device& device(std::size_t index) override;
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
@@ -44,13 +44,12 @@ class HostCore final : public fabric::Host {
 
   std::uint32_t index() const { return index_; }
   std::uint32_t incarnation() const { return incarnation_; }
-  Role role() const { return role_; }
-  std::size_t max_registrations() const { return max_registrations_; }
+  Role role() const { return options_.role; }
   bool alive() const { return alive_; }
   bool paused() const { return paused_; }
   bool stopped() const { return stopped_; }  // paused without end
   bool holds_landing() const { return holds_landing_; }
-  bool destruction_drains() const { return destruction_drains_; }
+  const HostOptions& options() const { return options_; }
 
   void start();  // the first time, or again after a crash
   void crash();
@@ -75,10 +74,7 @@ class HostCore final : public fabric::Host {
 
   World& world_;
   std::uint32_t index_;
-  std::string name_;
-  Role role_;
-  std::size_t max_registrations_;
-  bool destruction_drains_;
+  HostOptions options_;
   std::function<void(fabric::Host&)> boot_;
   std::pmr::vector<Owned<DeviceCore>> devices_;
   std::pmr::vector<ListenerCore*> listeners_;

@@ -228,11 +228,11 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
                       fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
                                   length_bytes, size_bytes));
   }
-  if (host_.max_registrations() != HostOptions::without_limit &&
-      world_.regions.count_valid(host_) >= host_.max_registrations()) {
+  const std::size_t most = host_.options().max_registrations;
+  if (most != HostOptions::without_limit && world_.regions.count_valid(host_) >= most) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("{} has all of its {} registrations; allow more, or revoke some",
-                                  host_.name(), host_.max_registrations()));
+                                  host_.name(), most));
   }
   if (world_.strikes(FaultKind::registration_failure, ChoiceKind::registration)) {
     world_.count(FaultKind::registration_failure);

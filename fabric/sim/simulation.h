@@ -80,7 +80,10 @@ struct HostOptions {
   std::size_t device_count = 1;
   // At the same time; more are out_of_memory, as where the system limits locked memory.
   std::size_t max_registrations = without_limit;
-  bool destruction_drains = false;  // DeviceAttributes
+  // DeviceAttributes of each of its devices.
+  std::uint32_t max_queue_requests = 16'384;
+  std::uint32_t max_completions = 1U << 20U;
+  bool destruction_drains = false;
 
   static constexpr std::size_t without_limit = std::numeric_limits<std::size_t>::max();
 };

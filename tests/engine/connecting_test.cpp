@@ -21,6 +21,7 @@ namespace {
 using fabric::ErrorCode;
 
 constexpr std::uint16_t service = 7;
+const fabric::Address server_address{.host = "server", .service = service};
 
 std::optional<fabric::Error> error_of(const auto& result) {
   if (result.has_value()) return std::nullopt;
@@ -34,14 +35,27 @@ void expect_error(const std::optional<fabric::Error>& error, ErrorCode code,
   EXPECT_NE(error->detail.find(named), std::string::npos) << named << ": " << error->detail;
 }
 
-// Runs two hosts; the first one is named "server".
-void run_hosts(const HostBody& server, const HostBody& client) {
+struct HostOfTest {
+  HostBody body = [](fabric::Host&) {};
+  std::uint32_t max_queue_requests = 100;
+  std::uint32_t max_completions = 10'000;
+};
+
+// Runs two hosts, named "server" and "client".
+void run_hosts(const HostOfTest& server, const HostOfTest& client) {
   fabric::FiberStackPool stacks;
   const sim::SimulationOptions options;
   const auto strategy = sim::make_strategy(options, 1);
   sim::Simulation simulation(options, *strategy, stacks);
-  simulation.add_host({.name = "server", .role = sim::Role::server}, server);
-  simulation.add_host({.name = "client"}, client);
+  simulation.add_host({.name = "server",
+                       .role = sim::Role::server,
+                       .max_queue_requests = server.max_queue_requests,
+                       .max_completions = server.max_completions},
+                      server.body);
+  simulation.add_host({.name = "client",
+                       .max_queue_requests = client.max_queue_requests,
+                       .max_completions = client.max_completions},
+                      client.body);
   const sim::RunResult result = simulation.run();
   EXPECT_EQ(result.outcome, sim::Outcome::completed) << result.explanation;
 }
@@ -49,11 +63,11 @@ void run_hosts(const HostBody& server, const HostBody& client) {
 // Options
 
 void expect_server_refused(const engine::ServerOptions& options, std::string_view named) {
-  run_hosts(
-      [&](fabric::Host& host) {
-        expect_error(error_of(Server::start(host, options)), ErrorCode::invalid_argument, named);
-      },
-      [](fabric::Host&) {});
+  run_hosts({[&](fabric::Host& host) {
+              expect_error(error_of(Server::start(host, options)), ErrorCode::invalid_argument,
+                           named);
+            }},
+            {});
 }
 
 TEST(ServerOptions, OutOfRangeAreNamed) {
@@ -72,14 +86,13 @@ TEST(ServerOptions, OutOfRangeAreNamed) {
 }
 
 TEST(ServerOptions, ServiceMustBeFree) {
-  run_hosts(
-      [](fabric::Host& host) {
-        const auto first = Server::start(host, {.service = service});
-        ASSERT_TRUE(first) << first.error().detail;
-        expect_error(error_of(Server::start(host, {.service = service})), ErrorCode::address_in_use,
-                     "");
-      },
-      [](fabric::Host&) {});
+  run_hosts({[](fabric::Host& host) {
+              const auto first = Server::start(host, {.service = service});
+              ASSERT_TRUE(first) << first.error().detail;
+              expect_error(error_of(Server::start(host, {.service = service})),
+                           ErrorCode::address_in_use, "");
+            }},
+            {});
 }
 
 // A failed start undoes its earlier steps, so that the program can retry immediately.
@@ -121,6 +134,8 @@ TEST(ClientOptions, OutOfRangeAreNamed) {
   expect_client_refused({.max_operations_in_flight = 0}, "max_operations_in_flight");
   expect_client_refused({.renewal_percent = 0}, "renewal_percent");
   expect_client_refused({.renewal_percent = 101}, "renewal_percent");
+  expect_client_refused({.connect_timeout_ns = fabric::never_ns}, "connect_timeout_ns");
+  expect_client_refused({.server_timeout_ns = fabric::never_ns}, "server_timeout_ns");
 }
 
 TEST(ClientOptions, ReadAheadNoMoreThanOneRequestOfTheDevice) {
@@ -167,15 +182,80 @@ TEST(ClientOptions, AtTheEndsOfTheirRangesWork) {
   }
 }
 
+// Devices with short queues
+
+std::optional<fabric::Error> start_server(std::uint32_t max_queue_requests,
+                                          std::uint32_t max_completions,
+                                          const engine::ServerOptions& options) {
+  std::optional<fabric::Error> error;
+  run_hosts({.body = [&](fabric::Host& host) { error = error_of(Server::start(host, options)); },
+             .max_queue_requests = max_queue_requests,
+             .max_completions = max_completions},
+            {});
+  return error;
+}
+
+TEST(SmallDevices, OfServersAreNamed) {
+  const engine::ServerOptions small{.max_clients = 1, .pipelined_updates = 8};
+  EXPECT_FALSE(start_server(8, 12, small));
+  expect_error(start_server(7, 12, small), ErrorCode::unsupported, "max_queue_requests");
+  expect_error(start_server(8, 11, small), ErrorCode::unsupported, "max_completions");
+  expect_error(start_server(8, 100, {.max_clients = 9, .pipelined_updates = 8}),
+               ErrorCode::invalid_argument, "max_clients is 9 but must be from 1 to 8");
+  expect_error(start_server(8, 100, {.max_clients = 1, .pipelined_updates = 9}),
+               ErrorCode::invalid_argument, "pipelined_updates is 9 but must be from 1 to 8");
+  expect_error(start_server(100, 12, {.max_clients = 1, .pipelined_updates = 12}),
+               ErrorCode::invalid_argument, "pipelined_updates is 12 but must be from 1 to 11");
+}
+
+// Connects a client and uses it. One chain of requests reads up to `containers` and the entries again.
+std::optional<fabric::Error> use_client(std::uint32_t max_queue_requests,
+                                        std::uint32_t max_completions, std::uint32_t containers) {
+  std::optional<fabric::Error> error;
+  run_hosts({[](fabric::Host& host) {
+              host.spawn({.name = "serving", .daemon = true}, [&host] {
+                const auto server =
+                    Server::start(host, {.geometry = {.table_entries = 16}, .service = service});
+                host.sleep_until(fabric::never_ns);
+              });
+            }},
+            {.body =
+                 [&](fabric::Host& host) {
+                   host.sleep_until(millisecond_ns);
+                   const auto client = Client::connect(
+                       host, server_address,
+                       {.readahead = {.containers = containers, .adaptive = false}});
+                   error = error_of(client);
+                   for (int number = 0; client && number < 14; ++number) {
+                     const Bytes key = bytes_of(fmt::format("key {}", number));
+                     EXPECT_EQ((*client)->set(key, key).answer, Answer::stored);
+                     EXPECT_EQ((*client)->get(key).value, key);
+                     EXPECT_EQ((*client)->get(bytes_of("none")).answer, Answer::not_found);
+                   }
+                 },
+             .max_queue_requests = max_queue_requests,
+             .max_completions = max_completions});
+  return error;
+}
+
+TEST(SmallDevices, OfClientsAreNamed) {
+  EXPECT_FALSE(use_client(9, 9, 8));
+  EXPECT_FALSE(use_client(4, 4, 3));
+  expect_error(use_client(8, 9, 8), ErrorCode::invalid_argument,
+               "readahead.containers is 8 but must be from 1 to 7");
+  expect_error(use_client(9, 8, 8), ErrorCode::invalid_argument,
+               "readahead.containers is 8 but must be from 1 to 7");
+  expect_error(use_client(3, 9, 1), ErrorCode::unsupported, "max_queue_requests");
+  expect_error(use_client(9, 3, 1), ErrorCode::unsupported, "max_completions");
+}
+
 // No server, or too many clients
 
 TEST(Connecting, WhereNobodyListensIsRefused) {
-  run_hosts([](fabric::Host&) {},
-            [](fabric::Host& host) {
-              expect_error(
-                  error_of(Client::connect(host, {.host = "server", .service = service}, {})),
-                  ErrorCode::connection_refused, "");
-            });
+  run_hosts({}, {[](fabric::Host& host) {
+              expect_error(error_of(Client::connect(host, server_address, {})),
+                           ErrorCode::connection_refused, "");
+            }});
 }
 
 TEST(Connecting, ToADeadServerIsGivenUpInTime) {
@@ -251,16 +331,18 @@ void serve_falsely(fabric::Host& host, const FakeServer& fake) {
   host.sleep_until(fabric::never_ns);
 }
 
-std::optional<fabric::Error> connect_to(const FakeServer& fake) {
+std::optional<fabric::Error> connect_to(
+    const FakeServer& fake, const std::function<void(Client&)>& body = [](Client&) {}) {
   std::optional<fabric::Error> error;
-  run_hosts(
-      [&](fabric::Host& host) {
-        host.spawn({.name = "fake", .daemon = true}, [&] { serve_falsely(host, fake); });
-      },
-      [&](fabric::Host& host) {
-        host.sleep_until(millisecond_ns);
-        error = error_of(Client::connect(host, {.host = "server", .service = service}, {}));
-      });
+  run_hosts({[&](fabric::Host& host) {
+              host.spawn({.name = "fake", .daemon = true}, [&] { serve_falsely(host, fake); });
+            }},
+            {[&](fabric::Host& host) {
+              host.sleep_until(millisecond_ns);
+              const auto client = Client::connect(host, server_address, {});
+              if (client) body(**client);
+              error = error_of(client);
+            }});
   return error;
 }
 
@@ -273,6 +355,17 @@ TEST(FakeServers, AreSeenThroughByTheirHello) {
   expect_error(connect_to({.hello_bytes = 0}), ErrorCode::invalid_argument, "not a Falafel server");
   expect_error(connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.version = 9; }}),
                ErrorCode::invalid_argument, "version 9");
+}
+
+// A time-out of zero would make the client send heartbeats without a pause; a huge one overflows.
+TEST(FakeServers, AreSeenThroughByTheirTimes) {
+  for (const std::uint64_t timeout_ns : {std::uint64_t{0}, std::uint64_t{999}, fabric::never_ns}) {
+    expect_error(
+        connect_to(
+            {.alter_hello =
+                 [&](engine::ServerHello& hello) { hello.heartbeat_timeout_ns = timeout_ns; }}),
+        ErrorCode::invalid_argument, fmt::format("heartbeat_timeout_ns is {}", timeout_ns));
+  }
 }
 
 TEST(FakeServers, AreSeenThroughByTheirSuperblock) {
@@ -294,6 +387,14 @@ TEST(FakeServers, WhoseMemoryCannotBeReadAreUnreachable) {
   expect_error(
       connect_to({.alter_hello = [](engine::ServerHello& hello) { hello.chunk_key ^= 1; }}),
       ErrorCode::unreachable, "superblock");
+}
+
+TEST(FakeServers, WhoseTableCannotBeReadLoseTheClient) {
+  const auto alter = [](engine::ServerHello& hello) { hello.table_key ^= 1; };
+  EXPECT_FALSE(connect_to({.alter_hello = alter}, [](Client& client) {
+    EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::disconnected);
+    EXPECT_FALSE(client.is_connected());
+  }));
 }
 
 // The server rejects peers that are not clients and continues to work.
