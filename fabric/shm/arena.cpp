@@ -60,6 +60,14 @@ Result<std::shared_ptr<MappedArena>> MappedArena::map(const FileDescriptor& file
     return make_error(ErrorCode::invalid_argument,
                       "the peer's shared memory is none of this store");
   }
+  // A process that accesses a page beyond the end of the file is killed. Seals are never removed.
+  const int seals = ::fcntl(file.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        "the peer can shrink its shared memory (it lacks the seal F_SEAL_SHRINK); use "
+        "a peer of this version");
+  }
   const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
   void* base = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                       file.get(), 0);
@@ -84,9 +92,10 @@ Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool hug
       huge_pages ? huge_page_bytes : static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t first = round_up(fixed_part_bytes, page_bytes);
   const std::uint64_t size_bytes = round_up(first + limit_bytes, page_bytes);
-  FileDescriptor file(
-      ::memfd_create("falafel", MFD_CLOEXEC | (huge_pages ? MFD_HUGETLB | MFD_HUGE_2MB : 0U)));
-  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(size_bytes)) != 0) {
+  FileDescriptor file(::memfd_create(
+      "falafel", MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge_pages ? MFD_HUGETLB | MFD_HUGE_2MB : 0U)));
+  if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(size_bytes)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("a file in memory of {} bytes cannot be made: {}{}", size_bytes,
                                   std::strerror(errno),

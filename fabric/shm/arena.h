@@ -36,7 +36,8 @@ class FileDescriptor {
 // The shared memory of a process, mapped by this one.
 class MappedArena {
  public:
-  // Errors: invalid_argument (no arena, or of another version), out_of_memory.
+  // Errors: invalid_argument (no arena, one of another version, or one that can shrink),
+  // out_of_memory.
   static fabric::Result<std::shared_ptr<MappedArena>> map(const FileDescriptor& file);
   MappedArena(std::byte* base, std::uint64_t size_bytes) : base_(base), size_bytes_(size_bytes) {}
   ~MappedArena();

@@ -111,7 +111,7 @@ class QueuePair final : public fabric::QueuePair {
   fabric::Result<void> initialize();
   fabric::Result<void> become_ready_to_receive(const Route& route);
   fabric::Result<void> become_ready_to_send(const Route& route);
-  bool enter_error() const;
+  void enter_error() const;
   bool is_in_error_by_device() const;
   void let_answer_leave() const;
 

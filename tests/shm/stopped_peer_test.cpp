@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -288,33 +290,88 @@ TEST_F(StoppedPeerTest, InTheMiddleOfConnectingKeepsNobodyOut) {
   EXPECT_EQ(::waitpid(responder, nullptr, WNOHANG), 0) << "it has ended";
 }
 
-// Connects with a hello that describes an endpoint of the test's choice.
-void call(const std::filesystem::path& path, const shm::Arena& arena, std::uint64_t endpoint) {
+// Callers that break the rules
+
+// The shared memory of a caller, with an endpoint.
+struct MemoryOfCaller {
+  std::unique_ptr<shm::Arena> arena = shm::Arena::create(mebibyte, false, {1, 2}).value();
+  std::uint64_t place = arena->allocate(4'096).value();
+  shm::Endpoint& endpoint = arena->mapping()->object_at<shm::Endpoint>(place);
+
+  MemoryOfCaller() { endpoint.wake_word = shm::wake_word_table_offset; }
+};
+
+// Connects with a message that describes memory of the test's choice, and returns the answer.
+shm::ReceivedMessage call(const std::filesystem::path& path, const shm::ArenaId& id,
+                          const shm::FileDescriptor& memory, std::uint64_t endpoint) {
   const auto socket = shm::connect_to(path).value();
   shm::HandshakeMessage message;
-  message.arena = arena.mapping()->header().id;
+  message.arena = id;
   message.endpoint = endpoint;
-  shm::send_message(socket.get(), std::as_bytes(std::span(&message, 1)), &arena.file());
-  std::this_thread::sleep_for(100ms);
+  shm::send_message(socket.get(), std::as_bytes(std::span(&message, 1)), &memory);
+  std::array<std::byte, sizeof message> answer;
+  for (;;) {
+    auto received = shm::receive_message(socket.get(), answer);
+    if (received.kind != shm::ReceivedMessage::Kind::nothing_yet) return received;
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+void expect_refused(Responder& responder, std::string_view why) {
+  const auto request = responder.listener->accept(responder.host.now_ns() + 20 * second_ns);
+  ASSERT_NE(request, nullptr);
+  const auto accepted = request->accept(responder.options(), {});
+  ASSERT_FALSE(accepted.has_value()) << why;
+  EXPECT_EQ(accepted.error().code, fabric::ErrorCode::invalid_argument);
+  EXPECT_NE(accepted.error().detail.find(why), std::string::npos) << accepted.error().detail;
 }
 
 TEST_F(StoppedPeerTest, WhoseEndpointIsNowhereIsRefused) {
   const auto path = shm::socket_path(directory_, "responder", service);
-  const auto arena = shm::Arena::create(mebibyte, false, {1, 2}).value();
-  auto& endpoint = arena->mapping()->object_at<shm::Endpoint>(arena->allocate(4'096).value());
-  endpoint.wake_word = std::uint64_t{1} << 50;
-  const auto own =
-      static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&endpoint) - arena->mapping()->at(0));
+  MemoryOfCaller memory;
+  memory.endpoint.wake_word = std::uint64_t{1} << 50;
   respond([&](Responder& responder) {
     for (const std::uint64_t place :
-         {std::uint64_t{1} << 50, std::uint64_t{8}, ~std::uint64_t{63}, own}) {
-      const std::jthread caller([&] { call(path, *arena, place); });
-      const auto request = responder.listener->accept(responder.host.now_ns() + 20 * second_ns);
-      ASSERT_NE(request, nullptr);
-      const auto accepted = request->accept(responder.options(), {});
-      ASSERT_FALSE(accepted.has_value()) << place;
-      EXPECT_EQ(accepted.error().code, fabric::ErrorCode::invalid_argument);
+         {std::uint64_t{1} << 50, std::uint64_t{8}, ~std::uint64_t{63}, memory.place}) {
+      const std::jthread caller([&] { call(path, {1, 2}, memory.arena->file(), place); });
+      expect_refused(responder, "is not within its memory");
     }
+  });
+}
+
+// A process that accesses a page beyond the end of the file is killed by SIGBUS.
+TEST_F(StoppedPeerTest, CannotShrinkTheMemoryOfOthers) {
+  const auto path = shm::socket_path(directory_, "responder", service);
+  MemoryOfCaller memory;
+  respond([&](Responder& responder) {
+    shm::FileDescriptor theirs;
+    std::jthread caller([&] {
+      theirs = call(path, {1, 2}, memory.arena->file(), memory.place).attached;
+    });
+    responder.accept();
+    caller.join();
+    ASSERT_TRUE(theirs.is_open());
+    struct stat status {};
+    ASSERT_EQ(::fstat(theirs.get(), &status), 0);
+    for (const off_t size_bytes : {off_t{0}, status.st_size - 4'096, status.st_size + 4'096}) {
+      ASSERT_NE(::ftruncate(theirs.get(), size_bytes), 0) << size_bytes;
+      EXPECT_EQ(errno, EPERM) << size_bytes;
+    }
+    responder.target->store(target_bytes - 8, 1);
+  });
+}
+
+TEST_F(StoppedPeerTest, WhoseOwnMemoryCanShrinkIsRefused) {
+  const auto path = shm::socket_path(directory_, "responder", service);
+  const MemoryOfCaller memory;
+  const std::uint64_t size_bytes = memory.arena->mapping()->size_bytes();
+  const shm::FileDescriptor unsealed(::memfd_create("unsealed", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(unsealed.get(), static_cast<off_t>(size_bytes)), 0);
+  ASSERT_EQ(::pwrite(unsealed.get(), memory.arena->mapping()->at(0), size_bytes, 0),
+            static_cast<ssize_t>(size_bytes));
+  respond([&](Responder& responder) {
+    const std::jthread caller([&] { call(path, {1, 2}, unsealed, memory.place); });
+    expect_refused(responder, "can shrink its shared memory");
   });
 }
 
