@@ -25,6 +25,22 @@ class WatchedTable {
     change(slot, entry);
     return entry;
   }
+  // Puts two keys of one chain into slots 1 and 2. The first one is deleted, and its entry is locked.
+  // Returns the entry of the second one.
+  Entry put_chain_with_a_hole() {
+    const Entry first = put(1, memory_.key_at(1)).with_deleted();
+    const Entry second = put(2, memory_.key_at(1, 1));
+    change(1, first);
+    change(1, first.with_locked());
+    return second;
+  }
+  void empty(std::uint64_t slot) { change(slot, Entry().with_next_tag(30)); }
+
+  void expect_unreachable_key_without(std::uint64_t slot) {
+    expect_no_violation();
+    empty(slot);
+    expect("table.unreachable-key");
+  }
   void expect_no_violation() const {
     EXPECT_EQ(watch_.judgement().verdict, Verdict::holds) << watch_.judgement().explanation;
   }
@@ -56,10 +72,7 @@ TEST(TableWatch, AcceptsInsertionOverwriteDeletionAndMove) {
 // The second key of a chain moves to the first one's slot, with one entry locked at a time.
 TEST(TableWatch, AcceptsThatLockedEntriesAreRebound) {
   WatchedTable table;
-  const Entry first = table.put(1, table.memory_.key_at(1)).with_deleted();
-  const Entry second = table.put(2, table.memory_.key_at(1, 1));
-  table.change(1, first);
-  table.change(1, first.with_locked());
+  const Entry second = table.put_chain_with_a_hole();
   EXPECT_TRUE(table.watch_.is_any_locked());
   table.change(2, second.with_locked());
   table.change(1, second.with_next_tag(30));
@@ -92,10 +105,7 @@ TEST(TableWatch, FindsAKeyInTwoSlots) {
 
 TEST(TableWatch, FindsAKeyThatIsUnlockedBeforeTheOtherEntryOfItIsLocked) {
   WatchedTable table;
-  const Entry first = table.put(1, table.memory_.key_at(1)).with_deleted();
-  const Entry second = table.put(2, table.memory_.key_at(1, 1));
-  table.change(1, first);
-  table.change(1, first.with_locked());
+  const Entry second = table.put_chain_with_a_hole();
   table.change(1, second.with_next_tag(30));
   table.expect("table.duplicate-key");
 }
@@ -110,18 +120,14 @@ TEST(TableWatch, AcceptsALockedEmptySlotOnTheWay) {
   WatchedTable table;
   table.change(1, Entry().with_locked());
   table.put(2, table.memory_.key_at(1));
-  table.expect_no_violation();
-  table.change(1, Entry().with_next_tag(30));
-  table.expect("table.unreachable-key");
+  table.expect_unreachable_key_without(1);
 }
 
 TEST(TableWatch, FindsASlotThatIsEmptiedInTheMiddleOfAChain) {
   WatchedTable table;
   table.put(3, table.memory_.key_at(3));
   table.put(0, table.memory_.key_at(3, 1));  // wraps around at the end of the table
-  table.expect_no_violation();
-  table.change(3, Entry().with_next_tag(30));
-  table.expect("table.unreachable-key");
+  table.expect_unreachable_key_without(3);
 }
 
 TEST(TableWatch, SaysNothingOfDeletedKeysThatNoSearchReaches) {
@@ -129,7 +135,7 @@ TEST(TableWatch, SaysNothingOfDeletedKeysThatNoSearchReaches) {
   table.put(1, table.memory_.key_at(1));
   const Entry second = table.put(2, table.memory_.key_at(1, 1));
   table.change(2, second.with_deleted());
-  table.change(1, Entry().with_next_tag(30));
+  table.empty(1);
   table.expect_no_violation();
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/layout/container.h"
 #include "tests/engine/raw_client.h"
+#include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -32,18 +33,10 @@ StoreOptions options_of_few_regions(std::uint64_t regions, std::uint64_t seed = 
   return options;
 }
 
-StoreRun run_to_its_end(Store& store) {
-  StoreRun run = store.run();
-  EXPECT_TRUE(run.problems.empty()) << describe(run);
-  return run;
-}
-
 // Regions held by others
 
 TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(options_of_few_regions(2, seed), stacks);
     int idle = 0;
     bool is_over = false;
@@ -63,9 +56,9 @@ TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
       EXPECT_LE(host.now_ns() - start_ns, sharing_timeout_ns) << "the idle ones were given up";
       is_over = true;
     });
-    const StoreRun run = run_to_its_end(store);
+    const StoreRun run = run_without_problems(store);
     EXPECT_EQ(run.state.contents.size(), 3U);
-  }
+  });
 }
 
 // Room in the mature space for their regions counts as used until the regions return.
@@ -89,13 +82,11 @@ TEST(IdleClients, GiveTheRoomForTheirRegionsBack) {
     EXPECT_EQ(client.set(shared_key(2), bytes_of("2")).answer, Answer::stored);
     is_over = true;
   });
-  run_to_its_end(store);
+  run_without_problems(store);
 }
 
 TEST(ActiveClients, ShareASingleRegion) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(options_of_few_regions(1, seed), stacks);
     for (int number = 0; number < 3; ++number) {
       store.add_client([number](fabric::Host&, Client& client) {
@@ -104,16 +95,14 @@ TEST(ActiveClients, ShareASingleRegion) {
         }
       });
     }
-    const StoreRun run = run_to_its_end(store);
+    const StoreRun run = run_without_problems(store);
     EXPECT_EQ(run.inspection.statistics.clients_fenced, 3U) << "they said goodbye, no one else did";
-  }
+  });
 }
 
 // The requests of its last SET complete without the fiber, so its region can be returned.
 TEST(CancelledFiber, KeepsNoRegion) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(30, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(options_of_few_regions(1, seed), stacks);
     bool is_cancelled = false;
     bool is_over = false;
@@ -134,8 +123,8 @@ TEST(CancelledFiber, KeepsNoRegion) {
       EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
       is_over = true;
     });
-    run_to_its_end(store);
-  }
+    run_without_problems(store);
+  });
 }
 
 // The client holds a region, answers every quiescence request, and returns nothing.
@@ -163,7 +152,7 @@ TEST(ClientThatKeepsItsRegion, IsGivenUpWithinTheHeartbeatTimeout) {
     EXPECT_LE(host.now_ns() - start_ns, 2 * sharing_timeout_ns);
     is_over = true;
   });
-  run_to_its_end(store);
+  run_without_problems(store);
 }
 
 TEST(ClientWhoseRequestHasNoSuchNeed, IsExpelled) {
@@ -176,7 +165,7 @@ TEST(ClientWhoseRequestHasNoSuchNeed, IsExpelled) {
     host.sleep_until(host.now_ns() + millisecond_ns);
     EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::malformed_message);
   });
-  run_to_its_end(store);
+  run_without_problems(store);
 }
 
 // Full memory
@@ -192,9 +181,7 @@ int fill(Client& client, const Bytes& value) {
 }
 
 TEST(FullMemory, CanBeOverwrittenForEver) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(10, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(options_of_few_regions(3, seed), stacks);
     int fitted = 0;
     store.add_client([&](fabric::Host&, Client& client) {
@@ -209,9 +196,9 @@ TEST(FullMemory, CanBeOverwrittenForEver) {
         EXPECT_EQ(client.set(bytes_of("new"), Bytes(100)).answer, Answer::out_of_memory);
       }
     });
-    const StoreRun run = run_to_its_end(store);
+    const StoreRun run = run_without_problems(store);
     EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(fitted));
-  }
+  });
 }
 
 TEST(FullMemory, IsNotForLongerValuesOrKeysThatWereDeleted) {
@@ -225,13 +212,11 @@ TEST(FullMemory, IsNotForLongerValuesOrKeysThatWereDeleted) {
     EXPECT_EQ(client.set(shared_key(1), Bytes(50)).answer, Answer::stored);
     EXPECT_EQ(client.get(shared_key(1)).value, Bytes(50));
   });
-  run_to_its_end(store);
+  run_without_problems(store);
 }
 
 TEST(FullMemory, CanBeOverwrittenBySeveralAtOnce) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(10, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(options_of_few_regions(3, seed), stacks);
     int fitted = 0;
     for (int party = 0; party < 3; ++party) {
@@ -244,8 +229,8 @@ TEST(FullMemory, CanBeOverwrittenBySeveralAtOnce) {
         }
       });
     }
-    run_to_its_end(store);
-  }
+    run_without_problems(store);
+  });
 }
 
 // A measurement of the live data examines all of it.
@@ -269,7 +254,7 @@ TEST(FullMemory, IsNotMeasuredForEachRefusal) {
     EXPECT_GT(refusals, 50);
     EXPECT_LE(measurements() - before, 5U);
   });
-  run_to_its_end(store);
+  run_without_problems(store);
 }
 
 // Stops the server as soon as it starts a measurement beyond `measurements`, which is set later.
@@ -303,19 +288,17 @@ bool overwrite_after_stop_in_measurement(std::uint64_t seed, fabric::FiberStackP
       EXPECT_LE(host.now_ns() - call_ns, pause_ns + 2 * sharing_timeout_ns) << "key " << number;
     }
   });
-  run_to_its_end(store);
+  run_without_problems(store);
   return is_hit;
 }
 
 // The duration of a measurement does not reflect its cost if the server process was stopped in the
 // meantime.
 TEST(FullMemory, ThatWasMeasuredByAServerThatStoodStillIsMeasuredAgainSoon) {
-  fabric::FiberStackPool stacks;
   int hits = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [&](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     if (overwrite_after_stop_in_measurement(seed, stacks)) ++hits;
-  }
+  });
   EXPECT_GT(hits, 0);
 }
 

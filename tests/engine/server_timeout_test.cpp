@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/engine/planted.h"
+#include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -24,9 +25,7 @@ StoreOptions with_server_timeout(std::uint64_t seed) {
 
 // Two containers fill the region, so the third needs a new region.
 TEST(ServerThatGrantsNothing, LetsASetTimeOut) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     StoreOptions options = with_server_timeout(seed);
     options.client.renewal_percent = 100;
     Store store(options, stacks);
@@ -49,9 +48,8 @@ TEST(ServerThatGrantsNothing, LetsASetTimeOut) {
       EXPECT_EQ(client.get(bytes_of("first")).value, newer);
       EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 0U);
     });
-    const StoreRun run = store.run();
-    EXPECT_TRUE(run.problems.empty()) << describe(run);
-  }
+    run_without_problems(store);
+  });
 }
 
 // The renewal was requested in time, but there is no answer.
@@ -78,15 +76,12 @@ TEST(ServerThatGrantsNothing, LetsSetsOfAllFibersTimeOut) {
     EXPECT_EQ(timed_out, 8);
     EXPECT_LE(host.now_ns(), start_ns + 2 * patience_ns);
   });
-  const StoreRun run = store.run();
-  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  run_without_problems(store);
 }
 
 // A lock that nobody removes, as if the server had stopped during a cleanup.
 TEST(EntryThatStaysLocked, LetsOperationsTimeOut) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(with_server_timeout(seed), stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       const Bytes key = bytes_of("key");
@@ -110,9 +105,8 @@ TEST(EntryThatStaysLocked, LetsOperationsTimeOut) {
       EXPECT_EQ(client.set(key, bytes_of("new")).answer, Answer::stored);
       EXPECT_EQ(client.remove(key).answer, Answer::deleted);
     });
-    const StoreRun run = store.run();
-    EXPECT_TRUE(run.problems.empty()) << describe(run);
-  }
+    run_without_problems(store);
+  });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/engine/planted.h"
+#include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -77,58 +78,45 @@ struct HotChain {
 // the same.
 constexpr std::uint64_t restarts_at_a_hot_key = 1;
 
-TEST(HotKey, DoesNotHoldUpAMissBehindIt) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    StoreOptions options = options_of_hot_chain(64);
+// Runs `search` beside two clients that overwrite the first key of the chain.
+void search_beside_a_hot_key(std::uint64_t entry_count,
+                             const std::function<void(HotChain&, Client&)>& search) {
+  for_each_seed(5, [&](std::uint64_t seed, fabric::FiberStackPool& stacks) {
+    StoreOptions options = options_of_hot_chain(entry_count);
     options.seed = seed;
     HotChain chain(options, stacks);
     chain.add_overwriter(0);
     chain.add_overwriter(1);
-    chain.add_searcher([&](fabric::Host&, Client& client) {
-      for (int round = 0; round < 3; ++round) {
-        const engine::GetResult result = client.get(chain.key(hot_chain_length));
-        EXPECT_EQ(result.answer, Answer::not_found);
-        EXPECT_LE(result.statistics.restarts, restarts_at_a_hot_key);
-      }
-    });
+    chain.add_searcher([&](fabric::Host&, Client& client) { search(chain, client); });
     chain.run();
-  }
+  });
+}
+
+TEST(HotKey, DoesNotHoldUpAMissBehindIt) {
+  search_beside_a_hot_key(64, [](HotChain& chain, Client& client) {
+    for (int round = 0; round < 3; ++round) {
+      const engine::GetResult result = client.get(chain.key(hot_chain_length));
+      EXPECT_EQ(result.answer, Answer::not_found);
+      EXPECT_LE(result.statistics.restarts, restarts_at_a_hot_key);
+    }
+  });
 }
 
 TEST(HotKey, DoesNotHoldUpAnInsertionBehindIt) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    StoreOptions options = options_of_hot_chain(64);
-    options.seed = seed;
-    HotChain chain(options, stacks);
-    chain.add_overwriter(0);
-    chain.add_overwriter(1);
-    chain.add_searcher([&](fabric::Host&, Client& client) {
-      for (int number = hot_chain_length; number < hot_chain_length + 3; ++number) {
-        const engine::SetResult result = client.set(chain.key(number), bytes_of("new"));
-        EXPECT_EQ(result.answer, Answer::stored);
-        EXPECT_LE(result.statistics.restarts, restarts_at_a_hot_key);
-      }
-    });
-    chain.run();
-  }
+  search_beside_a_hot_key(64, [](HotChain& chain, Client& client) {
+    for (int number = hot_chain_length; number < hot_chain_length + 3; ++number) {
+      const engine::SetResult result = client.set(chain.key(number), bytes_of("new"));
+      EXPECT_EQ(result.answer, Answer::stored);
+      EXPECT_LE(result.statistics.restarts, restarts_at_a_hot_key);
+    }
+  });
 }
 
 TEST(HotKey, DoesNotHoldUpASearchOfAFullTable) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    StoreOptions options = options_of_hot_chain(hot_chain_length);
-    options.seed = seed;
-    HotChain chain(options, stacks);
-    chain.add_overwriter(0);
-    chain.add_overwriter(1);
-    chain.add_searcher([&](fabric::Host&, Client& client) {
-      EXPECT_EQ(client.get(chain.key(hot_chain_length)).answer, Answer::not_found);
-      EXPECT_EQ(client.set(chain.key(hot_chain_length), {}).answer, Answer::table_full);
-    });
-    chain.run();
-  }
+  search_beside_a_hot_key(hot_chain_length, [](HotChain& chain, Client& client) {
+    EXPECT_EQ(client.get(chain.key(hot_chain_length)).answer, Answer::not_found);
+    EXPECT_EQ(client.set(chain.key(hot_chain_length), {}).answer, Answer::table_full);
+  });
 }
 
 // A malicious client gives one slot new words continuously. An operation that needs the slot to

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/probes.h"
+#include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -23,9 +24,7 @@ StoreOptions stoppable(std::uint64_t seed) {
 }
 
 TEST(StoppedServer, DoesNotStopGets) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(stoppable(seed), stacks);
     for (int number = 0; number < 2; ++number) {
       store.add_client([&, number](fabric::Host& host, Client& client) {
@@ -48,15 +47,12 @@ TEST(StoppedServer, DoesNotStopGets) {
         host.sleep_until(host.now_ns() + give_up_ns);
       });
     }
-    const StoreRun run = store.run();
-    EXPECT_TRUE(run.problems.empty()) << describe(run);
-  }
+    run_without_problems(store);
+  });
 }
 
 TEST(StoppedServer, DoesNotDelayDisconnecting) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(stoppable(seed), stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
@@ -66,10 +62,9 @@ TEST(StoppedServer, DoesNotDelayDisconnecting) {
       client.disconnect();
       EXPECT_LE(host.now_ns(), start_ns + millisecond_ns);
     });
-    const StoreRun run = store.run();
-    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    const StoreRun run = run_without_problems(store);
     EXPECT_EQ(run.inspection.statistics.clients_fenced, 1U);
-  }
+  });
 }
 
 // The client may not send messages any more and must still detect the crash.
@@ -88,15 +83,12 @@ TEST(ServerThatDiesWhileItIsStopped, IsNoticedByAnIdleClient) {
     host.sleep_until(start_ns + 7 * give_up_ns);
     EXPECT_FALSE(client.is_connected());
   });
-  const StoreRun run = store.run();
-  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  run_without_problems(store);
 }
 
 // The whole machine was stopped, so no client was silent.
 TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(stoppable(seed), stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
@@ -107,17 +99,14 @@ TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
       EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
       EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 0U);
     });
-    const StoreRun run = store.run();
-    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    const StoreRun run = run_without_problems(store);
     EXPECT_GT(run.probe(engine::probes::server_was_late), 0U);
-  }
+  });
 }
 
 // Clients get exactly one additional time-out.
 TEST(ServerThatStoodStill, GivesUpWhoIsSilentAfterwards) {
-  fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(seed);
+  for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     Store store(stoppable(seed), stacks);
     store.add_host("victim", [&](fabric::Host& host) {
       const auto client = store.connect(host);
@@ -131,9 +120,8 @@ TEST(ServerThatStoodStill, GivesUpWhoIsSilentAfterwards) {
       EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 1U);
       EXPECT_EQ(store.server()->inspect().statistics.clients_connected, 1U);
     });
-    const StoreRun run = store.run();
-    EXPECT_TRUE(run.problems.empty()) << describe(run);
-  }
+    run_without_problems(store);
+  });
 }
 
 }  // namespace
