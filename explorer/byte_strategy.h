@@ -1,7 +1,8 @@
-// Answers from a string of bytes, for fuzzers that make such strings up: what they change in the string, they
-// change in the schedule. Behind its end the answers are pseudorandom numbers that follow from all of it, so
-// that a short string is a whole schedule too. So are numbers of 64 bits, which programs take for unique: a
-// string that repeats them would show nothing but that.
+// Answers questions from a string of bytes that a fuzzer provides, so that a change of the string
+// changes the schedule. Answers beyond the end of the string are pseudorandom numbers that depend
+// on the whole string, so that a short string is also a complete schedule. Questions for 64-bit
+// numbers are answered the same way, because programs use them as unique identifiers, and a string
+// that repeats one would only reveal that.
 #pragma once
 
 #include <bit>
@@ -16,7 +17,7 @@ namespace falafel::explorer {
 
 class ByteStrategy final : public sim::Strategy {
  public:
-  // The bytes outlive the strategy.
+  // The bytes must outlive the strategy.
   explicit ByteStrategy(std::span<const std::uint8_t> bytes)
       : bytes_(bytes), tail_(seed_of(bytes)) {}
 
@@ -27,7 +28,7 @@ class ByteStrategy final : public sim::Strategy {
   }
 
  private:
-  // FNV-1a.
+  // Uses FNV-1a.
   static std::uint64_t seed_of(std::span<const std::uint8_t> bytes) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;

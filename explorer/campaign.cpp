@@ -43,7 +43,7 @@ CampaignResult run_campaign(const Program& program, const CampaignOptions& optio
   for (unsigned index = 0; index < std::max(options.jobs, 1U); ++index) {
     workers.push_back(std::make_unique<Worker>(program, options, index));
   }
-  CampaignResult found;  // findings only: the counters stay with the workers
+  CampaignResult found;  // findings only; the counters stay with the workers
   for (bool is_over = false; !is_over;) {
     std::this_thread::sleep_for(interval);
     is_over = true;

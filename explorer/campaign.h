@@ -1,8 +1,8 @@
-// A campaign runs many schedules of a program, each drawn from its seed, in worker processes. A run that
-// crashes or hangs is a finding; it does not end the campaign.
+// A campaign runs many schedules of a program, each generated from its seed, in worker processes. A
+// run that crashes or hangs is a finding and does not end the campaign.
 //
-// A run depends only on its seed, and the counters are sums, so the result does not depend on the number
-// of workers. Every tenth schedule runs twice and must take the same course.
+// A run depends only on its seed, and the counters are sums, so the result does not depend on the
+// number of workers. Every tenth schedule runs twice and must take the same course.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace falafel::explorer {
 struct CampaignOptions {
   std::uint64_t first_seed = 1;
   std::uint64_t schedules = 10'000;  // 0: as many as `seconds` allow
-  double seconds = 0;                // 0: as many as `schedules` take
+  double seconds = 0;                // 0: as long as `schedules` take
   unsigned jobs = 1;
   bool stops_at_violation = false;
 };
@@ -38,7 +38,7 @@ struct CampaignResult {
   std::uint64_t schedules = 0;
   double seconds = 0;
   std::uint64_t steps = 0;
-  std::uint64_t hash = 0;     // of all seeds and their trace hashes, in any order
+  std::uint64_t hash = 0;     // over all seeds and their trace hashes, independent of order
   std::uint64_t unknown = 0;  // schedules that a checker could not judge
   // How many schedules violated each property, and the finding with the lowest seed.
   std::map<std::string, std::uint64_t> violations;
@@ -53,8 +53,8 @@ struct CampaignResult {
 // A property of the run itself, like crash_property and hang_property.
 inline constexpr std::string_view determinism_property = "determinism";
 
-// Calls `progress` a few times a second with the result so far. The calling process must have one thread,
-// because workers are forked. `program` outlives the call.
+// Calls `progress` several times per second with the result so far. The calling process must have a
+// single thread, because workers are forked. `program` must outlive the call.
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
                             const std::function<void(const CampaignResult&)>& progress);
 

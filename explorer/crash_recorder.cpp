@@ -81,7 +81,7 @@ class Messages {
   int file_;
 };
 
-// noexcept: an exception must not carry this process into the code of its parent.
+// noexcept, because an exception must not let the child continue with its parent's code.
 [[noreturn]] void run_in_child(const Program& program, const Scenario& scenario,
                                sim::Strategy& strategy, SharedChoices& shared,
                                const Messages& messages) noexcept {
@@ -92,7 +92,7 @@ class Messages {
   _exit(0);
 }
 
-// The status of the child, as waitpid returns it; empty if the child had to be killed.
+// The status of the child as returned by waitpid; nullopt if the child had to be killed.
 std::optional<int> wait_for(pid_t child, double seconds) {
   constexpr useconds_t interval_us = 500;
   const double end = now_seconds() + seconds;
@@ -108,8 +108,8 @@ std::optional<int> wait_for(pid_t child, double seconds) {
   return status;
 }
 
-// An assertion's message begins with its location ("file:line: assertion failed: "). A sanitizer's report
-// contains addresses, which change, so only the status identifies it.
+// An assertion's message begins with its location ("file:line: assertion failed: "). A sanitizer's
+// report contains addresses that vary, so only the status identifies it.
 std::string fingerprint_of(const std::string& message, int status) {
   const std::size_t end = message.find(": assertion failed: ");
   if (end != std::string::npos) {

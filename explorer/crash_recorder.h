@@ -1,4 +1,4 @@
-// Records a run that kills its process or never ends. The run has a process of its own, which stores each
+// Records a run that ends its process or hangs. The run uses a separate process, which stores each
 // answer in shared memory before it acts on it.
 #pragma once
 
@@ -19,15 +19,15 @@ inline constexpr std::string_view hang_property = "hang";
 
 struct RecordedCrash {
   std::string_view property;  // crash_property or hang_property
-  // What ended the process, in a form that stays the same when it happens again: the location of the
-  // assertion, or the signal.
+  // Identifies the failure across repetitions: the location of the assertion, or the signal.
   std::string fingerprint;
   std::string explanation;
   std::vector<sim::Choice> choices;  // up to the crash
-  std::uint64_t steps = 0;           // until its last choice
+  std::uint64_t steps = 0;           // the steps up to the last choice
 };
 
-// Empty if the run ended by itself. A run that takes longer than `seconds` counts as hung.
+// Returns nullopt if the run ends on its own. A run that takes longer than `seconds` counts as
+// hung.
 std::optional<RecordedCrash> record_crash(const Program& program, const Scenario& scenario,
                                           sim::Strategy& strategy, double seconds);
 

@@ -6,7 +6,7 @@
 namespace falafel::explorer {
 namespace {
 
-// Remembers the step at which a given choice was made.
+// Records the step at which a given choice was made.
 class StepOfChoice final : public sim::Strategy {
  public:
   StepOfChoice(sim::Strategy& inner, std::size_t choice) : inner_(inner), choices_left_(choice) {}

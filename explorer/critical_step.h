@@ -10,15 +10,15 @@
 namespace falafel::explorer {
 
 struct CriticalStep {
-  std::size_t choice = 0;  // its position, from 0; see find_critical_choice
+  std::size_t choice = 0;  // position, starting from 0; see find_critical_choice
   std::uint64_t step = 0;  // the step at which the choice was made
 };
 
-// The first choice after which all of `tries` random continuations violate the property too. Its
-// position, from 0.
+// Returns the position, starting from 0, of the first choice after which all of `tries` random
+// continuations violate the property too.
 std::size_t find_critical_choice(Runner& runner, const FailingRun& failing, std::uint64_t tries);
 
-// Empty if nothing is violated, or `tries` is 0.
+// Returns nullopt if nothing is violated or `tries` is 0.
 std::optional<CriticalStep> find_critical_step(Runner& runner, const FailingRun& failing,
                                                std::uint64_t tries);
 

@@ -1,4 +1,4 @@
-// A run that was recorded: its scenario and its schedule, which repeat it bit for bit.
+// A recorded run: its scenario and its schedule, which together repeat it exactly.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ std::vector<std::uint64_t> answers_of(const std::vector<sim::Choice>& choices);
 // Records the run of a strategy.
 FailingRun record(Runner& runner, const Scenario& scenario, sim::Strategy& strategy);
 
-// The strategy that a campaign uses for a seed: the kind that the scenario drew.
+// The strategy that a campaign uses for a seed, of the kind in the scenario.
 std::unique_ptr<sim::Strategy> make_seeded_strategy(const Scenario& scenario, std::uint64_t seed);
 
 }  // namespace falafel::explorer

@@ -1,9 +1,10 @@
-// What a program offers to be explored: scenarios drawn from seeds, and a judge of their runs.
+// The interfaces that a program implements to be explored: scenarios generated from seeds, and a
+// judge of their runs.
 //
-// A scenario is everything that decides a run except the schedule: the parties, what each of them does,
-// and the network. Together with a schedule, the answers to the simulator's questions, it is a run that
-// repeats bit for bit. Campaigns, shrinking and replay work on these interfaces and know nothing else
-// about a program.
+// A scenario determines everything in a run except the schedule: the parties, their actions, and
+// the network. Together with a schedule (the answers to the simulator's questions), it is a run
+// that can be repeated exactly. Campaigns, shrinking and replay use only these interfaces and know
+// nothing else about a program.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,15 @@ class Scenario {
   virtual ~Scenario() = default;
 
   virtual std::unique_ptr<Scenario> clone() const = 0;
-  // All fields but `simulation`, which replay files store separately. Equal scenarios have equal JSON.
+  // All fields except `simulation`, which replay files store separately. Equal scenarios have equal
+  // JSON.
   virtual nlohmann::json to_json() const = 0;
-  // Every option that the seed drew, for people: a few lines, each with a line end.
+  // Describes every random option in a few lines, each with a line end.
   virtual std::string describe() const = 0;
-  // How large it is, for a progress line: "2 clients, 5 operations".
+  // The size for a progress line, such as "2 clients, 5 operations".
   virtual std::string size() const = 0;
-  // One pass of shrinking: offers simpler scenarios to `simplifier`, which keeps those that still fail.
-  // Returns whether it kept any.
+  // One pass of shrinking: offers simpler scenarios to `simplifier`, which keeps those that still
+  // fail. Returns whether it kept any.
   virtual bool simplify(Simplifier& simplifier) const = 0;
 
   sim::SimulationOptions simulation{};
@@ -54,39 +56,41 @@ class Simplifier {
  public:
   virtual ~Simplifier() = default;
 
-  // The simplest scenario that fails so far. The reference ends with the next attempt.
+  // The simplest failing scenario so far. The reference is valid until the next attempt.
   virtual const Scenario& best() const = 0;
-  // Searches for a schedule of `candidate` that fails in the same way. If there is one, it becomes the
-  // best; returns whether it did. A candidate that equals the best is not tried.
+  // Searches for a schedule with which `candidate` fails in the same way. If it finds one, the
+  // candidate becomes the best scenario, and it returns true. A candidate that equals the best is
+  // not tried.
   virtual bool attempt(const Scenario& candidate) = 0;
   virtual bool is_time_over() const = 0;
 };
 
-// Removes parts of a list while the run keeps failing: halves of it, then quarters, down to single parts.
-// `count` gives the length of the list in the best scenario; `remove(begin, end)` attempts the scenario
-// without these parts and returns whether it was kept.
+// Removes parts of a list as long as the run keeps failing: halves, then quarters, down to single
+// elements. `count` returns the length of the list in the best scenario. `remove(begin, end)`
+// attempts the scenario without these elements and returns whether it was kept.
 bool remove_parts(const Simplifier& simplifier, const std::function<std::size_t()>& count,
                   const std::function<bool(std::size_t begin, std::size_t end)>& remove);
 
-// A run and its judgement.
+// A run with its judgement.
 struct Run {
   sim::RunResult result;
-  std::vector<checkers::Judgement> violations;  // at most one of each property
-  std::vector<checkers::Judgement> unknown;     // a checker reached a limit
+  std::vector<checkers::Judgement> violations;  // at most one per property
+  std::vector<checkers::Judgement> unknown;     // checkers that reached a limit
 
-  // The first violation's property; empty: all properties hold.
+  // The property of the first violation; empty if all properties hold.
   std::string property() const;
   bool violates(std::string_view property) const;
-  // Makes the violation of `property` the first, if there is one.
+  // Moves the violation of `property` to the front, if there is one.
   void put_first(std::string_view property);
 };
 
-// Runs scenarios of one program, one after the other. It keeps what runs can share, such as stacks.
+// Runs scenarios of one program sequentially. It keeps resources that runs can share, such as
+// stacks.
 class Runner {
  public:
   virtual ~Runner() = default;
 
-  // `scenario` is one of the program's own. `strategy` answers the questions of the simulator.
+  // `scenario` must belong to the program. `strategy` answers the simulator's questions.
   virtual Run run(const Scenario& scenario, sim::Strategy& strategy) = 0;
 };
 
@@ -94,11 +98,12 @@ class Program {
  public:
   virtual ~Program() = default;
 
-  // Replay files carry it, so that one program does not replay another's.
+  // Stored in replay files, so that no program replays files of another one.
   virtual std::string_view name() const = 0;
-  // The same scenario for the same seed.
+  // Returns the same scenario for the same seed.
   virtual std::unique_ptr<Scenario> draw(std::uint64_t seed) const = 0;
-  // The inverse of Scenario::to_json, or a message that names what is wrong. Any JSON is allowed.
+  // The inverse of Scenario::to_json; returns an error message for invalid input. Any JSON is
+  // allowed.
   virtual tl::expected<std::unique_ptr<Scenario>, std::string> parse(
       const nlohmann::json& json) const = 0;
   virtual std::unique_ptr<Runner> create_runner() const = 0;

@@ -31,7 +31,7 @@ tl::expected<LoadedReplay, std::string> load_replay(const Program& program,
   if (!file) return tl::unexpected(file.error());
   if (file->scenario != program.name()) {
     return tl::unexpected(
-        fmt::format("{}: recorded by another program, of the scenario \"{}\"; only "
+        fmt::format("{}: recorded by another program for the scenario \"{}\"; only "
                     "\"{}\" can be replayed here",
                     path, file->scenario, program.name()));
   }

@@ -1,4 +1,4 @@
-// Failing runs as replay files, and back.
+// Converts failing runs to replay files and back.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,20 @@
 
 namespace falafel::explorer {
 
-// `scenario_options` of the file holds the scenario and the first violation: `property`, `explanation`.
+// `scenario_options` of the file holds the scenario and the first violation: `property`,
+// `explanation`.
 sim::ReplayFile to_replay_file(const Program& program, const FailingRun& failing);
 
 struct LoadedReplay {
   sim::ReplayFile file;
   std::shared_ptr<const Scenario> scenario;
-  std::string property;  // the violation that was recorded
+  std::string property;  // the recorded violation
 
   // Whether `run` is the recorded one.
   bool matches(const Run& run) const;
 };
 
-// Loads a replay file of `program`, or returns a message that begins with the path.
+// Loads a replay file of `program`; returns an error message that begins with the path.
 tl::expected<LoadedReplay, std::string> load_replay(const Program& program,
                                                     const std::string& path);
 

@@ -1,6 +1,7 @@
-// Answers from a list, as far as they fit, and from another source beyond it. What shrinking tries: unlike
-// a replay it does not mind being asked other questions than those that were recorded. Numbers of 64 bits,
-// which programs take for unique, never repeat, whatever the list says.
+// Answers questions from a list as long as the answers are valid, and from another source beyond
+// its end. Shrinking uses it, because unlike a replay it accepts questions other than the recorded
+// ones. Answers to questions for 64-bit numbers, which programs use as unique identifiers, never
+// repeat, regardless of the list.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,8 @@
 
 namespace falafel::explorer {
 
-// The answer that adds nothing to a run: the first that can move, everything at once, and no fault as long
-// as possible.
-// `bound` is not 0.
+// The answer that adds nothing to a run: the first actor, everything at once, and no fault for as
+// long as possible. `bound` must not be 0.
 constexpr std::uint64_t neutral_answer(sim::ChoiceKind kind, std::uint64_t bound) {
   const bool strikes_at_zero =
       kind == sim::ChoiceKind::fault_step || kind == sim::ChoiceKind::registration;

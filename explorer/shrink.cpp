@@ -14,12 +14,12 @@
 namespace falafel::explorer {
 namespace {
 
-// A choice of any 64 bits has no neutral answer and stays as it is.
+// A 64-bit choice has no neutral answer and stays as it is.
 bool is_neutral(const sim::Choice& choice) {
   return choice.bound == 0 || choice.value == neutral_answer(choice.kind, choice.bound);
 }
 
-// Runs a schedule. Empty if it does not fail in the required way.
+// Runs a schedule; returns nullopt unless it fails in the required way.
 using Trial = std::function<std::optional<FailingRun>(const Scenario&, sim::Strategy&)>;
 
 Trial violation_trial(Runner& runner, const std::string& property) {
@@ -89,7 +89,8 @@ bool Shrinking::accept(const Scenario& scenario, sim::Strategy& strategy,
   return true;
 }
 
-// Tries the recorded answers first, as far as they fit: often the part that was removed did not matter.
+// Tries the recorded answers first as long as they are valid, because the removed part is often
+// irrelevant.
 bool Shrinking::attempt(const Scenario& candidate) {
   if (candidate.simulation == best().simulation && candidate.to_json() == best().to_json()) {
     return false;
@@ -122,7 +123,7 @@ void Shrinking::truncate() {
   }
 }
 
-// Makes pieces of the schedule neutral, long ones first.
+// Makes parts of the schedule neutral, long ones first.
 void Shrinking::clear_answers() {
   for (std::size_t length = best_.choices.size() / 2; length > 0; length /= 2) {
     for (std::size_t begin = 0; begin < best_.choices.size() && !is_time_over(); begin += length) {
@@ -141,8 +142,8 @@ void Shrinking::clear_answers() {
   }
 }
 
-// A schedule that fails again with the same answers does not count as shorter; otherwise this loop would
-// never end.
+// A schedule that fails again with the same answers does not count as shorter; otherwise, this loop
+// might never end.
 bool Shrinking::shorten_schedule() {
   const auto size = [&] {
     return std::pair(best_.run.result.steps,
@@ -156,7 +157,7 @@ bool Shrinking::shorten_schedule() {
 
 FailingRun Shrinking::run() {
   while (!is_time_over() && best().clone()->simplify(*this)) continue;
-  end_ += options_.seconds / 4;  // so that some time is left for the schedule in any case
+  end_ += options_.seconds / 4;  // reserves some time for the schedule
   while (!is_time_over() && shorten_schedule()) continue;
   return std::move(best_);
 }
@@ -175,7 +176,7 @@ std::optional<FailingRun> shrink_crash(const Program& program, const Scenario& s
                                        sim::Strategy& strategy, const ShrinkOptions& options,
                                        const std::function<void(const FailingRun&)>& progress) {
   constexpr double recording_patience_seconds = 60;
-  constexpr double trial_patience_seconds = 2;  // a schedule takes milliseconds
+  constexpr double trial_patience_seconds = 2;  // schedules normally take milliseconds
   auto crash = record_crash(program, scenario, strategy, recording_patience_seconds);
   if (!crash) return std::nullopt;
   const std::string fingerprint = crash->fingerprint;

@@ -1,4 +1,4 @@
-// System calls that fail only when the machine is out of something.
+// System calls that fail only when the machine runs out of a resource.
 #pragma once
 
 #include <cerrno>
@@ -6,7 +6,7 @@
 
 namespace falafel::explorer {
 
-// Throws what errno says of the call.
+// Throws an exception for the call with the current errno.
 [[noreturn]] inline void fail_system_call(const char* name) {
   throw std::system_error(errno, std::generic_category(), name);
 }

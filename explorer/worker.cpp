@@ -20,7 +20,7 @@
 namespace falafel::explorer {
 namespace {
 
-constexpr double patience_seconds = 60;  // a schedule takes milliseconds
+constexpr double patience_seconds = 60;  // schedules normally take milliseconds
 constexpr std::uint64_t repeat_one_in = 10;
 
 WorkerCounters* map_counters() {
@@ -36,7 +36,8 @@ void add(std::array<std::atomic<std::uint64_t>, size>& counters,
   for (std::size_t index = 0; index < size; ++index) counters[index] += values[index];
 }
 
-// The campaign adds these, and a sum does not depend on order; mixing ties each hash to its seed.
+// The campaign adds these values, and a sum does not depend on order; mixing ties each hash to its
+// seed.
 std::uint64_t mix(std::uint64_t seed, std::uint64_t trace_hash) {
   std::uint64_t state = seed ^ (trace_hash * 0x9e3779b97f4a7c15U);
   return fabric::splitmix64(state);
@@ -57,12 +58,13 @@ void write_line(int output, const Finding& finding) {
   }
 }
 
-// Where the second run leaves the course of the first. A replay notices the first question that differs.
+// Finds where the second run diverges from the first. A replay detects the first question that
+// differs.
 std::string find_divergence(Runner& runner, const Scenario& scenario, std::uint64_t seed) {
   const FailingRun first = record(runner, scenario, *make_seeded_strategy(scenario, seed));
   sim::ReplayStrategy replay(first.choices);
   const Run second = runner.run(scenario, replay);
-  return fmt::format("the same seed took a different course the second time: {}",
+  return fmt::format("the second run with the same seed diverged: {}",
                      second.result.outcome == sim::Outcome::diverged
                          ? second.result.explanation
                          : "it did not diverge again when replayed");
@@ -194,7 +196,7 @@ void Worker::reap(std::vector<Finding>& findings) {
       hung ? about_current_seed(hang_property,
                                 fmt::format("the run did not end within {} s", patience_seconds))
            : about_current_seed(crash_property,
-                                fmt::format("the process died of signal {}",
+                                fmt::format("the process was killed by signal {}",
                                             WIFSIGNALED(status) ? WTERMSIG(status) : 0)));
   if (!counters_->stop) start(counters_->current_seed + options_.jobs);
 }

@@ -1,5 +1,5 @@
-// A worker process of a campaign. It runs its share of the seeds, counts in memory that it shares with the
-// campaign, and writes one line for each finding.
+// A worker process of a campaign. It runs its share of the seeds, counts in memory that it shares
+// with the campaign, and writes one line per finding.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,8 @@
 
 namespace falafel::explorer {
 
-// Starts as zeroed memory. Only the worker adds; the campaign reads the counters and sets `stop`.
+// Zeroed memory is a valid initial state. Only the worker adds; the campaign reads the counters and
+// sets `stop`.
 struct WorkerCounters {
   std::atomic<std::uint64_t> schedules;
   std::atomic<std::uint64_t> steps;
@@ -29,15 +30,15 @@ struct WorkerCounters {
 
 class Worker {
  public:
-  // Runs the seeds first_seed + index, + jobs, + 2 jobs, ...
-  // Program and options outlive it.
+  // Runs the seeds first_seed + index, + jobs, + 2 jobs, ... Program and options must outlive the
+  // worker.
   Worker(const Program& program, const CampaignOptions& options, unsigned index);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Returns the findings since the last call, without waiting. A crash or a hang is a finding too; the
-  // worker continues with the next seed.
+  // Returns the findings since the last call without waiting. A crash or a hang is also a finding;
+  // the worker continues with the next seed.
   std::vector<Finding> poll();
   bool is_over() const { return process_ == 0; }
   void stop();

@@ -133,7 +133,8 @@ TEST(Superblock, IsTooShortWhereverItEnds) {
 TEST(Superblock, OfAnotherChunkIsRefused) {
   const auto parsed = parse_superblock(to_bytes(valid_superblock()), Geometry{}.chunk_bytes() - 64);
   ASSERT_FALSE(parsed);
-  EXPECT_NE(parsed.error().detail.find("the server announced"), std::string::npos) << parsed.error().detail;
+  EXPECT_NE(parsed.error().detail.find("the server announced"), std::string::npos)
+      << parsed.error().detail;
 }
 
 TEST(ControlMessages, AreReadFromBytesThatAreLongEnough) {

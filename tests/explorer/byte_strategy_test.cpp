@@ -1,4 +1,5 @@
-// Strategies of the fuzzer. A string of bytes is a schedule: the same one every time, and another one when a byte is another.
+// Strategies of the fuzzer. The same bytes always yield the same schedule, and a changed byte
+// yields another one.
 #include "explorer/byte_strategy.h"
 
 #include <gtest/gtest.h>
@@ -28,15 +29,15 @@ TEST(ByteStrategy, TakesAsManyBytesAsAnAnswerNeeds) {
   EXPECT_EQ(ask(strategy, 10), 3U);
 }
 
-// Programs take 64 bits for unique: two lives of a server with the same number looked like lost values
-// (docs/findings/repeated-incarnation.md).
+// Programs use 64-bit numbers as unique identifiers: when two runs of a server had the same number,
+// values appeared to be lost (docs/findings/repeated-incarnation.md).
 TEST(ByteStrategy, NeverRepeats64BitsWhateverItsBytes) {
   const Bytes bytes(100, 0);
   explorer::ByteStrategy strategy(bytes);
   std::set<std::uint64_t> numbers;
   for (int count = 0; count < 100; ++count) numbers.insert(ask(strategy, 0));
   EXPECT_EQ(numbers.size(), 100U);
-  EXPECT_EQ(ask(strategy, 256), 0U) << "they take no bytes";
+  EXPECT_EQ(ask(strategy, 256), 0U) << "they use no bytes";
 }
 
 TEST(ScriptedStrategy, NeverRepeats64BitsWhateverItsScript) {

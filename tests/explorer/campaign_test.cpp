@@ -1,5 +1,5 @@
-// Campaigns: the hardened protocol holds, a canary does not, and the same seeds give the same result
-// however often and by however many workers they are run.
+// Campaigns: the hardened protocol holds, a canary does not, and the same seeds yield the same
+// result in every repetition and with any number of workers.
 #include <gtest/gtest.h>
 
 #include "engine/probes.h"
@@ -9,7 +9,7 @@
 namespace falafel::store_scenario {
 namespace {
 
-// What a campaign of the store runs, and how.
+// The options of a campaign of the store.
 struct StoreCampaign : explorer::CampaignOptions {
   ScenarioChoices choices{};
   bool paranoid = false;
@@ -49,15 +49,15 @@ TEST(Campaign, HardenedHolds) {
   EXPECT_EQ(result.unknown, 0U);
 }
 
-// A campaign that reaches nothing proves nothing.
+// A campaign that does not reach the rare branches proves nothing about them.
 TEST(Campaign, ReachesTheRareBranches) {
   StoreCampaign options;
   options.schedules = 3'000;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
   for (const fabric::Probe& probe : engine::probes::all) {
-    // Without a violation no container is read that does not verify; honest clients are not expelled, and what
-    // they write needs no repair.
+    // Without a violation, all containers that are read are valid, correct clients are not
+    // expelled, and their entries need no repair.
     if (probe.index == engine::probes::restart_at_bad_checksum.index ||
         probe.index == engine::probes::container_corrupted.index ||
         probe.index == engine::probes::client_expelled.index ||
@@ -76,8 +76,8 @@ TEST(Campaign, ReachesTheRareBranches) {
   }
 }
 
-// A cleanup whose processor read containers that it did not see yet lost what had been stored, first with
-// seed 79 (docs/findings/cleanup-before-the-processor-sees.md).
+// A cleanup whose processor did not see containers yet lost stored values, first with seed 79
+// (docs/findings/cleanup-before-the-processor-sees.md).
 TEST(Campaign, HoldsThoughTheProcessorSeesWritesLate) {
   StoreCampaign options;
   options.schedules = 3'000;
@@ -87,8 +87,9 @@ TEST(Campaign, HoldsThoughTheProcessorSeesWritesLate) {
   EXPECT_TRUE(result.holds()) << describe(result);
 }
 
-// While spikes of latency strike, any time passes before the server makes a step; that was once taken for a
-// server that never comes to rest (docs/findings/spikes-before-the-server-rests.md).
+// During latency spikes, any amount of time may pass before the server takes a step. A checker once
+// reported this as a server that never becomes idle
+// (docs/findings/spikes-before-the-server-rests.md).
 TEST(Campaign, IsPatientWhileSpikesStrikeAtEveryStep) {
   StoreCampaign options;
   options.schedules = 500;
@@ -137,7 +138,7 @@ TEST(Campaign, CanariesFail) {
   }
 }
 
-// The other safeguards hide most of what is read too late, so this one takes longer, and worlds for it.
+// The other safeguards hide most late reads, so this test takes longer and uses special scenarios.
 TEST(Campaign, WithoutEpochReclamationMemoryIsReusedTooEarly) {
   StoreCampaign options = without(&engine::Safeguards::epoch_reclamation, 20'000);
   options.choices.slots = 4;
@@ -147,7 +148,7 @@ TEST(Campaign, WithoutEpochReclamationMemoryIsReusedTooEarly) {
   EXPECT_FALSE(run(options).holds());
 }
 
-// Tags come round only in worlds made for it.
+// Tags wrap around only in special scenarios.
 TEST(Campaign, WithoutHeartbeatsTagsComeRound) {
   StoreCampaign options = without(&engine::Safeguards::heartbeats, 10'000);
   options.choices.tag_worlds = Share::only;

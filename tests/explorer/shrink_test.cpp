@@ -1,4 +1,4 @@
-// Shrinking: what comes out violates the same property, is smaller, and replays to the same trace hash.
+// Shrinking: the result violates the same property, is smaller, and replays to the same trace hash.
 #include "explorer/shrink.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@
 namespace falafel::store_scenario {
 namespace {
 
-// Few tries for each simplification, and all the time that it takes: what comes out is the same everywhere.
+// Few tries per simplification but unlimited time, so that the result is the same on every machine.
 constexpr explorer::ShrinkOptions shrink_options{.seconds = 1e6, .tries = 20};
 
 explorer::FailingRun find_failing_run(Runner& runner, const ScenarioChoices& choices) {
@@ -56,7 +56,7 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
   EXPECT_EQ(again.property(), property);
 }
 
-// Whoever asks is told whenever the run has become smaller.
+// The caller is notified whenever the run becomes smaller.
 TEST(Shrink, EndsWhenTheRunGetsNoSmaller) {
   Runner runner;
   explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
@@ -64,7 +64,7 @@ TEST(Shrink, EndsWhenTheRunGetsNoSmaller) {
   std::uint64_t times_smaller = 0;
   const auto count = [&](const explorer::FailingRun&) {
     constexpr std::uint64_t many_times = 2'000;
-    if (++times_smaller > many_times) throw std::runtime_error("it never ends");
+    if (++times_smaller > many_times) throw std::runtime_error("shrinking never ends");
   };
   explorer::shrink(runner, std::move(failing), property, shrink_options, count);
   EXPECT_GT(times_smaller, 0U);
@@ -102,7 +102,7 @@ std::optional<explorer::RecordedCrash> record_seeded(const Scenario& scenario) {
                                 *explorer::make_seeded_strategy(scenario, 1), patience_seconds);
 }
 
-// A server on a device without atomics does not start, which ends the process.
+// A server on a device without atomics fails to start, which ends the process.
 Scenario crashing_scenario() {
   Scenario scenario = draw_scenario({}, 1);
   scenario.simulation.atomic_capability = fabric::AtomicCapability::none;
@@ -117,14 +117,14 @@ TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
   EXPECT_FALSE(crash->choices.empty());
   EXPECT_THAT(crash->fingerprint,
               testing::MatchesRegex("tools/store_scenario/store_world.cpp:[0-9]+"));
-  EXPECT_THAT(crash->explanation, testing::HasSubstr("the server does not start"));
+  EXPECT_THAT(crash->explanation, testing::HasSubstr("the server failed to start"));
 }
 
-// More operations than come to their end in that time.
+// The run has more operations than can complete in that time.
 TEST(CrashRecorder, HasPatienceForSoLong) {
   Scenario scenario = draw_scenario({}, 1);
   scenario.simulation.step_limit = 1'000'000'000'000;
-  scenario.simulation.fault_rates = {};  // nobody stops before
+  scenario.simulation.fault_rates = {};  // no fault ends a client early
   scenario.clients.front().operations.resize(5'000'000);
   const auto hang = explorer::record_crash(StoreProgram(), scenario,
                                            *explorer::make_seeded_strategy(scenario, 1), 0.5);

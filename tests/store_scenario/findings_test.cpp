@@ -1,5 +1,5 @@
-// The schedules of docs/findings still show what they were kept for, bit for bit; and with all safeguards
-// on, what was violated by them is not.
+// The schedules of docs/findings still violate the same property with the same trace hash, and hold
+// with all safeguards on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST(Findings, Replay) {
     sim::ReplayStrategy strategy(loaded->file.choices);
     const explorer::Run run = runner.run(*loaded->scenario, strategy);
     EXPECT_EQ(run.result.trace_hash, loaded->file.trace_hash)
-        << path << ": make it anew with tools/update-findings\n"
+        << path << ": recreate it with tools/update-findings\n"
         << run.result.explanation;
     EXPECT_TRUE(run.violates(loaded->property)) << path << " does not violate " << loaded->property;
   }

@@ -1,4 +1,4 @@
-// Scenarios as JSON: what is written is read again, and what is not a scenario is refused with the place.
+// Scenarios as JSON: output can be read back, and invalid input is rejected with its location.
 #include "tools/store_scenario/scenario.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Files of before lack them.
+// Older files lack these members.
 constexpr std::array<std::string_view, 8> members_of_today{
     "asks_for_regions_back",   "cleanups",    "collection",       "flush_timeout_ns", "hash_key",
     "keeps_overwrite_reserve", "max_clients", "server_timeout_ns"};
@@ -79,7 +79,8 @@ TEST(Scenario, KeepsToWhatIsChosen) {
   }
 }
 
-// By the relation that heartbeats rest on, which a shorter pause, a longer time-out or fewer bits break.
+// Tests the relation that heartbeats rely on. A shorter pause, a longer time-out or fewer bits
+// violate it.
 TEST(TagWorlds, HaveTagsThatOutlastOperations) {
   ScenarioChoices choices;
   choices.tag_worlds = Share::only;
@@ -109,7 +110,7 @@ TEST(TagWorlds, AreNotDrawnWhereAnOptionFixesWhatTheyNeed) {
   EXPECT_EQ(draw_scenario(choices, 1).geometry.tag_bits, engine::most_tag_bits);
 }
 
-// Every member taken out, or replaced by something else, is named.
+// Each member that is removed or replaced must be named in the error.
 TEST(Scenario, NamesWhatIsWrong) {
   const nlohmann::json valid = draw_scenario({}, 1).to_json();
   for (const auto& [name, value] : valid.items()) {
@@ -131,7 +132,7 @@ TEST(Scenario, NamesWhatIsWrong) {
   }
 }
 
-// Files of before have fewer members: what they lack was fixed then.
+// Older files have fewer members; the missing ones have fixed values.
 TEST(Scenario, ReadsOlderFiles) {
   nlohmann::json json = draw_scenario({}, 1).to_json();
   json["geometry"].erase("tag_bits");
@@ -156,7 +157,7 @@ TEST(Scenario, ReadsOlderFiles) {
   EXPECT_EQ(parsed->server_timeout_ns, 1'000'000'000U);
 }
 
-// Each kind of world is drawn now and then, but not always.
+// Each kind of scenario occurs sometimes, but not always.
 TEST(Scenario, VariesInAllThatItHas) {
   const std::map<std::string, std::function<bool(const Scenario&)>> kinds{
       {"tags of a few bits", [](const Scenario& world) { return world.geometry.tag_bits < 30; }},
@@ -204,7 +205,7 @@ TEST(Scenario, VariesInAllThatItHas) {
   }
 }
 
-// The paths of all fields, as docs/replay-file.md names them. Safeguards have a document of their own.
+// The paths of all fields as docs/replay-file.md names them. Another document covers safeguards.
 void add_fields(const nlohmann::json& json, const std::string& path,
                 std::set<std::string>& fields) {
   if (json.is_array()) {

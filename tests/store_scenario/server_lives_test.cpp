@@ -1,5 +1,5 @@
-// What reaches a server's memory is told apart by the life of the server that it was connected to
-// (docs/findings/orphan-at-a-dead-server.md).
+// Requests that reach a server's memory are attributed to the run of the server to which they were
+// connected (docs/findings/orphan-at-a-dead-server.md).
 #include "tools/store_scenario/server_lives.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// The trace event format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
-// Its rules are asserted for every event of all findings.
+// The trace event format:
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. The test checks
+// its rules for every event of all findings.
 #include "tools/timeline/chrome_trace.h"
 #include "tools/store_scenario/program.h"
 
@@ -31,7 +32,7 @@ Thread thread_of(const Json& event) {
   return {event["pid"].get<std::uint64_t>(), event["tid"].get<std::uint64_t>()};
 }
 
-// As a reader of the file has it.
+// Parses the trace as a reader of the file does.
 Traced trace_of(const std::filesystem::path& path) {
   const auto loaded = explorer::load_replay(store_scenario::StoreProgram(), path.string());
   if (!loaded) throw std::runtime_error(loaded.error());
@@ -93,7 +94,8 @@ TEST(ChromeTrace, ProcessesAndThreadsHaveNames) {
   }
 }
 
-// Each flow starts once, ends once, and goes forward; its start and end lie in slices of their threads.
+// Each flow starts once, ends once, and goes forward; its start and end lie in slices of their
+// threads.
 TEST(ChromeTrace, FlowsAreMatched) {
   struct Flow {
     std::vector<double> starts, ends, times;
@@ -128,7 +130,7 @@ TEST(ChromeTrace, FlowsAreMatched) {
   }
 }
 
-// Complete events of a thread lie beside or within each other, as viewers demand.
+// Complete events of a thread are disjoint or nested, as viewers require.
 TEST(ChromeTrace, SlicesOfAThreadDoNotCross) {
   for (const auto& [timeline, json] : all_traces()) {
     std::map<Thread, double> ends;
@@ -141,7 +143,7 @@ TEST(ChromeTrace, SlicesOfAThreadDoNotCross) {
   }
 }
 
-// Standstills overlap, so they are asynchronous events: of each there is a begin, then an end.
+// Pauses may overlap, so they are asynchronous events; each has a begin and an end.
 TEST(ChromeTrace, StandstillsBeginAndEnd) {
   std::size_t standstills = 0;
   for (const auto& [timeline, json] : all_traces()) {

@@ -1,5 +1,5 @@
-// What the test of the page compares it with, made without the timeline: memory as the simulator has it
-// after each step. And a page with keys and values that no friend would choose.
+// Reference data for the tests of the page, produced without the timeline: the simulator's memory
+// after each step. It also writes a page with malicious keys and values.
 //
 //   timeline_fixtures memory REPLAY_FILE    prints the memory after each step, as JSON
 //   timeline_fixtures hostile PAGE          writes the page

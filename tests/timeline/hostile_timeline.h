@@ -1,4 +1,4 @@
-// Keys and values that a page must not take for anything but bytes.
+// Keys and values that a page must treat as plain bytes.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ inline Timeline hostile_timeline() {
                                   .text = readable(text)});
     step += 10;
   }
-  // What checkers say is not made readable: they quote by themselves.
+  // Explanations of checkers are not escaped again, because checkers quote.
   timeline.violations.push_back(
       {.property = "<b>", .explanation = hostile_texts()[3] + hostile_texts()[0]});
   return timeline;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of the page of timelines, in a headless Chromium. What it shows is compared with what falafel replay
-tells and with the simulator's own memory (fixtures.cpp)."""
+"""Tests of the timeline page in a headless Chromium. They compare the page with the output of falafel
+replay and with the simulator's memory (fixtures.cpp)."""
 
 import argparse
 import importlib.machinery
@@ -66,7 +66,7 @@ class PageTest(unittest.TestCase):
         return self.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
 
     def drawn(self, kind):
-        """The things of a kind that the picture has drawn, as indices."""
+        """The indices of drawn items of a kind."""
         self.browser.wait_for_frame()
         return self.evaluate(f"app.painter.drawn.filter(({{kind}}) => kind === '{kind}').map(({{index}}) => index)")
 
@@ -76,7 +76,7 @@ class PageTest(unittest.TestCase):
             f"scrubber.value = {step}; scrubber.dispatchEvent(new Event('input'));}}"
         )
 
-    # What is there
+    # Contents
 
     def test_shows_lanes_and_operations(self):
         for finding in SOME_FINDINGS:
@@ -125,7 +125,7 @@ class PageTest(unittest.TestCase):
                              run(programs.falafel, "replay", FINDINGS / "without-double-collect.replay").stdout)
         self.assertEqual(self.text("#key-steps .critical a"), critical[1])
 
-    # How it came about
+    # Causes of a failure
 
     def test_requests_are_arrows_from_posting_to_effect_to_completion(self):
         for finding in ("without-terminator-lock", "without-exclusion"):
@@ -158,7 +158,7 @@ class PageTest(unittest.TestCase):
             count = self.evaluate(f"app.timeline.data.marks.filter(({{kind}}) => kind === '{kind}').length")
             self.assertGreater(count, 0, kind)
             self.assertEqual(svg.count(f">{symbol}</text>"), count)
-        self.assertIn(">stands still</text>", svg)
+        self.assertIn(">paused</text>", svg)
         self.browser.press("?")
         for symbol in ("✖", "⊘", "⚡"):
             self.assertIn(symbol, self.text("#legend"))
@@ -231,7 +231,7 @@ class PageTest(unittest.TestCase):
         self.scrub(self.evaluate("app.timeline.steps"))
         self.assertIn("dangling", self.text("#table tr.dangling"))
 
-    # Getting about
+    # Navigation
 
     def test_keys(self):
         self.open("without-epoch-reclamation", "#step=30")
@@ -326,7 +326,7 @@ class PageTest(unittest.TestCase):
     # Filters
 
     def open_one_where(self, condition):
-        """The first of the findings whose page has that."""
+        """The first finding whose page satisfies the condition."""
         for replay in sorted(FINDINGS.glob("*.replay")):
             self.open(replay.stem)
             if self.evaluate(condition):
@@ -405,7 +405,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("</script><script>", self.text("#explanation"))
         self.assertEqual(len(self.drawn("operation")), 7)
 
-    # Where pages come from
+    # Creation of pages
 
     def page_of_seed(self, seed, *options):
         made = run(programs.falafel, "fuzz", "--trace-seed", seed, *options, "--output", self.folder)
@@ -431,7 +431,7 @@ class PageTest(unittest.TestCase):
             self.browser.open(page)
             self.assertEqual(self.text("#title"), violation)
 
-    # What the documents show
+    # Pictures in the documents
 
     def test_pictures_of_the_findings_are_up_to_date(self):
         for finding in ALL_FINDINGS:
@@ -451,7 +451,7 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(shapes((tour.PICTURES / f"{name}.svg").read_text()), shapes(picture),
                                  "run tools/update-tour")
 
-    # Large runs. How long things take is printed, not judged: the machine may be busy.
+    # Large runs. Times are printed but not checked, because the machine may be busy.
 
     def test_a_long_run_opens_and_pans(self):
         page = self.page_of_seed(1, "--clients", 8, "--operations", 420)
@@ -487,11 +487,11 @@ class PageTest(unittest.TestCase):
 
 
 def shapes(svg):
-    """A picture without its texts: how much of a text has room depends on the fonts."""
+    """A picture without its texts, because the visible part of a text depends on fonts."""
     return re.sub(r"<text .*?</text>\n?", "", svg, flags=re.DOTALL).splitlines()
 
 
-# The arrows of requests that are drawn and those that there should be, as [x, end x], rounded.
+# The drawn and the expected arrows of requests, as [x, end x], rounded.
 ARROWS = """(() => {
   const {painter, timeline, layout} = app;
   const drawn = [], arrow = painter.arrow;
@@ -511,7 +511,7 @@ ARROWS = """(() => {
   return [drawn, expected];
 })()"""
 
-# In the window, and in the list that it scrolls with.
+# Visible in the window and in the list that it scrolls.
 IS_IN_VIEW = """(() => {
   const element = document.querySelector('%s');
   const {top, bottom} = element.getBoundingClientRect();
@@ -519,7 +519,7 @@ IS_IN_VIEW = """(() => {
   return top >= list.top - 1 && bottom <= Math.min(list.bottom, innerHeight) + 1 && bottom > top;
 })()"""
 
-# Pans there and back for 90 frames.
+# Pans back and forth for 90 frames.
 MEASURE_PANNING = """(async () => {
   %s
   app.layout.first = app.timeline.steps / 2;

@@ -1,5 +1,5 @@
-// Timelines of runs: what is recorded fits together and does not change the run; pages and trace events are
-// what browsers and viewers expect.
+// Timelines of runs: the recorded data is consistent, recording does not change the run, and pages
+// and trace events meet the requirements of browsers and viewers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,8 +54,7 @@ RecordedTimeline record_seed(std::uint64_t seed) {
   return recorded;
 }
 
-// ---------------------------------------------------------------------------------------------------
-// What is recorded
+// Recorded data
 
 TEST(Timeline, HasALaneForEachClientAndForEachPartOfTheServer) {
   const Timeline timeline = record_seed(1).timeline;
@@ -85,8 +84,8 @@ TEST(Timeline, RequestsBelongToTheOperationThatPostsThem) {
   }
 }
 
-// Identifiers are given again while words of an earlier request are still to be placed; so each effect must
-// lie within what its request asked for, and within its time.
+// Identifiers are reused while words of an earlier request are still to be placed. Each effect must
+// therefore lie within the range and the time of its request.
 TEST(Timeline, EffectsLieWithinTheirRequests) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Timeline timeline = record_seed(seed).timeline;
@@ -122,7 +121,7 @@ TEST(Timeline, SourcesAreEarlierWritesOfTheSameWords) {
 std::set<std::uint32_t> orphans_of(const Timeline& timeline) {
   std::set<std::uint32_t> orphans;
   for (std::uint32_t number = 0; number < timeline.effects.size(); ++number) {
-    if (timeline.effects[number].text.ends_with("in the memory of a server that is dead")) {
+    if (timeline.effects[number].text.ends_with("in the memory of a crashed server")) {
       orphans.insert(number);
     }
   }
@@ -175,8 +174,8 @@ TEST(Timeline, RowsHoldOneBarAtATime) {
   }
 }
 
-// Of hosts and of queue pairs. One that the clock jumps over ends in the step in which it began, and one that
-// the run's end forestalls not at all.
+// Pauses of hosts and of queue pairs. A pause that a clock jump skips ends in its first step, and
+// one that the end of the run interrupts has no end.
 TEST(Timeline, PausesBeginAndEnd) {
   std::uint64_t of_hosts = 0;
   std::uint64_t of_queue_pairs = 0;
@@ -195,7 +194,7 @@ TEST(Timeline, CrashesEndOperations) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Timeline timeline = record_seed(seed).timeline;
     const auto abandoned =
-        std::ranges::find(timeline.operations, "its client died", &Operation::answer);
+        std::ranges::find(timeline.operations, "its client crashed", &Operation::answer);
     if (abandoned == timeline.operations.end()) continue;
     const bool has_mark = std::ranges::any_of(timeline.marks, [&](const Mark& mark) {
       return mark.kind == MarkKind::crashed && mark.lane == abandoned->lane &&
@@ -204,7 +203,7 @@ TEST(Timeline, CrashesEndOperations) {
     EXPECT_TRUE(has_mark);
     return;
   }
-  FAIL() << "no client died in an operation";
+  FAIL() << "no client crashed during an operation";
 }
 
 TEST(Timeline, RegionsAreLiveGarbageAndFree) {
@@ -222,8 +221,7 @@ TEST(Timeline, RegionsAreLiveGarbageAndFree) {
   EXPECT_TRUE(has_live);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Why it failed
+// Reasons of the failure
 
 std::vector<std::string> texts_of(const Timeline& timeline, KeyStepRole role) {
   std::vector<std::string> texts;
@@ -239,7 +237,7 @@ TEST(KeySteps, LeadFromTheOriginOfAStaleValueToTheViolation) {
   EXPECT_THAT(texts_of(timeline, KeyStepRole::origin),
               testing::Contains(StartsWith("WRITE places ")));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::stale),
-              testing::Contains(StartsWith("READ brings ")));
+              testing::Contains(StartsWith("READ returns ")));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::critical), SizeIs(1));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
               testing::ElementsAre(StartsWith("get \"key 2\" answers: found"),
@@ -278,7 +276,6 @@ TEST(KeySteps, ThereAreNoneWhenAllHolds) {
   EXPECT_THAT(record_seed(3).timeline.key_steps, testing::IsEmpty());
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Texts and pages
 
 TEST(Readable, KeepsWhatIsPlainAndEscapesTheRest) {

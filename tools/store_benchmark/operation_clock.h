@@ -22,8 +22,8 @@ class OperationClock {
     std::uint64_t end_ns = begin_ns;
     while (end_ns - begin_ns < calibration_ns) end_ns = fabric::monotonic_ns();
     OperationClock clock;
-    clock.ns_per_tick_ =
-        static_cast<double>(end_ns - begin_ns) / static_cast<double>(fabric::processor_ticks() - begin_ticks);
+    clock.ns_per_tick_ = static_cast<double>(end_ns - begin_ns) /
+                         static_cast<double>(fabric::processor_ticks() - begin_ticks);
     return clock;
   }
   static OperationClock of(std::function<std::uint64_t()> now_ns) {

@@ -1,4 +1,5 @@
-// Runs an action when the scope is left, by an exception too: the death of a host unwinds its fibers.
+// Runs an action when the scope is left, including by an exception: when a host crashes, its fibers
+// are unwound.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Calls whose fiber is cancelled while it is in them.
+// Calls whose fiber is cancelled during the call.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace falafel::store_scenario {
 
-// Calls `body` in a fiber of its own, and cancels that after so long. False if it did not return before. With
-// a time of 0, calls it here.
+// Calls `body` in a new fiber and cancels the fiber after `cancel_after_ns`. Returns false if
+// `body` did not return before. If the time is 0, calls `body` directly.
 template <typename Body>
 bool call_unless_cancelled(fabric::Host& host, std::uint64_t cancel_after_ns, const Body& body) {
   if (cancel_after_ns == 0) {

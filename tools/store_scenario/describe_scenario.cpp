@@ -1,4 +1,4 @@
-// Scenarios in words.
+// Describes scenarios in words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ void append_store(std::string& text, const Scenario& scenario) {
                    scenario.max_clients);
   }
   for (const PlannedCleanup& cleanup : scenario.cleanups) {
-    fmt::format_to(std::back_inserter(text), "  asked for a cleanup after {} ns", cleanup.pause_ns);
+    fmt::format_to(std::back_inserter(text), "  cleanup requested after {} ns", cleanup.pause_ns);
     if (cleanup.cancel_after_ns > 0) {
       fmt::format_to(std::back_inserter(text), ", cancelled after {} ns", cleanup.cancel_after_ns);
     }

@@ -1,4 +1,4 @@
-// Scenarios by seed.
+// Generates random scenarios from seeds.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,24 +13,25 @@
 namespace falafel::store_scenario {
 namespace {
 
-// Seeds are shared with the simulator's options and strategies, whose numbers are to be independent.
+// The simulator's options and strategies use the same seed, and their random numbers must be
+// independent of these.
 constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
 constexpr std::uint64_t variation_stream = 0x766172696174696f;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 
-// Of values whose containers are of several packets.
+// The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
 constexpr std::uint64_t least_mtu_bytes = 256;
 
-// How often operations are of a kind, in percent; the rest are deletes.
+// The percentages of kinds of operations; the rest are deletes.
 struct Workload {
   std::uint32_t get_percent;
   std::uint32_t set_percent;
   bool prefers_low_keys;
 };
 
-// The read and update shares of YCSB's core workloads (Cooper et al. 2010); inserts are SETs, scans, which
-// the store does not have, GETs. The thesis has no deletes.
+// The read and update shares of YCSB's core workloads (Cooper et al. 2010). Inserts become SETs,
+// and scans, which the store does not support, become GETs. The thesis has no deletes.
 constexpr std::array<Workload, workload_names.size()> workloads{{{35, 40, false},
                                                                  {50, 50, true},
                                                                  {95, 5, true},
@@ -69,21 +70,21 @@ class Draw {
   std::uint64_t seed_;
   fabric::RandomGenerator random_;
   std::uint64_t value_bytes_ = usual_value_bytes;
-  std::uint64_t longest_pause_ns_ = 0;  // of an operation
+  std::uint64_t longest_pause_ns_ = 0;  // of one operation
 };
 
 void Draw::draw_geometry(Scenario& scenario) {
   engine::Geometry& geometry = scenario.geometry;
   geometry.unit_bytes = one_in(4) ? 64 : 8;
   geometry.table_entries = choices_.slots.value_or(one_of({3, 4, 4, 5, 8, 16}));
-  // Transfers that break off between two packets.
+  // Allows transfers that fail between two packets.
   if (one_in(4)) value_bytes_ = long_value_bytes;
   const std::uint64_t container =
       geometry.round_up_to_unit(engine::container_bytes(usual_key_bytes, value_bytes_));
   geometry.region_bytes = container * one_of({1, 1, 2, 4});
   geometry.region_count = 2 + below(5);
   const std::uint64_t live = container * geometry.table_entries;
-  // Drawn one by one: compilers evaluate arguments in orders of their own.
+  // Separate statements, because compilers evaluate arguments in different orders.
   const std::uint64_t regions = 1 + below(geometry.region_count);
   const std::uint64_t spare_regions = 1 + below(4);
   geometry.mature_bytes =
@@ -123,7 +124,7 @@ PlannedOperation Draw::draw_operation(const Scenario& scenario, const Workload& 
     operation.value_bytes =
         static_cast<std::uint32_t>(one_in(4) ? below(room + 1) : std::min(room, value_bytes_));
   }
-  // Bursts, with long pauses of single clients between.
+  // Bursts of operations, with long pauses of single clients in between.
   if (one_in(6)) operation.pause_ns = std::uint64_t{100} << below(16);
   longest_pause_ns_ = std::max(longest_pause_ns_, operation.pause_ns);
   return operation;
@@ -158,8 +159,8 @@ void Draw::draw_clients(Scenario& scenario) {
   }
 }
 
-// What the parties do from time to time is not to fill the run: heartbeats are sent five times in their
-// time-out, by each client, and both go on while a client pauses or stands still.
+// Periodic activities must not dominate the run: each client sends five heartbeats per time-out,
+// even while another client is paused or stalled.
 void Draw::stretch_intervals(Scenario& scenario) const {
   const sim::SimulationOptions& options = scenario.simulation;
   const std::uint64_t busy_ns = 100 * scenario.clients.size() * options.step_duration_ns;

@@ -1,4 +1,5 @@
-// The checkers of the server's memory and books while clients are connected, fed with what happens there.
+// Feeds the checkers of the server's memory and bookkeeping with the events of a run while clients
+// are connected.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +21,22 @@ namespace falafel::store_scenario {
 
 class MemoryWatch {
  public:
-  // `paranoid`: READs of containers are judged as well.
+  // With `paranoid`, READs of containers are also checked.
   MemoryWatch(const Scenario& scenario, bool paranoid);
 
-  // The server dies, or starts with nothing in memory.
+  // The server crashes, or starts with empty memory.
   void on_restart();
-  // An entry is about to change. `client`: whose compare-and-swap it is, by queue pair; none: the server's.
+  // An entry is about to change. `client` is the queue pair of the client whose compare-and-swap
+  // changes it; nullopt: the server changes it.
   void on_entry_changed(std::uint64_t slot, engine::Entry next, std::optional<std::uint32_t> client,
                         const checkers::MemoryView& view, std::uint64_t step);
-  // A client's WRITE.
+  // A client's WRITE modified memory.
   void on_written(std::uint32_t client, std::uint64_t offset, const checkers::MemoryView& view,
                   std::uint64_t step);
-  // Between two steps.
+  // Call between two steps.
   void on_server(const engine::Server& server, std::uint64_t step);
 
-  // Paranoid: what operations of clients read, by the fibers that execute them.
+  // Paranoid mode: the READs of client operations, by the fiber that executes them.
   void on_read_posted(fabric::FiberId fiber, const sim::TraceEvent& posted);
   void on_words_read(const sim::TraceEvent& event, const checkers::MemoryView& view);
   void on_operation_called(fabric::FiberId fiber);

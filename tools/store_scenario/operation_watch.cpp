@@ -8,11 +8,11 @@ namespace {
 using checkers::Judgement;
 using checkers::Verdict;
 
-// Several times what the network takes to give up a request, and what operations sleep at locks.
+// Several times the network's time-out plus the back-off of operations at locks.
 constexpr std::uint64_t longest_network_wait_ns = 10'000'000;
 
-// While the server is stopped, an operation can wait three times until it times out: for a region, at a lock and
-// for a cleanup.
+// While the server is stopped, an operation can wait for three time-outs: for a region, at a lock,
+// and for a cleanup.
 std::uint64_t longest_wait_for_server_ns(const Scenario& scenario) {
   const bool may_stop = scenario.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
   return may_stop ? 3 * scenario.server_timeout_ns : 0;
@@ -20,14 +20,14 @@ std::uint64_t longest_wait_for_server_ns(const Scenario& scenario) {
 
 checkers::OperationBounds bounds_of(const Scenario& scenario) {
   return {
-      // Each entry is read twice, its container in two pieces; then the superblock's counters, a container
-      // that is written, a swap.
+      // Each entry is read twice and its container in two parts. In addition, there are the
+      // rebinding counter, the container that is written, and a swap.
       .verbs_of_attempt = 4 * scenario.geometry.table_entries + 16,
-      // A SET starts over by itself when it is denied memory, and when it asks for a cleanup.
+      // A SET restarts on its own when memory is denied, and when it requests a cleanup.
       .attempts = 3,
       .shortest_lock_wait_ns = 2'000,
-      // Whoever is silent is given up after the time-out, whatever others ask meanwhile; what was under way then
-      // is resolved within the network's own time-outs.
+      // The server gives up on a silent client after the time-out, regardless of other requests.
+      // The network's own time-outs then resolve what was in flight.
       .longest_wait_ns = 2 * scenario.heartbeat_timeout_ns + longest_network_wait_ns +
                          longest_wait_for_server_ns(scenario),
   };
@@ -38,7 +38,7 @@ checkers::OperationBounds bounds_of(const Scenario& scenario) {
 OperationWatch::OperationWatch(const Scenario& scenario)
     : options_(scenario.simulation), progress_(bounds_of(scenario)) {}
 
-// What faults have begun may last for `longest_stall_ns` more.
+// The effects of a fault may last another `longest_stall_ns`.
 void OperationWatch::on_time_jump(const sim::TraceEvent& jump) {
   const std::uint64_t jumped_ns = jump.time_ns - jump.step * options_.step_duration_ns;
   const std::uint64_t duration_ns = jumped_ns - jumped_ns_;

@@ -1,4 +1,4 @@
-// The checkers of single operations while they last: that each makes progress.
+// Checks the progress of single operations while they run.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class OperationWatch {
  public:
   explicit OperationWatch(const Scenario& scenario);
 
-  // The clock has jumped, or may have: events of the kinds time_jump and fault.
+  // The clock has jumped or may have jumped: events of the kinds time_jump and fault.
   void on_time_jump(const sim::TraceEvent& jump);
   void on_entry_changed(bool is_any_locked, std::uint64_t time_ns) {
     progress_.on_change(is_any_locked, time_ns);
@@ -35,7 +35,7 @@ class OperationWatch {
   const sim::SimulationOptions& options_;
   checkers::OperationProgress progress_;
   std::map<fabric::FiberId, checkers::OperationProgress::Call> calls_;
-  std::uint64_t jumped_ns_ = 0;  // all jumps of the clock so far
+  std::uint64_t jumped_ns_ = 0;  // sum of all clock jumps so far
   std::optional<std::uint64_t> faults_over_ns_;
 };
 

@@ -1,4 +1,5 @@
-// Who sees the operations of a run come and go, with what they took. Each is executed by one fiber.
+// Observes the start and the end of a run's operations, with their costs. One fiber executes each
+// operation.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace falafel::store_scenario {
 struct OperationResult {
   engine::Answer answer{};
   engine::OperationStatistics statistics;
-  std::vector<std::byte> found;  // by a get
+  std::vector<std::byte> found;  // found by a get
 };
 
 class OperationWatcher {
@@ -24,7 +25,7 @@ class OperationWatcher {
                                    std::uint64_t time_ns) = 0;
   virtual void on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                                      const OperationResult& result, std::uint64_t time_ns) = 0;
-  // The fiber unwound in the middle of it.
+  // The fiber was unwound during the operation.
   virtual void on_operation_abandoned(fabric::FiberId fiber) = 0;
 };
 

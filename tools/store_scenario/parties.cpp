@@ -6,7 +6,8 @@ namespace falafel::store_scenario {
 
 namespace {
 
-constexpr std::uint32_t servers_own = ~std::uint32_t{0};  // nothing was posted yet
+// a request of the server; no fiber is known yet
+constexpr std::uint32_t servers_own = ~std::uint32_t{0};
 
 }  // namespace
 
@@ -29,7 +30,7 @@ std::uint32_t Parties::of_queue_pair(std::uint32_t queue_pair) const {
 
 std::string Parties::name(std::uint32_t party) {
   return (party & fiber_bit) != 0 ? fmt::format("the server's fiber {}", party & ~fiber_bit)
-                                  : fmt::format("a client, by queue pair {},", party);
+                                  : fmt::format("a client (queue pair {})", party);
 }
 
 }  // namespace falafel::store_scenario

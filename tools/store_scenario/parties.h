@@ -1,5 +1,6 @@
-// Who reads entries and swaps them: a client by its queue pair, the server by the fiber that does it. A fiber
-// of the server reads by the processor and swaps by the processor or through a queue pair of its own.
+// The parties that read and swap entries: clients are identified by queue pair, and the server's
+// parties by fiber. A fiber of the server reads with the processor and swaps with the processor or
+// through its own queue pair.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace falafel::store_scenario {
 class Parties {
  public:
   void introduce(const sim::Subject& subject);
-  // A request was posted on a queue pair, by that fiber.
+  // That fiber posted a request on a queue pair.
   void on_posted(std::uint32_t queue_pair, fabric::FiberId fiber);
 
-  // Numbers of queue pairs and of fibers never meet.
+  // The numbers of queue pairs and of fibers are disjoint.
   static constexpr std::uint32_t of_fiber(fabric::FiberId fiber) { return fiber | fiber_bit; }
   std::uint32_t of_queue_pair(std::uint32_t queue_pair) const;
   static constexpr bool is_client(std::uint32_t party) { return (party & fiber_bit) == 0; }

@@ -1,4 +1,4 @@
-// The store as a program to explore.
+// The store as a program for the explorer.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace falafel::store_scenario {
 
 class StoreProgram final : public explorer::Program {
  public:
-  // `paranoid`: memory is checked at every change of an entry.
+  // With `paranoid`, the run checks memory at every change of an entry.
   explicit StoreProgram(ScenarioChoices choices = {}, bool paranoid = false)
       : choices_(std::move(choices)), paranoid_(paranoid) {}
 

@@ -1,8 +1,8 @@
 // A run of a scenario, judged by all checkers.
 //
-// The clients do what is planned, each connecting again if its connection breaks, and say goodbye. When
-// all are gone and the server is idle, the contents of its memory are appended to the history as reads
-// of every key: what a search would find is there for the checker to compare.
+// The clients execute their plans, reconnect when a connection breaks, and disconnect at the end.
+// When all clients have left and the server is idle, the run appends the contents of its memory to
+// the history as a read of every key. The linearizability checker thereby verifies the final state.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 
 namespace falafel::store_scenario {
 
-// Sees a run as it happens. The reads at the end are the operations of a client behind the last.
+// Observes a run. The reads at the end appear as operations of an additional client.
 class RunListener : public sim::TraceObserver {
  public:
-  // The server's memory and books as the steps before `step` have left them; null: there is no server.
+  // The server's memory and bookkeeping after the steps before `step`; null: there is no server.
   // Called before the first event of each step, and at the end.
   virtual void on_memory(std::uint64_t step, const checkers::MemoryView* memory) = 0;
   virtual void on_call(const checkers::Operation& operation) = 0;
@@ -31,8 +31,8 @@ class RunListener : public sim::TraceObserver {
 };
 
 struct RunOptions {
-  bool paranoid = false;            // memory is checked at every change of an entry
-  RunListener* listener = nullptr;  // outlives the run
+  bool paranoid = false;            // checks memory at every change of an entry
+  RunListener* listener = nullptr;  // must outlive the run
 };
 
 class Runner final : public explorer::Runner {

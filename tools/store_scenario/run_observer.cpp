@@ -13,11 +13,12 @@ using checkers::Verdict;
 
 namespace {
 
-// More verbs than operations of small worlds can need before one of them ends, whatever they meet: several
-// times what was seen in 80,000 schedules.
+// More verbs than the operations of a small scenario need before one of them completes: several
+// times the maximum seen in 80,000 schedules.
 constexpr std::uint64_t most_verbs_without_completion = 1'000;
 
-// To see who is connected costs more than an operation; so it is done once in so many of them.
+// Inspecting the server's clients costs more than an operation, so it is done once per this many
+// operations.
 constexpr std::uint64_t look_at_books_one_in = 8;
 
 }  // namespace
@@ -31,7 +32,6 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       memory_(scenario, options.paranoid),
       operations_(scenario) {}
 
-// ---------------------------------------------------------------------------------------------------
 // Events
 
 sim::EventKinds RunObserver::observed_kinds() const {
@@ -53,7 +53,8 @@ void RunObserver::observe_pause(const sim::Pause& pause) {
   if (options_.listener != nullptr) options_.listener->observe_pause(pause);
 }
 
-// Requests that read or swap address the server's chunk, whoever posts them; so offsets tell what is meant.
+// Requests that read or swap address the server's chunk regardless of who posts them, so offsets
+// identify their targets.
 void RunObserver::observe(const sim::TraceEvent& event) {
   if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
   lives_.observe(event);
@@ -76,8 +77,8 @@ void RunObserver::observe(const sim::TraceEvent& event) {
   if (options_.listener != nullptr) options_.listener->observe(event);
 }
 
-// Operations are made of READs, WRITEs and atomics. The SENDs beside them are mostly heartbeats, which go on
-// while an operation has to wait for somebody who stands still.
+// Operations consist of READs, WRITEs and atomics. Most SENDs are heartbeats, which continue while
+// an operation waits for a stalled party.
 void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   const fabric::FiberId fiber = *world_.running_fiber();
   parties_.on_posted(event.subject, fiber);
@@ -87,15 +88,14 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
     completed_operations_ = world_.completed_operations();
     progress_.on_completed();
   }
-  // While the server is stopped, operations retry at its locks until they time out. The bound of each single
-  // operation covers these retries.
+  // While the server is stopped, operations retry at its locks until they time out. The bound of
+  // each single operation covers these retries.
   if (memory_.table().is_any_locked() && world_.is_server_stopped()) return;
-  // An operation that goes on for ever would fill whatever time it is given.
+  // An endless operation would use all the time it is given.
   if (world_.unfinished_operations() > 0 && progress_.on_verb(event.step)) world_.stop();
 }
 
-// ---------------------------------------------------------------------------------------------------
-// Entries: who reads them, who swaps them
+// Entries: reads and swaps
 
 std::optional<std::uint64_t> RunObserver::slot_at(std::uint64_t offset) const {
   const std::uint64_t begin = engine::Geometry::table_offset();
@@ -105,7 +105,7 @@ std::optional<std::uint64_t> RunObserver::slot_at(std::uint64_t offset) const {
   return (offset - begin) / engine::entry_bytes;
 }
 
-// Whether the processor accesses the chunk of the server that is there, and no other memory.
+// Whether the processor accesses the chunk of the current server and no other memory.
 bool RunObserver::is_of_server(const sim::TraceEvent& event) const {
   return world_.server() != nullptr && event.block == &world_.server()->memory();
 }
@@ -132,7 +132,7 @@ void RunObserver::on_words_read(const sim::TraceEvent& event) {
   with_memory([&](const checkers::MemoryView& view) { memory_.on_words_read(event, view); });
 }
 
-// A WRITE is a client's: the server has its own memory at hand.
+// Only clients use WRITE; the server accesses its own memory directly.
 void RunObserver::on_words_written(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject)) return;
   with_memory([&](const checkers::MemoryView& view) {
@@ -140,7 +140,7 @@ void RunObserver::on_words_written(const sim::TraceEvent& event) {
   });
 }
 
-// A compare-and-swap that fails tells what it found. One that succeeds knew that before.
+// A compare-and-swap that fails reveals the word. One that succeeds reveals nothing new.
 void RunObserver::on_atomic_read(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject) || event.word == event.posted->compare) return;
   read_entry(parties_.of_queue_pair(event.subject), event.offset, event.word);
@@ -182,7 +182,6 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   operations_.on_entry_changed(memory_.table().is_any_locked(), event.time_ns);
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Operations
 
 void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Operation&,
@@ -204,7 +203,6 @@ void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   operations_.on_abandoned(fiber);
 }
 
-// ---------------------------------------------------------------------------------------------------
 // The server's memory
 
 template <typename Look>
@@ -223,10 +221,9 @@ void RunObserver::show_memory(std::uint64_t step) {
   with_memory([&](const checkers::MemoryView& view) { options_.listener->on_memory(step, &view); });
 }
 
-// ---------------------------------------------------------------------------------------------------
 // The end
 
-// The faults were over long before: whoever has not come to an end never will.
+// The faults ended long ago, so an operation that has not completed never will.
 void RunObserver::on_end(const sim::RunResult& result) {
   if (result.outcome == sim::Outcome::completed) return;
   progress_.on_end(std::max<std::uint64_t>(world_.unfinished_operations(), 1));

@@ -1,5 +1,4 @@
-// Feeds the checkers that follow a run event by event, and passes the events on to the listener, if there is
-// one.
+// Feeds each event to the checkers that follow a run, and passes it on to the listener, if any.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ namespace falafel::store_scenario {
 
 class RunObserver : public sim::TraceObserver, public OperationWatcher {
  public:
-  // All of them outlive it.
+  // All arguments must outlive the observer.
   RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options);
 
   void observe(const sim::TraceEvent& event) override;
@@ -39,7 +38,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
                              const OperationResult& result, std::uint64_t time_ns) override;
   void on_operation_abandoned(fabric::FiberId fiber) override;
 
-  void show_memory(std::uint64_t step);  // to the listener, which there is
+  void show_memory(std::uint64_t step);  // to the listener, which must exist
   void on_end(const sim::RunResult& result);
   void add_violations(std::vector<checkers::Judgement>& violations) const;
 
@@ -56,7 +55,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void read_entries(std::uint32_t party, std::uint64_t offset, std::span<const std::byte> data);
   void read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word);
   void swap_entry(std::uint32_t party, const sim::TraceEvent& event, std::uint64_t replaced_word);
-  // Calls look(view), if there is a server.
+  // Calls look(view) if there is a server.
   template <typename Look>
   void with_memory(Look look);
 
@@ -71,7 +70,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   ServerLives lives_;
   std::uint64_t completed_operations_ = 0;
   std::uint64_t step_ = 0;
-  std::string how_it_ended_;  // unless everybody came to an end
+  std::string how_it_ended_;  // empty if all operations completed
 };
 
 }  // namespace falafel::store_scenario

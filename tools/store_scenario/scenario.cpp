@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kind_names{"get", "set", "delete"};
 
-// Limits of what a file may ask for: more would be a run of hours, or of all memory.
+// Limits for values in files, so that a run neither takes hours nor all memory.
 constexpr std::uint64_t most_clients = 64;
 constexpr std::uint64_t most_fibers = 64;
 constexpr std::uint64_t most_operations = 100'000;
@@ -19,12 +19,12 @@ constexpr std::uint64_t most_cleanups = 1'000;
 constexpr std::uint64_t longest_ns = std::uint64_t{1} << 50;
 constexpr std::uint64_t largest_chunk_bytes = std::uint64_t{1} << 28;
 
-// Reads members of an object; the first that does not fit is remembered.
+// Reads members of an object; remembers the first invalid one.
 class Reader {
  public:
   Reader(const nlohmann::json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
-  // Members that older files lack; the value then stays as it is.
+  // Members that older files lack; the value then keeps its default.
   template <typename Number>
   void later_number(const char* name, Number& value, std::uint64_t least, std::uint64_t most) {
     if (has(name)) number(name, value, least, most);
@@ -39,7 +39,7 @@ class Reader {
     if (!found) return;
     if (!found->is_number_unsigned() || found->template get<std::uint64_t>() < least ||
         found->template get<std::uint64_t>() > most) {
-      return fail(name, fmt::format("is no number from {} to {}", least, most));
+      return fail(name, fmt::format("is not a number from {} to {}", least, most));
     }
     value = static_cast<Number>(found->template get<std::uint64_t>());
   }
@@ -47,7 +47,7 @@ class Reader {
   void boolean(const char* name, bool& value) {
     const auto found = member(name);
     if (!found) return;
-    if (!found->is_boolean()) return fail(name, "is neither true nor false");
+    if (!found->is_boolean()) return fail(name, "is not a boolean");
     value = found->get<bool>();
   }
 
@@ -55,7 +55,7 @@ class Reader {
     const auto found = member(name);
     if (!found) return nullptr;
     if (!found->is_array() || found->size() > most) {
-      fail(name, fmt::format("is no array of at most {}", most));
+      fail(name, fmt::format("is not an array of at most {} elements", most));
       return nullptr;
     }
     return found;
@@ -165,11 +165,11 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
   if (const auto problem = engine::find_invalid_geometry(geometry)) {
     reader.fail("geometry:", *problem);
   } else if (geometry.chunk_bytes() > largest_chunk_bytes) {
-    reader.fail("geometry:", fmt::format("a chunk of more than {} bytes", largest_chunk_bytes));
+    reader.fail("geometry:", fmt::format("the chunk has more than {} bytes", largest_chunk_bytes));
   }
 }
 
-// Files that do not say it are from before there was a choice.
+// Files without this member are older than the choice.
 engine::Collection read_collection(Reader& reader) {
   if (!reader.has("collection")) return engine::Collection::walk_table;
   const auto* name = reader.member("collection");
@@ -180,7 +180,7 @@ engine::Collection read_collection(Reader& reader) {
   return engine::Collection::walk_table;
 }
 
-// The same for what there was not then.
+// Reads a boolean that older files lack.
 void read_newer_boolean(Reader& reader, const char* name, bool& value) {
   value = false;
   if (reader.has(name)) reader.boolean(name, value);

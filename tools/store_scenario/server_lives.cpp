@@ -11,7 +11,7 @@ void ServerLives::observe(const sim::TraceEvent& event) {
   if (event.kind == sim::EventKind::connection) on_connection(event.subject);
 }
 
-// The first step of a connection is when it reaches the server.
+// The first step of a connection is its arrival at the server.
 void ServerLives::on_connection(std::uint32_t queue_pair) {
   if (queue_pair >= life_of_connection_.size()) life_of_connection_.resize(queue_pair + 1, 0);
   std::uint64_t& life = life_of_connection_[queue_pair];

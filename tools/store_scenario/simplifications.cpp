@@ -1,5 +1,5 @@
-// What shrinking tries on a scenario of the store: fewer clients, fewer operations, and each feature taken
-// out.
+// Simplifications of a scenario of the store: fewer clients, fewer operations, and the removal of
+// each feature.
 #include <functional>
 #include <vector>
 
@@ -79,7 +79,7 @@ void add_clients(std::vector<Simplification>& all) {
       for_all_operations([](PlannedOperation& operation) { operation.cancel_after_ns = 0; }));
 }
 
-// Each takes one feature out; the attempt without a feature that the scenario does not have costs nothing.
+// Each removes one feature. Removing a feature that the scenario does not have costs nothing.
 std::vector<Simplification> simplifications() {
   std::vector<Simplification> all;
   add_simulator(all);
@@ -88,7 +88,7 @@ std::vector<Simplification> simplifications() {
   return all;
 }
 
-// A failure because a tag came round where tags must not come round is a different failure.
+// A failure because a tag wrapped around too early is a different failure.
 bool attempt(explorer::Simplifier& simplifier, const Simplification& simplify) {
   const Scenario& best = store_scenario(simplifier.best());
   Scenario candidate = best;

@@ -27,7 +27,7 @@ std::span<const std::byte> to_bytes(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-// Values differ, so that a reader can tell which SET it has met.
+// Values are unique, so that a reader can identify the SET.
 std::string value_of(std::uint32_t client, std::size_t operation, std::uint32_t length_bytes) {
   std::string value = std::to_string(client) + "." + std::to_string(operation);
   value.resize(length_bytes, '-');
@@ -114,7 +114,6 @@ bool StoreWorld::is_client_stopped(std::size_t client) const {
          simulation_->is_stopped(client_name(client));
 }
 
-// ---------------------------------------------------------------------------------------------------
 // The server
 
 engine::ServerOptions StoreWorld::server_options() const {
@@ -133,17 +132,17 @@ engine::ServerOptions StoreWorld::server_options() const {
           .collection = scenario_.collection,
           .asks_for_regions_back = scenario_.asks_for_regions_back,
           .keeps_overwrite_reserve = scenario_.keeps_overwrite_reserve,
-          .measurement_interval_ns = 0,  // so that a refusal is right at the moment it is made
+          .measurement_interval_ns = 0,  // makes every denial correct at the moment of the denial
           .hash_key = scenario_.hash_key};
 }
 
-// Where registrations fail, the program tries again.
+// If registrations fail, the program retries.
 std::shared_ptr<engine::Server> StoreWorld::start_server(fabric::Host& host) const {
   for (;;) {
     auto server = engine::Server::start(host, server_options());
     if (server) return std::move(*server);
     FALAFEL_ASSERT(server.error().code == fabric::ErrorCode::out_of_memory,
-                   "the server does not start: {}", server.error().detail);
+                   "the server failed to start: {}", server.error().detail);
     host.sleep_until(host.now_ns() + 50 * microsecond_ns);
   }
 }
@@ -182,8 +181,9 @@ bool StoreWorld::are_faults_over() const {
   return simulation_->steps() > scenario_.simulation.last_fault_step;
 }
 
-// Clients that died are noticed by their silence at the latest. Patience begins when the faults are over: a spike
-// of latency takes the clock to the next timer, so any time can pass before another fiber makes one step.
+// The server detects crashed clients at the latest after their heartbeat time-out. The waiting time
+// counts from the end of the faults: a latency spike advances the clock to the next timer, so any
+// amount of time can pass before another fiber takes a step.
 void StoreWorld::wait_until_idle(fabric::Host& host) {
   constexpr int patience = 50;
   const std::uint64_t interval_ns = scenario_.heartbeat_timeout_ns / 8 +
@@ -199,7 +199,7 @@ void StoreWorld::wait_until_idle(fabric::Host& host) {
   }
   violations_.push_back({.verdict = checkers::Verdict::violated,
                          .property = "progress.server",
-                         .explanation = "all clients are gone, but the server is not idle"});
+                         .explanation = "all clients have left, but the server is not idle"});
 }
 
 void StoreWorld::judge_memory() {
@@ -234,11 +234,10 @@ void StoreWorld::judge_memory() {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Clients
 
-// A fiber that is cancelled in an operation leaves its buffers to what is under way, and is one operation in
-// flight less.
+// If a fiber is cancelled during an operation, its buffers stay with the requests in flight, which
+// reduces the number of concurrent operations by one.
 engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
   constexpr std::uint32_t operations_in_flight = 4;
   const auto cancelled = std::ranges::count_if(
@@ -267,7 +266,7 @@ void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
   }
 }
 
-// The server may not be there yet, or not again, or have as many clients as it takes.
+// Retries, because the server may not have started, may be restarting, or may have all its clients.
 std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host, std::uint32_t client) {
   constexpr int most_attempts = 20;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -306,7 +305,7 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
   }
 }
 
-// The next operation is behind a goodbye that was not said yet.
+// Whether the client must disconnect before its next operation.
 bool StoreWorld::is_goodbye_due(std::uint32_t client) const {
   const ClientProgress& progress = clients_[client];
   return scenario_.clients[client].operations[progress.next].goodbye &&
@@ -353,11 +352,12 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std
                    {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
   if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
   if (answer == Answer::corrupted) {
-    violations_.push_back({.verdict = checkers::Verdict::violated,
-                           .property = "answer.corrupted",
-                           .explanation = fmt::format("client {} was told that {} is corrupted",
-                                                      client, checkers::quote(key)),
-                           .calls = {history.operations()[operation].call_time}});
+    violations_.push_back(
+        {.verdict = checkers::Verdict::violated,
+         .property = "answer.corrupted",
+         .explanation = fmt::format("client {} received the answer that {} is corrupted", client,
+                                    checkers::quote(key)),
+         .calls = {history.operations()[operation].call_time}});
   }
   return answer;
 }

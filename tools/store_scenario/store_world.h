@@ -1,4 +1,4 @@
-// The hosts of a scenario: a server, and clients that do what is planned.
+// The hosts of a scenario: a server, and clients that execute their plans.
 #pragma once
 
 #include <cstdint>
@@ -26,37 +26,39 @@ class StoreWorld {
  public:
   // `listener` may be null.
   StoreWorld(const Scenario& scenario, RunListener* listener);
-  // Before the run, which the watcher outlives; there must be one.
+  // Call before the run. The watcher is required and must outlive the run.
   void watch_operations(OperationWatcher& watcher) { watcher_ = &watcher; }
-  // Before its run; it outlives the run.
+  // Call before the simulation's run, which this object must outlive.
   void add_hosts(sim::Simulation& simulation);
-  static constexpr std::uint32_t server_host = 0;  // its number in the simulation; clients follow
-  // By its number in the simulation. A client that had not begun is over as well.
+  // host number of the server in the simulation; clients follow
+  static constexpr std::uint32_t server_host = 0;
+  // The host with that number crashed. The work of a client that had not begun is also over.
   void on_host_died(std::uint32_t host);
 
-  // While it runs, and after: null if the server is not there.
+  // The server during and after the run; null if there is none.
   const engine::Server* server() const { return server_; }
   engine::Server* server() { return server_; }
   std::uint64_t completed_operations() const { return completed_; }
   std::uint64_t unfinished_operations() const;  // of clients that are not stopped for good
-  bool is_server_stopped() const;               // for good
+  bool is_server_stopped() const;               // permanently
   std::uint64_t steps() const { return simulation_->steps(); }
   void stop() { simulation_->stop(); }
   std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
 
-  // After the run. Operations on different lives of the server have different histories.
+  // Call after the run. Operations on different runs of the server have separate histories.
   std::map<std::uint64_t, checkers::History>& histories() { return histories_; }
   std::uint64_t next_time() { return ++time_; }
-  // Judged at the end, when the server was idle: table, collector; and the answers that clients got.
+  // Judgements at the end with the server idle: table, collector, and the clients' answers.
   const std::vector<checkers::Judgement>& violations() const { return violations_; }
 
  private:
-  // What is left of a client's plan.
+  // The remaining part of a client's plan.
   struct ClientProgress {
     std::size_t next = 0;
-    std::uint64_t unfinished = 0;                    // operations
-    std::size_t goodbyes = 0;                        // that were said
-    std::optional<std::size_t> said_goodbye_before;  // the last one: before which operation
+    std::uint64_t unfinished = 0;  // operations
+    std::size_t goodbyes = 0;      // number of goodbyes sent
+    // the operation before which the last goodbye was sent
+    std::optional<std::size_t> said_goodbye_before;
     bool over = false;
   };
 
@@ -74,7 +76,7 @@ class StoreWorld {
   void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   bool is_goodbye_due(std::uint32_t client) const;
-  // Nothing if it was cancelled.
+  // Returns nullopt if the operation was cancelled.
   std::optional<engine::Answer> execute_planned(fabric::Host& host, std::uint32_t client,
                                                 std::size_t index, engine::Client& connection);
   engine::Answer execute(fabric::Host& host, std::uint32_t client, std::size_t index,

@@ -90,7 +90,7 @@ std::string Story::place(std::uint64_t offset) const {
   return fmt::format("{}", offset);
 }
 
-// Entries one by one; of containers only where they are.
+// Describes entries individually, and containers only by their location.
 std::string Story::describe_words(const sim::TraceEvent& event) const {
   const std::uint64_t table_end =
       engine::Geometry::table_offset() + scenario_.geometry.table_entries * engine::entry_bytes;
@@ -114,7 +114,7 @@ void Story::observe(const sim::TraceEvent& event) {
   switch (event.kind) {
     case sim::EventKind::fiber_runs: running_ = event.subject; break;
     case sim::EventKind::words_read:
-      tell(event, queue_pair(event.subject), "READ brings " + describe_words(event));
+      tell(event, queue_pair(event.subject), "READ returns " + describe_words(event));
       break;
     case sim::EventKind::words_written:
       tell(event, queue_pair(event.subject), "WRITE places " + describe_words(event));
@@ -134,7 +134,7 @@ void Story::observe(const sim::TraceEvent& event) {
                              checkers::describe(engine::Entry(event.word), geometry)));
       break;
     case sim::EventKind::message_delivered:
-      tell(event, queue_pair(event.subject), "its message arrives");
+      tell(event, queue_pair(event.subject), "the message arrives");
       break;
     case sim::EventKind::request_completed:
       if (event.detail != static_cast<std::uint8_t>(fabric::CompletionStatus::success)) {
@@ -147,8 +147,9 @@ void Story::observe(const sim::TraceEvent& event) {
       tell(event, queue_pair(event.subject), "a request is refused at " + place(event.offset));
       break;
     case sim::EventKind::queue_pair_error:
-      tell(event, queue_pair(event.subject),
-           event.detail == 0 ? "its queue pair goes into error" : "its queue pair is closed");
+      tell(
+          event, queue_pair(event.subject),
+          event.detail == 0 ? "the queue pair enters the error state" : "the queue pair is closed");
       break;
     case sim::EventKind::processor_access:
       tell(event, fibers_[running_],

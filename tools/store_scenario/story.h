@@ -1,5 +1,5 @@
-// A run told in words, a line for each effect: who, which verb, which entry or container, what was there
-// and what is.
+// Describes a run in words, with one line per effect: the actor, the verb, the entry or container,
+// and the old and new contents.
 #pragma once
 
 #include <cstdint>
@@ -37,20 +37,20 @@ class Story : public RunListener {
   void tell(const sim::TraceEvent& event, std::string who, std::string text);
   std::string client(std::uint32_t number) const;
   std::string queue_pair(std::uint32_t number) const;
-  // "slot 2", "region 0, byte 64", ...
+  // For example "slot 2" or "region 0, byte 64".
   std::string place(std::uint64_t offset) const;
   std::string describe_words(const sim::TraceEvent& event) const;
 
   const Scenario& scenario_;
-  std::map<std::uint32_t, std::string> queue_pairs_;  // their hosts
+  std::map<std::uint32_t, std::string> queue_pairs_;  // the host of each queue pair
   std::map<std::uint32_t, std::string> fibers_;
   std::vector<StoryLine> lines_;
   std::uint64_t step_ = 0;
   std::uint64_t time_ns_ = 0;
-  std::uint32_t running_ = 0;  // the fiber that ran last
+  std::uint32_t running_ = 0;  // the last fiber that ran
 };
 
-// "  118      12.3 us  client 1     swaps slot 2: ..."
+// For example "  118      12.3 us  client 1     swaps slot 2: ...".
 std::string to_string(const StoryLine& line);
 
 }  // namespace falafel::store_scenario

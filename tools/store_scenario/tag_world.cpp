@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::uint64_t tag_world_step_ns = 10;
 
-// An operation changes the entry of its key three times at most: a SET swaps it, and the collector may move its
-// container out of the region and to the other mature space; a DELETE is followed by a cleanup.
+// An operation changes the entry of its key at most three times: a SET swaps it, and the collector
+// may move its container out of the region and to the other mature space; a DELETE is followed by a
+// cleanup.
 constexpr std::uint64_t changes_per_operation = 3;
 
-// The operations that go on while another one lasts as long as it may: twice the heartbeat time-out, and once
-// more until the server has noticed and fenced. Of each fiber, one may be under way when that time begins, and
-// one more begins with it.
+// The operations that run while another one lasts as long as possible: twice the heartbeat
+// time-out, plus once more until the server has detected and fenced the client. Each fiber may have
+// one operation in flight at the start of that time, and one more starts with it.
 std::uint64_t changes_during_an_operation(std::uint64_t other_fibers, std::uint64_t timeout_ns,
                                           std::uint64_t pace_ns) {
   return other_fibers * (3 * timeout_ns / pace_ns + 2) * changes_per_operation;
@@ -49,7 +50,8 @@ void draw_plan(fabric::RandomGenerator& random, Scenario& scenario, std::uint64_
   }
 }
 
-// Room for all changes of a long pause: as long as somebody pauses, no collected memory is used again.
+// Provides room for all changes during a long pause, because no collected memory is reused while a
+// client pauses.
 void draw_geometry(fabric::RandomGenerator& random, engine::Geometry& geometry) {
   const std::uint64_t container =
       geometry.round_up_to_unit(engine::container_bytes(usual_key_bytes, usual_value_bytes));
@@ -59,9 +61,10 @@ void draw_geometry(fabric::RandomGenerator& random, engine::Geometry& geometry) 
   geometry.mature_bytes = 2 * geometry.region_count * geometry.region_bytes;
 }
 
-// Faults that make an operation old, and none that stop the server's watch, kill the client (then nobody
-// is left to swap anything) or break its connection. Who moves next is drawn at random: by priorities the
-// watch could be kept from moving for ever, and time-outs promise nothing then.
+// Enables faults that make an operation old. Excludes faults that stop the server's time-outs,
+// crash the client (nobody would be left to swap) or break its connection. Scheduling is random,
+// because priorities could prevent the server from running forever, and time-outs would then
+// guarantee nothing.
 void draw_simulation(fabric::RandomGenerator& random, sim::SimulationOptions& options) {
   options.strategy = sim::StrategyKind::random;
   options.step_duration_ns = tag_world_step_ns;
@@ -75,7 +78,7 @@ void draw_simulation(fabric::RandomGenerator& random, sim::SimulationOptions& op
 
 void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario) {
   draw_geometry(random, scenario.geometry);
-  // A client that is watched sends five heartbeats in the time-out, which are not to fill the run.
+  // A client sends five heartbeats per time-out, which must not dominate the run.
   constexpr std::uint64_t steps_per_timeout = 150;
   const std::uint64_t clients = 2;
   scenario.heartbeat_timeout_ns = steps_per_timeout * clients * tag_world_step_ns;

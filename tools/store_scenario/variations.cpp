@@ -21,7 +21,7 @@ class Variation {
   std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
     return values.begin()[below(values.size())];
   }
-  // From one step to some hundreds, all orders of magnitude alike.
+  // Between one step and some hundreds, uniformly over the orders of magnitude.
   std::uint64_t some_steps_ns() { return scenario_.simulation.step_duration_ns << below(9); }
 
   void draw_readahead();
@@ -49,7 +49,7 @@ void Variation::draw_readahead() {
   }
 }
 
-// With keys for it, and memory for them.
+// Adds keys for the larger table, and memory for the keys.
 void Variation::enlarge_table() {
   engine::Geometry& geometry = scenario_.geometry;
   const std::uint64_t entries = one_of({24, 40, 64, 100});
@@ -73,7 +73,7 @@ void Variation::enlarge_table() {
   }
 }
 
-// Each does a part of what another one does, so that the run is not much longer.
+// Splits the work among more clients, so that the run does not become much longer.
 void Variation::add_clients() {
   const std::uint64_t clients = 5 + below(4);
   const std::size_t before = scenario_.clients.size();
@@ -116,7 +116,8 @@ void Variation::draw_cleanups() {
   }
 }
 
-// A run with a stopped server lasts as long as the time-outs of its operations, so they are short there.
+// A run with a stopped server lasts as long as the time-outs of its operations, so they are short
+// there.
 void Variation::draw_timeouts() {
   const bool may_stop = scenario_.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
   if (may_stop || one_in(16)) scenario_.server_timeout_ns = one_of({1'000'000, 10'000'000});

@@ -1,5 +1,5 @@
-// What drawn worlds vary in beside their size. Drawn from a stream of its own, which leaves the rest of a seed's
-// world as it is.
+// Varies random scenarios in ways other than size. Uses a separate random stream, so that the rest
+// of a seed's scenario does not change.
 #pragma once
 
 #include "fabric/random.h"
@@ -7,7 +7,7 @@
 
 namespace falafel::store_scenario {
 
-// `scenario` was drawn; what `choices` fix stays.
+// `scenario` is a random scenario. Values that `choices` fix do not change.
 void vary(const ScenarioChoices& choices, fabric::RandomGenerator& random, Scenario& scenario);
 
 }  // namespace falafel::store_scenario

@@ -32,7 +32,7 @@ class ChromeTrace {
 
   double time_us(std::uint64_t step) const;
   static std::uint32_t process(std::uint32_t lane) { return lane + 1; }
-  // The first thread is that of marks; then come rows of operations, then those of requests.
+  // The first thread has the marks; rows of operations follow, then rows of requests.
   std::uint32_t operation_thread(const Operation& operation) const { return 2 + operation.row; }
   std::uint32_t request_thread(const Request& request) const {
     return 2 + timeline_.lanes[request.lane].operation_rows + request.row;
@@ -61,7 +61,8 @@ void ChromeTrace::add_names() {
   const auto name = [&](const char* what, std::uint32_t lane, std::uint32_t thread,
                         const std::string& text) {
     events_.push_back({{"name", what},
-                       {"cat", "__metadata"},  // as browsers write it; some readers want one
+                       // browsers write this category, and some readers require it
+                       {"cat", "__metadata"},
                        {"ph", "M"},
                        {"ts", 0},
                        {"pid", process(lane)},
@@ -116,7 +117,7 @@ void ChromeTrace::add_requests() {
         request.posted_step, end,
         {{"offset", request.offset},
          {"length_bytes", request.length_bytes},
-         {"status", request.completed_step == never ? "under way" : to_string(request.status)},
+         {"status", request.completed_step == never ? "in flight" : to_string(request.status)},
          {"step", request.posted_step}});
   }
 }
@@ -183,7 +184,7 @@ void ChromeTrace::add_marks() {
   }
 }
 
-// They may overlap each other, which complete events of a thread must not.
+// Pauses may overlap, which complete events of a thread must not.
 void ChromeTrace::add_standstills() {
   std::uint32_t number = 0;
   for (const Standstill& standstill : timeline_.standstills) {

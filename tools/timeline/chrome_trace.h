@@ -1,8 +1,9 @@
-// A timeline in the trace event format of Chrome, which Perfetto and others load.
+// A timeline in Chrome's trace event format, which Perfetto and other viewers load.
 //
-// A lane is a process, its rows are threads: operations and requests are complete events ("X"), which nest in
-// a thread. Effects are complete events of the device, of one step. Flows ("s", "t", "f") lead from the
-// posting of a request over its effects to its completion. Time stamps are virtual microseconds.
+// A lane is a process, and its rows are threads. Operations and requests are complete events ("X"),
+// which nest within a thread. Effects are complete events of the device that last one step. Flows
+// ("s", "t", "f") connect the posting of a request with its effects and its completion. Time stamps
+// are virtual microseconds.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-# Script (cmake -P): puts the style sheet and the scripts that page/page.html names into it, and writes it
-# as a C++ source. -Dpage=FILE -Dsource=FILE
+# Script (cmake -P): inserts the style sheet and the scripts that page/page.html names, and writes
+# the page as a C++ source. -Dpage=FILE -Dsource=FILE
 
 get_filename_component(folder "${page}" DIRECTORY)
 file(READ "${page}" text)
@@ -18,7 +18,7 @@ foreach(script IN LISTS scripts)
   string(REPLACE "${script}" "<script>\n${content}</script>" text "${text}")
 endforeach()
 
-# Bytes, because compilers limit the length of string literals.
+# Writes bytes, because compilers limit the length of string literals.
 file(WRITE "${source}.page" "${text}")
 file(READ "${source}.page" bytes HEX)
 file(REMOVE "${source}.page")

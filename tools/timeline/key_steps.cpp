@@ -12,7 +12,7 @@
 namespace falafel::timeline {
 namespace {
 
-// Of what happened to a slot or region, the last so many steps are told.
+// The number of recent changes of a slot or region to report.
 constexpr std::size_t most_changes = 4;
 constexpr std::size_t most_containers = 2;
 
@@ -48,7 +48,7 @@ class Search {
 
   const Timeline& timeline_;
   std::vector<KeyStep> steps_;
-  std::set<std::uint32_t> operations_;  // that were added
+  std::set<std::uint32_t> operations_;  // operations that were added
   std::set<std::uint32_t> effects_;
   std::set<std::uint64_t> regions_;
 };
@@ -98,7 +98,7 @@ void Search::add_effect(std::uint32_t number, KeyStepRole role) {
                     .text = effect.text});
 }
 
-// Who wrote what the effect has met.
+// Adds the writers of the words that the effect read.
 void Search::add_origin(std::uint32_t effect) {
   for (const std::uint32_t source : timeline_.effects[effect].sources) {
     add_effect(source, KeyStepRole::origin);
@@ -108,7 +108,7 @@ void Search::add_origin(std::uint32_t effect) {
   }
 }
 
-// The last entry and the last container that an operation has read: those that it answered from.
+// Adds the last entry and the last container that an operation read, which determined its answer.
 void Search::add_readings(std::uint32_t operation) {
   std::optional<std::uint32_t> entry;
   std::optional<std::uint32_t> container;
@@ -128,8 +128,8 @@ void Search::add_readings(std::uint32_t operation) {
   }
 }
 
-// Operations that gave the key the value which the reader found; or, if it found none, the last that stored
-// one before.
+// Adds the operations that gave the key the value that the reader found; if it found none, the last
+// one that stored a value earlier.
 void Search::add_stores_of(const Operation& reader) {
   std::optional<std::uint32_t> last;
   for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
@@ -143,7 +143,7 @@ void Search::add_stores_of(const Operation& reader) {
   if (last) add_operation(*last, KeyStepRole::origin);
 }
 
-// Where the key was, and what became of its entry.
+// Adds the key's slots and the fate of its entry.
 void Search::add_slots_of_key(const std::string& key) {
   std::set<std::uint64_t> slots;
   for (const SlotChange& change : timeline_.memory.slots) {
@@ -154,7 +154,7 @@ void Search::add_slots_of_key(const std::string& key) {
   for (const std::uint64_t slot : slots) add_slot(slot, timeline_.steps);
 }
 
-// The last changes of the slot up to a step, and what became of the memory that it pointed to.
+// Adds the last changes of the slot up to a step, and the fate of the memory that it pointed to.
 void Search::add_slot(std::uint64_t slot, std::uint64_t last_step) {
   const std::uint64_t offset = timeline_.geometry.entry_offset(slot);
   std::vector<std::uint32_t> changes;
@@ -178,7 +178,7 @@ void Search::add_slot(std::uint64_t slot, std::uint64_t last_step) {
   }
 }
 
-// Who wrote a container's place, and what the region was used for.
+// Adds the writers of a container's location, and the uses of its region.
 void Search::add_memory_at(std::uint64_t offset, std::uint64_t last_step) {
   const engine::Geometry& geometry = timeline_.geometry;
   if (!is_container(offset)) return;
@@ -209,7 +209,7 @@ void Search::add_states_of(std::uint64_t region, std::uint64_t last_step) {
   for (const KeyStep& change : last(changes)) steps_.push_back(change);
 }
 
-// Operations that are under way: of a run that gets nowhere, those that do not get on.
+// Adds pending operations: in a run without progress, these are the ones that do not complete.
 void Search::add_operations_at(std::uint64_t step) {
   for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
     const Operation& operation = timeline_.operations[number];
@@ -233,7 +233,7 @@ void Search::add_violation(const checkers::Judgement& violation) {
   for (const std::uint64_t slot : violation.slots) add_slot(slot, step);
   if (violation.calls.empty() && violation.slots.empty()) add_operations_at(step);
   if (violation.calls.empty()) {
-    // The rest tells at length what everybody was at.
+    // The remaining lines describe the state of each party in detail.
     const std::string first_line =
         violation.explanation.substr(0, violation.explanation.find('\n'));
     steps_.push_back({.step = step,
@@ -245,11 +245,11 @@ void Search::add_violation(const checkers::Judgement& violation) {
 void Search::add_critical(const explorer::CriticalStep& critical) {
   steps_.push_back({.step = critical.step,
                     .role = KeyStepRole::critical,
-                    .text = "from here on it could not be avoided"});
+                    .text = "the violation is inevitable from here on"});
 }
 
 std::vector<KeyStep> Search::take() {
-  // At one step, what happens comes first, then what it leads to.
+  // Within one step, causes come before effects.
   const auto order = [](const KeyStep& key_step) {
     const bool is_violation = key_step.role == KeyStepRole::violation;
     const bool is_critical = key_step.role == KeyStepRole::critical;
@@ -261,7 +261,7 @@ std::vector<KeyStep> Search::take() {
 
 }  // namespace
 
-// Other properties that the run violates as well follow from the same steps.
+// Other properties that the run also violates follow from the same steps.
 std::vector<KeyStep> find_key_steps(const Timeline& timeline,
                                     const std::vector<checkers::Judgement>& violations,
                                     const std::optional<explorer::CriticalStep>& critical) {

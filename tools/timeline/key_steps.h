@@ -1,5 +1,5 @@
-// The steps that led to a violation: which operation met what it should not have met, where that came from,
-// what else happened to it, and from when on it could not be avoided.
+// Finds the steps that led to a violation: the operation that found a wrong value, the origin of
+// that value, its other changes, and the step from which on the violation was inevitable.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace falafel::timeline {
 
-// In the order of steps.
+// Sorted by step.
 std::vector<KeyStep> find_key_steps(const Timeline& timeline,
                                     const std::vector<checkers::Judgement>& violations,
                                     const std::optional<explorer::CriticalStep>& critical);

@@ -8,7 +8,7 @@
 namespace falafel::timeline {
 namespace {
 
-// Nothing in it is markup.
+// Escapes all markup.
 std::string escape(std::string_view text) {
   constexpr std::string_view special = "\\`*_<>|[]";
   std::string escaped;

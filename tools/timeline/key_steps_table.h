@@ -1,4 +1,4 @@
-// Key steps as a table of a Markdown document, numbered as in the picture.
+// The key steps as a table of a Markdown document, numbered as in the picture.
 #pragma once
 
 #include <string>

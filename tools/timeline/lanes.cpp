@@ -6,7 +6,7 @@ namespace falafel::timeline {
 
 Lanes::Lanes(std::size_t clients) : clients_(static_cast<std::uint32_t>(clients)) {}
 
-// "server", or "client 3".
+// Accepts "server" or a name such as "client 3".
 std::uint32_t Lanes::of_host_name(std::string_view name) const {
   for (std::uint32_t client = 0; client < clients_; ++client) {
     if (name == fmt::format("client {}", client)) return client;

@@ -1,5 +1,5 @@
-// Whose lane is it? Hosts, their fibers and their queue pairs, as lanes of a timeline: each client has one,
-// the server one for each of its parts, and one for its device, where requests take effect.
+// Maps hosts, their fibers and their queue pairs to lanes of a timeline. Each client has one lane.
+// The server has one for each of its parts, and one for its device, where requests take effect.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ class Lanes {
   std::uint32_t cleanup() const { return clients_ + 2; }
   std::uint32_t membership() const { return clients_ + 3; }
   std::uint32_t server() const { return clients_ + 4; }
-  // By its number in the simulation: the server is the first.
+  // By number in the simulation; the server is the first host.
   std::uint32_t of_host(std::uint32_t host) const { return host == 0 ? server() : host - 1; }
   std::uint32_t of_fiber(std::uint32_t fiber) const;
-  // A client's, or `server()`.
+  // Returns the lane of a client or `server()`.
   std::uint32_t of_queue_pair(std::uint32_t queue_pair) const;
   bool is_client(std::uint32_t lane) const { return lane < clients_; }
 

@@ -57,7 +57,7 @@ void MemoryRecorder::read_slot(std::uint64_t step, std::uint64_t slot, engine::E
   Slot& now = slots_[slot];
   now.word = entry.word();
   now.container = stored ? number_of(*stored) : none;
-  // What does not verify may be as long as a region, and may yet become a container.
+  // An invalid container may be as long as a region and may still become valid.
   const std::uint64_t begin = geometry_.to_offset(entry.offset_units());
   now.bytes = {begin, begin + (stored ? stored->size_bytes : geometry_.region_bytes)};
   if (entry.is_empty()) now.bytes = {};

@@ -1,5 +1,5 @@
-// Writes down how the server's memory changes: the entries of the table with the containers that they point
-// to, and what regions and mature spaces are used for. It looks at the memory itself, after each step.
+// Records the changes of the server's memory: the table's entries with their containers, and the
+// uses of regions and mature spaces. It inspects the memory after each step.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ class MemoryRecorder {
  public:
   explicit MemoryRecorder(const engine::Geometry& geometry);
 
-  // Bytes that are changing; `by_client`: by a WRITE, so that they count as written.
+  // Bytes that are about to change. With `by_client`, a WRITE changes them, so they count as
+  // written.
   void note_write(std::uint64_t offset, std::uint64_t length_bytes, bool by_client);
-  // The memory as `step` has left it. A server that comes back counts its clients anew: its first one is
-  // connection `first_connection`.
+  // The memory after `step`. A restarted server numbers its clients from the start: its first one
+  // is connection `first_connection`.
   void look(std::uint64_t step, const checkers::MemoryView& view, std::uint32_t first_connection);
 
   Memory take() { return std::move(memory_); }
@@ -34,10 +35,10 @@ class MemoryRecorder {
   struct Slot {
     std::uint64_t word = 0;
     std::uint32_t container = none;
-    Range bytes{};  // of the container, as far as is known
+    Range bytes{};  // of the container, as far as known
   };
 
-  // Whether entries or what they point to have changed.
+  // Whether entries or their containers have changed.
   bool look_at_slots(std::uint64_t step, const checkers::MemoryView& view);
   bool is_written(const Range& bytes) const;
   void read_slot(std::uint64_t step, std::uint64_t slot, engine::Entry entry,
@@ -46,17 +47,17 @@ class MemoryRecorder {
   void look_at_regions(std::uint64_t step, const checkers::MemoryView& view,
                        std::uint32_t first_connection, bool slots_changed);
   void look_at_spaces(std::uint64_t step, const checkers::MemoryView& view, bool slots_changed);
-  // Of containers that live entries point to.
+  // The bytes of containers that live entries point to.
   std::uint64_t live_bytes(const Range& bytes) const;
 
   engine::Geometry geometry_;
   Memory memory_;
   std::vector<Slot> slots_;
   std::vector<RegionUse> regions_;
-  std::vector<std::uint64_t> incarnations_;   // of regions
-  std::vector<std::uint64_t> written_bytes_;  // of regions, since they were granted
+  std::vector<std::uint64_t> incarnations_;   // by region
+  std::vector<std::uint64_t> written_bytes_;  // by region, since the grant
   std::vector<SpaceUse> spaces_;
-  std::vector<Range> written_;  // since the last look
+  std::vector<Range> written_;  // since the last inspection
   std::map<std::tuple<std::uint64_t, std::string, std::string>, std::uint32_t> numbers_;
 };
 

@@ -9,7 +9,8 @@
 namespace falafel::timeline {
 namespace {
 
-// Within a script element, "<" could begin its end or a comment; in JSON it stands in strings only.
+// Inside a script element, "<" could start the end tag or a comment. In JSON, it occurs only in
+// strings.
 std::string escape_markup(const std::string& json) {
   std::string escaped;
   escaped.reserve(json.size());
@@ -25,7 +26,7 @@ std::string escape_markup(const std::string& json) {
 
 }  // namespace
 
-// Explanations of checkers may quote any bytes: what is not UTF-8 is replaced.
+// Explanations of checkers may quote any bytes; invalid UTF-8 is replaced.
 std::string to_page(const Timeline& timeline) {
   constexpr std::string_view mark = "{{timeline}}";
   const std::string json =

@@ -1,4 +1,4 @@
-// The page: the files of page/ in one, with the timeline in it. It needs nothing beside itself.
+// The page: the files of page/ combined into one file with the timeline. It is self-contained.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The files of page/ in one, with "{{timeline}}" where the timeline goes. Made when the project is built
-// (embed_page.cmake), so that a program needs no files beside itself.
+// The files of page/ combined into one, with "{{timeline}}" as placeholder for the timeline. The
+// build generates it (embed_page.cmake), so that the program needs no other files.
 #pragma once
 
 #include <string_view>

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::size_t longest_bytes = 48;
 
-// The length of the character that begins there, going by its first byte.
+// The length of the character that begins there, according to its first byte.
 std::size_t character_bytes(std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes.front());
   if (first < 0xc0) return 1;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-// Controls, and what changes how the text around is shown: directions, joiners, and characters that only
-// look like nothing. All of them lie in U+0080..U+009F, U+200B..U+200F, U+2028..U+202F, U+2060..U+206F,
-// U+FE00..U+FEFF, U+FFF0..U+FFFF, or far beyond the usual scripts.
+// Excludes control characters and characters that change the display of the surrounding text:
+// directions, joiners, and invisible characters. All of them lie in U+0080..U+009F, U+200B..U+200F,
+// U+2028..U+202F, U+2060..U+206F, U+FE00..U+FEFF, U+FFF0..U+FFFF, or far beyond the usual scripts.
 bool is_plain(std::string_view character) {
   const auto first = static_cast<unsigned char>(character.front());
   if (character.size() == 1) return first >= 0x20 && first < 0x7f && first != '\\';

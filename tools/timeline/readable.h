@@ -1,4 +1,5 @@
-// Bytes of keys and values for people, whatever they are: markup, terminal controls, no text at all.
+// Makes the bytes of keys and values readable, whatever they contain: markup, terminal controls, or
+// binary data.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace falafel::timeline {
 
-// Valid printable UTF-8 as it is, other bytes as \xNN, and a backslash doubled. Of long ones the beginning, and
-// how long they are.
+// Keeps valid printable UTF-8, writes other bytes as \xNN, and doubles backslashes. Long strings
+// are shortened to their beginning and length.
 std::string readable(std::string_view bytes);
 
 }  // namespace falafel::timeline

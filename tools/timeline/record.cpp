@@ -20,7 +20,7 @@ namespace {
 
 std::string describe_safeguards(const engine::Safeguards& safeguards) {
   if (safeguards == engine::Safeguards::hardened()) return "hardened protocol";
-  if (safeguards == engine::Safeguards::published()) return "protocol as published";
+  if (safeguards == engine::Safeguards::published()) return "published protocol";
   std::string names;
   for (const auto& safeguard : engine::safeguard_descriptions) {
     if (safeguards.*safeguard.enabled) continue;
@@ -42,7 +42,7 @@ std::string describe(const store_scenario::Scenario& scenario, const sim::RunRes
       count(result.steps, "step"), static_cast<double>(result.time_ns) / 1'000);
 }
 
-// The violation that is explained comes first.
+// The violation to explain comes first.
 void explain(Timeline& timeline, store_scenario::Runner& runner, explorer::FailingRun failing,
              const RecordOptions& options) {
   auto& violations = failing.run.violations;
@@ -62,7 +62,7 @@ tl::expected<void, std::string> write(const std::string& text, const std::string
   file << text;
   file.close();
   if (file) return {};
-  return tl::unexpected(fmt::format("{}: {}; name a file in a folder that can be written to", path,
+  return tl::unexpected(fmt::format("{}: {}; name a file in a writable folder", path,
                                     std::generic_category().message(errno)));
 }
 

@@ -1,4 +1,4 @@
-// Repeats a recorded run, and makes a timeline of it.
+// Repeats a recorded run and builds its timeline.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace falafel::timeline {
 
 struct RecordOptions {
-  std::string property{};  // the violation to be explained, if there are several; empty: the first
+  std::string property{};  // the violation to explain if there are several; empty: the first one
   std::uint64_t critical_tries =
-      30;  // continuations for the critical step; 0: it is not looked for
+      30;  // continuations for the critical step; 0: do not search for it
 };
 
 struct RecordedTimeline {
-  explorer::Run run;  // diverged: the choices do not fit, and the timeline ends there
+  explorer::Run run;  // diverged: the choices do not match the run, and the timeline ends there
   Timeline timeline;
 };
 
@@ -29,7 +29,7 @@ RecordedTimeline record_timeline(store_scenario::Runner& runner,
                                  const std::vector<sim::Choice>& choices,
                                  const RecordOptions& options = {});
 
-// What went wrong, as a message that begins with the path.
+// Returns an error message that begins with the path.
 tl::expected<void, std::string> write_page(const Timeline& timeline, const std::string& path);
 tl::expected<void, std::string> write_chrome_trace(const Timeline& timeline,
                                                    const std::string& path);

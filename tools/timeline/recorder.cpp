@@ -10,7 +10,7 @@ namespace falafel::timeline {
 namespace {
 
 constexpr std::uint64_t word_bytes = fabric::word_bytes;
-// More would say no more, and a READ of a long container may have thousands.
+// A READ of a long container may have thousands of sources; more than this many add no information.
 constexpr std::size_t most_sources = 8;
 
 EffectKind kind_of(const sim::TraceEvent& event) {
@@ -48,7 +48,6 @@ Recorder::Recorder(const store_scenario::Scenario& scenario)
   timeline_.lanes = lanes_.to_lanes();
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Memory
 
 void Recorder::on_memory(std::uint64_t step, const checkers::MemoryView* memory) {
@@ -62,7 +61,6 @@ void Recorder::on_memory(std::uint64_t step, const checkers::MemoryView* memory)
   memory_step_ = step;
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Operations
 
 void Recorder::on_call(const checkers::Operation& operation) {
@@ -92,7 +90,6 @@ void Recorder::on_return(const checkers::Operation& operation, engine::Answer an
   operation_of_fiber_.erase(running_);
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Events
 
 void Recorder::introduce(const sim::Subject& subject) {
@@ -148,7 +145,8 @@ void Recorder::mark(MarkKind kind, std::uint32_t lane, std::string text) {
   timeline_.marks.push_back({.kind = kind, .lane = lane, .step = step_, .text = std::move(text)});
 }
 
-// The server's membership fences a client by moving its queue pair to error; other queue pairs break.
+// The server's membership moves a queue pair to the error state to fence a client; other queue
+// pairs break.
 void Recorder::on_queue_pair_error(const sim::TraceEvent& event) {
   const std::uint32_t lane = lanes_.of_queue_pair(event.subject);
   const bool is_fence = !lanes_.is_client(lane) && running_step_ == step_ &&
@@ -156,26 +154,26 @@ void Recorder::on_queue_pair_error(const sim::TraceEvent& event) {
   if (is_fence) {
     mark(MarkKind::fence, lanes_.membership(), "fences a client");
   } else if (event.detail == 0) {
-    mark(MarkKind::queue_pair_error, lane, "a queue pair goes into error");
+    mark(MarkKind::queue_pair_error, lane, "a queue pair enters the error state");
   } else {
     mark(MarkKind::closed, lane, "a queue pair is closed");
   }
 }
 
-// What its operations would have answered nobody knows.
+// The answers of its operations are unknown.
 void Recorder::on_host_died(std::uint32_t host) {
   mark(MarkKind::crashed, lanes_.of_host(host), "dies");
   if (host == 0) forget_memory();
   std::erase_if(operation_of_call_, [&](const auto& called) {
     Operation& operation = timeline_.operations[called.second];
     if (operation.lane != lanes_.of_host(host)) return false;
-    operation.answer = "its client died";
+    operation.answer = "its client crashed";
     operation.return_step = step_;
     return true;
   });
 }
 
-// The server comes back empty, and counts its clients anew.
+// The restarted server is empty and numbers its clients from the start.
 void Recorder::forget_memory() {
   std::ranges::fill(writers_, none);
   first_connection_ = static_cast<std::uint32_t>(timeline_.connection_lanes.size());
@@ -196,10 +194,9 @@ void Recorder::observe_pause(const sim::Pause& pause) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
 // Requests and effects
 
-// Of the server's requests, messages are of its membership, others of the part that posts them.
+// Messages of the server belong to membership, other requests to the part that posts them.
 std::uint32_t Recorder::lane_of_sender(const sim::TraceEvent& event) const {
   const std::uint32_t lane = lanes_.of_queue_pair(event.subject);
   if (lanes_.is_client(lane)) return lane;
@@ -243,16 +240,16 @@ void Recorder::on_effect(const sim::TraceEvent& event) {
                 .step = event.step,
                 .offset = is_lost ? request.offset : event.offset,
                 .length_bytes = event.data.empty() ? word_bytes : event.data.size(),
-                .text = is_lost ? "its request is lost" : story_.lines().back().text};
+                .text = is_lost ? "the request is lost" : story_.lines().back().text};
   if ((is_read(kind) || is_write(kind)) && !lives_.is_in_use(event.subject)) {
-    effect.text += ", in the memory of a server that is dead";
-    timeline_.effects.push_back(std::move(effect));  // the present memory has no part in it
+    effect.text += ", in the memory of a crashed server";
+    timeline_.effects.push_back(std::move(effect));  // it does not affect the current memory
   } else {
     add_effect(std::move(effect));
   }
 }
 
-// Clients' own memory is not shown.
+// The page does not show clients' own memory.
 void Recorder::on_processor_access(const sim::TraceEvent& event) {
   const std::uint32_t lane = lanes_.of_fiber(running_);
   if (lanes_.is_client(lane)) return;
@@ -268,7 +265,7 @@ void Recorder::add_effect(Effect effect) {
   const auto number = static_cast<std::uint32_t>(timeline_.effects.size());
   if (is_read(effect.kind)) note_sources(effect);
   if (is_write(effect.kind)) {
-    // What a swap replaces is what it had read.
+    // A swap replaces the word that it read.
     if (effect.kind == EffectKind::swapped) note_sources(effect);
     note_write(effect, number);
   }
@@ -296,7 +293,7 @@ void Recorder::note_write(const Effect& effect, std::uint32_t number) {
   if (effect.kind == EffectKind::written) note_owner(effect);
 }
 
-// Clients are counted by the server in an order of its own; who writes a region tells which is which.
+// The server numbers clients in its own order; the writer of a region reveals the mapping.
 void Recorder::note_owner(const Effect& effect) {
   const engine::Geometry& geometry = scenario_.geometry;
   if (effect.offset < geometry.region_offset(0)) return;
@@ -307,7 +304,7 @@ void Recorder::note_owner(const Effect& effect) {
   if (lanes[connections_[region]] == none) lanes[connections_[region]] = effect.lane;
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 Timeline Recorder::finish(const sim::RunResult& result) {
   timeline_.steps = result.steps;

@@ -1,8 +1,8 @@
-// Listens to a run and collects its timeline: lanes, operations, requests with their effects, faults, and
-// how memory changes. Why it failed is added afterwards (key_steps.h).
+// Observes a run and collects its timeline: lanes, operations, requests with their effects, faults,
+// and changes of memory. key_steps.h adds the reasons of a failure later.
 //
-// An effect is linked to the request that causes it, and what was read to the effects that wrote it: for
-// each word of the server's memory the recorder knows who wrote it last.
+// The recorder links each effect to its request, and each read to the effects that wrote the words.
+// For this, it records the last writer of each word of the server's memory.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class Recorder final : public store_scenario::RunListener {
   void introduce(const sim::Subject& subject) override;
   void observe_pause(const sim::Pause& pause) override;
 
-  // Once, after the run.
+  // Call once after the run.
   Timeline finish(const sim::RunResult& result);
 
  private:
-  using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // queue pair, place in its queue
+  using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // queue pair, position in its queue
   using Standing = std::pair<sim::SubjectKind, std::uint32_t>;
 
   void keep_time(const sim::TraceEvent& event);
@@ -60,16 +60,16 @@ class Recorder final : public store_scenario::RunListener {
   Timeline timeline_;
   std::uint64_t step_ = 0;
   std::uint64_t time_ns_ = 0;
-  std::uint64_t memory_step_ = 0;  // at which memory was looked at
-  std::uint32_t running_ = 0;      // the fiber that ran last
+  std::uint64_t memory_step_ = 0;  // step of the last inspection of the memory
+  std::uint32_t running_ = 0;      // the last fiber that ran
   std::map<std::uint32_t, std::uint32_t> operation_of_fiber_;
-  std::map<std::uint64_t, std::uint32_t> operation_of_call_;  // those that have not returned
+  std::map<std::uint64_t, std::uint32_t> operation_of_call_;  // pending operations
   std::map<RequestName, std::uint32_t> requests_;
-  std::map<Standing, std::uint32_t> standing_;  // who stands still now
-  std::vector<std::uint32_t> writers_;          // of each word, the last effect
-  std::vector<std::uint32_t> connections_;      // of regions: to whom they are granted
-  std::uint32_t first_connection_ = 0;          // of this life of the server
-  std::uint64_t running_step_ = 0;              // at which `running_` ran
+  std::map<Standing, std::uint32_t> standing_;  // currently paused
+  std::vector<std::uint32_t> writers_;          // last effect of each word
+  std::vector<std::uint32_t> connections_;      // by region: the owner
+  std::uint32_t first_connection_ = 0;          // of the current run of the server
+  std::uint64_t running_step_ = 0;              // the step in which `running_` ran
 };
 
 }  // namespace falafel::timeline

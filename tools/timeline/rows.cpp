@@ -6,8 +6,8 @@
 namespace falafel::timeline {
 namespace {
 
-// The ends of what lies last in each row. The lowest row that is free is taken, so that a client that does
-// one thing after the other keeps to one row. What takes no time covers nothing.
+// The end of the last item in each row. An item takes the lowest free row, so a client with
+// sequential operations uses only one row. An item without duration occupies nothing.
 class Rows {
  public:
   std::uint32_t take(std::uint64_t first_step, std::uint64_t last_step) {

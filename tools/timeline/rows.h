@@ -1,12 +1,11 @@
-// Gives operations and requests rows in their lanes, so that none covers another that is under way at the
-// same time.
+// Assigns operations and requests to rows of their lanes, so that concurrent ones do not overlap.
 #pragma once
 
 #include "tools/timeline/timeline.h"
 
 namespace falafel::timeline {
 
-// Sets the rows of operations and requests, and how many rows each lane has.
+// Sets the row of each operation and request, and the number of rows of each lane.
 void assign_rows(Timeline& timeline);
 
 }  // namespace falafel::timeline

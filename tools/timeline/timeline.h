@@ -1,8 +1,9 @@
-// What a page shows of a run: who did what at which step, and what was in memory then. Values only;
-// recorder.h collects them, timeline_json.h writes them down.
+// The contents of a page: who did what at which step, and the contents of memory. These are plain
+// values; recorder.h collects them and timeline_json.h writes them.
 //
-// The time axis is the simulator's count of steps; the virtual time stands beside it. What is optional and
-// not there is `none`. Texts are readable as they are: bytes of keys and values were made so by readable.h.
+// The time axis is the simulator's step count; virtual time accompanies it. Optional values that
+// are absent are `none`. Texts are printable, because readable.h has escaped the bytes of keys and
+// values.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,13 @@
 namespace falafel::timeline {
 
 inline constexpr std::uint32_t none = ~std::uint32_t{0};
-// The end of what has none in the run.
+// The end of something that does not end in the run.
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 enum class LaneKind : std::uint8_t { client, device, collector, cleanup, membership, server };
 
-// A line of the picture. Operations and requests lie in rows of it, so that none covers another.
+// A horizontal line of the picture. Its operations and requests are in rows, so that they do not
+// overlap.
 struct Lane {
   LaneKind kind{};
   std::string name;
@@ -35,9 +37,9 @@ struct Operation {
   std::uint32_t row = 0;
   std::string kind;  // "get", "set", "delete"
   std::string key;
-  std::string value;            // what is written, or was found
+  std::string value;            // the value written or found
   std::string answer;           // empty: it never returned
-  std::uint64_t call_time = 0;  // by which checkers name it
+  std::uint64_t call_time = 0;  // identifies the operation in checkers' explanations
   std::uint64_t call_step = 0;
   std::uint64_t return_step = never;
 };
@@ -46,11 +48,11 @@ struct Operation {
 struct Request {
   std::uint32_t lane = 0;
   std::uint32_t row = 0;
-  std::uint32_t operation = none;  // that posted it
+  std::uint32_t operation = none;  // the operation that posted it
   fabric::Opcode opcode{};
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
-  std::uint64_t compare = 0;  // of a compare-and-swap: the word expected, and the new one
+  std::uint64_t compare = 0;  // compare-and-swap: the expected word and the new one
   std::uint64_t swap = 0;
   std::uint64_t posted_step = 0;
   std::uint64_t completed_step = never;
@@ -59,26 +61,26 @@ struct Request {
 };
 
 enum class EffectKind : std::uint8_t {
-  read,         // words of a READ are taken
-  written,      // words of a WRITE are placed
-  swapped,      // a compare-and-swap that succeeds
-  refused,      // one that does not: the word was another one
-  atomic_read,  // an atomic has read its word, and will write it later
-  delivered,    // a message
-  lost,         // nothing of the request arrives
-  denied,       // the device does not let it in
-  stored,       // by the server's processor
+  read,         // a READ reads words
+  written,      // a WRITE places words
+  swapped,      // a compare-and-swap succeeds
+  refused,      // a compare-and-swap fails because the word differs
+  atomic_read,  // an atomic has read its word and will write it later
+  delivered,    // a message arrives
+  lost,         // the request does not arrive
+  denied,       // the device rejects the request
+  stored,       // the server's processor stores words
 };
 
 struct Effect {
-  std::uint32_t request = none;  // none: of a processor, on lane `lane`
-  std::uint32_t lane = 0;        // who caused it
+  std::uint32_t request = none;  // none: an access of a processor, on lane `lane`
+  std::uint32_t lane = 0;        // the lane that caused it
   EffectKind kind{};
   std::uint64_t step = 0;
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
-  std::string text;                      // as the story tells it
-  std::vector<std::uint32_t> sources{};  // effects that wrote what it read
+  std::string text;                      // as in the story
+  std::vector<std::uint32_t> sources{};  // effects that wrote the words it read
 };
 
 enum class MarkKind : std::uint8_t {
@@ -92,27 +94,26 @@ enum class MarkKind : std::uint8_t {
 };
 struct Mark {
   MarkKind kind{};
-  std::uint32_t lane = none;  // none: of the run as a whole
+  std::uint32_t lane = none;  // none: concerns the whole run
   std::uint64_t step = 0;
   std::string text;
 };
 
-// Somebody stands still.
+// A pause of a host or a queue pair.
 struct Standstill {
   std::uint32_t lane = 0;
-  bool is_host = false;  // or a queue pair
+  bool is_host = false;  // false: a queue pair
   std::uint64_t first_step = 0;
   std::uint64_t last_step = never;
 };
 
-// The clock, where it does not go on by step_duration_ns.
+// A point at which the clock does not advance by step_duration_ns.
 struct ClockPoint {
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
 };
 
-// -----------------------------------------------------------------------------------------------------
-// Memory: each record stands from its step on, until the next one of its place.
+// Memory: each record is valid from its step until the next record of the same place.
 
 // A container as it could be read through an entry.
 struct Container {
@@ -126,14 +127,14 @@ struct SlotChange {
   std::uint64_t step = 0;
   std::uint64_t slot = 0;
   std::uint64_t word = 0;
-  std::uint32_t container = none;  // none: the entry is empty, or nothing there verifies
+  std::uint32_t container = none;  // none: the entry is empty or its container is invalid
 };
 
-// Before their first record, regions are free and spaces unused. Live bytes are those of containers that
-// live entries point to; a part of a region that was not written is free, the rest is garbage.
+// Before their first record, regions are free and spaces unused. Live bytes belong to containers
+// that live entries point to. The unwritten part of a region is free, and the rest is garbage.
 struct RegionUse {
   engine::RegionState state{};
-  std::uint32_t connection = none;  // granted: to whom, by the server's count
+  std::uint32_t connection = none;  // granted: the owner, by the server's numbering
   std::uint64_t written_bytes = 0;
   std::uint64_t live_bytes = 0;
 
@@ -166,8 +167,7 @@ struct Memory {
   std::vector<SpaceChange> spaces;
 };
 
-// -----------------------------------------------------------------------------------------------------
-// Why it failed
+// Reasons of the failure
 
 struct Violation {
   std::string property;
@@ -175,10 +175,10 @@ struct Violation {
 };
 
 enum class KeyStepRole : std::uint8_t {
-  origin,    // where a value or an entry came from
-  context,   // what else happened to it
-  critical,  // from here on it could not be avoided
-  stale,     // it is met
+  origin,    // the origin of a value or an entry
+  context,   // other changes of it
+  critical,  // the violation is inevitable from here on
+  stale,     // an operation finds it
   violation,
 };
 struct KeyStep {
@@ -204,10 +204,10 @@ struct Timeline {
   std::vector<Mark> marks;
   std::vector<Standstill> standstills;
   std::vector<ClockPoint> clock;
-  std::vector<std::uint32_t> connection_lanes;  // by the server's count; none: not known
+  std::vector<std::uint32_t> connection_lanes;  // by the server's numbering; none: unknown
   Memory memory;
   std::vector<Violation> violations;
-  std::vector<KeyStep> key_steps;  // in the order of steps
+  std::vector<KeyStep> key_steps;  // sorted by step
 };
 
 }  // namespace falafel::timeline

@@ -65,7 +65,7 @@ Json word(std::uint64_t value) { return fmt::format("{:016x}", value); }
 Json step(std::uint64_t value) { return value == never ? Json() : Json(value); }
 Json number(std::uint32_t value) { return value == none ? Json() : Json(value); }
 
-// Gives texts their numbers.
+// Assigns numbers to texts.
 class Texts {
  public:
   Json operator()(std::string_view text) {

@@ -1,8 +1,8 @@
-// A timeline as JSON, as the page reads it (page/model.js).
+// A timeline as JSON in the format that the page reads (page/model.js).
 //
-// What there are many of stands in columns: an object with an array for each field. Texts that occur often
-// are numbers in `texts`. Words are 16 hexadecimal digits, since numbers of JavaScript have 53 bits; steps
-// that never come are null.
+// Numerous records are stored in columns: an object with one array per field. Frequent texts are
+// numbers in `texts`. Words are 16 hexadecimal digits, because JavaScript numbers have 53 bits.
+// Steps that never occur are null.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 'use strict';
-// What is shown: by key, by lane, by kind of operation and of request. An operation that is not shown hides
-// its requests, and a request its effects.
+// Selects what is visible by key, by lane, and by kind of operation and request. Hiding an
+// operation also hides its requests, and hiding a request hides its effects.
 
 const operationKinds = ['get', 'set', 'delete'];
 const requestKinds = ['READ', 'WRITE', 'CAS', 'SEND'];

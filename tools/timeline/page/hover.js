@@ -1,12 +1,12 @@
 'use strict';
-// What the pointer is on, and what is said about it.
+// Finds the item under the pointer and describes it.
 
 class Hover {
   constructor(element, timeline, painter, keySteps) {
     Object.assign(this, {element, timeline, painter, keySteps});
   }
 
-  // The topmost thing at a point: what was drawn last.
+  // The topmost item at a point, which was drawn last.
   find(x, y) {
     const {drawn} = this.painter;
     for (let index = drawn.length - 1; index >= 0; --index) {

@@ -1,22 +1,22 @@
 'use strict';
-// Where things are in the picture. Horizontally the steps that are in view; vertically lanes, which stretch
-// to fill the picture if there are few.
+// The layout of the picture: horizontally the visible steps, vertically the lanes, which stretch to
+// fill the picture if there are few.
 
-const gutterWidth = 104;   // the names of the lanes
+const gutterWidth = 104;   // names of the lanes
 const rulerHeight = 38;    // steps, and the flags of key steps
 const laneGap = 8;
 const operationHeight = 20;
 const requestHeight = 9;
 const slotHeight = 9;
 const bandHeight = 18;     // of a region or mature space
-const mostRows = 8;        // of requests; what is beyond shares the last
+const mostRows = 8;        // of requests; further ones share the last row
 const tallestTable = 170;
 const tallestBands = 240;
 
 class Layout {
   constructor(timeline) {
     this.timeline = timeline;
-    this.first = 0;                  // step at the left edge; need not be whole
+    this.first = 0;                  // step at the left edge; may be fractional
     this.pixelsPerStep = 1;
     this.top = 0;                    // how far the lanes are scrolled
     this.width = 100;
@@ -90,7 +90,7 @@ class Layout {
     return {y: this.laneTop(this.timeline.deviceLane) + slot * height, height};
   }
 
-  // The band of a region, or behind them of a mature space.
+  // The band of a region or, after the regions, of a mature space.
   bandRect(band) {
     const bands = this.timeline.geometry.region_count + 2;
     const height = this.bandsHeight() / bands * this.stretch;
@@ -98,7 +98,7 @@ class Layout {
     return {y: top + band * height, height};
   }
 
-  // Where bytes are in the device's lane.
+  // The position of bytes in the device's lane.
   memoryRect(offset, lengthBytes) {
     const {geometry} = this.timeline;
     const place = placeOf(offset, geometry);
@@ -148,7 +148,7 @@ class Layout {
     this.clamp();
   }
 
-  // Moves as little as needed for the step to be in view.
+  // Scrolls by the minimum that makes the step visible.
   reveal(step) {
     const margin = Math.min(40, this.plotWidth / 8) / this.pixelsPerStep;
     if (step < this.first + margin) this.first = step - margin;

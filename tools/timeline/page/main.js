@@ -1,7 +1,7 @@
 'use strict';
-// Puts the page together, and says what pointers, keys and links do.
+// Assembles the page and handles pointers, keys and links.
 
-const firstPixelsPerStep = 6;   // of a run that holds, so that its arrows are there from the beginning
+const firstPixelsPerStep = 6;   // for a run that holds, so that its arrows are initially visible
 
 class App {
   constructor(data) {
@@ -48,13 +48,13 @@ class App {
 
   makeLegend() {
     const meanings = {
-      get: 'a GET, from call to return', set: 'a SET', delete: 'a DELETE', read: 'a READ, and the words that it takes',
+      get: 'a GET, from call to return', set: 'a SET', delete: 'a DELETE', read: 'a READ, and the words that it reads',
       write: 'a WRITE', swap: 'a compare-and-swap; hollow and crossed: it did not match',
       processor: "the server's processor", 'slot-live': 'a slot with a live entry', 'slot-deleted': 'a deleted entry',
       'slot-locked': 'an entry that the cleaner has locked', granted: 'a region that a client writes',
       released: 'a region that is full', collecting: 'a region that is being collected',
-      waiting: 'memory that waits until no client can look at it', critical: 'the step from which on it could not be avoided',
-      origin: 'where it came from', violation: 'what is wrong',
+      waiting: 'memory that waits until no client can access it', critical: 'the step from which on the violation is inevitable',
+      origin: 'its origin', violation: 'the violation',
     };
     for (const [name, meaning] of Object.entries(meanings)) {
       const term = makeElement('dt');
@@ -66,7 +66,7 @@ class App {
     const marks = {
       [markSymbols.crashed]: 'a crash', [markSymbols.fence]: 'a client is fenced',
       [markSymbols.error]: 'a connection breaks', [markSymbols.closed]: 'a connection is closed',
-      [markSymbols.started]: 'a host starts', '╱╱': 'a host, or a queue pair, stands still', '┊': 'a fault begins',
+      [markSymbols.started]: 'a host starts', '╱╱': 'a paused host or stalled queue pair', '┊': 'a fault begins',
     };
     for (const [symbol, meaning] of Object.entries(marks)) {
       this.element('legend').append(makeElement('dt', '', symbol), makeElement('dd', '', meaning));
@@ -109,7 +109,7 @@ class App {
     this.layout.clamp();
   }
 
-  // The step that the link names; else the violation, and how it came about; else the beginning.
+  // The step in the link; otherwise the violation with its key steps; otherwise the beginning.
   showFirst() {
     const {steps} = this.keySteps;
     if (steps.length > 0) {
@@ -164,7 +164,7 @@ class App {
     this.overview.draw(this.painter.colours);
   }
 
-  // The picture as it is, or in another size; with all lanes.
+  // The picture in its present or another size, with all lanes.
   toSvg(width = this.canvas.clientWidth, leastHeight = this.canvas.clientHeight) {
     this.layout.resize(width, leastHeight);
     const height = Math.max(leastHeight, Math.ceil(this.layout.contentHeight));
@@ -313,7 +313,7 @@ class App {
     this.update();
   }
 
-  // A click goes to the step of what is there, or to the step itself.
+  // A click selects the step of the item there, or else the step at that position.
   onUp(event) {
     const wasClick = this.drag !== null && this.drag.moved < 4;
     this.drag = null;

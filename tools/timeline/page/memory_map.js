@@ -1,5 +1,5 @@
 'use strict';
-// The background of the device's lane: what each slot and each region was, step by step.
+// The background of the device's lane: the state of each slot and region, step by step.
 
 function drawMemoryNames(painter) {
   const {context, layout, timeline, colours} = painter;
@@ -67,8 +67,8 @@ function regionLabel(timeline, index) {
   return owner === '' ? state : `${state} to ${owner}`;
 }
 
-// What a place was from each of its changes to the next, as far as it is in view. Changes that are less than
-// a pixel apart are one.
+// The visible states of a place between its changes. Merges changes that are less than a pixel
+// apart.
 function drawSpans(painter, changes, place, {y, height}, colourOf, labelOf = () => '') {
   const {context, layout, timeline, colours} = painter;
   const steps = changes.steps[place];

@@ -1,5 +1,5 @@
 'use strict';
-// The timeline as the page works with it: columns of numbers, found by step.
+// The timeline in the form that the page uses: columns of numbers with look-up by step.
 
 // The number of elements of a sorted array that are at most `value`.
 function countUpTo(sorted, value) {
@@ -12,8 +12,8 @@ function countUpTo(sorted, value) {
   return low;
 }
 
-// Bars from a step to another, sorted by their beginnings. Blocks know their latest end, so that those which
-// are over before the picture begins are passed over together.
+// Bars from one step to another, sorted by start. Each block stores its latest end, so that blocks
+// that end before the picture begins are skipped as a whole.
 class Bars {
   constructor(begins, ends) {
     this.begins = Int32Array.from(begins);
@@ -36,7 +36,7 @@ class Bars {
   }
 }
 
-// The changes of places (slots, regions), and what each place was at a step.
+// The changes of places (slots, regions), and the state of each place at a step.
 class Changes {
   constructor(columns, places, count) {
     this.columns = columns;
@@ -48,7 +48,7 @@ class Changes {
     });
   }
 
-  // The record that stands at the step; -1: none yet.
+  // The record that is valid at the step; -1: none yet.
   at(place, step) {
     const count = countUpTo(this.steps[place], step);
     return count === 0 ? -1 : this.changes[place][count - 1];
@@ -112,7 +112,7 @@ class Timeline {
     return start.time + (step - start.step) * this.data.step_duration_ns;
   }
 
-  // A slot as the step has left it.
+  // The slot after the step.
   slotAt(slot, step) {
     const index = this.slots.at(slot, step);
     const {memory} = this.data;
@@ -141,7 +141,8 @@ class Timeline {
     };
   }
 
-  // The server counts clients in the order in which they connect; who that is is known once it has written.
+  // The server numbers clients in connection order; a client's identity is known after its first
+  // write.
   ownerOf(connection) {
     if (connection === null) return '';
     const lane = this.data.connection_lanes[connection] ?? null;
@@ -160,7 +161,7 @@ class Timeline {
     };
   }
 
-  // Whether an entry points into memory that is free, or waits to be.
+  // Whether an entry points into memory that is free or waiting to be freed.
   isDangling(entry, step) {
     if (entry.isEmpty) return false;
     const place = placeOf(entry.offset, this.geometry);
@@ -171,7 +172,7 @@ class Timeline {
     return place.part === 'mature' && place.byte >= this.spaceAt(place.number, step).used;
   }
 
-  // "set "key 0" to "0.1": stored". Keys and values are cut to so many characters.
+  // For example "set "key 0" to "0.1": stored". Keys and values are truncated to `most` characters.
   describeOperation(index, most = Infinity) {
     const {kind, key, value, answer} = this.operations;
     const name = this.text(kind[index]);
@@ -183,7 +184,7 @@ class Timeline {
     return answerText === 'found' ? `${text} "${valueText}"` : text;
   }
 
-  // All that happens at a step, as {who, text, kind}.
+  // All events of a step, as {who, text, kind}.
   eventsAt(step) {
     const events = [];
     const name = lane => lane === null ? 'fault' : this.lanes[lane].name;
@@ -193,10 +194,10 @@ class Timeline {
     for (const standstill of this.data.standstills) {
       const what = standstill.host ? '' : 'a queue pair ';
       if (standstill.first === step) {
-        events.push({who: name(standstill.lane), text: `${what}stands still`, kind: 'pause'});
+        events.push({who: name(standstill.lane), text: `${what}stalls`, kind: 'pause'});
       }
       if (standstill.last === step) {
-        events.push({who: name(standstill.lane), text: `${what}goes on`, kind: 'pause'});
+        events.push({who: name(standstill.lane), text: `${what}resumes`, kind: 'pause'});
       }
     }
     const [first, end] = this.effectRange(step, step);

@@ -1,6 +1,6 @@
 'use strict';
-// The strip above the picture: the whole run, how much happens where, and which part is in view. Pressing
-// it moves there.
+// The strip above the picture: the whole run with its density of events and the visible part. A
+// click moves there.
 
 class Overview {
   constructor(canvas, timeline, layout, keySteps, state) {
@@ -10,7 +10,7 @@ class Overview {
   x(step) { return step / Math.max(1, this.timeline.steps) * this.canvas.clientWidth; }
   step(x) { return x / this.canvas.clientWidth * this.timeline.steps; }
 
-  // How many effects there are in each pixel.
+  // The number of effects per pixel.
   densities(width) {
     if (this.counts?.length === width) return this.counts;
     this.counts = new Float32Array(width);

@@ -1,5 +1,5 @@
 'use strict';
-// Draws the picture: what is in view, and of a long run no more than can be told apart.
+// Draws the visible part of the picture; for long runs, only what can be distinguished.
 
 const colourNames = [
   'background', 'lane', 'grid', 'text', 'muted', 'cursor', 'on-colour', 'get', 'set', 'delete',
@@ -7,9 +7,9 @@ const colourNames = [
   'slot-live', 'slot-deleted', 'slot-locked', 'granted', 'released', 'collecting', 'waiting', 'active',
 ];
 const requestColours = {READ: 'read', WRITE: 'write', CAS: 'swap', FETCH_ADD: 'swap', SEND: 'message'};
-const linesFromPixelsPerStep = 2.2;   // below it, lines would only be a grey
-const headsFromPixelsPerStep = 5;     // and heads of arrows only blots
-const denseBelowPixelsPerStep = 0.5;  // of bars that are less than two pixels apart only one is drawn
+const linesFromPixelsPerStep = 2.2;   // below this, lines merge into a gray area
+const headsFromPixelsPerStep = 5;     // below this, arrowheads merge into blots
+const denseBelowPixelsPerStep = 0.5;  // draws one of several bars that are less than two pixels apart
 const textFromPixels = 26;
 const markSymbols = {crashed: '✖', fence: '⊘', error: '⚡', closed: '×', started: '▸'};
 
@@ -19,7 +19,7 @@ function readColours() {
       colourNames.map(name => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
-// Fits a canvas to its element, in pixels of the device.
+// Fits a canvas to its element, in device pixels.
 function fitCanvas(canvas) {
   const ratio = window.devicePixelRatio || 1;
   const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
@@ -34,13 +34,13 @@ function fitCanvas(canvas) {
 }
 
 class Painter {
-  // `state` has the step, whether key steps stand out, and what the pointer is on.
+  // `state` contains the step, whether key steps are highlighted, and the item under the pointer.
   constructor(canvas, timeline, layout, filters, keySteps, state) {
     Object.assign(this, {canvas, timeline, layout, filters, keySteps, state});
     this.operationColours = filters.operationKind;
     this.requestColours = filters.requestKind.map(kind => requestColours[kind] ?? 'message');
     this.refreshColours();
-    this.drawn = [];   // what can be pointed at: {x, y, width, height, kind, index}
+    this.drawn = [];   // items for the pointer: {x, y, width, height, kind, index}
   }
 
   refreshColours() { this.colours = readColours(); }
@@ -74,7 +74,7 @@ class Painter {
     this.drawKeySteps();
   }
 
-  // How strongly something is drawn: what led to the violation stands out.
+  // The opacity of an item; items that led to the violation are highlighted.
   alpha(isKey) { return this.state.isFocused && !isKey ? 0.3 : 1; }
 
   // ---- the frame
@@ -131,7 +131,7 @@ class Painter {
     context.fillText('step', 10, 8);
   }
 
-  // ---- what stands still
+  // ---- pauses
 
   drawStandstills() {
     const {context, layout, timeline, colours} = this;
@@ -145,7 +145,7 @@ class Painter {
       const width = Math.max(2, end - x);
       this.hatch(x, y, width, height + 3, host ? colours.critical : colours.message);
       context.fillStyle = colours.critical;
-      if (width > 60) context.fillText(host ? 'stands still' : 'stalled', Math.max(x, gutterWidth) + 4, y + height - 5);
+      if (width > 60) context.fillText(host ? 'paused' : 'stalled', Math.max(x, gutterWidth) + 4, y + height - 5);
     }
   }
 
@@ -187,8 +187,8 @@ class Painter {
     });
   }
 
-  // Whether a bar would not be seen, in a picture as dense as this, for those that are drawn already;
-  // `covered` tells up to where each row is.
+  // Whether bars that are already drawn hide this one in a dense picture; `covered` is the end of
+  // the drawn part of each row.
   isCovered(covered, place, bars, index) {
     const {layout} = this;
     if (layout.pixelsPerStep >= denseBelowPixelsPerStep) return false;
@@ -213,7 +213,7 @@ class Painter {
       context.roundRect(x, y, width, height, Math.min(4, height / 2));
       context.fill();
     }
-    if (isOpen) {   // it never came to its end
+    if (isOpen) {   // it never completed
       context.fillStyle = this.colours.lane;
       for (let gap = x + width - 24; gap < x + width; gap += 6) context.fillRect(gap, y, 2, height);
     }
@@ -240,7 +240,7 @@ class Painter {
     this.write(text, begin + 5, y + height / 2 + 0.5, room - 8, colour);
   }
 
-  // As much of a text as there is room for.
+  // Draws as much of a text as fits.
   write(text, x, y, room, colour) {
     const {context} = this;
     context.fillStyle = colour;
@@ -271,13 +271,13 @@ class Painter {
     });
   }
 
-  // Where a request completes before its last effect: the words are still to be placed.
+  // Marks where a request completes before its last effect, with words still to be placed.
   notch(x, y, height) {
     this.context.fillStyle = this.colours.text;
     this.context.fillRect(x - 0.75, y - 2, 1.5, height + 4);
   }
 
-  // Whether the pointer is on a request, on an effect of it, or on its operation.
+  // Whether the pointer is on a request, on one of its effects, or on its operation.
   isPointedAt(request) {
     const {pointed} = this.state;
     if (pointed === null) return false;
@@ -290,7 +290,8 @@ class Painter {
     }
   }
 
-  // Arrows from the posting of a request to its effects, and from the last one before it to its completion.
+  // Arrows from the posting of a request to its effects, and from the last effect before its
+  // completion to the completion.
   drawLines() {
     const {context, layout, timeline, filters} = this;
     const {lane, row, completed} = timeline.requests;
@@ -326,7 +327,7 @@ class Painter {
     context.globalAlpha = 1;
   }
 
-  // A line with a head, if there is room for one.
+  // A line with an arrowhead if there is room for one.
   arrow(x, y, endX, endY, isStrong) {
     const {context, layout} = this;
     context.moveTo(x, y);
@@ -345,7 +346,7 @@ class Painter {
   drawEffects() {
     const {layout, timeline, filters} = this;
     const [first, end] = timeline.effectRange(Math.floor(layout.first) - 1, Math.ceil(layout.last));
-    const lasts = new Map();   // where the last effect at an offset was drawn
+    const lasts = new Map();   // position of the last effect drawn at an offset
     const apart = layout.pixelsPerStep < denseBelowPixelsPerStep ? 2 : 1;
     for (let effect = first; effect < end; ++effect) {
       if (!filters.effectShown[effect]) continue;
@@ -399,7 +400,7 @@ class Painter {
     context.stroke();
   }
 
-  // Arrows from where a word was written to where it was met.
+  // Arrows from the effect that wrote a word to the effect that read it.
   drawSources() {
     const {timeline, state} = this;
     const pointed = state.pointed?.kind === 'effect' ? [state.pointed.index] : [];
@@ -499,7 +500,7 @@ class Painter {
     }
   }
 
-  // Beside each other, and none beyond the right edge.
+  // Side by side, and none beyond the right edge.
   placeFlags(places) {
     const width = 19;
     let free = -Infinity;
@@ -538,7 +539,7 @@ class Painter {
     context.fillText(text, x, 8.5);
   }
 
-  // Which of the lanes are in view, if not all are.
+  // Shows which lanes are visible if not all are.
   drawScrollBar() {
     const {context, layout, colours} = this;
     if (layout.contentHeight <= layout.height) return;

@@ -1,10 +1,10 @@
 'use strict';
-// The panels beside the picture: key steps, what happens at the step, the table and the regions as the step
-// has left them. Everything is put in as text, never as markup.
+// The panels next to the picture: key steps, the events of the step, and the table and the regions
+// after it. All content is inserted as text, never as markup.
 
 const mostRowsShown = 96;
 
-// The steps that led to the violation, and what has part in them.
+// The steps that led to the violation, and the items involved.
 class KeySteps {
   constructor(timeline) {
     this.steps = timeline.data.key_steps;
@@ -104,7 +104,7 @@ class Panels {
     this.element('events').replaceChildren(...items);
   }
 
-  // All slots of a small table; of a large one those that are in use, as many as can be read.
+  // All slots of a small table; for a large one, as many used slots as are readable.
   showTable(step) {
     const {table_entries: count} = this.timeline.geometry;
     const rows = [];

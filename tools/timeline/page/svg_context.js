@@ -1,6 +1,6 @@
 'use strict';
-// Takes what the painter draws on a canvas, and makes an SVG picture of it: as much of
-// CanvasRenderingContext2D as the painter uses.
+// Converts the painter's drawing to SVG. Implements the part of CanvasRenderingContext2D that the
+// painter uses.
 
 class SvgContext {
   constructor(width, height) {
@@ -37,7 +37,7 @@ class SvgContext {
     this.moveTo(x + radius, y);
     this.path += `h${w}${corner(r, r)}v${h}${corner(-r, r)}h${-w}${corner(-r, -r)}v${-h}${corner(r, -r)}z`;
   }
-  // Whole circles only.
+  // Full circles only.
   arc(x, y, radius) {
     const r = this.round(radius);
     this.moveTo(x - radius, y);

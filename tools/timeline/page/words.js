@@ -1,5 +1,5 @@
 'use strict';
-// Words of entries, places in memory, and times, for people.
+// Formats entries, places in memory, and times for display.
 
 // `word` is 16 hexadecimal digits: offset : 32 | tag : 30 | locked : 1 | deleted : 1.
 function decodeEntry(word, geometry) {
@@ -14,14 +14,15 @@ function decodeEntry(word, geometry) {
   };
 }
 
-// As the checkers describe entries.
+// Describes entries as the checkers do.
 function describeEntry(entry) {
   const place = entry.isEmpty ? 'empty' : `offset ${entry.offset}`;
   const deleted = entry.isDeleted && !entry.isEmpty ? ', deleted' : '';
   return `${place}, tag ${entry.tag}${deleted}${entry.isLocked ? ', locked' : ''}`;
 }
 
-// Where an offset lies: {part: 'superblock' | 'table' | 'region' | 'mature', number, byte}.
+// The part that contains an offset: {part: 'superblock' | 'table' | 'region' | 'mature', number,
+// byte}.
 function placeOf(offset, geometry) {
   if (offset < geometry.table_offset) return {part: 'superblock', number: 0, byte: offset};
   const tableEnd = geometry.table_offset + 8 * geometry.table_entries;
