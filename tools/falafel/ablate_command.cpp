@@ -60,7 +60,7 @@ struct Search {
   bool caught = false;
   std::uint64_t schedules = 0;
   double seconds = 0;
-  explorer::Finding finding;  // if caught
+  explorer::Finding finding;  // valid if caught
 };
 
 struct Row {
@@ -106,7 +106,7 @@ std::string save(const AblateOptions& options, const engine::SafeguardDescriptio
   return saved ? path : std::string();
 }
 
-// Of the properties that a schedule violates, or several of workers side by side: the shortest run.
+// Returns the shortest failing run among all violated properties and all workers.
 explorer::Finding shortest_finding(const explorer::CampaignResult& result) {
   explorer::Finding shortest;
   for (const auto& [property, finding] : result.findings) {

@@ -8,8 +8,7 @@ namespace falafel::command_line {
 
 int report_divergence(const std::string& path, const explorer::LoadedReplay& replay,
                       const explorer::Run& run) {
-  fmt::print(stderr, "{}: does not fit this program any more. {}\nrecorded by {}, this is {}\n",
-             path,
+  fmt::print(stderr, "{}: does not match this program. {}\nrecorded by {}, this is {}\n", path,
              run.result.outcome == sim::Outcome::diverged ? run.result.explanation
                                                           : "The trace hash differs.",
              replay.file.build_identity, build::identity);

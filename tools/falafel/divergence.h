@@ -7,7 +7,7 @@
 
 namespace falafel::command_line {
 
-// Says where they part. The exit status.
+// Prints where the runs diverge. Returns the exit status.
 int report_divergence(const std::string& path, const explorer::LoadedReplay& replay,
                       const explorer::Run& run);
 

@@ -88,7 +88,7 @@ std::string save(const FuzzOptions& options, const explorer::Finding& finding,
   return saved ? path : std::string();
 }
 
-// Beside the replay file.
+// Saves the page next to the replay file.
 std::string save_page(const FuzzOptions& options, const explorer::Finding& finding,
                       const explorer::FailingRun& failing, store_scenario::Runner& runner) {
   const std::string path = std::filesystem::path(replay_path(options.output, finding))
@@ -102,8 +102,8 @@ std::string save_page(const FuzzOptions& options, const explorer::Finding& findi
   return saved ? path : std::string();
 }
 
-// What kills a process is recorded, and made smaller, in processes of their own. Two different runs of one
-// seed are no schedule; the seed repeats them.
+// Records and shrinks runs that end the process in separate processes. If two runs of one seed
+// differ, there is no schedule to record; the seed repeats them.
 Report report_failed_run(const FuzzOptions& options, const explorer::Finding& finding) {
   if (finding.property == explorer::determinism_property)
     return {.finding = finding, .replay_path = {}};
@@ -193,7 +193,7 @@ void print_text(const FuzzOptions& options, const explorer::CampaignResult& resu
   fmt::print("\n");
   for (const Report& report : reports) {
     const explorer::Finding& finding = report.finding;
-    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which drew\n{}{}\n",
+    fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which chose\n{}{}\n",
                finding.property, result.violations.at(finding.property), finding.seed,
                store_scenario::draw_scenario(options.choices, finding.seed).describe(),
                finding.explanation);
@@ -247,7 +247,7 @@ void print_head(const FuzzOptions& options) {
   fmt::print("{} protocol, seeds from {} on, {} jobs\n", options.texts.protocol,
              campaign.first_seed, campaign.jobs);
   if (campaign.schedules == 1) {
-    fmt::print("seed {} draws\n{}", campaign.first_seed,
+    fmt::print("seed {} chooses\n{}", campaign.first_seed,
                store_scenario::draw_scenario(options.choices, campaign.first_seed).describe());
   }
   std::fflush(stdout);

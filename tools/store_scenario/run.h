@@ -41,7 +41,7 @@ class Runner final : public explorer::Runner {
 
   // `scenario` is a Scenario of this program.
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy) override;
-  // The same with a listener, which outlives the run and may be null.
+  // The same with a listener, which may be null and must outlive the run.
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy,
                     RunListener* listener);
 

@@ -91,7 +91,7 @@ struct Scenario final : explorer::Scenario {
 // Returns the scenario or an error message; any JSON is allowed.
 tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json);
 
-// The store's scenario behind the interface: StoreProgram makes no others.
+// Converts the interface to the store's scenario; StoreProgram creates no others.
 const Scenario& store_scenario(const explorer::Scenario& scenario);
 
 // The share of special scenarios among the random ones.

@@ -23,7 +23,7 @@ file(WRITE "${source}.page" "${text}")
 file(READ "${source}.page" bytes HEX)
 file(REMOVE "${source}.page")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-file(WRITE "${source}" "// Made of the files in tools/timeline/page by embed_page.cmake.
+file(WRITE "${source}" "// Generated from the files in tools/timeline/page by embed_page.cmake.
 #include \"tools/timeline/page_template.h\"
 
 namespace falafel::timeline {
