@@ -127,7 +127,7 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
                                        shortest_heartbeat_timeout_ns, longest_duration_ns)) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
-        fmt::format("the server says that {}; it is broken, start it again", *problem));
+        fmt::format("the server says that {}; it is faulty, restart it", *problem));
   }
   return *hello;
 }

@@ -25,8 +25,8 @@ class WatchedTable {
     change(slot, entry);
     return entry;
   }
-  // Puts two keys of one chain into slots 1 and 2. The first one is deleted, and its entry is locked.
-  // Returns the entry of the second one.
+  // Puts two keys of one chain into slots 1 and 2. The first one is deleted, and its entry is
+  // locked. Returns the entry of the second one.
   Entry put_chain_with_a_hole() {
     const Entry first = put(1, memory_.key_at(1)).with_deleted();
     const Entry second = put(2, memory_.key_at(1, 1));

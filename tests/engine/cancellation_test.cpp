@@ -9,8 +9,8 @@
 namespace falafel::engine_test {
 namespace {
 
-// One fiber of a client polls for all of them. When it is cancelled, another fiber has to take over.
-// The same holds when the fiber that was woken to take over is cancelled.
+// One fiber of a client polls for all of them. When it is cancelled, another fiber has to take
+// over. The same holds when the fiber that was woken to take over is cancelled.
 TEST(CancelledOperation, LeavesPollingToTheOthers) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

@@ -1,4 +1,4 @@
-// Which cleanup serves whom of those who wait for one.
+// Which cleanup serves which of the waiting fibers.
 #include "engine/client/cleanup_requests.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ void run_on_a_client(const HostBody& body) {
   EXPECT_EQ(result.outcome, sim::Outcome::completed) << result.explanation;
 }
 
-// A cleanup that is under way may have passed already what somebody has deleted since: the next one counts.
+// A cleanup in progress may already have passed entries that were deleted later, so later requests
+// wait for the next one.
 TEST(CleanupRequests, OfThoseWhoComeLaterAreServedByTheNextCleanup) {
   run_on_a_client([](fabric::Host& host) {
     engine::CleanupRequests requests(host, second_ns, [] {});
@@ -37,7 +38,7 @@ TEST(CleanupRequests, OfThoseWhoComeLaterAreServedByTheNextCleanup) {
     const fabric::FiberId second = host.spawn({.name = "second"}, wait);
     const fabric::FiberId third = host.spawn({.name = "third"}, wait);
     pass_time();
-    EXPECT_FALSE(requests.take_message()) << "one is under way at a time";
+    EXPECT_FALSE(requests.take_message()) << "one is pending at a time";
     EXPECT_TRUE(requests.on_done());
     host.join(first);
     pass_time();
@@ -47,7 +48,7 @@ TEST(CleanupRequests, OfThoseWhoComeLaterAreServedByTheNextCleanup) {
     host.join(second);
     host.join(third);
     EXPECT_FALSE(requests.take_message());
-    EXPECT_FALSE(requests.on_done()) << "nobody has asked";
+    EXPECT_FALSE(requests.on_done()) << "no request is pending";
   });
 }
 

@@ -208,7 +208,8 @@ TEST(SmallDevices, OfServersAreNamed) {
                ErrorCode::invalid_argument, "pipelined_updates is 12 but must be from 1 to 11");
 }
 
-// Connects a client and uses it. One chain of requests reads up to `containers` and the entries again.
+// Connects a client and uses it. One chain of requests reads up to `containers` and the entries
+// again.
 std::optional<fabric::Error> use_client(std::uint32_t max_queue_requests,
                                         std::uint32_t max_completions, std::uint32_t containers) {
   std::optional<fabric::Error> error;

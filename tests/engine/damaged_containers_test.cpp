@@ -46,7 +46,8 @@ TEST(ForeignContainers, LongerThanARequestAreReadInPieces) {
 
 // The container has valid checksums, but its lengths are impossible in this store. Readers must
 // neither allocate memory for them nor crash. When the region is collected, a walk over the table
-// drops the entry. A scan of the region does not find the container and leaves the entry to the audit.
+// drops the entry. A scan of the region does not find the container and leaves the entry to the
+// audit.
 TEST(ForeignContainers, LongerThanARegionAreNotRead) {
   for (const auto collection : {engine::Collection::scan_memory, engine::Collection::walk_table}) {
     SCOPED_TRACE(to_string(collection));
