@@ -7,7 +7,7 @@
 
 #include "engine/client/delete.h"
 #include "engine/client/get.h"
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 #include "engine/client/session.h"
 #include "engine/client/set.h"
 #include "engine/layout/container.h"
@@ -82,12 +82,12 @@ void Client::disconnect() {
   session_->close();
 }
 
-bool Client::is_connected() const { return !session_->requester->is_broken(); }
+bool Client::is_connected() const { return !session_->is_broken(); }
 
-const Geometry& Client::geometry() const { return session_->geometry; }
+const Geometry& Client::geometry() const { return session_->server().geometry; }
 
-std::uint64_t Client::server_incarnation() const { return session_->server_incarnation; }
+std::uint64_t Client::server_incarnation() const { return session_->server().incarnation; }
 
-const OperationStatistics& Client::statistics() const { return session_->statistics; }
+const OperationStatistics& Client::statistics() const { return session_->statistics(); }
 
 }  // namespace falafel::engine

@@ -15,11 +15,12 @@ namespace falafel::engine {
 namespace {
 
 // One search from the home slot on. Returns nullopt if FIND has to restart.
-class Search {
+class FindOperation {
  public:
   using Result = std::optional<FindResult>;
 
-  Search(Operation& operation, std::span<const std::byte> key, std::uint64_t home, Walk::By by)
+  FindOperation(PendingOperation& operation, std::span<const std::byte> key, std::uint64_t home,
+                Walk::By by)
       : operation_(operation), key_(key), walk_(operation, home, by) {}
 
   Result run();
@@ -40,7 +41,7 @@ class Search {
   Result unreadable(std::uint64_t index);
   std::uint32_t containers_ahead() const;
 
-  Operation& operation_;
+  PendingOperation& operation_;
   std::span<const std::byte> key_;
   Walk walk_;
   bool restart_ = false;
@@ -49,7 +50,7 @@ class Search {
   Result damaged_;           // the first live entry with a damaged container
 };
 
-Search::Result Search::run() {
+FindOperation::Result FindOperation::run() {
   while (!restart_) {
     if (!walk_.read_chunk()) return FindResult{.outcome = FindOutcome::disconnected};
     if (Result result = search_chunk()) return result;
@@ -57,7 +58,7 @@ Search::Result Search::run() {
   return std::nullopt;
 }
 
-Search::Result Search::search_chunk() {
+FindOperation::Result FindOperation::search_chunk() {
   const std::uint64_t occupied = walk_.occupied_entries();
   if (Result result = search_containers(occupied); result || restart_) return result;
   if (occupied < walk_.chunk_entries()) {
@@ -69,15 +70,15 @@ Search::Result Search::search_chunk() {
   return walk_.covers_table() ? end_of_table() : std::nullopt;
 }
 
-std::uint32_t Search::containers_ahead() const {
-  const ReadaheadOptions& readahead = operation_.session().options.readahead;
+std::uint32_t FindOperation::containers_ahead() const {
+  const ReadaheadOptions& readahead = operation_.session().options().readahead;
   if (!readahead.adaptive) return readahead.containers;
-  const LoadEstimate& load = operation_.session().load;
+  const LoadEstimate& load = operation_.session().load();
   return expected_probes(load.occupied(), load.seen(), readahead.containers);
 }
 
-Search::Result Search::search_containers(std::uint64_t occupied) {
-  const Geometry& geometry = operation_.session().geometry;
+FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
+  const Geometry& geometry = operation_.session().server().geometry;
   const bool chain_ends_here = occupied < walk_.chunk_entries() && walk_.entry(occupied).is_empty();
   for (std::uint64_t first = 0; first < occupied;) {
     const std::uint64_t batch = std::min<std::uint64_t>(containers_ahead(), occupied - first);
@@ -91,11 +92,11 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
     }
     std::optional<fabric::WorkRequest> again;
     if (first == 0 && chain_ends_here && operation_.safeguards().double_collect &&
-        operation_.session().options.readahead.validation) {
+        operation_.session().options().readahead.validation) {
       again = walk_.second_reading(occupied);
     }
     if (again) chain.push_back(*again);
-    if (!chain.empty() && !operation_.execute(chain)) {
+    if (!chain.empty() && !operation_.read(chain)) {
       return FindResult{.outcome = FindOutcome::disconnected};
     }
     if (again) walk_.compare_second_reading(occupied);
@@ -109,14 +110,14 @@ Search::Result Search::search_containers(std::uint64_t occupied) {
 
 // Clients can write containers with valid checksums and any length. Reading at most a region bounds
 // the damage.
-bool Search::may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const {
+bool FindOperation::may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const {
   const Session& session = operation_.session();
-  return length_bytes <= session.geometry.region_bytes &&
-         offset + length_bytes <= session.chunk_bytes;
+  return length_bytes <= session.server().geometry.region_bytes &&
+         offset + length_bytes <= session.server().chunk_bytes;
 }
 
-Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
-  const Geometry& geometry = operation_.session().geometry;
+FindOperation::Result FindOperation::examine(std::uint64_t index, std::uint32_t buffer) {
+  const Geometry& geometry = operation_.session().server().geometry;
   const Entry entry = walk_.entry(index);
   const std::uint64_t offset = geometry.to_offset(entry.offset_units());
   if (!geometry.may_hold_container(offset)) return unreadable(index);
@@ -126,9 +127,11 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
   ++operation_.statistics().lookups;
   if (header->key_bytes != key_.size()) return std::nullopt;
   switch (operation_.load_through(container, header->key_end())) {
-    case Operation::Load::done: break;
-    case Operation::Load::out_of_memory: return FindResult{.outcome = FindOutcome::out_of_memory};
-    case Operation::Load::disconnected: return FindResult{.outcome = FindOutcome::disconnected};
+    case PendingOperation::Load::done: break;
+    case PendingOperation::Load::out_of_memory:
+      return FindResult{.outcome = FindOutcome::out_of_memory};
+    case PendingOperation::Load::disconnected:
+      return FindResult{.outcome = FindOutcome::disconnected};
   }
   const auto key = read_container_key(container.bytes(), *header, operation_.verification());
   if (!key) return unreadable(index);
@@ -140,20 +143,20 @@ Search::Result Search::examine(std::uint64_t index, std::uint32_t buffer) {
                     .container = container};
 }
 
-Search::Result Search::end_at_empty(std::uint64_t index) {
+FindOperation::Result FindOperation::end_at_empty(std::uint64_t index) {
   const FindResult result{
       .outcome = FindOutcome::empty, .slot = walk_.slot(index), .entry = walk_.entry(index)};
   return walk_.is_home(index) ? result : end_at(index, result);
 }
 
-Search::Result Search::end_of_table() {
+FindOperation::Result FindOperation::end_of_table() {
   operation_.count(probes::walk_covered_table);
   return end_at(walk_.chunk_entries() - 1,
                 {.outcome = FindOutcome::table_walked, .met_deleted = walk_.has_deleted()});
 }
 
 // No valid container up to this entry has the key.
-Search::Result Search::end_at(std::uint64_t index, const FindResult& result) {
+FindOperation::Result FindOperation::end_at(std::uint64_t index, const FindResult& result) {
   const bool validates = operation_.safeguards().double_collect;
   switch (validates ? walk_.validate(index) : Walk::Validation::unchanged) {
     case Walk::Validation::unchanged: return damaged_.value_or(result);
@@ -166,13 +169,13 @@ Search::Result Search::end_at(std::uint64_t index, const FindResult& result) {
   return start_over();
 }
 
-Search::Result Search::start_over() {
+FindOperation::Result FindOperation::start_over() {
   restart_ = true;
   return std::nullopt;
 }
 
 // The container of a deleted entry has no value to lose, regardless of its key.
-Search::Result Search::unreadable(std::uint64_t index) {
+FindOperation::Result FindOperation::unreadable(std::uint64_t index) {
   const std::uint64_t slot = walk_.slot(index);
   const Entry entry = walk_.entry(index);
   if (!operation_.note_bad_checksum(slot, entry)) return start_over();
@@ -184,23 +187,24 @@ Search::Result Search::unreadable(std::uint64_t index) {
 
 // A cleanup holds its locks for several round trips, so an immediate retry would only load the
 // device.
-void wait_for_unlock(Operation& operation, std::uint32_t attempts) {
+void wait_for_unlock(PendingOperation& operation, std::uint32_t attempts) {
   constexpr std::uint64_t shortest_ns = 2'000;
   constexpr std::uint32_t longest_doubling = 9;
   const std::uint64_t bound_ns = shortest_ns << std::min(attempts, longest_doubling);
-  fabric::Host& host = operation.session().host;
+  fabric::Host& host = operation.session().host();
   host.sleep_until(host.now_ns() + shortest_ns + host.random(bound_ns));
 }
 
 }  // namespace
 
-FindResult find(Operation& operation, std::span<const std::byte> key) {
+FindResult find(PendingOperation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
-  const std::uint64_t home = home_slot(key, session.hash_key, session.geometry.table_entries);
+  const std::uint64_t home =
+      home_slot(key, session.server().hash_key, session.server().geometry.table_entries);
   // comparing words costs nothing, but only keys terminate behind a hot key
   Walk::By by = Walk::By::words;
   for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
-    Search search(operation, key, home, by);
+    FindOperation search(operation, key, home, by);
     try {
       if (const auto result = search.run()) return *result;
     } catch (const std::bad_alloc&) {  // a chain may have as many words as the table

@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 
@@ -43,6 +43,6 @@ struct FindResult {
 };
 
 // Waits.
-FindResult find(Operation& operation, std::span<const std::byte> key);
+FindResult find(PendingOperation& operation, std::span<const std::byte> key);
 
 }  // namespace falafel::engine

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "engine/client/find.h"
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 
 namespace falafel::engine {
 namespace {
@@ -21,12 +21,12 @@ Answer copy(std::span<const std::byte> bytes, std::vector<std::byte>& value) {
 }
 
 // Returns nullopt if the operation has to restart.
-std::optional<Answer> read_value(Operation& operation, FindResult& position,
+std::optional<Answer> read_value(PendingOperation& operation, FindResult& position,
                                  std::vector<std::byte>& value) {
   switch (operation.load_through(position.container, position.header.container_bytes())) {
-    case Operation::Load::done: break;
-    case Operation::Load::out_of_memory: return Answer::out_of_memory;
-    case Operation::Load::disconnected: return Answer::disconnected;
+    case PendingOperation::Load::done: break;
+    case PendingOperation::Load::out_of_memory: return Answer::out_of_memory;
+    case PendingOperation::Load::disconnected: return Answer::disconnected;
   }
   const auto bytes =
       read_container_value(position.container.bytes(), position.header, operation.verification());
@@ -36,7 +36,7 @@ std::optional<Answer> read_value(Operation& operation, FindResult& position,
   return std::nullopt;
 }
 
-Answer look_up(Operation& operation, std::span<const std::byte> key,
+Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
                std::vector<std::byte>& value) {
   for (;;) {
     FindResult position = find(operation, key);
@@ -62,7 +62,7 @@ GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte
     result.answer = Answer::invalid_key;
     return result;
   }
-  Operation operation(session);
+  PendingOperation operation(session);
   operation.begin();
   result.answer = look_up(operation, key, result.value);
   result.statistics = operation.statistics();

@@ -7,11 +7,11 @@
 #pragma once
 
 #include "engine/client/find.h"
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 
 namespace falafel::engine {
 
 // `damaged` has the outcome corrupted.
-Swap remove_damaged(Operation& operation, const FindResult& damaged);
+Swap remove_damaged(PendingOperation& operation, const FindResult& damaged);
 
 }  // namespace falafel::engine

@@ -69,13 +69,12 @@ void Requester::wait_until(const Condition& condition, fabric::Event& event) {
   }
 }
 
-bool Requester::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
-  if (posted != nullptr) *posted = false;
+ChainOutcome Requester::post_and_wait(std::span<fabric::WorkRequest> chain) {
   const auto requests = static_cast<std::uint32_t>(chain.size());
   FALAFEL_ASSERT(requests > 0 && requests <= capacity_,
                  "a chain of {} requests does not fit the queue pair", requests);
   wait_until([&] { return broken_ || queued_ + requests <= capacity_; }, *room_);
-  if (broken_) return false;
+  if (broken_) return ChainOutcome::not_posted;
 
   const std::size_t index = take_chain(requests);
   for (std::uint32_t position = 0; position < requests; ++position) {
@@ -84,11 +83,10 @@ bool Requester::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
   }
   const fabric::Result<void> result = queue_pair_->post_send(chain);
   FALAFEL_ASSERT(result.has_value(), "{}", result.error().detail);
-  if (posted != nullptr) *posted = true;
   queued_ += requests;
   const Waiting waiting(*this, index);
   wait_until([&] { return chains_[index].is_done(); }, *chains_[index].completed);
-  return !chains_[index].failed;
+  return chains_[index].failed ? ChainOutcome::in_doubt : ChainOutcome::completed;
 }
 
 std::size_t Requester::take_chain(std::uint32_t requests) {

@@ -17,6 +17,13 @@
 
 namespace falafel::engine {
 
+// How a chain of requests ended.
+enum class ChainOutcome : std::uint8_t {
+  completed,   // all of it took effect
+  not_posted,  // the connection was broken before; nothing was sent
+  in_doubt,    // the connection broke while the chain was in flight; some of it may take effect
+};
+
 class Requester {
  public:
   // `capacity` is the number of requests that the queue pair holds at once. `on_broken` is called
@@ -26,10 +33,8 @@ class Requester {
   void attach(fabric::QueuePair& queue_pair) { queue_pair_ = &queue_pair; }
 
   // Posts the chain with one doorbell and waits until all of it has completed. Sets identifiers and
-  // signals of the requests. Returns false if the connection is broken; the effects of the chain
-  // are then in doubt, unless `posted` is given and `*posted` is false, which means that nothing
-  // was sent. If the fiber is cancelled while it waits, its buffers remain in use.
-  bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);
+  // signals of the requests. If the fiber is cancelled while it waits, its buffers remain in use.
+  ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
 
   // Makes all waiting and future chains fail.
   void break_off();

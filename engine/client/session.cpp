@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 #include "engine/copy_bytes.h"
 #include "engine/layout/entry.h"
 #include "engine/option_range.h"
@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint32_t send_requests_per_operation = max_containers_ahead + 1;
 constexpr std::uint32_t heartbeats_per_timeout = 5;
-constexpr std::uint64_t line_bytes = 64;  // a cache line; slots share none
 
 std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
   const fabric::DeviceAttributes& device = host.device(0).attributes();
@@ -47,66 +46,67 @@ std::optional<std::string> Session::find_lacking(const fabric::DeviceAttributes&
   return std::nullopt;
 }
 
-Session::Session(fabric::Host& owner, const ClientOptions& client_options)
-    : host(owner),
-      options(client_options),
-      cleanups(owner, client_options.server_timeout_ns, [this] { outbox_->notify_all(); }),
-      quiescence([this] {
+Session::Session(fabric::Host& host, const ClientOptions& options)
+    : host_(host),
+      options_(options),
+      slots_(host),
+      cleanups_(host, options.server_timeout_ns, [this] { outbox_->notify_all(); }),
+      quiescence_([this] {
         if (quiescent_since_) outbox_->notify_all();
       }),
-      outbox_(owner.create_event()),
-      slot_free_(owner.create_event()),
-      goodbye_sent_(owner.create_event()) {}
+      outbox_(host.create_event()),
+      goodbye_sent_(host.create_event()) {}
 
 fabric::Result<void> Session::open(const fabric::Address& server) {
-  const std::uint64_t deadline_ns = host.now_ns() + options.connect_timeout_ns;
+  const std::uint64_t deadline_ns = host_.now_ns() + options_.connect_timeout_ns;
   const auto hello = connect(server, deadline_ns);
   if (!hello) return tl::unexpected(hello.error());
-  chunk_key = hello->chunk_key;
-  table_key = hello->table_key;
+  server_.chunk_key = hello->chunk_key;
+  server_.table_key = hello->table_key;
   heartbeat_interval_ns_ = hello->heartbeat_timeout_ns / heartbeats_per_timeout;
-  next_heartbeat_ns_ = host.now_ns() + heartbeat_interval_ns_;
+  next_heartbeat_ns_ = host_.now_ns() + heartbeat_interval_ns_;
   if (auto read = read_superblock(hello->chunk_bytes); !read) return read;
-  regions.emplace(host, geometry,
-                  RegionAllocatorOptions{
-                      .renewal_percent = options.renewal_percent,
-                      .server_timeout_ns = options.server_timeout_ns,
-                      .release_after_completion = options.safeguards.release_after_completion},
-                  [this] { outbox_->notify_all(); });
-  if (auto prepared = prepare_slots(); !prepared) return prepared;
+  regions_.emplace(host_, server_.geometry,
+                   RegionAllocatorOptions{
+                       .renewal_percent = options_.renewal_percent,
+                       .server_timeout_ns = options_.server_timeout_ns,
+                       .release_after_completion = options_.safeguards.release_after_completion},
+                   [this] { outbox_->notify_all(); });
+  if (auto prepared = slots_.prepare(*domain_, options_, server_.geometry.table_entries); !prepared)
+    return prepared;
   start_fibers();
   return {};
 }
 
 fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
                                              std::uint64_t deadline_ns) {
-  fabric::Device& device = host.device(0);
-  const std::uint32_t capacity = send_capacity(host, options);
-  domain = device.create_protection_domain();
+  fabric::Device& device = host_.device(0);
+  const std::uint32_t capacity = send_capacity(host_, options_);
+  domain_ = device.create_protection_domain();
   auto for_sends = device.create_completion_queue(capacity);
   if (!for_sends) return tl::unexpected(for_sends.error());
-  send_completions = std::move(*for_sends);
+  send_completions_ = std::move(*for_sends);
   auto for_receives = device.create_completion_queue(receive_count);
   if (!for_receives) return tl::unexpected(for_receives.error());
-  receive_completions = std::move(*for_receives);
-  auto buffers = allocate_local_memory(host, *domain, superblock_at + superblock_bytes);
+  receive_completions_ = std::move(*for_receives);
+  auto buffers = allocate_local_memory(host_, *domain_, superblock_at + superblock_bytes);
   if (!buffers) return tl::unexpected(buffers.error());
   messages_ = std::move(*buffers);
-  requester.emplace(host, *send_completions, capacity, [this] { on_broken(); });
+  requester_.emplace(host_, *send_completions_, capacity, [this] { on_broken(); });
 
   const fabric::QueuePairOptions queue_pair_options{
-      .protection_domain = domain.get(),
-      .send_completions = send_completions.get(),
-      .receive_completions = receive_completions.get(),
+      .protection_domain = domain_.get(),
+      .send_completions = send_completions_.get(),
+      .receive_completions = receive_completions_.get(),
       .max_send_requests = capacity,
       .max_receive_requests = receive_count,
-      .acknowledge_timeout_ns = options.acknowledge_timeout_ns,
-      .retry_count = options.retry_count};
+      .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
+      .retry_count = options_.retry_count};
   auto connection =
       device.connect(server, queue_pair_options, to_bytes(ClientHello{}), deadline_ns);
   if (!connection) return tl::unexpected(connection.error());
   queue_pair_ = std::move(connection->queue_pair);
-  requester->attach(*queue_pair_);
+  requester_->attach(*queue_pair_);
   post_receives(0, receive_count);
 
   const auto hello = from_bytes<ServerHello>(connection->private_data);
@@ -137,78 +137,45 @@ fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
   request.opcode = fabric::Opcode::read;
   request.length_bytes = superblock_bytes;
   request.local = messages_.at(superblock_at);
-  request.remote = {chunk_key, 0};
-  if (!requester->execute({&request, 1})) {
+  request.remote = {server_.chunk_key, 0};
+  if (requester_->post_and_wait({&request, 1}) != ChainOutcome::completed) {
     return fabric::make_error(fabric::ErrorCode::unreachable,
                               "the connection broke before the superblock was read");
   }
   const auto superblock =
       parse_superblock(messages_.bytes(superblock_at, superblock_bytes), promised_bytes);
   if (!superblock) return tl::unexpected(superblock.error());
-  geometry = geometry_of(*superblock);
-  chunk_bytes = geometry.chunk_bytes();
-  largest_container_bytes =
-      std::min<std::uint64_t>(geometry.region_bytes, host.device(0).attributes().max_message_bytes);
-  hash_key = superblock->hash_key;
-  server_incarnation = superblock->incarnation;
-  return {};
-}
-
-fabric::Result<void> Session::prepare_slots() {
-  const std::uint64_t chunk_entries =
-      std::min<std::uint64_t>(options.readahead.chunk_entries, geometry.table_entries);
-  const std::uint64_t size_bytes =
-      fabric::word_bytes + 2 * chunk_entries * entry_bytes +
-      std::uint64_t{options.readahead.containers} * options.readahead.container_bytes;
-  const std::uint64_t distance_bytes = (size_bytes + line_bytes - 1) / line_bytes * line_bytes;
-  slots.resize(options.max_operations_in_flight);
-  auto memory = allocate_local_memory(host, *domain, slots.size() * distance_bytes);
-  if (!memory) return tl::unexpected(memory.error());
-  for (std::size_t index = 0; index < slots.size(); ++index) {
-    slots[index].fixed = memory->piece(index * distance_bytes, size_bytes);
-  }
+  server_.geometry = geometry_of(*superblock);
+  server_.chunk_bytes = server_.geometry.chunk_bytes();
+  server_.largest_container_bytes = std::min<std::uint64_t>(
+      server_.geometry.region_bytes, host_.device(0).attributes().max_message_bytes);
+  server_.hash_key = superblock->hash_key;
+  server_.incarnation = superblock->incarnation;
   return {};
 }
 
 // The fibers own the session until they end. They end on their own when the session is broken.
 void Session::start_fibers() {
   auto self = shared_from_this();
-  host.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); });
-  host.spawn({.name = "messages out", .daemon = true}, [self] { self->send_messages(); });
+  host_.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); });
+  host_.spawn({.name = "messages out", .daemon = true}, [self] { self->send_messages(); });
 }
 
 void Session::close() {
-  if (queue_pair_ != nullptr) requester->break_off();
+  if (queue_pair_ != nullptr) requester_->break_off();
 }
 
 void Session::say_goodbye() {
   goodbye_ = true;
   outbox_->notify_all();
-  while (goodbye_ && !requester->is_broken()) goodbye_sent_->wait(fabric::never_ns);
+  while (goodbye_ && !requester_->is_broken()) goodbye_sent_->wait(fabric::never_ns);
 }
 
 void Session::on_broken() {
-  if (regions) regions->on_broken();
-  cleanups.on_broken();
+  if (regions_) regions_->on_broken();
+  cleanups_.on_broken();
   outbox_->notify_all();
   goodbye_sent_->notify_all();
-}
-
-std::size_t Session::take_slot() {
-  for (;;) {
-    const auto free =
-        std::ranges::find_if(slots, [](const OperationSlot& slot) { return !slot.busy; });
-    if (free != slots.end()) {
-      free->busy = true;
-      return static_cast<std::size_t>(free - slots.begin());
-    }
-    slot_free_->wait(fabric::never_ns);
-  }
-}
-
-void Session::return_slot(std::size_t slot) {
-  slots[slot].busy = false;
-  slot_free_->notify_all();
 }
 
 // Messages
@@ -225,10 +192,10 @@ void Session::post_receives(std::uint64_t first, std::uint64_t count) {
 }
 
 void Session::receive_messages() {
-  while (!requester->is_broken()) {
-    receive_completions->wait(fabric::never_ns);
+  while (!requester_->is_broken()) {
+    receive_completions_->wait(fabric::never_ns);
     std::array<fabric::WorkCompletion, receive_count> completions;
-    const std::size_t count = receive_completions->poll(completions);
+    const std::size_t count = receive_completions_->poll(completions);
     for (const fabric::WorkCompletion& completion : std::span(completions).first(count)) {
       const std::span<const std::byte> bytes =
           messages_.bytes(completion.id * control_message_bytes, control_message_bytes);
@@ -237,7 +204,7 @@ void Session::receive_messages() {
       if (is_message && handle(*from_bytes<ControlMessage>(bytes))) {
         post_receives(completion.id, 1);
       } else {
-        requester->break_off();
+        requester_->break_off();
       }
     }
   }
@@ -248,13 +215,13 @@ bool Session::handle(const ControlMessage& message) {
   if (!note_received(message.received)) return false;
   switch (message.kind) {
     case MessageKind::acknowledge: return true;
-    case MessageKind::grant_region: return regions->on_granted(message);
-    case MessageKind::deny_region: return regions->on_denied();
-    case MessageKind::return_regions: regions->on_wanted_back(message); return true;
-    case MessageKind::cleanup_done: return cleanups.on_done();
+    case MessageKind::grant_region: return regions_->on_granted(message);
+    case MessageKind::deny_region: return regions_->on_denied();
+    case MessageKind::return_regions: regions_->on_wanted_back(message); return true;
+    case MessageKind::cleanup_done: return cleanups_.on_done();
     case MessageKind::ask_for_quiescence:
       asked_epoch_ = message.epoch;
-      quiescent_since_ = quiescence.now();
+      quiescent_since_ = quiescence_.now();
       outbox_->notify_all();
       return true;
     case MessageKind::request_region:
@@ -274,14 +241,14 @@ bool Session::note_received(std::uint64_t received) {
 }
 
 void Session::send_messages() {
-  while (!requester->is_broken()) {
+  while (!requester_->is_broken()) {
     if (const auto message = next_message()) {
       const bool sent = send(*message);
       if (sent && message->kind == MessageKind::goodbye) {
         goodbye_ = false;
         goodbye_sent_->notify_all();
       }
-    } else if (host.now_ns() >= next_check_ns_ && !has_credit(credits_for_heartbeats)) {
+    } else if (host_.now_ns() >= next_check_ns_ && !has_credit(credits_for_heartbeats)) {
       check_connection();
     } else {
       outbox_->wait(next_duty_ns());
@@ -298,10 +265,10 @@ void Session::check_connection() {
   request.opcode = fabric::Opcode::read;
   request.length_bytes = fabric::word_bytes;
   request.local = messages_.at(superblock_at);
-  request.remote = {chunk_key, 0};
-  requester->execute({&request, 1});
+  request.remote = {server_.chunk_key, 0};
+  requester_->post_and_wait({&request, 1});
   check_interval_ns_ *= 2;
-  next_check_ns_ = host.now_ns() + check_interval_ns_;
+  next_check_ns_ = host_.now_ns() + check_interval_ns_;
 }
 
 std::uint64_t Session::next_duty_ns() const {
@@ -318,19 +285,19 @@ bool Session::send(const ControlMessage& message) {
   request.local = messages_.at(offset);
   ++sent_;
   check_interval_ns_ = heartbeat_interval_ns_;
-  next_check_ns_ = host.now_ns() + check_interval_ns_;
+  next_check_ns_ = host_.now_ns() + check_interval_ns_;
   // Requests complete in posting order.
-  const std::uint64_t abandoned = regions->abandoned_count();
-  const bool sent = requester->execute({&request, 1});
-  if (sent) regions->finish_abandoned(abandoned);
+  const std::uint64_t abandoned = regions_->abandoned_count();
+  const bool sent = requester_->post_and_wait({&request, 1}) == ChainOutcome::completed;
+  if (sent) regions_->finish_abandoned(abandoned);
   return sent;
 }
 
 std::optional<ControlMessage> Session::next_message() {
   if (goodbye_) return ControlMessage{.kind = MessageKind::goodbye};
   if (has_credit(credits_for_messages)) {
-    if (auto message = regions->take_message()) return message;
-    if (auto message = cleanups.take_message()) return message;
+    if (auto message = regions_->take_message()) return message;
+    if (auto message = cleanups_.take_message()) return message;
   }
   return heartbeat();
 }
@@ -338,13 +305,13 @@ std::optional<ControlMessage> Session::next_message() {
 // A heartbeat states that no operation is old (Behringer 4.2.3): none began before the heartbeat
 // was due or before the server's request.
 std::optional<ControlMessage> Session::heartbeat() {
-  if (!quiescent_since_ && host.now_ns() >= next_heartbeat_ns_) {
-    quiescent_since_ = quiescence.now();
+  if (!quiescent_since_ && host_.now_ns() >= next_heartbeat_ns_) {
+    quiescent_since_ = quiescence_.now();
   }
-  if (!quiescent_since_ || !quiescence.is_quiescent_since(*quiescent_since_)) return std::nullopt;
+  if (!quiescent_since_ || !quiescence_.is_quiescent_since(*quiescent_since_)) return std::nullopt;
   if (!has_credit(credits_for_heartbeats)) return std::nullopt;
   quiescent_since_.reset();
-  next_heartbeat_ns_ = host.now_ns() + heartbeat_interval_ns_;
+  next_heartbeat_ns_ = host_.now_ns() + heartbeat_interval_ns_;
   return ControlMessage{.kind = MessageKind::heartbeat, .epoch = asked_epoch_};
 }
 

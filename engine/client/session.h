@@ -8,35 +8,25 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/client/cleanup_requests.h"
 #include "engine/client/client.h"
+#include "engine/client/operation_slots.h"
 #include "engine/client/quiescence.h"
 #include "engine/client/readahead.h"
 #include "engine/client/region_allocator.h"
 #include "engine/client/requester.h"
+#include "engine/client/server_memory.h"
 #include "engine/layout/control_message.h"
-#include "engine/layout/entry.h"
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
 
-// The buffers of one operation at a time.
-struct OperationSlot {
-  LocalMemory fixed;     // results of atomics, chunks of the table, containers read ahead
-  LocalMemory incoming;  // a container that is longer than the readahead; grows
-  LocalMemory outgoing;  // the container to be written; grows
-  std::vector<fabric::WorkRequest> chain;
-  std::vector<Entry> walk_words;
-  bool busy = false;
-};
-
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(fabric::Host& owner, const ClientOptions& client_options);
+  Session(fabric::Host& host, const ClientOptions& options);
 
   // Returns how many requests a queue of this device and its completion queue hold.
   static std::uint32_t requests_at_a_time(const fabric::DeviceAttributes& device);
@@ -50,31 +40,20 @@ class Session : public std::enable_shared_from_this<Session> {
   // Sends a goodbye and waits until the server has received it.
   void say_goodbye();
 
-  std::size_t take_slot();  // waits until a slot is free
-  void return_slot(std::size_t slot);
+  fabric::Host& host() { return host_; }
+  const ClientOptions& options() const { return options_; }
+  const ServerMemory& server() const { return server_; }
+  bool is_broken() const { return requester_->is_broken(); }
 
-  fabric::Host& host;
-  const ClientOptions options;
-  Geometry geometry;
-  std::uint64_t chunk_bytes = 0;  // follows from the geometry
-  // Limited by the size of a region and by the largest request of this host's device, because a
-  // client writes a container with one request.
-  std::uint64_t largest_container_bytes = 0;
-  HashKey hash_key{};
-  std::uint64_t server_incarnation = 0;
-  std::uint32_t chunk_key = 0;
-  std::uint32_t table_key = 0;
-
-  std::unique_ptr<fabric::ProtectionDomain> domain;
-  std::unique_ptr<fabric::CompletionQueue> send_completions;
-  std::unique_ptr<fabric::CompletionQueue> receive_completions;
-  std::vector<OperationSlot> slots;
-  std::optional<Requester> requester;
-  std::optional<RegionAllocator> regions;
-  CleanupRequests cleanups;
-  Quiescence quiescence;
-  LoadEstimate load;
-  OperationStatistics statistics;
+  // What operations share. Valid once the session is open.
+  fabric::ProtectionDomain& domain() { return *domain_; }
+  Requester& requester() { return *requester_; }
+  RegionAllocator& regions() { return *regions_; }
+  OperationSlots& slots() { return slots_; }
+  CleanupRequests& cleanups() { return cleanups_; }
+  Quiescence& quiescence() { return quiescence_; }
+  LoadEstimate& load() { return load_; }
+  OperationStatistics& statistics() { return statistics_; }
 
  private:
   static constexpr std::uint32_t receive_count = 4;
@@ -82,7 +61,6 @@ class Session : public std::enable_shared_from_this<Session> {
 
   fabric::Result<ServerHello> connect(const fabric::Address& server, std::uint64_t deadline_ns);
   fabric::Result<void> read_superblock(std::uint64_t promised_bytes);
-  fabric::Result<void> prepare_slots();
   void start_fibers();
 
   void receive_messages();
@@ -99,9 +77,22 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<ControlMessage> heartbeat();
   void on_broken();
 
+  fabric::Host& host_;
+  const ClientOptions options_;
+  ServerMemory server_;
+  std::unique_ptr<fabric::ProtectionDomain> domain_;
+  std::unique_ptr<fabric::CompletionQueue> send_completions_;
+  std::unique_ptr<fabric::CompletionQueue> receive_completions_;
+  OperationSlots slots_;
+  std::optional<Requester> requester_;
+  std::optional<RegionAllocator> regions_;
+  CleanupRequests cleanups_;
+  Quiescence quiescence_;
+  LoadEstimate load_;
+  OperationStatistics statistics_;
+
   LocalMemory messages_;  // receive buffers, one send buffer, and the superblock as it was read
   std::unique_ptr<fabric::Event> outbox_;
-  std::unique_ptr<fabric::Event> slot_free_;
   std::uint64_t heartbeat_interval_ns_ = 0;
   std::uint64_t next_heartbeat_ns_ = 0;
   // The next check of the connection while no message may be sent.

@@ -17,9 +17,9 @@
 #include <array>
 #include <optional>
 
+#include "engine/client/entry_change.h"
 #include "engine/client/find.h"
-#include "engine/client/operation.h"
-#include "engine/client/repair.h"
+#include "engine/client/pending_operation.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
@@ -55,7 +55,7 @@ class Place {
 };
 
 // What a SET may change in the table.
-enum class Change : std::uint8_t { any, overwrite_only };
+enum class Permission : std::uint8_t { any_change, overwrite_only };
 
 // Whether a container of this length may replace the one that was found.
 bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
@@ -64,159 +64,152 @@ bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
          size_bytes <= geometry.round_up_to_unit(position.header.container_bytes());
 }
 
-class Store {
+class SetOperation {
  public:
-  Store(Operation& operation, std::span<const std::byte> key, const Allocation& allocation,
-        std::uint64_t length_bytes, Change change)
+  SetOperation(PendingOperation& operation, std::span<const std::byte> key,
+               const Allocation& allocation, std::uint64_t length_bytes, Permission permission)
       : operation_(operation),
         key_(key),
         allocation_(allocation),
         length_bytes_(length_bytes),
-        change_(change) {}
+        permission_(permission),
+        change_(operation) {}
 
   // Returns nullopt if nothing has changed and the server wants the memory back.
   std::optional<Answer> run();
 
  private:
   std::optional<Answer> wait_for_slot(const FindResult& position);
-  Swap swap(const FindResult& position);
-  Swap execute(std::uint64_t slot, Entry expected, Entry desired);
+  // Returns nullopt if the operation has to restart.
+  std::optional<Answer> point_entry_to_container(const FindResult& position);
+  Swap write_and_swap(std::uint64_t slot, Entry expected);
   Entry successor(Entry expected) const;
-  // Answers for an operation that changed nothing.
-  Answer without_effect(Answer answer) const {
-    return repaired_ ? Answer::unknown_outcome : answer;
-  }
+  bool may_change(const FindResult& position) const;
 
-  Operation& operation_;
+  PendingOperation& operation_;
   std::span<const std::byte> key_;
   const Allocation& allocation_;
   std::uint64_t length_bytes_;
-  Change change_;
+  Permission permission_;
+  EntryChange change_;
   bool written_ = false;
   bool has_waited_for_slot_ = false;
-  bool repaired_ = false;  // removed a damaged container that may have had the key
 };
 
-std::optional<Answer> Store::run() {
+std::optional<Answer> SetOperation::run() {
   for (;;) {
     const FindResult position = find(operation_, key_);
-    const bool is_damaged = position.outcome == FindOutcome::corrupted;
+    std::optional<Answer> answer;
     switch (position.outcome) {
+      case FindOutcome::occupied:
+      case FindOutcome::empty:
+        answer = may_change(position) ? point_entry_to_container(position) : Answer::out_of_memory;
+        break;
+      case FindOutcome::corrupted:
+        answer = may_change(position) ? change_.remove_damaged(position) : Answer::out_of_memory;
+        break;
       case FindOutcome::table_walked:
-        if (const auto refusal = wait_for_slot(position)) return without_effect(*refusal);
+        if (const auto refusal = wait_for_slot(position)) return change_.without_effect(*refusal);
         operation_.restart();
         continue;
       case FindOutcome::out_of_memory: return Answer::out_of_memory;
-      case FindOutcome::timed_out: return without_effect(Answer::timed_out);
-      case FindOutcome::disconnected: return without_effect(Answer::disconnected);
-      case FindOutcome::corrupted:
-      case FindOutcome::occupied:
-      case FindOutcome::empty: break;
+      case FindOutcome::timed_out: return change_.without_effect(Answer::timed_out);
+      case FindOutcome::disconnected: return change_.without_effect(Answer::disconnected);
     }
-    if (change_ == Change::overwrite_only &&
-        !can_be_overwritten(position, allocation_.size_bytes, operation_.session().geometry)) {
-      return Answer::out_of_memory;
-    }
-    switch (is_damaged ? remove_damaged(operation_, position) : swap(position)) {
-      case Swap::won:
-        if (!is_damaged) return Answer::stored;
-        repaired_ = true;
-        break;
-      case Swap::in_doubt: return Answer::unknown_outcome;
-      case Swap::not_tried: return without_effect(Answer::disconnected);
-      case Swap::lost: break;
-    }
+    if (answer) return *answer;
     operation_.restart();
-    if (!repaired_ && operation_.session().regions->is_wanted_back(allocation_))
-      return std::nullopt;
+    const bool is_wanted_back = operation_.session().regions().is_wanted_back(allocation_);
+    if (is_wanted_back && !change_.has_removed_damaged()) return std::nullopt;
   }
+}
+
+bool SetOperation::may_change(const FindResult& position) const {
+  return permission_ == Permission::any_change ||
+         can_be_overwritten(position, allocation_.size_bytes,
+                            operation_.session().server().geometry);
 }
 
 // A cleanup turns slots of deleted entries into empty ones. Returns nullopt if a cleanup ran. SET
 // requests one at most once.
-std::optional<Answer> Store::wait_for_slot(const FindResult& position) {
-  const bool may_help = position.met_deleted && change_ != Change::overwrite_only;
+std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
+  const bool may_help = position.met_deleted && permission_ == Permission::any_change;
   if (!may_help || has_waited_for_slot_) return Answer::table_full;
   has_waited_for_slot_ = true;
   operation_.count(probes::cleanup_requested);
   operation_.forget();
-  return operation_.session().cleanups.wait();
+  return operation_.session().cleanups().wait();
 }
 
-Entry Store::successor(Entry expected) const {
-  const Geometry& geometry = operation_.session().geometry;
+Entry SetOperation::successor(Entry expected) const {
+  const Geometry& geometry = operation_.session().server().geometry;
   const Entry entry = expected.pointing_to(geometry.to_units(allocation_.offset));
   return operation_.safeguards().tag_discipline ? entry.with_next_tag(geometry.tag_bits) : entry;
 }
 
-Swap Store::swap(const FindResult& position) {
-  Entry expected = position.entry;
-  for (;;) {
-    const Swap result = execute(position.slot, expected, successor(expected));
-    if (result != Swap::lost || operation_.safeguards().restart_after_lost_compare_and_swap) {
-      return result;
-    }
-    expected = operation_.swapped_entry();
-    if (expected.is_locked()) return Swap::lost;
-  }
+std::optional<Answer> SetOperation::point_entry_to_container(const FindResult& position) {
+  return change_.swap(
+      position.entry, Answer::stored,
+      [&](Entry expected) { return write_and_swap(position.slot, expected); },
+      [](Entry word) { return !word.is_locked(); });
 }
 
-Swap Store::execute(std::uint64_t slot, Entry expected, Entry desired) {
+// The container is written once, with the first swap.
+Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected) {
   std::array<fabric::WorkRequest, 2> chain;
   std::size_t requests = 0;
   if (!written_) {
     chain[requests++] =
         operation_.write_container(allocation_.offset, allocation_.remote_key, length_bytes_);
   }
-  chain[requests++] = operation_.swap_entry(slot, expected, desired);
-  const Swap result = operation_.execute_swap(std::span(chain).first(requests), expected);
+  chain[requests++] = operation_.swap_entry(slot, expected, successor(expected));
+  const Swap result = operation_.post_swap(std::span(chain).first(requests), expected);
   written_ = result == Swap::won || result == Swap::lost;
   return result;
 }
 
 // The container's length in memory.
-std::uint64_t outgoing_size_bytes(const Operation& operation, std::uint64_t length_bytes) {
-  return operation.session().geometry.round_up_to_unit(length_bytes);
+std::uint64_t outgoing_size_bytes(const PendingOperation& operation, std::uint64_t length_bytes) {
+  return operation.session().server().geometry.round_up_to_unit(length_bytes);
 }
 
 // Whether the reserve may be used. Any other outcome of FIND refuses the SET, as the lack of memory
 // does.
-bool has_value_of_that_length(Operation& operation, std::span<const std::byte> key,
+bool has_value_of_that_length(PendingOperation& operation, std::span<const std::byte> key,
                               std::uint64_t size_bytes) {
   operation.begin();
   const FindResult position = find(operation, key);
   operation.forget();
-  return can_be_overwritten(position, size_bytes, operation.session().geometry);
+  return can_be_overwritten(position, size_bytes, operation.session().server().geometry);
 }
 
 // One attempt with one allocation. Returns nullopt if the server wanted the memory back.
-std::optional<Answer> store_once(Operation& operation, std::span<const std::byte> key,
-                                 std::uint64_t length_bytes) {
-  RegionAllocator& regions = *operation.session().regions;
+std::optional<Answer> set_once(PendingOperation& operation, std::span<const std::byte> key,
+                               std::uint64_t length_bytes) {
+  RegionAllocator& regions = operation.session().regions();
   const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
-  Change change = Change::any;
+  Permission permission = Permission::any_change;
   auto allocation = regions.allocate(size_bytes);
   if (!allocation && allocation.error() == Answer::out_of_memory &&
       has_value_of_that_length(operation, key, size_bytes)) {
-    change = Change::overwrite_only;
+    permission = Permission::overwrite_only;
     allocation = regions.allocate_for_overwrite(size_bytes);
   }
   if (!allocation) return allocation.error();
   Place place(regions, *allocation);
   operation.begin();
-  const auto answer = Store(operation, key, *allocation, length_bytes, change).run();
+  const auto answer = SetOperation(operation, key, *allocation, length_bytes, permission).run();
   const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
   operation.forget();
   return may_be_published ? place.publish(answer) : place.give_back(answer);
 }
 
-Answer store(Operation& operation, std::span<const std::byte> key,
-             std::span<const std::byte> value) {
+Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
+                 std::span<const std::byte> value) {
   const std::uint64_t length_bytes = container_bytes(key.size(), value.size());
   if (!operation.prepare_outgoing(length_bytes)) return Answer::out_of_memory;
   write_container(key, value, operation.outgoing(length_bytes));
   for (;;) {
-    if (const auto answer = store_once(operation, key, length_bytes)) return *answer;
+    if (const auto answer = set_once(operation, key, length_bytes)) return *answer;
   }
 }
 
@@ -230,12 +223,12 @@ SetResult set(const std::shared_ptr<Session>& session, std::span<const std::byte
     return result;
   }
   if (value.size() > max_value_bytes ||
-      container_bytes(key.size(), value.size()) > session->largest_container_bytes) {
+      container_bytes(key.size(), value.size()) > session->server().largest_container_bytes) {
     result.answer = Answer::value_too_large;
     return result;
   }
-  Operation operation(session);
-  result.answer = store(operation, key, value);
+  PendingOperation operation(session);
+  result.answer = set_value(operation, key, value);
   result.statistics = operation.statistics();
   return result;
 }

@@ -6,10 +6,10 @@
 
 namespace falafel::engine {
 
-Walk::Walk(Operation& operation, std::uint64_t home, By by)
+Walk::Walk(PendingOperation& operation, std::uint64_t home, By by)
     : operation_(operation),
       home_(home),
-      table_entries_(operation.session().geometry.table_entries),
+      table_entries_(operation.session().server().geometry.table_entries),
       words_(operation.walk_words()),
       by_(by) {
   words_.clear();
@@ -38,13 +38,13 @@ bool Walk::read_chunk() {
   if (first == 0 && chunk_begin_ > 0) operation_.count(probes::walk_wrapped);
   const std::uint64_t count = std::min(
       {operation_.entries_per_buffer(), table_entries_ - first, table_entries_ - chunk_begin_});
-  auto request = operation_.read_entries(first, count, Operation::first_reading);
-  if (!operation_.execute({&request, 1})) return false;
+  auto request = operation_.read_entries(first, count, PendingOperation::first_reading);
+  if (!operation_.read({&request, 1})) return false;
   words_.resize(chunk_begin_ + count);
   const std::span<Entry> chunk = std::span(words_).subspan(chunk_begin_);
-  operation_.copy_entries(Operation::first_reading, chunk);
+  operation_.copy_entries(PendingOperation::first_reading, chunk);
   const auto occupied = std::ranges::count_if(chunk, [](Entry word) { return !word.is_empty(); });
-  operation_.session().load.add(static_cast<std::uint64_t>(occupied), count);
+  operation_.session().load().add(static_cast<std::uint64_t>(occupied), count);
   return true;
 }
 
@@ -61,7 +61,7 @@ bool Walk::has_deleted() const {
 
 std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
   if (chunk_begin_ > 0) return std::nullopt;
-  return operation_.read_entries(home_, index + 1, Operation::second_reading);
+  return operation_.read_entries(home_, index + 1, PendingOperation::second_reading);
 }
 
 namespace {
@@ -78,9 +78,9 @@ bool may_have_the_same_key(Entry first, Entry second) {
 void Walk::compare(std::uint64_t position, std::uint64_t count) {
   if (!second_) second_ = Second::same_words;
   const std::span<const Entry> first = std::span(words_).subspan(position, count);
-  if (operation_.equal_entries(Operation::second_reading, first)) return;
+  if (operation_.equal_entries(PendingOperation::second_reading, first)) return;
   for (std::uint64_t index = 0; index < count; ++index) {
-    const Entry second = operation_.entry(Operation::second_reading, index);
+    const Entry second = operation_.entry(PendingOperation::second_reading, index);
     if (!may_have_the_same_key(first[index], second)) second_ = Second::different;
   }
   if (second_ == Second::same_words) second_ = Second::same_if_not_rebound;
@@ -93,8 +93,8 @@ Walk::Validation Walk::validate(std::uint64_t index) {
     const std::uint64_t first = around(home_ + position);
     const std::uint64_t count =
         std::min({operation_.entries_per_buffer(), table_entries_ - first, length - position});
-    auto request = operation_.read_entries(first, count, Operation::second_reading);
-    if (!operation_.execute({&request, 1})) return Validation::disconnected;
+    auto request = operation_.read_entries(first, count, PendingOperation::second_reading);
+    if (!operation_.read({&request, 1})) return Validation::disconnected;
     compare(position, count);
     if (second_ == Second::different) break;
     position += count;

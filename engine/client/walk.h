@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 #include "engine/layout/entry.h"
 
 namespace falafel::engine {
@@ -27,7 +27,7 @@ class Walk {
  public:
   // What the two passes are compared by.
   enum class By : std::uint8_t { words, keys };
-  Walk(Operation& operation, std::uint64_t home, By by);
+  Walk(PendingOperation& operation, std::uint64_t home, By by);
 
   // Reads the words of the next chunk. Waits. Returns false if the connection is broken.
   bool read_chunk();
@@ -63,7 +63,7 @@ class Walk {
   void compare(std::uint64_t position, std::uint64_t count);
   Validation validate_keys();
 
-  Operation& operation_;
+  PendingOperation& operation_;
   std::uint64_t home_;
   std::uint64_t table_entries_;
   std::vector<Entry>& words_;  // starting at the home slot

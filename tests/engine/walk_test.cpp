@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 #include "engine/client/session.h"
 #include "engine/layout/status_line.h"
 #include "tests/engine/planted.h"
@@ -105,7 +105,7 @@ std::vector<Change> changes() {
 }
 
 // Three occupied entries and an empty one, read in two chunks, changed, and read again.
-Validation validate(Store& store, fabric::Host& host, Walk::By by, const Change& change,
+Validation validate(TestStore& store, fabric::Host& host, Walk::By by, const Change& change,
                     std::uint64_t rebindings_before) {
   Server& server = *store.server();
   const Entry occupied =
@@ -119,7 +119,7 @@ Validation validate(Store& store, fabric::Host& host, Walk::By by, const Change&
   EXPECT_TRUE(session->open(store.address()));
   auto result = Validation::disconnected;
   {
-    engine::Operation operation(session);
+    engine::PendingOperation operation(session);
     operation.begin();
     Walk walk(operation, first_slot, by);
     EXPECT_TRUE(walk.read_chunk());
@@ -135,19 +135,19 @@ Validation validate(Store& store, fabric::Host& host, Walk::By by, const Change&
   return result;
 }
 
-void run_walks(const std::function<void(Store&, fabric::Host&)>& body) {
+void run_walks(const std::function<void(TestStore&, fabric::Host&)>& body) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
   options.server.geometry.table_entries = 16;
   options.server.cleanup_percent = 100;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_host("client", [&](fabric::Host& host) { body(store, host); });
   const StoreRun run = store.run();
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
 TEST(Walk, ComparesWordsOrKeys) {
-  run_walks([](Store& store, fabric::Host& host) {
+  run_walks([](TestStore& store, fabric::Host& host) {
     for (const Change& change : changes()) {
       EXPECT_EQ(validate(store, host, Walk::By::words, change, 6), change.by_words) << change.name;
       EXPECT_EQ(validate(store, host, Walk::By::keys, change, 6), change.by_keys) << change.name;
@@ -157,7 +157,7 @@ TEST(Walk, ComparesWordsOrKeys) {
 
 // During a cleanup, only unchanged words are meaningful.
 TEST(Walk, WaitsForACleanupOnlyIfWordsHaveChanged) {
-  run_walks([](Store& store, fabric::Host& host) {
+  run_walks([](TestStore& store, fabric::Host& host) {
     for (const Change& change : changes()) {
       const Validation expected =
           change.by_words == Validation::changed ? Validation::cleaning : Validation::unchanged;

@@ -34,33 +34,33 @@ struct LoadedContainer {
 // flight.
 enum class Swap : std::uint8_t { won, lost, not_tried, in_doubt };
 
-class Operation {
+class PendingOperation {
  public:
-  explicit Operation(std::shared_ptr<Session> session);  // waits for a slot
-  ~Operation();
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  explicit PendingOperation(std::shared_ptr<Session> session);  // waits for a slot
+  ~PendingOperation();
+  PendingOperation(const PendingOperation&) = delete;
+  PendingOperation& operator=(const PendingOperation&) = delete;
 
   Session& session() { return *session_; }
   const Session& session() const { return *session_; }
-  const Safeguards& safeguards() const { return session_->options.safeguards; }
+  const Safeguards& safeguards() const { return session_->options().safeguards; }
   Verification verification() const;
   OperationStatistics& statistics() { return statistics_; }
-  void count(const fabric::Probe& probe) { session_->host.count(probe); }
+  void count(const fabric::Probe& probe) { session_->host().count(probe); }
 
   // Call before the operation reads; discards what an earlier attempt read.
   void begin();
   void restart();
   // The operation has been restarting for ClientOptions::server_timeout_ns and must give up.
-  bool is_overdue() const { return session_->host.now_ns() >= deadline_ns_; }
+  bool is_overdue() const { return session_->host().now_ns() >= deadline_ns_; }
   // The operation discards everything it read and may wait for the server until the next begin().
   void forget();
 
-  // Posts the chain and waits for one round trip. Returns false if the connection is broken.
-  bool execute(std::span<fabric::WorkRequest> chain, bool* posted = nullptr);
-
-  // The chain ends with a compare-and-swap on an entry; `expected` is its expected value.
-  Swap execute_swap(std::span<fabric::WorkRequest> chain, Entry expected);
+  // Posts a chain of READs and waits for one round trip. Returns false if the connection is broken.
+  bool read(std::span<fabric::WorkRequest> chain);
+  // The same for a chain that ends with a compare-and-swap on an entry; `expected` is its expected
+  // value.
+  Swap post_swap(std::span<fabric::WorkRequest> chain, Entry expected);
 
   // Requests that use this operation's buffers.
   fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
@@ -105,8 +105,9 @@ class Operation {
   bool note_bad_checksum(std::uint64_t slot, Entry entry);
 
  private:
-  OperationSlot& buffers() { return session_->slots[slot_]; }
-  const OperationSlot& buffers() const { return session_->slots[slot_]; }
+  OperationSlot& buffers() { return session_->slots()[slot_]; }
+  const OperationSlot& buffers() const { return session_->slots()[slot_]; }
+  ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer(std::uint32_t index) const;
   std::uint64_t fetched_word() const;

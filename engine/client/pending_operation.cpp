@@ -1,4 +1,4 @@
-#include "engine/client/operation.h"
+#include "engine/client/pending_operation.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,47 +14,50 @@ namespace falafel::engine {
 
 // The layout of the fixed buffer: one word for atomics and single words, two buffers for a chunk of
 // the table, and the containers.
-Operation::Operation(std::shared_ptr<Session> session)
-    : session_(std::move(session)), slot_(session_->take_slot()) {}
+PendingOperation::PendingOperation(std::shared_ptr<Session> session)
+    : session_(std::move(session)), slot_(session_->slots().take()) {}
 
-Operation::~Operation() {
-  session_->quiescence.end(slot_);
-  session_->statistics += statistics_;
+PendingOperation::~PendingOperation() {
+  session_->quiescence().end(slot_);
+  session_->statistics() += statistics_;
   // If the fiber was cancelled during a round trip, its buffers stay with the requests in flight.
-  if (!in_flight_) session_->return_slot(slot_);
+  if (!in_flight_) session_->slots().give_back(slot_);
 }
 
-Verification Operation::verification() const {
+Verification PendingOperation::verification() const {
   return safeguards().crc_verification ? Verification::on : Verification::off;
 }
 
-void Operation::begin() { session_->quiescence.begin(slot_); }
+void PendingOperation::begin() { session_->quiescence().begin(slot_); }
 
-void Operation::forget() { session_->quiescence.end(slot_); }
+void PendingOperation::forget() { session_->quiescence().end(slot_); }
 
-void Operation::restart() {
+void PendingOperation::restart() {
   ++statistics_.restarts;
   if (deadline_ns_ == fabric::never_ns) {
-    deadline_ns_ = session_->host.now_ns() + session_->options.server_timeout_ns;
+    deadline_ns_ = session_->host().now_ns() + session_->options().server_timeout_ns;
   }
   begin();
 }
 
-bool Operation::execute(std::span<fabric::WorkRequest> chain, bool* posted) {
+ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chain) {
   in_flight_ = true;
-  const bool succeeded = session_->requester->execute(chain, posted);
+  const ChainOutcome outcome = session_->requester().post_and_wait(chain);
   in_flight_ = false;
   statistics_.verbs += chain.size();
   ++statistics_.round_trips;
-  return succeeded;
+  return outcome;
 }
 
-Swap Operation::execute_swap(std::span<fabric::WorkRequest> chain, Entry expected) {
-  bool posted = false;
-  if (!execute(chain, &posted)) {
-    if (!posted) return Swap::not_tried;
-    count(probes::outcome_unknown);
-    return Swap::in_doubt;
+bool PendingOperation::read(std::span<fabric::WorkRequest> chain) {
+  return post_and_wait(chain) == ChainOutcome::completed;
+}
+
+Swap PendingOperation::post_swap(std::span<fabric::WorkRequest> chain, Entry expected) {
+  switch (post_and_wait(chain)) {
+    case ChainOutcome::completed: break;
+    case ChainOutcome::not_posted: return Swap::not_tried;
+    case ChainOutcome::in_doubt: count(probes::outcome_unknown); return Swap::in_doubt;
   }
   if (swapped_entry() == expected) return Swap::won;
   ++statistics_.lost_compare_and_swaps;
@@ -62,13 +65,13 @@ Swap Operation::execute_swap(std::span<fabric::WorkRequest> chain, Entry expecte
   return Swap::lost;
 }
 
-std::uint64_t Operation::entries_per_buffer() const {
-  return std::min<std::uint64_t>(session_->options.readahead.chunk_entries,
-                                 session_->geometry.table_entries);
+std::uint64_t PendingOperation::entries_per_buffer() const {
+  return std::min<std::uint64_t>(session_->options().readahead.chunk_entries,
+                                 session_->server().geometry.table_entries);
 }
 
-fabric::WorkRequest Operation::read_entries(std::uint64_t slot, std::uint64_t count,
-                                            std::uint64_t buffer) {
+fabric::WorkRequest PendingOperation::read_entries(std::uint64_t slot, std::uint64_t count,
+                                                   std::uint64_t buffer) {
   FALAFEL_ASSERT(count > 0 && count <= entries_per_buffer(), "{} entries do not fit the buffer",
                  count);
   fabric::WorkRequest request;
@@ -76,59 +79,61 @@ fabric::WorkRequest Operation::read_entries(std::uint64_t slot, std::uint64_t co
   request.length_bytes = static_cast<std::uint32_t>(count * entry_bytes);
   request.local =
       buffers().fixed.at(fabric::word_bytes + buffer * entries_per_buffer() * entry_bytes);
-  request.remote = {session_->table_key, session_->geometry.entry_offset(slot)};
+  request.remote = {session_->server().table_key, session_->server().geometry.entry_offset(slot)};
   return request;
 }
 
-std::span<const std::byte> Operation::entry_bytes_of(std::uint64_t buffer,
-                                                     std::uint64_t length) const {
+std::span<const std::byte> PendingOperation::entry_bytes_of(std::uint64_t buffer,
+                                                            std::uint64_t length) const {
   return buffers().fixed.bytes(fabric::word_bytes + buffer * entries_per_buffer() * entry_bytes,
                                length);
 }
 
 static_assert(std::has_unique_object_representations_v<Entry>, "entries are compared bytewise");
 
-void Operation::copy_entries(std::uint64_t buffer, std::span<Entry> destination) const {
+void PendingOperation::copy_entries(std::uint64_t buffer, std::span<Entry> destination) const {
   const std::size_t length = destination.size_bytes();
   std::memcpy(destination.data(), entry_bytes_of(buffer, length).data(), length);
 }
 
-bool Operation::equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const {
+bool PendingOperation::equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const {
   const std::size_t length = expected.size_bytes();
   return std::memcmp(expected.data(), entry_bytes_of(buffer, length).data(), length) == 0;
 }
 
-Entry Operation::entry(std::uint64_t buffer, std::uint64_t index) const {
+Entry PendingOperation::entry(std::uint64_t buffer, std::uint64_t index) const {
   Entry entry;
   const auto bytes = entry_bytes_of(buffer, (index + 1) * entry_bytes);
   std::memcpy(&entry, bytes.last(entry_bytes).data(), entry_bytes);
   return entry;
 }
 
-std::uint64_t Operation::container_buffer(std::uint32_t index) const {
+std::uint64_t PendingOperation::container_buffer(std::uint32_t index) const {
   return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes +
-         std::uint64_t{index} * session_->options.readahead.container_bytes;
+         std::uint64_t{index} * session_->options().readahead.container_bytes;
 }
 
-fabric::WorkRequest Operation::read_container(std::uint64_t chunk_offset, std::uint32_t index) {
+fabric::WorkRequest PendingOperation::read_container(std::uint64_t chunk_offset,
+                                                     std::uint32_t index) {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
   request.length_bytes = static_cast<std::uint32_t>(container(chunk_offset, index).loaded_bytes);
   request.local = buffers().fixed.at(container_buffer(index));
-  request.remote = {session_->chunk_key, chunk_offset};
+  request.remote = {session_->server().chunk_key, chunk_offset};
   return request;
 }
 
-LoadedContainer Operation::container(std::uint64_t chunk_offset, std::uint32_t index) const {
+LoadedContainer PendingOperation::container(std::uint64_t chunk_offset, std::uint32_t index) const {
   return {.chunk_offset = chunk_offset,
           .memory = &buffers().fixed,
           .memory_offset = container_buffer(index),
-          .loaded_bytes = std::min<std::uint64_t>(session_->options.readahead.container_bytes,
-                                                  session_->chunk_bytes - chunk_offset)};
+          .loaded_bytes = std::min<std::uint64_t>(session_->options().readahead.container_bytes,
+                                                  session_->server().chunk_bytes - chunk_offset)};
 }
 
-fabric::WorkRequest Operation::write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
-                                               std::uint64_t length_bytes) {
+fabric::WorkRequest PendingOperation::write_container(std::uint64_t chunk_offset,
+                                                      std::uint32_t remote_key,
+                                                      std::uint64_t length_bytes) {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::write;
   request.length_bytes = static_cast<std::uint32_t>(length_bytes);
@@ -137,32 +142,33 @@ fabric::WorkRequest Operation::write_container(std::uint64_t chunk_offset, std::
   return request;
 }
 
-fabric::WorkRequest Operation::swap_entry(std::uint64_t slot, Entry expected, Entry desired) {
+fabric::WorkRequest PendingOperation::swap_entry(std::uint64_t slot, Entry expected,
+                                                 Entry desired) {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::compare_and_swap;
   request.length_bytes = fabric::word_bytes;
   request.local = buffers().fixed.at(0);
-  request.remote = {session_->table_key, session_->geometry.entry_offset(slot)};
+  request.remote = {session_->server().table_key, session_->server().geometry.entry_offset(slot)};
   request.compare = expected.word();
   request.swap_or_add = desired.word();
   return request;
 }
 
-std::uint64_t Operation::fetched_word() const {
+std::uint64_t PendingOperation::fetched_word() const {
   std::uint64_t word = 0;
   std::memcpy(&word, buffers().fixed.bytes(0, fabric::word_bytes).data(), fabric::word_bytes);
   return word;
 }
 
-Entry Operation::swapped_entry() const { return Entry(fetched_word()); }
+Entry PendingOperation::swapped_entry() const { return Entry(fetched_word()); }
 
-std::optional<std::uint64_t> Operation::read_rebindings() {
+std::optional<std::uint64_t> PendingOperation::read_rebindings() {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
   request.length_bytes = fabric::word_bytes;
   request.local = buffers().fixed.at(0);
-  request.remote = {session_->chunk_key, rebindings_offset};
-  if (!execute({&request, 1})) return std::nullopt;
+  request.remote = {session_->server().chunk_key, rebindings_offset};
+  if (!read({&request, 1})) return std::nullopt;
   return fetched_word();
 }
 
@@ -171,7 +177,7 @@ namespace {
 // Doubles the size, so that a client settles on the sizes it needs.
 fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Session& session) {
   if (memory.size_bytes >= length_bytes) return {};
-  auto grown = allocate_local_memory(session.host, *session.domain, std::bit_ceil(length_bytes));
+  auto grown = allocate_local_memory(session.host(), session.domain(), std::bit_ceil(length_bytes));
   if (!grown) return tl::unexpected(grown.error());
   memory = std::move(*grown);
   return {};
@@ -179,7 +185,8 @@ fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Sessi
 
 }  // namespace
 
-Operation::Load Operation::load_through(LoadedContainer& container, std::uint64_t length_bytes) {
+PendingOperation::Load PendingOperation::load_through(LoadedContainer& container,
+                                                      std::uint64_t length_bytes) {
   if (container.loaded_bytes >= length_bytes) return Load::done;
   LocalMemory& incoming = buffers().incoming;
   const bool is_there_already = container.memory == &incoming;
@@ -198,30 +205,30 @@ Operation::Load Operation::load_through(LoadedContainer& container, std::uint64_
 
 // The container may be longer than one request of this device, because another client's device may
 // allow larger requests.
-bool Operation::read_rest(const LoadedContainer& container, std::uint64_t begin) {
-  const std::uint64_t longest = session_->host.device(0).attributes().max_message_bytes;
+bool PendingOperation::read_rest(const LoadedContainer& container, std::uint64_t begin) {
+  const std::uint64_t longest = session_->host().device(0).attributes().max_message_bytes;
   while (begin < container.loaded_bytes) {
     const std::uint64_t length = std::min(container.loaded_bytes - begin, longest);
     fabric::WorkRequest request;
     request.opcode = fabric::Opcode::read;
     request.length_bytes = static_cast<std::uint32_t>(length);
     request.local = container.memory->at(container.memory_offset + begin);
-    request.remote = {session_->chunk_key, container.chunk_offset + begin};
-    if (!execute({&request, 1})) return false;
+    request.remote = {session_->server().chunk_key, container.chunk_offset + begin};
+    if (!read({&request, 1})) return false;
     begin += length;
   }
   return true;
 }
 
-bool Operation::prepare_outgoing(std::uint64_t length_bytes) {
+bool PendingOperation::prepare_outgoing(std::uint64_t length_bytes) {
   return grow(buffers().outgoing, length_bytes, *session_).has_value();
 }
 
-std::span<std::byte> Operation::outgoing(std::uint64_t length_bytes) {
+std::span<std::byte> PendingOperation::outgoing(std::uint64_t length_bytes) {
   return buffers().outgoing.bytes(0, length_bytes);
 }
 
-bool Operation::note_bad_checksum(std::uint64_t slot, Entry entry) {
+bool PendingOperation::note_bad_checksum(std::uint64_t slot, Entry entry) {
   const Doubt doubt{slot, entry};
   if (doubts_.size() == most_doubts || std::ranges::find(doubts_, doubt) != doubts_.end()) {
     count(probes::container_corrupted);

@@ -1,0 +1,24 @@
+// What a client knows about the server's memory once it is connected. Constant for the lifetime of a
+// session.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/layout/geometry.h"
+#include "engine/layout/key_hash.h"
+
+namespace falafel::engine {
+
+struct ServerMemory {
+  Geometry geometry{};
+  std::uint64_t chunk_bytes = 0;  // follows from the geometry
+  // Limited by the size of a region and by the largest request of this host's device, because a
+  // client writes a container with one request.
+  std::uint64_t largest_container_bytes = 0;
+  HashKey hash_key{};
+  std::uint64_t incarnation = 0;
+  std::uint32_t chunk_key = 0;
+  std::uint32_t table_key = 0;
+};
+
+}  // namespace falafel::engine
