@@ -16,7 +16,7 @@ Bytes numbered_key(int number) { return bytes_of(fmt::format("key {}", number));
 
 StoreRun run_one_client(const StoreOptions& options, const ClientBody& body) {
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client(body);
   StoreRun run = store.run();
   EXPECT_TRUE(run.problems.empty()) << describe(run);
@@ -102,7 +102,7 @@ TEST(TableFull, IsAnsweredInTimeByAServerThatDoesNotCleanUp) {
   options.client.server_timeout_ns = 5 * millisecond_ns;
   options.server.cleanup_percent = 100;
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     fill_table(client);
     EXPECT_EQ(client.remove(numbered_key(1)).answer, Answer::deleted);
@@ -125,7 +125,7 @@ TEST(TableFull, ServesAllWhoAskForACleanup) {
     options.seed = seed;
     options.server.cleanup_percent = 100;
     options.server.cleanup_interval_ns = 3'600 * second_ns;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       fill_table(client);
       for (int number = 0; number < few_entries; ++number) client.remove(numbered_key(number));
@@ -242,7 +242,7 @@ Progress progress_with(std::size_t max_registrations) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_little_memory();
   options.server_max_registrations = max_registrations;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   Progress progress = Progress::refused;
   store.add_host("client", [&](fabric::Host& host) {
     const auto client = store.connect(host);

@@ -55,10 +55,11 @@ void attack(RawClient& attacker, std::uint64_t slot, const std::function<Entry(E
 Bytes numbered(int number) { return bytes_of(fmt::format("key {}", number)); }
 
 // Runs one client, with an attacker connected at the same time.
-StoreRun run_attacked(const StoreOptions& options,
-                      const std::function<void(Store&, fabric::Host&, Client&, RawClient&)>& body) {
+StoreRun run_attacked(
+    const StoreOptions& options,
+    const std::function<void(TestStore&, fabric::Host&, Client&, RawClient&)>& body) {
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     const auto attacker = RawClient::connect(host, store.address());
     ASSERT_NE(attacker, nullptr);
@@ -77,7 +78,7 @@ TEST(Audit, TakesAForeignLockOffAKeyInItsPlace) {
       SCOPED_TRACE(seed);
       const StoreRun run = run_attacked(
           audited_store(seed, collection),
-          [](Store& store, fabric::Host& host, Client& client, RawClient& attacker) {
+          [](TestStore& store, fabric::Host& host, Client& client, RawClient& attacker) {
             ASSERT_EQ(client.set(numbered(0), bytes_of("value")).answer, Answer::stored);
             const auto place = find_planted(*store.server(), numbered(0));
             ASSERT_TRUE(place);
@@ -97,7 +98,7 @@ TEST(Audit, IsNotNeededByACollectionThatMeetsAForeignLock) {
   for (const engine::Collection collection : collections) {
     StoreOptions options = audited_store(1, collection);
     options.server.cleanup_interval_ns = second_ns;
-    run_attacked(options, [](Store& store, fabric::Host&, Client& client, RawClient& attacker) {
+    run_attacked(options, [](TestStore& store, fabric::Host&, Client& client, RawClient& attacker) {
       ASSERT_EQ(client.set(numbered(0), bytes_of("value")).answer, Answer::stored);
       const auto place = find_planted(*store.server(), numbered(0));
       ASSERT_TRUE(place);
@@ -140,7 +141,7 @@ TEST(Audit, MakesDeletedEntriesOfWhatPointsNowhere) {
       SCOPED_TRACE(name);
       const StoreRun run = run_attacked(
           audited_store(1, collection),
-          [&, alter = alter](Store&, fabric::Host& host, Client& client, RawClient& attacker) {
+          [&, alter = alter](TestStore&, fabric::Host& host, Client& client, RawClient& attacker) {
             const auto key = [&](int number) { return key_at(home, number, audited_entries); };
             for (int number = 0; number < 3; ++number) {
               ASSERT_EQ(client.set(key(number), bytes_of("value")).answer, Answer::stored);
@@ -165,7 +166,7 @@ TEST(Audit, IsNotHeldUpByAWordThatChangesForEver) {
     StoreOptions options = audited_store(1, collection);
     options.server.cleanup_percent = 0;
     fabric::FiberStackPool stacks;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     std::optional<std::uint64_t> target;
     bool is_over = false;
     store.add_host("attacker", [&](fabric::Host& host) {

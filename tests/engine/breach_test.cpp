@@ -42,7 +42,7 @@ TEST(ClientThatIsSilentAboutQuiescence, IsGivenUpWithinTheHeartbeatTimeout) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
-    Store store(short_timeouts(seed), stacks);
+    TestStore store(short_timeouts(seed), stacks);
     bool is_over = false;
     store.add_host("talker", [&](fabric::Host& host) {
       const auto talker = RawClient::connect(host, store.address());
@@ -71,7 +71,7 @@ using Offence = std::function<void(fabric::Host&, RawClient&)>;
 void expect_expelled(const Offence& offence, engine::Breach breach,
                      std::uint32_t receive_requests = 16) {
   fabric::FiberStackPool stacks;
-  Store store(short_timeouts(1), stacks);
+  TestStore store(short_timeouts(1), stacks);
   store.add_host("offender", [&](fabric::Host& host) {
     const auto offender = RawClient::connect(host, store.address(), receive_requests);
     ASSERT_NE(offender, nullptr);
@@ -127,7 +127,7 @@ TEST(ClientThatReleasesARegionTwice, IsExpelled) {
 // The memory is full, so the first request waits.
 TEST(ClientThatAsksAgainBeforeItWasAnswered, IsExpelled) {
   fabric::FiberStackPool stacks;
-  Store store(short_timeouts(1), stacks);
+  TestStore store(short_timeouts(1), stacks);
   store.add_host("greedy", [&](fabric::Host& host) {
     const auto greedy = RawClient::connect(host, store.address());
     ASSERT_NE(greedy, nullptr);
@@ -159,7 +159,7 @@ TEST(ClientThatFloods, DelaysNobody) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
-    Store store(short_timeouts(seed), stacks);
+    TestStore store(short_timeouts(seed), stacks);
     bool is_over = false;
     std::uint64_t messages = 0;
     store.add_host("flooder", [&](fabric::Host& host) {

@@ -19,7 +19,7 @@ TEST(CancelledOperation, LeavesPollingToTheOthers) {
       StoreOptions options;
       options.seed = seed;
       options.simulation.step_limit = 100'000;
-      Store store(options, stacks);
+      TestStore store(options, stacks);
       store.add_client([&](fabric::Host& host, Client& client) {
         const Bytes key = bytes_of("key");
         EXPECT_EQ(client.set(key, bytes_of("value")).answer, Answer::stored);

@@ -307,7 +307,7 @@ void stop_in_the_middle(std::uint64_t steps, std::uint64_t& timed_out) {
   options.server.cleanup_interval_ns = second_ns;
   options.client.server_timeout_ns = timeout_ns;
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     for (int number = 0; number < keys; ++number) {
       ASSERT_EQ(client.set(chain_key(number), bytes_of("value")).answer, Answer::stored);
@@ -354,7 +354,7 @@ TEST(CleanupByShift, LetsACollectionTakeItsTurn) {
   options.server.geometry = {.table_entries = 256, .region_bytes = 2'048, .region_count = 16};
   options.server.cleanup_interval_ns = 100 * second_ns;
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     const auto key = [](int number) { return bytes_of(fmt::format("key {}", number)); };
     for (int number = 0; number < keys; ++number) client.set(key(number), {});

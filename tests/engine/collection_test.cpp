@@ -31,7 +31,7 @@ TEST(Collection, DoesNotKeepAGrantWaiting) {
   options.server.pipelined_updates = 1;  // one round trip per moved container
   options.client.renewal_percent = 100;
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   bool was_collecting = false;
   store.add_client([&](fabric::Host& host, Client& client) {
     for (int number = 0; number <= containers_per_region; ++number) {

@@ -117,7 +117,7 @@ TEST(ServerOptions, AStartThatFailsLeavesTheServiceFree) {
 
 void expect_client_refused(const engine::ClientOptions& options, std::string_view named) {
   fabric::FiberStackPool stacks;
-  Store store({}, stacks);
+  TestStore store({}, stacks);
   store.add_host("client", [&](fabric::Host& host) {
     expect_error(error_of(Client::connect(host, store.address(), options)),
                  ErrorCode::invalid_argument, named);
@@ -142,7 +142,7 @@ TEST(ClientOptions, ReadAheadNoMoreThanOneRequestOfTheDevice) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
   options.simulation.max_message_bytes = 4'096;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_host("client", [&](fabric::Host& host) {
     const auto connect = [&](const engine::ReadaheadOptions& readahead) {
       return error_of(Client::connect(host, store.address(), {.readahead = readahead}));
@@ -168,7 +168,7 @@ TEST(ClientOptions, AtTheEndsOfTheirRangesWork) {
     StoreOptions options;
     options.client = extremes[index];
     options.server.geometry = {.table_entries = 3, .region_bytes = 256};
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     store.add_client([&](fabric::Host&, Client& client) {
       for (int number = 0; number < 40; ++number) {
         const Bytes key = bytes_of(fmt::format("key {}", number % 3));
@@ -263,7 +263,7 @@ TEST(Connecting, ToADeadServerIsGivenUpInTime) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
   options.client.connect_timeout_ns = 20 * millisecond_ns;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_host("client", [&](fabric::Host& host) {
     store.simulation().crash("server");
     const std::uint64_t start_ns = host.now_ns();
@@ -278,7 +278,7 @@ TEST(Connecting, OneClientTooManyIsToldSo) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
   options.server.max_clients = 2;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_host("clients", [&](fabric::Host& host) {
     const auto first = store.connect(host);
     auto second = store.connect(host);
@@ -401,7 +401,7 @@ TEST(FakeServers, WhoseTableCannotBeReadLoseTheClient) {
 // The server rejects peers that are not clients and continues to work.
 TEST(FakeClients, AreTurnedAway) {
   fabric::FiberStackPool stacks;
-  Store store({}, stacks);
+  TestStore store({}, stacks);
   store.add_host("client", [&](fabric::Host& host) {
     const auto domain = host.device(0).create_protection_domain();
     const auto completions = host.device(0).create_completion_queue(128).value();

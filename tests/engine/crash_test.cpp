@@ -187,7 +187,7 @@ class CrashRun {
 
   const Scenario& scenario_;
   const std::uint64_t steps_;
-  Store store_;
+  TestStore store_;
   bool survivor_is_ready_ = false;
   bool is_through_ = false;
   bool is_dead_ = false;

@@ -17,9 +17,9 @@ namespace {
 
 // Runs a store with one client whose body may access the server's memory.
 StoreRun run_store(const StoreOptions& options,
-                   const std::function<void(Store&, fabric::Host&, Client&)>& body) {
+                   const std::function<void(TestStore&, fabric::Host&, Client&)>& body) {
   fabric::FiberStackPool stacks;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) { body(store, host, client); });
   StoreRun run = store.run();
   EXPECT_TRUE(run.problems.empty()) << describe(run);
@@ -29,7 +29,7 @@ StoreRun run_store(const StoreOptions& options,
 TEST(ForeignContainers, LongerThanARequestAreReadInPieces) {
   StoreOptions options;
   options.simulation.max_message_bytes = 4'096;
-  run_store(options, [](Store& store, fabric::Host&, Client& client) {
+  run_store(options, [](TestStore& store, fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");
     Bytes value(20'000);
     for (std::size_t index = 0; index < value.size(); ++index) {
@@ -55,21 +55,22 @@ TEST(ForeignContainers, LongerThanARegionAreNotRead) {
     options.server.collection = collection;
     options.server.geometry.region_bytes = 1'024;
     options.server.cleanup_interval_ns = millisecond_ns;
-    const StoreRun run = run_store(options, [&](Store& store, fabric::Host& host, Client& client) {
-      const Bytes key = bytes_of("key");
-      ASSERT_EQ(client.set(key, {}).answer, Answer::stored);
-      const auto place = find_planted(*store.server(), key);
-      ASSERT_TRUE(place);
-      const Bytes container = container_of(key, Bytes(2'000));
-      const Bytes longest(1'024 - engine::container_bytes(key.size(), 0));
-      store.server()->memory().write(place->container_offset, container_of(key, longest));
-      EXPECT_EQ(client.get(key).value, longest);
-      store.server()->memory().write(place->container_offset, container);
-      EXPECT_EQ(client.get(key).answer, Answer::corrupted);
-      EXPECT_EQ(client.set(bytes_of("other key"), bytes_of("value")).answer, Answer::stored);
-      client.disconnect();
-      host.sleep_until(host.now_ns() + 2 * options.server.cleanup_interval_ns);
-    });
+    const StoreRun run =
+        run_store(options, [&](TestStore& store, fabric::Host& host, Client& client) {
+          const Bytes key = bytes_of("key");
+          ASSERT_EQ(client.set(key, {}).answer, Answer::stored);
+          const auto place = find_planted(*store.server(), key);
+          ASSERT_TRUE(place);
+          const Bytes container = container_of(key, Bytes(2'000));
+          const Bytes longest(1'024 - engine::container_bytes(key.size(), 0));
+          store.server()->memory().write(place->container_offset, container_of(key, longest));
+          EXPECT_EQ(client.get(key).value, longest);
+          store.server()->memory().write(place->container_offset, container);
+          EXPECT_EQ(client.get(key).answer, Answer::corrupted);
+          EXPECT_EQ(client.set(bytes_of("other key"), bytes_of("value")).answer, Answer::stored);
+          client.disconnect();
+          host.sleep_until(host.now_ns() + 2 * options.server.cleanup_interval_ns);
+        });
     const engine::ServerStatistics& statistics = run.inspection.statistics;
     const bool is_scan = collection == engine::Collection::scan_memory;
     EXPECT_EQ(statistics.entries_repaired, is_scan ? 1U : 0U);
@@ -140,7 +141,7 @@ void expect_neighbours(Client& client) {
 }
 
 TEST_P(DamageTest, HidesNothingElse) {
-  run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+  run_store(options_of_chain(), [](TestStore& store, fabric::Host&, Client& client) {
     store_chain(client);
     damage(*store.server(), key_of_chain(1), GetParam());
     EXPECT_EQ(client.get(key_of_chain(1)).answer, Answer::corrupted);
@@ -152,7 +153,7 @@ TEST_P(DamageTest, HidesNothingElse) {
 
 TEST_P(DamageTest, IsRepairedBySet) {
   const StoreRun run =
-      run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+      run_store(options_of_chain(), [](TestStore& store, fabric::Host&, Client& client) {
         store_chain(client);
         damage(*store.server(), key_of_chain(1), GetParam());
         EXPECT_EQ(client.set(key_of_chain(1), bytes_of("new")).answer, Answer::stored);
@@ -167,7 +168,7 @@ TEST_P(DamageTest, IsRepairedBySet) {
 
 TEST_P(DamageTest, IsRepairedByDelete) {
   const StoreRun run =
-      run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+      run_store(options_of_chain(), [](TestStore& store, fabric::Host&, Client& client) {
         store_chain(client);
         damage(*store.server(), key_of_chain(1), GetParam());
         EXPECT_EQ(client.remove(key_of_chain(1)).answer, Answer::deleted);
@@ -184,7 +185,7 @@ TEST_P(DamageTest, IsRepairedByDelete) {
 // A key that is in no valid container may be in any damaged one.
 TEST(Damage, OfSeveralContainersOfAChainIsRepairedAtOnce) {
   const StoreRun run =
-      run_store(options_of_chain(), [](Store& store, fabric::Host&, Client& client) {
+      run_store(options_of_chain(), [](TestStore& store, fabric::Host&, Client& client) {
         store_chain(client);
         damage(*store.server(), key_of_chain(0), Part::header);
         damage(*store.server(), key_of_chain(2), Part::header);
@@ -204,7 +205,7 @@ TEST(Damage, InAFullTableHidesNothingElse) {
   StoreOptions options = options_of_chain();
   constexpr int entries = 4;
   options.server.geometry.table_entries = entries;
-  run_store(options, [](Store& store, fabric::Host&, Client& client) {
+  run_store(options, [](TestStore& store, fabric::Host&, Client& client) {
     for (int number = 0; number < entries; ++number) {
       ASSERT_EQ(client.set(bytes_of(fmt::format("key {}", number)), value_of(number)).answer,
                 Answer::stored);
@@ -226,7 +227,7 @@ TEST(Damage, IsRepairedByManyAtOnce) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     StoreOptions options = options_of_chain();
     options.seed = seed;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     bool is_damaged = false;
     int done = 0;
     constexpr int client_count = 3;
@@ -255,7 +256,7 @@ TEST(Damage, IsRepairedByManyAtOnce) {
 // container.
 TEST(Damage, ThatChangesForEverDoesNotHideWhatIsBehind) {
   fabric::FiberStackPool stacks;
-  Store store(options_of_chain(), stacks);
+  TestStore store(options_of_chain(), stacks);
   bool is_over = false;
   bool is_attacked = false;
   store.add_client([&](fabric::Host& host, Client& client) {

@@ -37,7 +37,7 @@ void expect_disconnected(Client& client) {
 
 TEST(DeadServer, LeavesClientsDisconnected) {
   fabric::FiberStackPool stacks;
-  Store store(impatient(1), stacks);
+  TestStore store(impatient(1), stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
     store.simulation().crash("server");
@@ -49,7 +49,7 @@ TEST(DeadServer, LeavesClientsDisconnected) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-using Harm = std::function<void(Store&)>;
+using Harm = std::function<void(TestStore&)>;
 
 // The answer of a SET if the failure occurs `steps` after its start, and whether the SET took
 // effect.
@@ -64,7 +64,7 @@ HarmedSet harm_set(const Harm& harm, std::uint64_t seed, std::uint64_t steps,
                    fabric::FiberStackPool& stacks) {
   HarmedSet harmed;
   bool is_done = false;
-  Store store(impatient(seed), stacks);
+  TestStore store(impatient(seed), stacks);
   const Bytes key = bytes_of("key");
   store.add_client([&](fabric::Host& host, Client& client) {
     client.set(key, bytes_of("old"));
@@ -118,19 +118,19 @@ void expect_honest(std::map<Answer, int>& answers) {
 
 TEST(DeadServer, MakesTheOutcomeOfASetUnknownAtMost) {
   auto answers =
-      harm_set_at_every_step([](Store& store) { store.simulation().crash("server"); }, false);
+      harm_set_at_every_step([](TestStore& store) { store.simulation().crash("server"); }, false);
   expect_honest(answers);
 }
 
 TEST(BrokenConnection, MakesTheOutcomeOfASetUnknownAtMost) {
   auto answers = harm_set_at_every_step(
-      [](Store& store) { store.simulation().break_connection("client 0"); }, true);
+      [](TestStore& store) { store.simulation().break_connection("client 0"); }, true);
   expect_honest(answers);
 }
 
 TEST(BrokenConnection, EndsTheOperationsOfAllFibers) {
   fabric::FiberStackPool stacks;
-  Store store(impatient(1), stacks);
+  TestStore store(impatient(1), stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     std::vector<fabric::FiberId> fibers;
     int ended = 0;
@@ -158,7 +158,7 @@ TEST(BrokenConnection, EndsTheOperationsOfAllFibers) {
 
 constexpr std::uint64_t heartbeat_timeout_ns = 10 * millisecond_ns;
 
-std::size_t granted_regions(Store& store) {
+std::size_t granted_regions(TestStore& store) {
   return static_cast<std::size_t>(std::ranges::count(
       store.server()->inspect().regions, RegionState::granted, &engine::RegionInspection::state));
 }
@@ -170,7 +170,7 @@ TEST(SilentClient, IsGivenUpAndConnectsAnew) {
     StoreOptions options;
     options.seed = seed;
     options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     const Bytes key = bytes_of("key");
     store.add_client([&](fabric::Host& host, Client& client) {
       EXPECT_EQ(client.set(key, bytes_of("before")).answer, Answer::stored);
@@ -207,7 +207,7 @@ TEST(SilentClient, IsWaitedForWithoutHeartbeats) {
   options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
   options.server.safeguards.heartbeats = false;
   options.client.safeguards.heartbeats = false;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     store.simulation().pause("client 0", 50 * heartbeat_timeout_ns);
     EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
@@ -223,7 +223,7 @@ TEST(QuietClient, IsNotGivenUp) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
   options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
     host.sleep_until(host.now_ns() + 50 * heartbeat_timeout_ns);

@@ -27,19 +27,19 @@ StoreOptions with_flush_timeout(std::uint64_t seed) {
   return options;
 }
 
-std::uint64_t count_granted(const Store& store) {
+std::uint64_t count_granted(const TestStore& store) {
   return static_cast<std::uint64_t>(std::ranges::count(
       store.server()->inspect().regions, RegionState::granted, &engine::RegionInspection::state));
 }
 
-std::uint64_t count_quarantined(const Store& store) {
+std::uint64_t count_quarantined(const TestStore& store) {
   return static_cast<std::uint64_t>(std::ranges::count_if(
       store.server()->inspect().clients,
       [](const engine::ClientInspection& client) { return client.quarantined; }));
 }
 
 // Adds a client that obtains a region and crashes.
-void add_victim(Store& store, const std::string& name, std::uint64_t landing, int& ready) {
+void add_victim(TestStore& store, const std::string& name, std::uint64_t landing, int& ready) {
   store.add_host(name, [&store, name, landing, &ready](fabric::Host& host) {
     const auto client = store.connect(host);
     ASSERT_TRUE(client) << client.error().detail;
@@ -68,7 +68,7 @@ TEST(ClientThatIsNotFlushed, KeepsItsRegionsAndNothingElse) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
-    Store store(with_flush_timeout(seed), stacks);
+    TestStore store(with_flush_timeout(seed), stacks);
     int ready = 0;
     add_victim(store, "lasting", landing_ns, ready);
     add_victim(store, "quick", 0, ready);
@@ -100,7 +100,7 @@ TEST(ClientThatIsNotFlushed, LetsRequestsBeDeniedRatherThanWait) {
   fabric::FiberStackPool stacks;
   StoreOptions options = with_flush_timeout(1);
   options.server.geometry = {.table_entries = 16, .region_bytes = 1'024, .region_count = 1};
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   int ready = 1;
   add_victim(store, "lasting", landing_ns, ready);
   store.add_client([&](fabric::Host& host, Client& client) {
@@ -124,7 +124,7 @@ TEST(ClientThatIsNotFlushed, IsDestroyedWhereThatDrainsIt) {
     SCOPED_TRACE(seed);
     StoreOptions options = with_flush_timeout(seed);
     options.server_destruction_drains = true;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     int ready = 1;
     add_victim(store, "lasting", landing_ns, ready);
     store.add_client([&](fabric::Host& host, Client& client) {

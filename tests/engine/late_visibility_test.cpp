@@ -27,7 +27,7 @@ TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
     options.server.geometry = {
         .table_entries = late_table_entries, .region_bytes = 128, .region_count = 4};
     options.server.cleanup_interval_ns = 3'600 * second_ns;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     store.add_client([&](fabric::Host&, Client& client) {
       for (int round = 0; round < 30; ++round) {
         // Home slots differ between rounds, so an older container at the same offset belongs to

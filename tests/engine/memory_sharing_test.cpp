@@ -37,7 +37,7 @@ StoreOptions options_of_few_regions(std::uint64_t regions, std::uint64_t seed = 
 
 TEST(IdleClients, GiveTheirRegionsBackToOneThatNeedsThem) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(options_of_few_regions(2, seed), stacks);
+    TestStore store(options_of_few_regions(2, seed), stacks);
     int idle = 0;
     bool is_over = false;
     for (int number = 0; number < 2; ++number) {
@@ -67,7 +67,7 @@ TEST(IdleClients, GiveTheRoomForTheirRegionsBack) {
   StoreOptions options = options_of_few_regions(4);
   options.server.geometry.mature_bytes = 2 * 1'024;
   options.server.keeps_overwrite_reserve = false;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   int idle = 0;
   bool is_over = false;
   for (int number = 0; number < 2; ++number) {
@@ -87,7 +87,7 @@ TEST(IdleClients, GiveTheRoomForTheirRegionsBack) {
 
 TEST(ActiveClients, ShareASingleRegion) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(options_of_few_regions(1, seed), stacks);
+    TestStore store(options_of_few_regions(1, seed), stacks);
     for (int number = 0; number < 3; ++number) {
       store.add_client([number](fabric::Host&, Client& client) {
         for (int round = 0; round < 20; ++round) {
@@ -103,7 +103,7 @@ TEST(ActiveClients, ShareASingleRegion) {
 // The requests of its last SET complete without the fiber, so its region can be returned.
 TEST(CancelledFiber, KeepsNoRegion) {
   for_each_seed(30, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(options_of_few_regions(1, seed), stacks);
+    TestStore store(options_of_few_regions(1, seed), stacks);
     bool is_cancelled = false;
     bool is_over = false;
     store.add_client([&](fabric::Host& host, Client& client) {
@@ -130,7 +130,7 @@ TEST(CancelledFiber, KeepsNoRegion) {
 // The client holds a region, answers every quiescence request, and returns nothing.
 TEST(ClientThatKeepsItsRegion, IsGivenUpWithinTheHeartbeatTimeout) {
   fabric::FiberStackPool stacks;
-  Store store(options_of_few_regions(1), stacks);
+  TestStore store(options_of_few_regions(1), stacks);
   bool holds = false;
   bool is_over = false;
   store.add_host("keeper", [&](fabric::Host& host) {
@@ -157,7 +157,7 @@ TEST(ClientThatKeepsItsRegion, IsGivenUpWithinTheHeartbeatTimeout) {
 
 TEST(ClientWhoseRequestHasNoSuchNeed, IsExpelled) {
   fabric::FiberStackPool stacks;
-  Store store(options_of_few_regions(2), stacks);
+  TestStore store(options_of_few_regions(2), stacks);
   store.add_host("babbler", [&](fabric::Host& host) {
     const auto babbler = RawClient::connect(host, store.address());
     ASSERT_NE(babbler, nullptr);
@@ -182,7 +182,7 @@ int fill(Client& client, const Bytes& value) {
 
 TEST(FullMemory, CanBeOverwrittenForEver) {
   for_each_seed(10, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(options_of_few_regions(3, seed), stacks);
+    TestStore store(options_of_few_regions(3, seed), stacks);
     int fitted = 0;
     store.add_client([&](fabric::Host&, Client& client) {
       fitted = fill(client, Bytes(100, std::byte{1}));
@@ -203,7 +203,7 @@ TEST(FullMemory, CanBeOverwrittenForEver) {
 
 TEST(FullMemory, IsNotForLongerValuesOrKeysThatWereDeleted) {
   fabric::FiberStackPool stacks;
-  Store store(options_of_few_regions(3), stacks);
+  TestStore store(options_of_few_regions(3), stacks);
   store.add_client([&](fabric::Host&, Client& client) {
     const int fitted = fill(client, Bytes(100));
     EXPECT_EQ(client.set(shared_key(0), Bytes(200)).answer, Answer::out_of_memory);
@@ -217,7 +217,7 @@ TEST(FullMemory, IsNotForLongerValuesOrKeysThatWereDeleted) {
 
 TEST(FullMemory, CanBeOverwrittenBySeveralAtOnce) {
   for_each_seed(10, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(options_of_few_regions(3, seed), stacks);
+    TestStore store(options_of_few_regions(3, seed), stacks);
     int fitted = 0;
     for (int party = 0; party < 3; ++party) {
       store.add_client([&, party](fabric::Host& host, Client& client) {
@@ -238,7 +238,7 @@ TEST(FullMemory, IsNotMeasuredForEachRefusal) {
   fabric::FiberStackPool stacks;
   StoreOptions options = options_of_few_regions(3);
   options.server.measurement_interval_ns = 5 * millisecond_ns;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     fill(client, Bytes(100));
     const auto measurements = [&] {
@@ -263,7 +263,7 @@ bool overwrite_after_stop_in_measurement(std::uint64_t seed, fabric::FiberStackP
   StoreOptions options = options_of_few_regions(3, seed);
   options.simulation.processor_preemption = true;
   options.server.measurement_interval_ns = 0;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   const auto measurements = [&] {
     return store.server()->inspect().statistics.mature_measurements;
   };

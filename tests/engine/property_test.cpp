@@ -83,7 +83,7 @@ std::vector<Bytes> draw_keys(std::size_t count) {
   return keys;
 }
 
-Operation draw_operation() {
+WorkloadOperation draw_operation() {
   return {.kind = *rc::gen::weightedElement<OperationKind>(
               {{4, OperationKind::set}, {3, OperationKind::get}, {2, OperationKind::remove}}),
           .key = *rc::gen::inRange<std::size_t>(0, 60),
@@ -104,7 +104,7 @@ Workload draw_workload(std::size_t most_clients) {
   workload.keys = draw_keys(workload.actors() * workload.own_keys + shared_keys);
   for (std::size_t actor = 0; actor < workload.actors(); ++actor) {
     workload.operations.push_back(*rc::gen::scale(
-        5.0, rc::gen::container<std::vector<Operation>>(rc::gen::exec(draw_operation))));
+        5.0, rc::gen::container<std::vector<WorkloadOperation>>(rc::gen::exec(draw_operation))));
   }
   return workload;
 }

@@ -16,7 +16,7 @@ ControlMessage grant_of(std::uint32_t region, std::uint64_t incarnation) {
 
 TEST(RegionAllocator, RefusesGrantsThatMakeNoSense) {
   fabric::FiberStackPool stacks;
-  Store store({}, stacks);
+  TestStore store({}, stacks);
   store.add_host("client", [](fabric::Host& host) {
     const engine::Geometry defaults;
     engine::RegionAllocator regions(host, defaults, {.renewal_percent = 1}, [] {});

@@ -28,7 +28,7 @@ void run_quiet(const Safeguards& safeguards, const ClientBody& body) {
   StoreOptions options;
   options.set_safeguards(safeguards);
   options.server.geometry.table_entries = table_entries;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     ASSERT_EQ(client.set(bytes_of("first"), {}).answer, Answer::stored);
     body(host, client);
@@ -128,7 +128,7 @@ TEST(RoundTrips, AbsentKeyBehindAChainTakesTwo) {
   StoreOptions options;
   options.server.geometry.table_entries = table_entries;
   options.client.readahead.adaptive = false;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host&, Client& client) {
     for (int number = 0; number < 3; ++number) client.set(key_at(100, number), {});
     const engine::GetResult result = client.get(key_at(100, 3));

@@ -21,7 +21,7 @@ inline void for_each_seed(
   }
 }
 
-inline StoreRun run_without_problems(Store& store) {
+inline StoreRun run_without_problems(TestStore& store) {
   StoreRun run = store.run();
   EXPECT_TRUE(run.problems.empty()) << describe(run);
   return run;

@@ -28,7 +28,7 @@ TEST(ServerThatGrantsNothing, LetsASetTimeOut) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     StoreOptions options = with_server_timeout(seed);
     options.client.renewal_percent = 100;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       const Bytes value(400, std::byte{1});
       const Bytes newer(400, std::byte{2});
@@ -55,7 +55,7 @@ TEST(ServerThatGrantsNothing, LetsASetTimeOut) {
 // The renewal was requested in time, but there is no answer.
 TEST(ServerThatGrantsNothing, LetsSetsOfAllFibersTimeOut) {
   fabric::FiberStackPool stacks;
-  Store store(with_server_timeout(1), stacks);
+  TestStore store(with_server_timeout(1), stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
     store.simulation().pause("server", 4 * patience_ns);
@@ -82,7 +82,7 @@ TEST(ServerThatGrantsNothing, LetsSetsOfAllFibersTimeOut) {
 // A lock that nobody removes, as if the server had stopped during a cleanup.
 TEST(EntryThatStaysLocked, LetsOperationsTimeOut) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(with_server_timeout(seed), stacks);
+    TestStore store(with_server_timeout(seed), stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       const Bytes key = bytes_of("key");
       const Bytes value = bytes_of("value");

@@ -29,7 +29,7 @@ StoreOptions options_of_hot_chain(std::uint64_t entry_count) {
 }
 
 struct HotChain {
-  Store store;
+  TestStore store;
   std::uint64_t entry_count;
   bool is_hot = false;
   bool is_over = false;

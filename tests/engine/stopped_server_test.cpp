@@ -25,7 +25,7 @@ StoreOptions stoppable(std::uint64_t seed) {
 
 TEST(StoppedServer, DoesNotStopGets) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(stoppable(seed), stacks);
+    TestStore store(stoppable(seed), stacks);
     for (int number = 0; number < 2; ++number) {
       store.add_client([&, number](fabric::Host& host, Client& client) {
         const Bytes key = bytes_of(fmt::format("key {}", number));
@@ -53,7 +53,7 @@ TEST(StoppedServer, DoesNotStopGets) {
 
 TEST(StoppedServer, DoesNotDelayDisconnecting) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(stoppable(seed), stacks);
+    TestStore store(stoppable(seed), stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
       store.simulation().pause("server", stop_ns);
@@ -73,7 +73,7 @@ TEST(ServerThatDiesWhileItIsStopped, IsNoticedByAnIdleClient) {
   StoreOptions options = stoppable(1);
   options.client.acknowledge_timeout_ns = millisecond_ns;
   options.client.retry_count = 1;
-  Store store(options, stacks);
+  TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& client) {
     const std::uint64_t start_ns = host.now_ns();
     store.simulation().pause("server", stop_ns);
@@ -89,7 +89,7 @@ TEST(ServerThatDiesWhileItIsStopped, IsNoticedByAnIdleClient) {
 // The whole machine was stopped, so no client was silent.
 TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(stoppable(seed), stacks);
+    TestStore store(stoppable(seed), stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       ASSERT_EQ(client.set(bytes_of("key"), {}).answer, Answer::stored);
       host.sleep_until(host.now_ns() + 2 * give_up_ns);
@@ -107,7 +107,7 @@ TEST(ServerThatStoodStillWithItsClients, GivesNobodyUp) {
 // Clients get exactly one additional time-out.
 TEST(ServerThatStoodStill, GivesUpWhoIsSilentAfterwards) {
   for_each_seed(20, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
-    Store store(stoppable(seed), stacks);
+    TestStore store(stoppable(seed), stacks);
     store.add_host("victim", [&](fabric::Host& host) {
       const auto client = store.connect(host);
       ASSERT_TRUE(client) << client.error().detail;

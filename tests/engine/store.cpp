@@ -20,7 +20,7 @@ std::string describe(const StoreRun& run) {
   return text;
 }
 
-Store::Store(const StoreOptions& options, fabric::FiberStackPool& stacks)
+TestStore::TestStore(const StoreOptions& options, fabric::FiberStackPool& stacks)
     : options_(options), strategy_(sim::make_strategy(options.simulation, options.seed)) {
   simulation_ = std::make_unique<sim::Simulation>(options.simulation, *strategy_, stacks);
   simulation_->add_host({.name = "server",
@@ -30,21 +30,21 @@ Store::Store(const StoreOptions& options, fabric::FiberStackPool& stacks)
                         [this](fabric::Host& host) { serve(host); });
 }
 
-Store::~Store() = default;
+TestStore::~TestStore() = default;
 
-void Store::require(bool condition, std::string_view problem) {
+void TestStore::require(bool condition, std::string_view problem) {
   if (!condition) run_.problems.emplace_back(problem);
 }
 
-fabric::Address Store::address() const {
+fabric::Address TestStore::address() const {
   return {.host = "server", .service = options_.server.service};
 }
 
-fabric::Result<std::unique_ptr<Client>> Store::connect(fabric::Host& host) const {
+fabric::Result<std::unique_ptr<Client>> TestStore::connect(fabric::Host& host) const {
   return Client::connect(host, address(), options_.client);
 }
 
-void Store::add_client(ClientBody body) {
+void TestStore::add_client(ClientBody body) {
   add_host(fmt::format("client {}", client_count_++), [this, body](fabric::Host& host) {
     const auto client = connect(host);
     if (!client) {
@@ -55,19 +55,19 @@ void Store::add_client(ClientBody body) {
   });
 }
 
-void Store::add_host(const std::string& name, HostBody body) {
+void TestStore::add_host(const std::string& name, HostBody body) {
   ++unfinished_bodies_;
   simulation_->add_host({.name = name, .max_registrations = options_.client_max_registrations},
                         [this, body](fabric::Host& host) { run_body(host, body); });
 }
 
-void Store::run_body(fabric::Host& host, const HostBody& body) {
+void TestStore::run_body(fabric::Host& host, const HostBody& body) {
   const store_scenario::AtEnd count_down([this] { --unfinished_bodies_; });
   while (!has_served_) host.sleep_until(host.now_ns() + 10 * microsecond_ns);
   body(host);
 }
 
-void Store::serve(fabric::Host& host) {
+void TestStore::serve(fabric::Host& host) {
   auto server = Server::start(host, options_.server);
   has_served_ = true;
   if (!server) {
@@ -83,12 +83,12 @@ void Store::serve(fabric::Host& host) {
                                 run_.inspection);
 }
 
-void Store::wait_for_bodies(fabric::Host& host) {
+void TestStore::wait_for_bodies(fabric::Host& host) {
   while (unfinished_bodies_ > 0) host.sleep_until(host.now_ns() + 100 * microsecond_ns);
 }
 
 // The clients have left; the server notices at the latest after their heartbeat time-out.
-void Store::wait_until_idle(fabric::Host& host) {
+void TestStore::wait_until_idle(fabric::Host& host) {
   constexpr int patience = 20;  // in quarters of the time-out
   engine::ServerInspection inspection;
   for (int attempt = 0; attempt < patience; ++attempt) {
@@ -109,7 +109,7 @@ void Store::wait_until_idle(fabric::Host& host) {
   require(false, text);
 }
 
-StoreRun Store::run() {
+StoreRun TestStore::run() {
   run_.result = simulation_->run();
   if (run_.result.outcome != sim::Outcome::completed) {
     require(false, fmt::format("the run ended as {}: {}", to_string(run_.result.outcome),

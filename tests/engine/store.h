@@ -2,7 +2,7 @@
 // the server's memory.
 //
 //   fabric::FiberStackPool stacks;
-//   Store store({.seed = 7}, stacks);
+//   TestStore store({.seed = 7}, stacks);
 //   store.add_client([&](fabric::Host&, Client& client) { client.set(...); });
 //   const StoreRun run = store.run();
 //   EXPECT_TRUE(run.problems.empty()) << run.problems;
@@ -69,13 +69,13 @@ std::string describe(const StoreRun& run);
 using HostBody = std::function<void(fabric::Host&)>;
 using ClientBody = std::function<void(fabric::Host&, Client&)>;
 
-class Store {
+class TestStore {
  public:
   // `stacks` must outlive the store.
-  Store(const StoreOptions& options, fabric::FiberStackPool& stacks);
-  ~Store();
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
+  TestStore(const StoreOptions& options, fabric::FiberStackPool& stacks);
+  ~TestStore();
+  TestStore(const TestStore&) = delete;
+  TestStore& operator=(const TestStore&) = delete;
 
   // Adds a host that waits for the server, connects, and runs `body`. The hosts are named "client
   // 0", "client 1" and so on.

@@ -61,7 +61,7 @@ void WorkloadRun::run_client(fabric::Host& host, Client& client, std::size_t num
 }
 
 void WorkloadRun::run_actor(Client& client, std::size_t actor) {
-  for (const Operation& operation : workload_.operations[actor]) {
+  for (const WorkloadOperation& operation : workload_.operations[actor]) {
     const std::size_t index = key_index(actor, operation.key);
     switch (operation.kind) {
       case OperationKind::get: get(client, index); break;

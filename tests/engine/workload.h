@@ -21,7 +21,7 @@ namespace falafel::engine_test {
 
 enum class OperationKind : std::uint8_t { get, set, remove };
 
-struct Operation {
+struct WorkloadOperation {
   OperationKind kind = OperationKind::get;
   std::size_t key = 0;               // modulo the number of keys that the actor may use
   std::uint32_t value_permille = 0;  // of the size that fits a region together with the key
@@ -32,8 +32,8 @@ struct Workload {
   std::size_t clients = 1;
   std::size_t fibers = 1;  // concurrent fibers per client
   std::size_t own_keys = 2;
-  std::vector<Bytes> keys;                         // each actor's own keys, then the shared keys
-  std::vector<std::vector<Operation>> operations;  // by actor
+  std::vector<Bytes> keys;  // each actor's own keys, then the shared keys
+  std::vector<std::vector<WorkloadOperation>> operations;  // by actor
 
   std::size_t actors() const { return clients * fibers; }
 };
@@ -66,7 +66,7 @@ class WorkloadRun {
   void require(bool condition, std::size_t index, std::string_view what);
 
   const Workload& workload_;
-  Store store_;
+  TestStore store_;
   std::vector<Key> keys_;
   std::uint64_t sets_ = 0;
 };

@@ -75,7 +75,7 @@ TEST(Timeline, RequestsBelongToTheOperationThatPostsThem) {
     for (const Request& request : timeline.requests) {
       if (request.operation == none) continue;
       ++with_operation;
-      const Operation& operation = timeline.operations[request.operation];
+      const OperationSpan& operation = timeline.operations[request.operation];
       EXPECT_EQ(request.lane, operation.lane);
       EXPECT_GE(request.posted_step, operation.call_step);
       EXPECT_LE(request.posted_step, operation.return_step);
@@ -164,7 +164,7 @@ TEST(Timeline, RowsHoldOneBarAtATime) {
     EXPECT_LE(end, first);
     end = last;
   };
-  for (const Operation& operation : timeline.operations) {
+  for (const OperationSpan& operation : timeline.operations) {
     expect_free(false, operation.lane, operation.row, operation.call_step, operation.return_step);
     EXPECT_LT(operation.row, timeline.lanes[operation.lane].operation_rows);
   }
@@ -194,7 +194,7 @@ TEST(Timeline, CrashesEndOperations) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Timeline timeline = record_seed(seed).timeline;
     const auto abandoned =
-        std::ranges::find(timeline.operations, "its client crashed", &Operation::answer);
+        std::ranges::find(timeline.operations, "its client crashed", &OperationSpan::answer);
     if (abandoned == timeline.operations.end()) continue;
     const bool has_mark = std::ranges::any_of(timeline.marks, [&](const Mark& mark) {
       return mark.kind == MarkKind::crashed && mark.lane == abandoned->lane &&

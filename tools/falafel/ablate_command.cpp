@@ -55,7 +55,7 @@ store_scenario::ScenarioChoices without(const engine::SafeguardDescription& safe
 }
 
 // One search that starts at one seed.
-struct Search {
+struct AblationSearch {
   std::uint64_t seed = 0;
   bool caught = false;
   std::uint64_t schedules = 0;
@@ -65,21 +65,21 @@ struct Search {
 
 struct Row {
   std::string safeguard;
-  std::vector<Search> searches;
+  std::vector<AblationSearch> searches;
   std::string replay_path;  // replay file of the first search
   std::uint64_t steps = 0;
 
   std::size_t caught() const {
-    return static_cast<std::size_t>(std::ranges::count(searches, true, &Search::caught));
+    return static_cast<std::size_t>(std::ranges::count(searches, true, &AblationSearch::caught));
   }
 };
 
 // Of an even number of values, returns the lower of the two in the middle.
 template <typename Number>
-Number median(const std::vector<Search>& searches, Number Search::*member) {
+Number median(const std::vector<AblationSearch>& searches, Number AblationSearch::*member) {
   std::vector<Number> numbers;
   numbers.reserve(searches.size());
-  for (const Search& search : searches) numbers.push_back(search.*member);
+  for (const AblationSearch& search : searches) numbers.push_back(search.*member);
   std::ranges::sort(numbers);
   return numbers[(numbers.size() - 1) / 2];
 }
@@ -115,8 +115,8 @@ explorer::Finding shortest_finding(const explorer::CampaignResult& result) {
   return shortest;
 }
 
-Search search(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
-              std::uint64_t seed) {
+AblationSearch search(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
+                      std::uint64_t seed) {
   explorer::CampaignOptions campaign;
   campaign.first_seed = seed;
   campaign.schedules = 0;
@@ -149,16 +149,16 @@ Row ablate(const AblateOptions& options, const engine::SafeguardDescription& saf
 
 void print(const Row& row) {
   fmt::print("{:<37}{:>3} of {:<3}{:>10}{:>9.1f}{:>9.1f}  {:<26}{:>6}  {}\n", row.safeguard,
-             row.caught(), row.searches.size(), median(row.searches, &Search::schedules),
-             median(row.searches, &Search::seconds),
-             std::ranges::max(row.searches, {}, &Search::seconds).seconds,
+             row.caught(), row.searches.size(), median(row.searches, &AblationSearch::schedules),
+             median(row.searches, &AblationSearch::seconds),
+             std::ranges::max(row.searches, {}, &AblationSearch::seconds).seconds,
              row.searches.front().finding.property, row.steps, row.replay_path);
   std::fflush(stdout);
 }
 
 nlohmann::json to_json(const Row& row) {
   nlohmann::json searches = nlohmann::json::array();
-  for (const Search& search : row.searches) {
+  for (const AblationSearch& search : row.searches) {
     searches.push_back({{"seed", search.seed},
                         {"caught", search.caught},
                         {"schedules", search.schedules},
@@ -167,8 +167,8 @@ nlohmann::json to_json(const Row& row) {
   }
   return {{"safeguard", row.safeguard},
           {"caught", row.caught() == row.searches.size()},
-          {"schedules", median(row.searches, &Search::schedules)},
-          {"seconds", median(row.searches, &Search::seconds)},
+          {"schedules", median(row.searches, &AblationSearch::schedules)},
+          {"seconds", median(row.searches, &AblationSearch::seconds)},
           {"searches", std::move(searches)},
           {"property", row.searches.front().finding.property},
           {"replay", row.replay_path},

@@ -16,11 +16,11 @@
 namespace falafel::load_generator {
 namespace {
 
-using store_benchmark::Operation;
 using store_benchmark::OperationKind;
 using store_benchmark::OperationStream;
 using store_benchmark::PartyState;
 using store_benchmark::Phase;
+using store_benchmark::WorkloadOperation;
 
 std::string_view text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -140,7 +140,7 @@ class RemoteClient {
     }
     const std::uint64_t begin_ticks = clock_.now_ticks();
     request_first_halves();
-    for (const Operation& operation : batch_) {
+    for (const WorkloadOperation& operation : batch_) {
       receive_first_half(operation);
       if (operation.kind != OperationKind::read_modify_write) record(operation, begin_ticks);
     }
@@ -151,7 +151,7 @@ class RemoteClient {
 
   void request_first_halves() {
     requests_.clear();
-    for (const Operation& operation : batch_) {
+    for (const WorkloadOperation& operation : batch_) {
       if (reads(operation)) {
         append_get(operation.key);
       } else {
@@ -161,12 +161,12 @@ class RemoteClient {
     connection_.send(requests_);
   }
 
-  static bool reads(const Operation& operation) {
+  static bool reads(const WorkloadOperation& operation) {
     return operation.kind == OperationKind::read ||
            operation.kind == OperationKind::read_modify_write;
   }
 
-  void receive_first_half(const Operation& operation) {
+  void receive_first_half(const WorkloadOperation& operation) {
     if (reads(operation)) {
       expect_value_of(operation.key);
     } else {
@@ -176,21 +176,21 @@ class RemoteClient {
 
   void write_second_halves(std::uint64_t begin_ticks) {
     requests_.clear();
-    for (const Operation& operation : batch_) {
+    for (const WorkloadOperation& operation : batch_) {
       if (operation.kind == OperationKind::read_modify_write) {
         append_set(operation.key, ++writes_ << 16U | first_stream());
       }
     }
     if (requests_.empty()) return;
     connection_.send(requests_);
-    for (const Operation& operation : batch_) {
+    for (const WorkloadOperation& operation : batch_) {
       if (operation.kind != OperationKind::read_modify_write) continue;
       expect_stored();
       record(operation, begin_ticks);
     }
   }
 
-  void record(const Operation& operation, std::uint64_t begin_ticks) {
+  void record(const WorkloadOperation& operation, std::uint64_t begin_ticks) {
     part_.latencies[static_cast<std::size_t>(operation.kind)].record(
         clock_.to_ns(begin_ticks, clock_.now_ticks()));
   }
@@ -205,7 +205,7 @@ class RemoteClient {
   std::vector<std::byte> key_;
   std::vector<std::byte> value_;
   std::string requests_;
-  std::vector<Operation> batch_;
+  std::vector<WorkloadOperation> batch_;
   std::uint64_t writes_ = 0;
 };
 

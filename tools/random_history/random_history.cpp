@@ -19,9 +19,9 @@ using checkers::OperationKind;
 
 // A client is idle, has called an operation, or waits for the return of one that took effect. Each
 // step advances a random client.
-class Store {
+class SimulatedStore {
  public:
-  Store(const HistoryOptions& options, fabric::RandomGenerator& random)
+  SimulatedStore(const HistoryOptions& options, fabric::RandomGenerator& random)
       : options_(options), random_(random), clients_(options.clients) {}
 
   std::vector<Operation> run() {
@@ -146,7 +146,7 @@ class Store {
 
 std::vector<Operation> random_history(const HistoryOptions& options,
                                       fabric::RandomGenerator& random) {
-  return Store(options, random).run();
+  return SimulatedStore(options, random).run();
 }
 
 }  // namespace falafel::checkers::formats

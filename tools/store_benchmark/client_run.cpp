@@ -123,7 +123,7 @@ class ClientRun {
                            std::memory_order_relaxed);
   }
 
-  bool execute(const Operation& operation, std::uint64_t writer_number, Buffers& buffers) {
+  bool execute(const WorkloadOperation& operation, std::uint64_t writer_number, Buffers& buffers) {
     switch (operation.kind) {
       case OperationKind::read: return read(operation.key, buffers);
       case OperationKind::update:

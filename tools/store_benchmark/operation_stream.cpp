@@ -74,12 +74,12 @@ OperationStream::OperationStream(const Workload& workload, const StreamPlace& pl
   if (workload.distribution == Distribution::latest) latest_.emplace(place.keys);
 }
 
-std::optional<Operation> OperationStream::next() {
+std::optional<WorkloadOperation> OperationStream::next() {
   const OperationKind kind = draw_kind();
-  if (kind != OperationKind::insert) return Operation{.kind = kind, .key = draw_key()};
+  if (kind != OperationKind::insert) return WorkloadOperation{.kind = kind, .key = draw_key()};
   if (inserted_ == place_.keys / place_.streams) return std::nullopt;
   if (latest_) latest_->add_item();
-  return Operation{.kind = kind, .key = inserted_key(inserted_++)};
+  return WorkloadOperation{.kind = kind, .key = inserted_key(inserted_++)};
 }
 
 OperationKind OperationStream::draw_kind() {

@@ -39,7 +39,7 @@ struct Workload {
 tl::expected<Workload, std::string> find_workload(std::string_view name);
 std::optional<Distribution> find_distribution(std::string_view name);
 
-struct Operation {
+struct WorkloadOperation {
   OperationKind kind = OperationKind::read;
   std::uint64_t key = 0;  // the number of the key
 };
@@ -57,7 +57,7 @@ class OperationStream {
 
   // Returns nullopt when a workload with insertions has doubled the number of keys, over all
   // streams.
-  std::optional<Operation> next();
+  std::optional<WorkloadOperation> next();
 
  private:
   OperationKind draw_kind();

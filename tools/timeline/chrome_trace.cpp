@@ -33,7 +33,7 @@ class ChromeTrace {
   double time_us(std::uint64_t step) const;
   static std::uint32_t process(std::uint32_t lane) { return lane + 1; }
   // The first thread has the marks; rows of operations follow, then rows of requests.
-  std::uint32_t operation_thread(const Operation& operation) const { return 2 + operation.row; }
+  std::uint32_t operation_thread(const OperationSpan& operation) const { return 2 + operation.row; }
   std::uint32_t request_thread(const Request& request) const {
     return 2 + timeline_.lanes[request.lane].operation_rows + request.row;
   }
@@ -97,7 +97,7 @@ void ChromeTrace::add_slice(std::string name, std::string category, std::uint32_
 }
 
 void ChromeTrace::add_operations() {
-  for (const Operation& operation : timeline_.operations) {
+  for (const OperationSpan& operation : timeline_.operations) {
     const std::uint64_t end =
         operation.return_step == never ? timeline_.steps : operation.return_step;
     add_slice(fmt::format("{} {}", operation.kind, operation.key), "operation", operation.lane,

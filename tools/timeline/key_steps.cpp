@@ -21,9 +21,9 @@ std::span<const Change> last(const std::vector<Change>& changes, std::size_t mos
   return std::span(changes).last(std::min(changes.size(), most));
 }
 
-class Search {
+class KeyStepSearch {
  public:
-  explicit Search(const Timeline& timeline) : timeline_(timeline) {}
+  explicit KeyStepSearch(const Timeline& timeline) : timeline_(timeline) {}
 
   void add_violation(const checkers::Judgement& violation);
   void add_critical(const explorer::CriticalStep& critical);
@@ -36,7 +36,7 @@ class Search {
   void add_readings(std::uint32_t operation);
   void add_origin(std::uint32_t effect);
   void add_operations_at(std::uint64_t step);
-  void add_stores_of(const Operation& reader);
+  void add_stores_of(const OperationSpan& reader);
   void add_slots_of_key(const std::string& key);
   void add_slot(std::uint64_t slot, std::uint64_t last_step);
   void add_memory_at(std::uint64_t offset, std::uint64_t last_step);
@@ -53,16 +53,16 @@ class Search {
   std::set<std::uint64_t> regions_;
 };
 
-std::string Search::name(std::uint32_t number) const {
-  const Operation& operation = timeline_.operations[number];
+std::string KeyStepSearch::name(std::uint32_t number) const {
+  const OperationSpan& operation = timeline_.operations[number];
   return operation.kind == "set"
              ? fmt::format("{} \"{}\" to \"{}\"", operation.kind, operation.key, operation.value)
              : fmt::format("{} \"{}\"", operation.kind, operation.key);
 }
 
-void Search::add_operation(std::uint32_t number, KeyStepRole role) {
+void KeyStepSearch::add_operation(std::uint32_t number, KeyStepRole role) {
   if (!operations_.insert(number).second) return;
-  const Operation& operation = timeline_.operations[number];
+  const OperationSpan& operation = timeline_.operations[number];
   steps_.push_back({.step = operation.call_step,
                     .role = role,
                     .lane = operation.lane,
@@ -70,8 +70,8 @@ void Search::add_operation(std::uint32_t number, KeyStepRole role) {
                     .text = "calls " + name(number)});
 }
 
-void Search::add_return(std::uint32_t number) {
-  const Operation& operation = timeline_.operations[number];
+void KeyStepSearch::add_return(std::uint32_t number) {
+  const OperationSpan& operation = timeline_.operations[number];
   const bool has_value = operation.answer == "found";
   const bool has_returned = operation.return_step != never;
   steps_.push_back({.step = has_returned ? operation.return_step : timeline_.steps,
@@ -85,7 +85,7 @@ void Search::add_return(std::uint32_t number) {
                                               has_value ? " \"" + operation.value + "\"" : "")});
 }
 
-void Search::add_effect(std::uint32_t number, KeyStepRole role) {
+void KeyStepSearch::add_effect(std::uint32_t number, KeyStepRole role) {
   if (!effects_.insert(number).second) return;
   const Effect& effect = timeline_.effects[number];
   const std::uint32_t operation =
@@ -99,7 +99,7 @@ void Search::add_effect(std::uint32_t number, KeyStepRole role) {
 }
 
 // Adds the writers of the words that the effect read.
-void Search::add_origin(std::uint32_t effect) {
+void KeyStepSearch::add_origin(std::uint32_t effect) {
   for (const std::uint32_t source : timeline_.effects[effect].sources) {
     add_effect(source, KeyStepRole::origin);
     const std::uint32_t request = timeline_.effects[source].request;
@@ -109,7 +109,7 @@ void Search::add_origin(std::uint32_t effect) {
 }
 
 // Adds the last entry and the last container that an operation read, which determined its answer.
-void Search::add_readings(std::uint32_t operation) {
+void KeyStepSearch::add_readings(std::uint32_t operation) {
   std::optional<std::uint32_t> entry;
   std::optional<std::uint32_t> container;
   for (std::uint32_t number = 0; number < timeline_.effects.size(); ++number) {
@@ -130,10 +130,10 @@ void Search::add_readings(std::uint32_t operation) {
 
 // Adds the operations that gave the key the value that the reader found; if it found none, the last
 // one that stored a value earlier.
-void Search::add_stores_of(const Operation& reader) {
+void KeyStepSearch::add_stores_of(const OperationSpan& reader) {
   std::optional<std::uint32_t> last;
   for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
-    const Operation& operation = timeline_.operations[number];
+    const OperationSpan& operation = timeline_.operations[number];
     const bool is_store = operation.kind == "set" && operation.key == reader.key;
     if (!is_store || operation.call_step > reader.return_step) continue;
     if (reader.answer == "found" ? operation.value == reader.value : operation.answer == "stored") {
@@ -144,7 +144,7 @@ void Search::add_stores_of(const Operation& reader) {
 }
 
 // Adds the key's slots and the fate of its entry.
-void Search::add_slots_of_key(const std::string& key) {
+void KeyStepSearch::add_slots_of_key(const std::string& key) {
   std::set<std::uint64_t> slots;
   for (const SlotChange& change : timeline_.memory.slots) {
     const bool has_key =
@@ -155,7 +155,7 @@ void Search::add_slots_of_key(const std::string& key) {
 }
 
 // Adds the last changes of the slot up to a step, and the fate of the memory that it pointed to.
-void Search::add_slot(std::uint64_t slot, std::uint64_t last_step) {
+void KeyStepSearch::add_slot(std::uint64_t slot, std::uint64_t last_step) {
   const std::uint64_t offset = timeline_.geometry.entry_offset(slot);
   std::vector<std::uint32_t> changes;
   for (std::uint32_t number = 0; number < timeline_.effects.size(); ++number) {
@@ -179,7 +179,7 @@ void Search::add_slot(std::uint64_t slot, std::uint64_t last_step) {
 }
 
 // Adds the writers of a container's location, and the uses of its region.
-void Search::add_memory_at(std::uint64_t offset, std::uint64_t last_step) {
+void KeyStepSearch::add_memory_at(std::uint64_t offset, std::uint64_t last_step) {
   const engine::Geometry& geometry = timeline_.geometry;
   if (!is_container(offset)) return;
   const std::uint64_t region = (offset - geometry.region_offset(0)) / geometry.region_bytes;
@@ -196,7 +196,7 @@ void Search::add_memory_at(std::uint64_t offset, std::uint64_t last_step) {
   add_states_of(region, last_step);
 }
 
-void Search::add_states_of(std::uint64_t region, std::uint64_t last_step) {
+void KeyStepSearch::add_states_of(std::uint64_t region, std::uint64_t last_step) {
   std::vector<KeyStep> changes;
   std::optional<engine::RegionState> state;
   for (const RegionChange& change : timeline_.memory.regions) {
@@ -210,17 +210,17 @@ void Search::add_states_of(std::uint64_t region, std::uint64_t last_step) {
 }
 
 // Adds pending operations: in a run without progress, these are the ones that do not complete.
-void Search::add_operations_at(std::uint64_t step) {
+void KeyStepSearch::add_operations_at(std::uint64_t step) {
   for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
-    const Operation& operation = timeline_.operations[number];
+    const OperationSpan& operation = timeline_.operations[number];
     const bool is_under_way = operation.call_step < step && operation.return_step > step;
     if (is_under_way) add_operation(number, KeyStepRole::stale);
   }
 }
 
-void Search::add_violation(const checkers::Judgement& violation) {
+void KeyStepSearch::add_violation(const checkers::Judgement& violation) {
   for (std::uint32_t number = 0; number < timeline_.operations.size(); ++number) {
-    const Operation& operation = timeline_.operations[number];
+    const OperationSpan& operation = timeline_.operations[number];
     if (std::ranges::find(violation.calls, operation.call_time) == violation.calls.end()) continue;
     add_operation(number, KeyStepRole::stale);
     add_return(number);
@@ -242,13 +242,13 @@ void Search::add_violation(const checkers::Judgement& violation) {
   }
 }
 
-void Search::add_critical(const explorer::CriticalStep& critical) {
+void KeyStepSearch::add_critical(const explorer::CriticalStep& critical) {
   steps_.push_back({.step = critical.step,
                     .role = KeyStepRole::critical,
                     .text = "the violation is inevitable from here on"});
 }
 
-std::vector<KeyStep> Search::take() {
+std::vector<KeyStep> KeyStepSearch::take() {
   // Within one step, causes come before effects.
   const auto order = [](const KeyStep& key_step) {
     const bool is_violation = key_step.role == KeyStepRole::violation;
@@ -265,7 +265,7 @@ std::vector<KeyStep> Search::take() {
 std::vector<KeyStep> find_key_steps(const Timeline& timeline,
                                     const std::vector<checkers::Judgement>& violations,
                                     const std::optional<explorer::CriticalStep>& critical) {
-  Search search(timeline);
+  KeyStepSearch search(timeline);
   if (!violations.empty()) search.add_violation(violations.front());
   if (critical) search.add_critical(*critical);
   return search.take();

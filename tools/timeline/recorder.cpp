@@ -82,7 +82,7 @@ void Recorder::on_call(const checkers::Operation& operation) {
 void Recorder::on_return(const checkers::Operation& operation, engine::Answer answer) {
   story_.on_return(operation, answer);
   const auto found = operation_of_call_.find(operation.call_time);
-  Operation& returned = timeline_.operations[found->second];
+  OperationSpan& returned = timeline_.operations[found->second];
   returned.value = readable(operation.value);
   returned.answer = engine::to_string(answer);
   returned.return_step = step_;
@@ -165,7 +165,7 @@ void Recorder::on_host_died(std::uint32_t host) {
   mark(MarkKind::crashed, lanes_.of_host(host), "dies");
   if (host == 0) forget_memory();
   std::erase_if(operation_of_call_, [&](const auto& called) {
-    Operation& operation = timeline_.operations[called.second];
+    OperationSpan& operation = timeline_.operations[called.second];
     if (operation.lane != lanes_.of_host(host)) return false;
     operation.answer = "its client crashed";
     operation.return_step = step_;

@@ -29,7 +29,7 @@ class Rows {
 void assign_rows(Timeline& timeline) {
   std::vector<Rows> operations(timeline.lanes.size());
   std::vector<Rows> requests(timeline.lanes.size());
-  for (Operation& operation : timeline.operations) {
+  for (OperationSpan& operation : timeline.operations) {
     operation.row = operations[operation.lane].take(operation.call_step, operation.return_step);
   }
   for (Request& request : timeline.requests) {

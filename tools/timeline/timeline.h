@@ -32,7 +32,7 @@ struct Lane {
   std::uint32_t request_rows = 0;
 };
 
-struct Operation {
+struct OperationSpan {
   std::uint32_t lane = 0;
   std::uint32_t row = 0;
   std::string kind;  // "get", "set", "delete"
@@ -198,7 +198,7 @@ struct Timeline {
   std::uint64_t step_duration_ns = 0;
   std::uint64_t trace_hash = 0;
   std::vector<Lane> lanes;
-  std::vector<Operation> operations;
+  std::vector<OperationSpan> operations;
   std::vector<Request> requests;
   std::vector<Effect> effects;
   std::vector<Mark> marks;

@@ -118,18 +118,20 @@ Json lanes_to_json(const std::vector<Lane>& lanes) {
   return json;
 }
 
-Json operations_to_json(const std::vector<Operation>& operations, Texts& texts) {
+Json operations_to_json(const std::vector<OperationSpan>& operations, Texts& texts) {
   return Columns()
-      .add("lane", operations, [](const Operation& operation) { return operation.lane; })
-      .add("row", operations, [](const Operation& operation) { return operation.row; })
-      .add("kind", operations, [&](const Operation& operation) { return texts(operation.kind); })
-      .add("key", operations, [&](const Operation& operation) { return texts(operation.key); })
-      .add("value", operations, [&](const Operation& operation) { return texts(operation.value); })
+      .add("lane", operations, [](const OperationSpan& operation) { return operation.lane; })
+      .add("row", operations, [](const OperationSpan& operation) { return operation.row; })
+      .add("kind", operations,
+           [&](const OperationSpan& operation) { return texts(operation.kind); })
+      .add("key", operations, [&](const OperationSpan& operation) { return texts(operation.key); })
+      .add("value", operations,
+           [&](const OperationSpan& operation) { return texts(operation.value); })
       .add("answer", operations,
-           [&](const Operation& operation) { return texts(operation.answer); })
-      .add("call", operations, [](const Operation& operation) { return operation.call_step; })
+           [&](const OperationSpan& operation) { return texts(operation.answer); })
+      .add("call", operations, [](const OperationSpan& operation) { return operation.call_step; })
       .add("return", operations,
-           [](const Operation& operation) { return step(operation.return_step); })
+           [](const OperationSpan& operation) { return step(operation.return_step); })
       .take();
 }
 
