@@ -1,5 +1,5 @@
-// What a client knows about the server's memory once it is connected. Constant for the lifetime of a
-// session.
+// What a client knows about the server's memory once it is connected. Constant for the lifetime of
+// a session.
 #pragma once
 
 #include <cstdint>
