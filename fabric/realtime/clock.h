@@ -1,4 +1,4 @@
-// Monotonic time, as all backends that run in real time tell it.
+// The monotonic clock that all backends in real time use.
 #pragma once
 
 #include <ctime>

@@ -48,7 +48,7 @@ void RealTimeFiber::run_body() {
   } catch (const std::exception& error) {
     FALAFEL_ASSERT(false, "fiber '{}' ended with an exception: {}", name, error.what());
   }
-  body = nullptr;  // what it captured goes while the fiber can still call the fabric
+  body = nullptr;  // destroys what it captured while the fiber can still call the fabric
 }
 
 void RealTimeFiber::wake() {
@@ -56,13 +56,15 @@ void RealTimeFiber::wake() {
   scheduler.make_ready(*this);
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // The scheduler
 
 FiberScheduler::FiberScheduler(Network& network, std::uint64_t spin_ns)
     : network_(network), spin_ns_(spin_ns) {}
 
 FiberScheduler::~FiberScheduler() {
+  FALAFEL_ASSERT(running_ == nullptr, "the scheduler is destroyed by its fiber '{}'",
+                 running_->name);
   FALAFEL_ASSERT(free_places_.size() == fibers_.size(), "{} fibers have not ended",
                  fibers_.size() - free_places_.size());
 }
@@ -90,6 +92,7 @@ RealTimeFiber* FiberScheduler::find(FiberId id) const {
 }
 
 void FiberScheduler::make_ready(RealTimeFiber& fiber) {
+  FALAFEL_ASSERT(&fiber.scheduler == this, "fiber '{}' belongs to another host", fiber.name);
   if (fiber.ready) return;
   fiber.ready = true;
   fiber.next_ready = nullptr;
@@ -110,7 +113,9 @@ void FiberScheduler::join(FiberId id) {
 }
 
 void FiberScheduler::throw_if_cancelled() {
-  FALAFEL_ASSERT(running_ != nullptr, "a call that waits was made outside of all fibers");
+  FALAFEL_ASSERT(running_ != nullptr,
+                 "a call that waits was made outside of all fibers; call it "
+                 "from a fiber of the host");
   FALAFEL_ASSERT(!running_->unwinding, "fiber '{}' waits while it is being unwound",
                  running_->name);
   if (!running_->cancelled) return;
@@ -128,7 +133,7 @@ void FiberScheduler::yield() {
 }
 
 bool FiberScheduler::is_cancelled() const {
-  FALAFEL_ASSERT(running_ != nullptr, "who is cancelled is asked outside of all fibers");
+  FALAFEL_ASSERT(running_ != nullptr, "is_cancelled() was called outside of all fibers");
   return running_->cancelled;
 }
 
@@ -137,11 +142,11 @@ bool FiberScheduler::gives_up(std::uint64_t deadline_ns) const {
 }
 
 void FiberScheduler::may_end_here(bool here) {
-  FALAFEL_ASSERT(running_ != nullptr, "where a fiber may end was said outside of all fibers");
+  FALAFEL_ASSERT(running_ != nullptr, "may_end_here() was called outside of all fibers");
   running_->may_end_here = here;
 }
 
-// Whether the wait of a cancelled fiber is cut short: once.
+// Whether the wait of a cancelled fiber returns instead of throwing. That happens once.
 bool FiberScheduler::ends_here() {
   return running_->cancelled && running_->may_end_here &&
          !std::exchange(running_->was_told_to_end, true);
@@ -162,6 +167,7 @@ bool FiberScheduler::wait(WaitList* list, std::uint64_t deadline_ns) {
   suspend();
   if (deadline_ns != never_ns) timers_.erase({deadline_ns, &fiber});
   fiber.stop_waiting();
+  FALAFEL_ASSERT(running_ == &fiber, "fiber '{}' was resumed in place of another", fiber.name);
   if (!ends_here()) throw_if_cancelled();
   return fiber.woken;
 }
@@ -177,6 +183,8 @@ void FiberScheduler::expire_timers() {
 }
 
 void FiberScheduler::run(RealTimeFiber& fiber) {
+  FALAFEL_ASSERT(running_ == nullptr, "fiber '{}' is run by fiber '{}'", fiber.name,
+                 running_->name);
   if (fiber.cancelled && !fiber.context.started()) {
     fiber.body = nullptr;
     return finish(fiber);
@@ -188,6 +196,8 @@ void FiberScheduler::run(RealTimeFiber& fiber) {
 }
 
 void FiberScheduler::finish(RealTimeFiber& fiber) {
+  FALAFEL_ASSERT(!fiber.ready && !fiber.is_waiting(), "fiber '{}' ended and still waits",
+                 fiber.name);
   if (!fiber.daemon) --foreground_fibers_;
   fiber.joiners.wake_all();
   const auto place = static_cast<std::uint16_t>(fiber.id & 0xffffU);
@@ -196,7 +206,8 @@ void FiberScheduler::finish(RealTimeFiber& fiber) {
   fibers_[place].reset();
 }
 
-// Those that are ready now, once each: who becomes ready meanwhile has its turn after the network.
+// Runs each fiber that is ready now once. Fibers that become ready meanwhile run in the next round,
+// after the network.
 void FiberScheduler::run_ready() {
   network_.progress();
   expire_timers();

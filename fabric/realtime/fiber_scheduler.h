@@ -1,7 +1,9 @@
-// Fibers in real time: a scheduler runs those of one host, one at a time, first come first served. In
-// between it lets the network get on, and when nothing is left to do it sleeps.
+// Fibers in real time. A scheduler runs the fibers of one host, one at a time, in the order in
+// which they became ready. Between rounds it lets the network make progress, and it sleeps when
+// nothing is left to do.
 //
-// A backend says by the interface Network how its network gets on and how to sleep until something comes.
+// A backend implements the interface Network: how its network makes progress, and how to sleep
+// until there is something to do.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +23,24 @@ namespace falafel::fabric {
 class Network {
  public:
   virtual ~Network() = default;
-  // Goes on with what is under way as far as it goes without waiting, and wakes whose turn has come.
+  // Continues pending work as far as possible without waiting, and wakes the fibers that waited for
+  // it.
   virtual void progress() = 0;
-  // When progress() is due although nothing comes.
+  // When progress() is due even if nothing arrives.
   virtual std::uint64_t next_deadline_ns() const = 0;
-  // Sleeps until something comes that progress() can go on with, or until the deadline; or shorter.
+  // Sleeps until progress() has something to do or until the deadline. It may return early.
   virtual void idle_until(std::uint64_t deadline_ns) = 0;
 };
 
 class FiberScheduler;
 class RealTimeFiber;
 
-// Used by one thread at a time; waiting calls by its fibers only.
+// One thread at a time may use it. Only its fibers may make calls that wait.
 class FiberScheduler {
  public:
-  // `spin_ns`: how long to look for work in vain before sleeping.
+  // `spin_ns`: how long to look for work before sleeping.
   FiberScheduler(Network& network, std::uint64_t spin_ns);
-  // All fibers have ended: unwind_all().
+  // All fibers must have ended; see unwind_all().
   ~FiberScheduler();
   FiberScheduler(const FiberScheduler&) = delete;
   FiberScheduler& operator=(const FiberScheduler&) = delete;
@@ -46,16 +49,17 @@ class FiberScheduler {
   void cancel(FiberId fiber);
   bool has_ended(FiberId fiber) const { return find(fiber) == nullptr; }
 
-  // For the running fiber. Each throws FiberCancelled if it was cancelled, but for a wait where it may end.
+  // For the running fiber. Each throws FiberCancelled if the fiber was cancelled, except a wait at
+  // a place where the fiber may end.
   void join(FiberId fiber);
   void yield();
   bool wait(WaitList* list, std::uint64_t deadline_ns);  // true: woken
   bool is_cancelled() const;
   void may_end_here(bool here);
-  // After a wait: whether a call returns without what it waited for.
+  // After a wait: whether the call must return without what it waited for.
   bool gives_up(std::uint64_t deadline_ns) const;
-  // Where a call that waits finds nothing to wait for: gives way now and then, so that a fiber which
-  // always finds its work done does not keep the others from theirs.
+  // For a call that waits but finds its work done already. It yields once in many such calls, so a
+  // fiber whose work is always done cannot starve the others.
   void waited_for_nothing() {
     if (++waits_for_nothing_ % waits_per_turn == 0) yield();
   }
@@ -88,7 +92,8 @@ class FiberScheduler {
   Network& network_;
   std::uint64_t spin_ns_;
   FiberStackPool stacks_;
-  // By the low half of their identifiers, the high half counts the fibers that had the place before.
+  // The low half of an identifier is the index here; the high half counts the earlier fibers at
+  // that index.
   std::vector<std::unique_ptr<RealTimeFiber>> fibers_;
   std::vector<std::uint16_t> generations_;
   std::vector<std::uint16_t> free_places_;

@@ -1,7 +1,7 @@
-// What hosts of all backends that run in real time have in common: fibers, events, time, random numbers.
+// The host that all backends in real time share: fibers, events, time and random numbers.
 //
-// A host has no thread of its own: whichever thread calls run() or run_program() runs its fibers
-// meanwhile, one thread at a time.
+// A host has no thread of its own. A thread that calls run() or run_program() runs the host's
+// fibers until the call returns; one thread can do so at a time.
 #pragma once
 
 #include <array>
@@ -21,13 +21,14 @@ class RealTimeHost : public Host {
   RealTimeHost(std::string name, Network& network, std::uint64_t spin_ns)
       : name_(std::move(name)), scheduler_(network, spin_ns) {}
 
-  // Runs `body` as a fiber, and the host's other fibers beside it, until the body has returned. From any
-  // thread, but not from a fiber of this host; waits while another thread runs the host.
+  // Runs `body` as a fiber, together with the host's other fibers, until the body has returned. Any
+  // thread may call it, but no fiber of this host. Blocks while another thread runs the host.
   void run(std::function<void()> body);
-  // The same until all fibers but daemons have returned; then cancels the daemons. The end of the host.
+  // The same until all fibers except daemons have returned. Then cancels the daemons; the host has
+  // ended.
   void run_program(std::function<void()> body);
-  // Runs what is ready, if no other thread runs the host: for daemons that would starve between calls
-  // of run().
+  // Runs the fibers that are ready, unless another thread runs the host. Daemons need it between
+  // calls of run().
   void run_daemons();
 
   // How often each probe was counted, by its index.

@@ -1,11 +1,13 @@
-// What depends on the kind of processor: a hint for loops that spin, and a counter that is cheap to read.
+// What depends on the kind of processor: a hint for loops that spin, and a counter that is cheap to
+// read.
 #pragma once
 
 #include <cstdint>
 
 namespace falafel::fabric {
 
-// Tells the processor that this thread spins, so that it saves power and lets its other hardware thread run.
+// Tells the processor that this thread spins, so that it saves power and lets its other hardware
+// thread run.
 inline void pause_processor() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -14,8 +16,8 @@ inline void pause_processor() {
 #endif
 }
 
-// Ticks of a counter that runs at a constant rate. Reading it takes a few nanoseconds, where the system's
-// clock takes tens. Counters of two processors may differ a little.
+// Ticks of a counter that runs at a constant rate. Reading it takes a few nanoseconds, where the
+// system's clock takes tens. Counters of two processors may differ a little.
 inline std::uint64_t processor_ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();

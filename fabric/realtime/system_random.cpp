@@ -10,13 +10,14 @@ std::uint64_t SystemRandom::next_word() {
   if (used_ == words_.size()) {
     const int failed = ::getentropy(words_.data(), sizeof words_ / 2);
     const int failed_again = ::getentropy(words_.data() + words_.size() / 2, sizeof words_ / 2);
-    FALAFEL_ASSERT(failed == 0 && failed_again == 0, "the system has no random numbers");
+    FALAFEL_ASSERT(failed == 0 && failed_again == 0,
+                   "getentropy failed: the system provides no random numbers");
     used_ = 0;
   }
   return words_[used_++];
 }
 
-// Lemire 2019: the high half of a product is uniform once the few low halves that would favour some
+// Lemire 2019: the high half of the product is uniform if the few low halves that favor some
 // numbers are rejected.
 std::uint64_t SystemRandom::next(std::uint64_t bound) {
   __extension__ using Product = unsigned __int128;
@@ -24,9 +25,10 @@ std::uint64_t SystemRandom::next(std::uint64_t bound) {
   const std::uint64_t threshold = (0 - bound) % bound;
   for (;;) {
     const Product product = Product{next_word()} * bound;
-    if (static_cast<std::uint64_t>(product) >= threshold) {
-      return static_cast<std::uint64_t>(product >> 64U);
-    }
+    if (static_cast<std::uint64_t>(product) < threshold) continue;
+    const auto number = static_cast<std::uint64_t>(product >> 64U);
+    FALAFEL_ASSERT(number < bound, "drew {} for the bound {}", number, bound);
+    return number;
   }
 }
 

@@ -1,5 +1,5 @@
-// Random numbers of the operating system, fetched in blocks. They cannot be foreseen, so secrets may be
-// made of them.
+// Random numbers of the operating system, fetched in blocks. They are unpredictable, so they are
+// fit for secrets.
 #pragma once
 
 #include <array>

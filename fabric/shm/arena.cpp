@@ -28,7 +28,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// What the system could give without swapping; no limit if it does not say.
+// The memory that the system can provide without swapping; unlimited if the system does not tell.
 std::uint64_t available_memory_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string name;
@@ -58,7 +58,7 @@ Result<std::shared_ptr<MappedArena>> MappedArena::map(const FileDescriptor& file
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || status.st_size < static_cast<off_t>(fixed_part_bytes)) {
     return make_error(ErrorCode::invalid_argument,
-                      "the peer's shared memory is none of this store");
+                      "the peer's shared memory is too short to belong to this fabric");
   }
   // A process that accesses a page beyond the end of the file is killed. Seals are never removed.
   const int seals = ::fcntl(file.get(), F_GET_SEALS);
@@ -97,17 +97,17 @@ Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool hug
   if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(size_bytes)) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return make_error(ErrorCode::out_of_memory,
-                      fmt::format("a file in memory of {} bytes cannot be made: {}{}", size_bytes,
+                      fmt::format("cannot create a file of {} bytes in memory: {}{}", size_bytes,
                                   std::strerror(errno),
-                                  huge_pages ? "; set huge pages aside (vm.nr_hugepages)" : ""));
+                                  huge_pages ? "; reserve huge pages (vm.nr_hugepages)" : ""));
   }
   auto mapping = MappedArena::map(file);
   if (!mapping) return tl::unexpected(mapping.error());
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(*mapping), page_bytes));
   if (!arena->populate(0, key_table_offset)) {
     return make_error(ErrorCode::out_of_memory,
-                      fmt::format("{} bytes of shared memory cannot be had{}", key_table_offset,
-                                  huge_pages ? "; set huge pages aside (vm.nr_hugepages)" : ""));
+                      fmt::format("the system has no {} bytes of memory left{}", key_table_offset,
+                                  huge_pages ? "; reserve huge pages (vm.nr_hugepages)" : ""));
   }
   new (&arena->mapping_->header()) ArenaHeader{.magic = layout_magic,
                                                .version = layout_version,
@@ -122,7 +122,8 @@ std::uint64_t Arena::whole_pages(std::uint64_t size_bytes) const {
   return round_up(size_bytes, page_bytes_);
 }
 
-// To touch a page that the system cannot give would kill the process; so it is asked for first.
+// Touching a page that the system cannot provide would kill the process, so populate() requests it
+// first.
 bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
   if (page_bytes_ != huge_page_bytes && size_bytes > available_memory_bytes()) return false;
   int result = 0;
@@ -143,7 +144,7 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
   for (const auto& [offset, free_bytes] : free_) {
     if (free_bytes < wanted) continue;
-    if (!populate(offset, wanted)) return refuse("the system has not so much memory left");
+    if (!populate(offset, wanted)) return refuse("the system has too little memory left");
     const std::uint64_t found = offset;
     const std::uint64_t rest = free_bytes - wanted;
     free_.erase(found);
@@ -153,12 +154,16 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
   return refuse("over the memory limit of the process");
 }
 
-// The pages go back to the system, so that they are zero when they are allocated again.
+// Returns the pages to the system, which makes them zero for the next allocation.
 void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) {
   const std::uint64_t length = whole_pages(size_bytes);
+  FALAFEL_ASSERT(
+      offset % page_bytes_ == 0 && offset >= fixed_part_bytes && mapping_->contains(offset, length),
+      "released {} bytes at {} of {} bytes of shared memory", length, offset,
+      mapping_->size_bytes());
   const int result = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                  static_cast<off_t>(offset), static_cast<off_t>(length));
-  FALAFEL_ASSERT(result == 0, "memory at {} cannot be given back: {}", offset,
+  FALAFEL_ASSERT(result == 0, "the system does not take back the memory at {}: {}", offset,
                  std::strerror(errno));
   const std::lock_guard lock(mutex_);
   add_free(offset, length);
@@ -166,12 +171,16 @@ void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) {
 
 void Arena::add_free(std::uint64_t offset, std::uint64_t size_bytes) {
   auto next = free_.lower_bound(offset);
+  FALAFEL_ASSERT(next == free_.end() || offset + size_bytes <= next->first,
+                 "{} bytes at {} were released twice", size_bytes, offset);
   if (next != free_.end() && offset + size_bytes == next->first) {
     size_bytes += next->second;
     next = free_.erase(next);
   }
   if (next != free_.begin()) {
     const auto previous = std::prev(next);
+    FALAFEL_ASSERT(previous->first + previous->second <= offset,
+                   "{} bytes at {} were released twice", size_bytes, offset);
     if (previous->first + previous->second == offset) {
       previous->second += size_bytes;
       return;

@@ -1,5 +1,6 @@
-// The memory that a process shares: one file without a name, as large as the process may ever need, of
-// which pages are used as they are allocated. Peers get its descriptor and map it whole, once.
+// The memory that a process shares: one anonymous file, as large as the process may ever need. A
+// page takes memory only once it is allocated. Peers receive the file's descriptor and map the
+// whole file once.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace falafel::shm {
 
-// An open file that is closed at the end.
+// An open file. The destructor closes it.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -33,11 +34,10 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
-// The shared memory of a process, mapped by this one.
+// The shared memory of this process or of a peer, mapped into this process.
 class MappedArena {
  public:
-  // Errors: invalid_argument (no arena, one of another version, or one that can shrink),
-  // out_of_memory.
+  // Errors: invalid_argument (the file is too short for an arena, or can shrink), out_of_memory.
   static fabric::Result<std::shared_ptr<MappedArena>> map(const FileDescriptor& file);
   MappedArena(std::byte* base, std::uint64_t size_bytes) : base_(base), size_bytes_(size_bytes) {}
   ~MappedArena();
@@ -63,17 +63,17 @@ class MappedArena {
   std::uint64_t size_bytes_;
 };
 
-// The own one: allocates pages of it. Thread-safe.
+// The shared memory of this process; allocates its pages. Thread-safe.
 class Arena {
  public:
   // Errors: out_of_memory.
   static fabric::Result<std::unique_ptr<Arena>> create(std::uint64_t limit_bytes, bool huge_pages,
                                                        const ArenaId& id);
 
-  // Whole pages, zeroed, that are really there. Errors: out_of_memory.
+  // Returns the offset of whole pages, which are zero and populated. Errors: out_of_memory.
   fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes);
   void release(std::uint64_t offset, std::uint64_t size_bytes);
-  // Makes sure that the pages of these bytes of the fixed part are really there; false if the system has none left.
+  // Populates the pages of these bytes. Returns false if the system has too little memory left.
   bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
 
   const std::shared_ptr<MappedArena>& mapping() const { return mapping_; }

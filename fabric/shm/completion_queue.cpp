@@ -12,6 +12,12 @@ constexpr std::size_t first_ring_entries = 16;
 CompletionQueue::CompletionQueue(Host& host, std::uint32_t capacity)
     : host_(host), capacity_(capacity), ring_(first_ring_entries) {}
 
+void CompletionQueue::reserve(std::uint32_t entries) {
+  FALAFEL_ASSERT(entries <= unreserved(), "{} entries are reserved of {} that are free", entries,
+                 unreserved());
+  reserved_ += entries;
+}
+
 void CompletionQueue::grow() {
   std::vector<Entry> larger(ring_.size() * 2);
   for (std::uint64_t index = first_; index != end_; ++index) {
@@ -45,7 +51,7 @@ bool CompletionQueue::wait(std::uint64_t deadline_ns) {
     host_.scheduler().waited_for_nothing();
     return true;
   }
-  // Another fiber may have polled what woke this one.
+  // Another fiber may have polled the completion that woke this one.
   while (first_ == end_) {
     host_.scheduler().wait(&waiters_, deadline_ns);
     if (first_ == end_ && host_.scheduler().gives_up(deadline_ns)) return false;
@@ -54,6 +60,8 @@ bool CompletionQueue::wait(std::uint64_t deadline_ns) {
 }
 
 void CompletionQueue::release(const QueuePair& queue_pair, std::uint32_t entries) {
+  FALAFEL_ASSERT(entries <= reserved_, "{} entries are released of {} that are reserved", entries,
+                 reserved_);
   reserved_ -= entries;
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {

@@ -1,4 +1,5 @@
-// Completions of the queue pairs of one host, in memory of the process.
+// Completions of the queue pairs of one host. They are in private memory, because this process
+// carries out the requests of its queue pairs itself.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,14 @@ class CompletionQueue final : public fabric::CompletionQueue {
   std::size_t poll(std::span<fabric::WorkCompletion> destination) override;
   bool wait(std::uint64_t deadline_ns) override;
 
-  // `places`: how many of the queue pair's places are free once this has been polled.
+  // `places`: the number of places of the queue pair that become free when this completion is
+  // polled.
   void push(const fabric::WorkCompletion& completion, QueuePair& queue_pair, std::uint32_t places);
 
   Host& host() const { return host_; }
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
-  void reserve(std::uint32_t entries) { reserved_ += entries; }
-  // The queue pair is gone, with its completions.
+  void reserve(std::uint32_t entries);
+  // Removes the completions of a queue pair that is closed, and its reservation.
   void release(const QueuePair& queue_pair, std::uint32_t entries);
 
  private:

@@ -35,7 +35,8 @@ std::filesystem::path socket_path(const std::filesystem::path& directory, const 
 
 namespace {
 
-// A listener's answer that is yet to come: shared by the fiber that waits and the thread that receives.
+// The answer of a listener. The fiber that waits for it and the thread that receives it share this
+// object.
 class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
  public:
   PendingAnswer(boost::asio::io_context& context, FileDescriptor socket,
@@ -54,10 +55,10 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   }
 
   struct Answer {
-    std::optional<HandshakeMessage> message;  // empty if it makes no sense
+    std::optional<HandshakeMessage> message;  // empty if it is not a handshake
     FileDescriptor arena;
-    bool is_gone = false;   // it has closed the connection instead
-    FileDescriptor socket;  // over which it came
+    bool is_gone = false;  // the listener closed the connection without an answer
+    FileDescriptor socket;
   };
   std::optional<Answer> take() {
     const std::lock_guard lock(mutex_);
@@ -89,7 +90,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What the answer says against the connection.
+// Returns the error if the answer does not accept the connection.
 Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Address& address) {
   const auto refuse = [&](std::string_view why) {
     return make_error(
@@ -98,13 +99,17 @@ Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Add
   };
   if (answer.is_gone) {
     return make_error(ErrorCode::unreachable,
-                      fmt::format("{} was gone before it answered; start it again", address.host));
+                      fmt::format("{} disconnected before it answered; restart it", address.host));
   }
-  if (!answer.message) return refuse("it is of another kind or version");
+  if (!answer.message)
+    return refuse(
+        "its answer is not a handshake of this fabric; use the same release on both sides");
   if (answer.message->accepted == 0) return refuse(as_text(answer.message->private_span()));
   if (answer.message->version != layout_version) {
-    return refuse(fmt::format("its shared memory is of version {}, ours of {}",
-                              answer.message->version, layout_version));
+    return refuse(
+        fmt::format("its shared memory has version {}, ours has {}; use the same release on "
+                    "both sides",
+                    answer.message->version, layout_version));
   }
   return {};
 }
@@ -138,8 +143,8 @@ Result<fabric::Connection> connect_to_listener(Host& host, const fabric::Address
                                                std::uint64_t deadline_ns) {
   if (!is_host_name(address.host)) {
     return make_error(ErrorCode::unreachable,
-                      fmt::format("address: '{}' is no name of a host; use letters, digits, '-', "
-                                  "'_' and '.', at most 64",
+                      fmt::format("address: '{}' cannot name a host; use up to 64 letters, digits, "
+                                  "'-', '_' and '.'",
                                   address.host));
   }
   ProcessState& process = host.process();

@@ -1,6 +1,6 @@
-// Moving bytes that others may be moving at the same time: aligned words whole, each by one access of the
-// processor, anything else byte by byte. All accesses are atomic, so none is a data race; they are ordered
-// (acquire, release), so what was written before a word is seen by who sees the word.
+// Copies bytes that others may access at the same time. An aligned word is copied by one access of
+// the processor, everything else byte by byte. All accesses are atomic, so there is no data race.
+// They acquire and release, so whoever sees a word also sees what was written before it.
 #pragma once
 
 #include <atomic>
@@ -37,10 +37,11 @@ inline void copy_bytes(std::byte* destination, std::byte* source, std::size_t le
   }
 }
 
-// The side whose aligned words must be moved whole: that of the responder.
+// The side whose aligned words must be copied whole: the memory of the responder.
 enum class WholeWords : bool { of_source, of_destination };
 
-// The words lie differently on both sides: the other side's are put together, or taken apart, in between.
+// For sides whose words are aligned differently: assembles, or takes apart, the words of the other
+// side.
 inline void copy_displaced(std::byte* destination, std::byte* source, std::size_t words,
                            WholeWords whole) {
   alignas(word_bytes) std::byte word[word_bytes];

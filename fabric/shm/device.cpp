@@ -40,11 +40,11 @@ Result<void> Device::check_options(const fabric::QueuePairOptions& options) cons
   const auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
   const auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
   if (domain == nullptr || &domain->process() != host_.shared_process().get()) {
-    return refuse("protection_domain: null, or of another process");
+    return refuse("protection_domain: null, or from another process");
   }
   if (sends == nullptr || receives == nullptr || &sends->host() != &host_ ||
       &receives->host() != &host_) {
-    return refuse("send_completions, receive_completions: null, or of another host");
+    return refuse("send_completions, receive_completions: null, or from another host");
   }
   if (auto checked = fabric::check_limits(options, attributes()); !checked) return checked;
   return fabric::check_free_entries(options, sends->unreserved(), receives->unreserved());

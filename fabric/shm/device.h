@@ -1,4 +1,4 @@
-// The device of a host: what makes queues and connections.
+// A device of a host. It makes protection domains, completion queues and connections.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ class Device final : public fabric::Device {
   fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
                                                   std::uint32_t queue_pair_number) override;
 
-  // A queue pair that is yet to be attached, and its endpoint.
+  // A queue pair that has no link yet, and the endpoint for its link.
   struct Prepared {
     std::unique_ptr<QueuePair> queue_pair;
     std::unique_ptr<OwnEndpoint> endpoint;

@@ -1,5 +1,5 @@
-// What both sides of a connection tell each other over the socket, each with the descriptor of its shared
-// memory beside.
+// The messages by which two processes connect over a socket. The descriptor of the sender's shared
+// memory travels with each message.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct HandshakeMessage {
   std::uint32_t version = layout_version;
   ArenaId arena{};
   std::uint64_t endpoint = 0;  // offset in the arena
-  std::uint32_t accepted = 1;  // of an answer; if 0, the private data are the reason
+  std::uint32_t accepted = 1;  // in an answer; if 0, the private data is the reason
   std::uint32_t private_bytes = 0;
   std::array<std::byte, fabric::max_private_data_bytes> private_data{};
 
@@ -33,10 +33,10 @@ struct HandshakeMessage {
 };
 static_assert(std::has_unique_object_representations_v<HandshakeMessage>);
 
-// Said before a socket is closed in good order: the queue pair is gone, its process is not.
+// Sent before a socket is closed in good order: the queue pair is gone, its process is not.
 inline constexpr std::byte goodbye{'b'};
 
-// Empty if the bytes are no message of this protocol. Its version may be another one.
+// Empty if the bytes are not a message of this protocol. The message may have another version.
 inline std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes) {
   HandshakeMessage message;
   if (bytes.size() != sizeof message) return std::nullopt;

@@ -29,7 +29,7 @@ Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t 
                  .max_outstanding_reads_and_atomics = 128,
                  .supports_unreliable_connection = false,
                  .supports_unreliable_datagram = false,
-                 .destruction_drains = false};  // nobody can end a copy of another process
+                 .destruction_drains = false};  // nobody can stop a copy that a peer is making
   for (std::size_t count = 0; count < device_count; ++count) {
     devices_.push_back(std::make_unique<Device>(*this));
   }
@@ -54,7 +54,7 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
 
 void Host::progress() {
   if (signal_->take()) signal_waiters_.wake_all();
-  // Completions may let fibers close queue pairs, but not before this has returned.
+  // Completions wake fibers, which may close queue pairs, but only after this loop.
   for (QueuePair* queue_pair : queue_pairs_) {
     if (queue_pair->has_news()) queue_pair->progress();
   }

@@ -1,4 +1,5 @@
-// A host: its fibers, its device, and its part in the network.
+// A host of the fabric over shared memory: its fibers, its devices, and the queue pairs that make
+// progress when its fibers run.
 #pragma once
 
 #include <memory>
@@ -35,11 +36,14 @@ class Host final : public fabric::RealTimeHost, private fabric::Network {
   const fabric::DeviceAttributes& attributes() const { return attributes_; }
   std::uint64_t wake_word() const { return wake_word_; }
   const std::shared_ptr<HostSignal>& signal() const { return signal_; }
-  // Fibers that wait for connections to be made: woken at each signal.
+  // Fibers that wait for connections. Each signal wakes them.
   fabric::WaitList& signal_waiters() { return signal_waiters_; }
 
   void add(QueuePair& queue_pair) { queue_pairs_.push_back(&queue_pair); }
-  void remove(QueuePair& queue_pair) { std::erase(queue_pairs_, &queue_pair); }
+  void remove(QueuePair& queue_pair) {
+    const std::size_t removed = std::erase(queue_pairs_, &queue_pair);
+    FALAFEL_ASSERT(removed == 1, "host {} had the queue pair {} times", name(), removed);
+  }
 
  private:
   std::uint64_t next_deadline_ns() const override;

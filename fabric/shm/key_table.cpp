@@ -8,7 +8,7 @@ using fabric::Result;
 
 namespace {
 
-// The table begins with a page and takes one after the other.
+// The table grows by this many entries at a time.
 constexpr std::uint32_t entries_of_a_page = 4096 / sizeof(KeyEntry);
 static_assert(key_table_offset % 4096 == 0 && max_keys % entries_of_a_page == 0);
 
@@ -23,7 +23,7 @@ constexpr std::uint32_t index_of(std::uint32_t key) { return key % max_keys; }
 
 }  // namespace
 
-// The fields are those of the control word, if that is the same before and after.
+// The fields belong to the control word if it is the same before and after reading them.
 bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
                      Known& known) {
   if (index_of(key) >= arena.header().key_entries.load(std::memory_order_acquire)) return false;
@@ -43,7 +43,7 @@ bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t 
 Lookup KeyCache::look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
                          std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right) {
   Known& known = known_[key % entries];
-  // What was known once has an entry.
+  // A key that was ever known has an entry with memory.
   const bool was_known = known.control >> rights::bits == key && key != 0;
   const bool is_known =
       was_known &&
@@ -96,6 +96,8 @@ Result<std::uint32_t> KeyTable::add(const Region& region) {
   if (++generations_[index] == 0) generations_[index] = 1;  // no key is 0
   const std::uint32_t key = std::uint32_t{generations_[index]} << key_index_bits | index;
   KeyEntry& entry = entry_of(key);
+  FALAFEL_ASSERT(entry.control.load() == 0, "key {:#x}: the entry of index {} is in use", key,
+                 index);
   entry.domain.store(region.domain, std::memory_order_release);
   entry.block.store(region.block, std::memory_order_release);
   entry.begin.store(region.offset, std::memory_order_release);
@@ -105,10 +107,19 @@ Result<std::uint32_t> KeyTable::add(const Region& region) {
 }
 
 void KeyTable::change_access(std::uint32_t key, fabric::Access access) {
-  entry_of(key).control.store(control_word(key, access));
+  KeyEntry& entry = entry_of(key);
+  FALAFEL_ASSERT(entry.control.load() >> rights::bits == key, "key {:#x} is not valid", key);
+  entry.control.store(control_word(key, access));
 }
 
-void KeyTable::revoke(std::uint32_t key) { entry_of(key).control.store(0); }
+void KeyTable::revoke(std::uint32_t key) {
+  KeyEntry& entry = entry_of(key);
+  const std::uint64_t control = entry.control.load();
+  FALAFEL_ASSERT(control == 0 || control >> rights::bits == key,
+                 "key {:#x} is revoked, but its entry holds key {:#x}", key,
+                 control >> rights::bits);
+  entry.control.store(0);
+}
 
 void KeyTable::remove(std::uint32_t key) {
   revoke(key);

@@ -1,4 +1,4 @@
-// The keys of a process's memory regions, in its shared memory, where peers look them up.
+// The keys of a process's memory regions. They are in its shared memory, where peers look them up.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace falafel::shm {
 
-// Rights of a region, bits of KeyEntry::control below the key.
+// Rights of a region: the bits of KeyEntry::control below the key.
 namespace rights {
 inline constexpr std::uint64_t none = 0;
 inline constexpr std::uint64_t local_write = 1;
@@ -29,9 +29,10 @@ struct Lookup {
   std::byte* address = nullptr;  // if found
 };
 
-// Looks keys up, in the own table or a peer's. An entry that changes meanwhile is as it was before or as it is
-// after. Keys that were found valid are remembered, so that the next look at one is a look at its control
-// word. For one thread, and always the same arena and protection domain.
+// Looks up keys in the table of this process or of a peer. A lookup that races with a change
+// returns the state before it or after it. The cache remembers valid keys; the next lookup of such
+// a key only reads its control word. One thread uses a cache, always with the same arena and
+// protection domain.
 class KeyCache {
  public:
   Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
@@ -45,14 +46,14 @@ class KeyCache {
     std::uint64_t end = 0;
     std::byte* block = nullptr;
   };
-  // Whether it is valid and of this domain.
+  // Returns whether the key is valid in this domain.
   static bool learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
                     Known& known);
 
   std::array<Known, entries> known_{};
 };
 
-// By the owner. Thread-safe.
+// The owner's view of the table. Thread-safe.
 class KeyTable {
  public:
   struct Region {
@@ -65,23 +66,23 @@ class KeyTable {
 
   explicit KeyTable(Arena& arena) : arena_(arena) {}
 
-  // The key. Errors: out_of_memory (all are in use, or the system has no memory for more).
+  // Returns the key. Errors: out_of_memory (all keys are in use, or the system has no memory left).
   fabric::Result<std::uint32_t> add(const Region& region);
   void change_access(std::uint32_t key, fabric::Access access);
-  // The key is not valid any more, now and for a long time.
+  // Makes the key invalid. It becomes valid again only after many other keys.
   void revoke(std::uint32_t key);
   void remove(std::uint32_t key);
 
  private:
   KeyEntry& entry_of(std::uint32_t key) const;
-  // An index is used again as late as possible. Errors: as those of add.
+  // Reuses an index as late as possible. Errors: as add.
   fabric::Result<std::uint32_t> take_index();
   bool make_room_for(std::uint32_t index) const;
 
   Arena& arena_;
   std::mutex mutex_;
-  std::deque<std::uint32_t> unused_;  // indices of removed keys, that of the last one at the end
-  std::vector<std::uint16_t> generations_;  // by index, of those that were ever used
+  std::deque<std::uint32_t> unused_;        // indices of removed keys, the last removed at the end
+  std::vector<std::uint16_t> generations_;  // by index; only indices that were used
 };
 
 }  // namespace falafel::shm

@@ -1,6 +1,6 @@
-// What stands in the shared memory of a process: its header, the keys of its regions, the endpoints of its
-// queue pairs, and the words by which its hosts are woken. Each is written by its owner, or by the peer
-// where a comment says so. Offsets count from the start of the shared memory.
+// The layout of a process's shared memory: a header, the keys of its regions, the endpoints of its
+// queue pairs, and the words that wake its hosts. The owner writes all fields, except those that a
+// comment assigns to the peer. Offsets count from the start of the shared memory.
 #pragma once
 
 #include <array>
@@ -14,26 +14,27 @@ inline constexpr std::uint32_t layout_magic = 0x4653484d;
 inline constexpr std::uint32_t layout_version = 2;
 inline constexpr std::size_t cache_line_bytes = 64;
 
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "atomics are shared by processes");
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "atomics are shared by processes");
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share these atomics");
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes share these atomics");
 
-using ArenaId = std::array<std::uint64_t, 2>;  // at random
+using ArenaId = std::array<std::uint64_t, 2>;  // drawn at random
 
-// A host sets it before it sleeps; who has something for the host clears it and wakes the host.
+// A host sets it before it sleeps. Whoever has news for the host clears it and wakes the host.
 struct alignas(cache_line_bytes) WakeWord {
   std::atomic<std::uint32_t> sleeping;
 };
 
-// A key of a memory region: index in the table, and how often the index was used before.
+// A key of a memory region consists of an index in the table and a count of earlier uses of the
+// index.
 inline constexpr std::uint32_t key_index_bits = 16;
 inline constexpr std::uint32_t max_keys = 1U << key_index_bits;
 
-// The fields are written while `control` says that the key is not valid.
+// The owner writes the other fields only while `control` is 0.
 struct alignas(cache_line_bytes) KeyEntry {
-  std::atomic<std::uint64_t> control;  // the key, and the rights (key_table.h); 0: not valid
+  std::atomic<std::uint64_t> control;  // the key and the rights (key_table.h); 0: not valid
   std::atomic<std::uint64_t> domain;
   std::atomic<std::uint64_t> block;  // offset of the memory block
-  std::atomic<std::uint64_t> begin;  // of the region in its block
+  std::atomic<std::uint64_t> begin;  // of the region within its block
   std::atomic<std::uint64_t> end;
 };
 
@@ -42,7 +43,8 @@ struct ArenaHeader {
   std::uint32_t version;
   std::uint64_t size_bytes;
   ArenaId id;
-  // So many entries of the key table have memory; it never takes fewer. Nobody touches those behind them.
+  // The number of entries of the key table that have memory. It only grows; nobody touches later
+  // entries.
   std::atomic<std::uint32_t> key_entries;
 };
 
@@ -51,7 +53,7 @@ inline constexpr std::uint64_t wake_word_table_offset = 4096;
 inline constexpr std::uint64_t wake_word_table_bytes = max_wake_words * sizeof(WakeWord);
 static_assert(sizeof(ArenaHeader) <= wake_word_table_offset);
 
-// Last, because its pages are taken as keys are given for the first time.
+// The key table comes last because its pages take memory only as keys are first used.
 inline constexpr std::uint64_t key_table_offset = wake_word_table_offset + wake_word_table_bytes;
 inline constexpr std::uint64_t key_table_bytes = std::uint64_t{max_keys} * sizeof(KeyEntry);
 inline constexpr std::uint64_t fixed_part_bytes = key_table_offset + key_table_bytes;
@@ -59,7 +61,7 @@ static_assert(sizeof(KeyEntry) == cache_line_bytes);
 
 enum class ReceiveStatus : std::uint32_t { received, too_long };
 
-// One receive request. The owner fills in the buffer, the peer the rest.
+// One receive request. The owner writes the buffer and its capacity, the peer the rest.
 struct ReceiveSlot {
   std::uint64_t buffer;  // offset
   std::uint32_t capacity_bytes;
@@ -69,20 +71,22 @@ struct ReceiveSlot {
 
 enum class EndpointState : std::uint32_t { unused, ready, error, closed };
 
-// One side of a connection. The receive queue is a ring of slots behind the endpoint: the owner has posted
-// `posted` requests since the beginning, the peer has filled the first `filled` of them.
+// One side of a connection. The receive queue is a ring of slots that follows the endpoint. The
+// owner has posted `posted` requests since the beginning, and the peer has filled the first
+// `filled` of them.
 struct Endpoint {
   std::uint64_t domain;
   std::uint64_t wake_word;  // offset
   std::uint32_t number;
-  std::uint32_t slot_mask;  // number of slots, a power of two, less one
-  // Both sides move it on, never back.
+  std::uint32_t slot_mask;  // the number of slots, a power of two, minus one
+  // Both sides advance it, never back.
   alignas(cache_line_bytes) std::atomic<EndpointState> state;
-  // By the peer: it is carrying out requests against this endpoint's memory. If the owner leaves `ready`
-  // and then finds this zero, no request of the peer is under way, and none will begin.
+  // Written by the peer: nonzero while it carries out requests in this endpoint's memory. If the
+  // owner leaves `ready` and then finds 0, no request of the peer is in progress, and none will
+  // begin.
   alignas(cache_line_bytes) std::atomic<std::uint32_t> peer_is_busy;
   alignas(cache_line_bytes) std::atomic<std::uint32_t> posted;
-  alignas(cache_line_bytes) std::atomic<std::uint32_t> filled;  // by the peer
+  alignas(cache_line_bytes) std::atomic<std::uint32_t> filled;  // written by the peer
 
   ReceiveSlot& slot(std::uint32_t index) {
     return reinterpret_cast<ReceiveSlot*>(this + 1)[index & slot_mask];

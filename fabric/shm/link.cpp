@@ -36,7 +36,8 @@ fabric::Result<std::shared_ptr<Link>> Link::create(boost::asio::io_context& cont
   if (!is_within(*peer_arena, peer_endpoint)) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
-        fmt::format("the peer's endpoint at {} is not within its memory", peer_endpoint));
+        fmt::format("the peer's endpoint at offset {} is not within its memory",
+                    peer_endpoint));
   }
   auto process = process_of(socket);
   if (!process) return tl::unexpected(process.error());
@@ -82,15 +83,16 @@ void Link::on_readable() {
   const ReceivedMessage received = receive_message(socket_.native_handle(), said);
   if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_message();
   if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) {
-    return process_.close();  // nothing more is to be known of it
+    return process_.close();  // the link no longer depends on the peer's process
   }
-  // The socket of a process that is killed is closed before its last thread has ended for certain.
+  // The system closes the socket of a killed process before the last thread of the process has
+  // ended.
   if (!process_.is_open()) peer_has_ended_.store(true);
   lost_.store(true);
   signal_->raise();
 }
 
-// Its children may have the socket, and keep it open.
+// Children of the peer may inherit the socket and keep it open, so the process is watched too.
 void Link::await_end_of_process() {
   if (!process_.is_open()) return;
   process_.async_wait(stream_descriptor::wait_read,

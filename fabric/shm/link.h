@@ -1,4 +1,5 @@
-// Two endpoints and the socket between them, by which each side learns that the other is gone.
+// A link is a pair of endpoints and the socket between them. The socket tells each side that the
+// other is gone.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@ namespace falafel::shm {
 class ProcessState;
 struct HandshakeMessage;
 
-// How the thread that makes connections tells a host that there is news. Outlives the host.
+// Tells a host that the thread that makes connections has news for it. It outlives the host.
 class HostSignal {
  public:
   explicit HostSignal(WakeWord& word) : word_(word) {}
@@ -32,13 +33,13 @@ class HostSignal {
   std::atomic<bool> raised_ = false;
 };
 
-// What the regions and the queue pairs of a protection domain have in common. While somebody has it, memory
-// of the domain may be within a peer's reach.
+// Identifies a protection domain. Its regions and queue pairs share it. While any of them holds it,
+// a peer may reach memory of the domain.
 struct DomainNumber {
   std::uint64_t value;
 };
 
-// The own endpoint: memory that a peer may touch until its end of the socket is closed.
+// The endpoint of this process. The peer may access it until its end of the socket is closed.
 class OwnEndpoint {
  public:
   OwnEndpoint(ProcessState& process, std::shared_ptr<const DomainNumber> domain,
@@ -59,7 +60,7 @@ class OwnEndpoint {
   std::uint64_t size_bytes_;
 };
 
-// Lives until both sides have closed, or the other process has ended.
+// A link lives until both sides have closed it or the peer's process has ended.
 class Link : public std::enable_shared_from_this<Link> {
  public:
   // Errors: invalid_argument (the peer's endpoint is not within its memory), out_of_memory.
@@ -71,9 +72,9 @@ class Link : public std::enable_shared_from_this<Link> {
                                                       std::shared_ptr<HostSignal> signal);
 
   void send_handshake(const HandshakeMessage& message, const FileDescriptor& arena);
-  // Begins to wait for the end of the other side.
+  // Starts to watch for the end of the peer.
   void watch();
-  // The own queue pair is gone. No request of the peer begins any more.
+  // The queue pair of this side is gone. No further request of the peer begins.
   void close();
 
   Endpoint& own() const { return *own_endpoint_; }
@@ -82,9 +83,9 @@ class Link : public std::enable_shared_from_this<Link> {
   WakeWord& peer_wake_word() const { return *peer_wake_word_; }
   const std::shared_ptr<const DomainNumber>& domain() const { return own_->domain(); }
 
-  // The other end of the socket was closed without a goodbye, or its process has ended.
+  // The peer closed its end of the socket without a goodbye, or its process has ended.
   bool is_lost() const { return lost_.load(); }
-  // The own endpoint has left `ready`, and no request of the peer is under way.
+  // No request of the peer is in progress. Call it once the endpoint of this side has left `ready`.
   bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
 
  private:
@@ -103,8 +104,8 @@ class Link : public std::enable_shared_from_this<Link> {
   WakeWord* peer_wake_word_;
   std::shared_ptr<HostSignal> signal_;
   boost::asio::posix::stream_descriptor socket_;
-  // Of the peer (pidfd), taken while it lived: later its number may be another one's. Used by the thread that
-  // makes connections only.
+  // The pidfd of the peer, opened while the peer lived, because the system may reuse its number
+  // later. Only the thread that makes connections uses it.
   boost::asio::posix::stream_descriptor process_;
   std::atomic<bool> lost_ = false;
   std::atomic<bool> peer_has_ended_ = false;

@@ -1,7 +1,7 @@
 // Listening for connections at a socket in the file system.
 //
-// Beside the socket lies a lock that its owner holds as long as it lives. Who finds a socket without an
-// owner, left by a process that was killed, takes its place.
+// The owner of a socket holds a lock on a file beside it as long as the owner lives. A listener
+// that finds a socket without an owner, left by a process that was killed, replaces it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace falafel::shm {
 class Device;
 class Host;
 
-// Errors: address_in_use; invalid_argument (the directory cannot be used).
+// Errors: address_in_use; invalid_argument (the directory is not usable).
 fabric::Result<std::unique_ptr<fabric::Listener>> listen_to_service(Host& host, Device& device,
                                                                     std::uint16_t service);
 

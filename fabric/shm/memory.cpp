@@ -13,8 +13,8 @@ using fabric::Result;
 
 namespace {
 
-// A fiber that works through memory gives way once in so many accesses, so that it does not keep the
-// others of its host waiting.
+// A fiber that works through memory yields once in this many accesses, so it cannot starve the
+// others.
 constexpr std::uint32_t accesses_per_turn = 512;
 
 class MemoryRegion final : public fabric::MemoryRegion {
@@ -64,7 +64,8 @@ MemoryBlock::~MemoryBlock() {
   process_->release_memory(arena_offset_, size_bytes_, std::move(domains_));
 }
 
-// There are no more than twice as many as live, however often memory is registered.
+// Removes expired domains before the list grows, so it stays within twice the number of live
+// domains.
 void MemoryBlock::add_domain(const std::shared_ptr<const DomainNumber>& domain) {
   if (domains_.size() == domains_.capacity()) {
     std::erase_if(domains_, [](const auto& known) { return known.expired(); });
@@ -76,7 +77,8 @@ void MemoryBlock::add_domain(const std::shared_ptr<const DomainNumber>& domain) 
 
 std::byte* MemoryBlock::range(std::uint64_t offset, std::uint64_t length_bytes) const {
   FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
-                 "access to bytes {}..+{} of a block of {}", offset, length_bytes, size_bytes_);
+                 "bytes {}..+{} are not within the block of {} bytes", offset, length_bytes,
+                 size_bytes_);
   return base_ + offset;
 }
 
@@ -129,7 +131,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   if (own == nullptr || &own->process() != process_.get()) {
     return make_error(
         ErrorCode::invalid_argument,
-        "block: null, or of another process; use memory from this host's allocate_memory");
+        "block: null, or from another process; use memory from this host's allocate_memory");
   }
   if (length_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "length_bytes: 0; register at least one byte");

@@ -1,4 +1,5 @@
-// Memory blocks in the shared memory of the process, and their regions.
+// Memory blocks, which are parts of the process's shared memory, and the regions registered over
+// them.
 #pragma once
 
 #include <memory>
@@ -41,7 +42,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint64_t size_bytes_;
   std::byte* base_;
   std::uint32_t accesses_ = 0;
-  std::vector<std::weak_ptr<const DomainNumber>> domains_;  // in which it is or was registered
+  std::vector<std::weak_ptr<const DomainNumber>> domains_;  // where it is or was registered
 };
 
 class ProtectionDomain final : public fabric::ProtectionDomain {

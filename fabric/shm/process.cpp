@@ -13,7 +13,8 @@ using fabric::Result;
 
 Result<std::unique_ptr<Process>> Process::create(const ProcessOptions& options) {
   if (options.directory.empty()) {
-    return make_error(ErrorCode::invalid_argument, "directory: empty; name one for the sockets");
+    return make_error(ErrorCode::invalid_argument,
+                      "directory: empty; name a directory for the sockets");
   }
   fabric::SystemRandom random;
   auto arena = Arena::create(options.memory_limit_bytes, options.huge_pages,
@@ -23,7 +24,7 @@ Result<std::unique_ptr<Process>> Process::create(const ProcessOptions& options) 
       new Process(std::make_shared<ProcessState>(options, std::move(*arena))));
 }
 
-Process::Process(std::shared_ptr<ProcessState> core) : core_(std::move(core)) {}
+Process::Process(std::shared_ptr<ProcessState> state) : state_(std::move(state)) {}
 
 Process::~Process() = default;
 
@@ -31,11 +32,11 @@ Result<std::unique_ptr<fabric::RealTimeHost>> Process::create_host(const std::st
                                                                    std::size_t device_count) {
   if (!is_host_name(name)) {
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("name: '{}' is none for a host; use letters, digits, '-', '_' "
-                                  "and '.', at most 64",
+                      fmt::format("name: '{}' cannot name a host; use up to 64 letters, digits, "
+                                  "'-', '_' and '.'",
                                   name));
   }
-  return std::make_unique<Host>(core_, name, device_count);
+  return std::make_unique<Host>(state_, name, device_count);
 }
 
 }  // namespace falafel::shm

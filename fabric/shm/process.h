@@ -1,19 +1,23 @@
-// The fabric over shared memory: hosts are threads or processes of one machine, and who posts a request
-// carries it out with its own processor (fabric/fabric.h has the contract, docs/shm.md the method).
+// The fabric over shared memory. Hosts are threads or processes of one machine, and the thread that
+// posts a request also carries it out. fabric/fabric.h states the contract, docs/shm.md explains
+// the method.
 //
 //   auto process = shm::Process::create({.directory = "/run/user/1000/falafel"}).value();
 //   auto host = process->create_host("server");
 //   host->run_program([&] { ... });
 //
-// What this fabric is: RC alone; atomics are the processor's (AtomicCapability::global); MTU 4096.
+// Capabilities: RC only; atomics are those of the processor (AtomicCapability::global); the MTU is
+// 4096.
 //
-// Trust: the peers of a connection map each other's memory whole. Rights are checked by the requester, so
-// they keep out errors, not malice: who may open the socket of a host is trusted (directory permissions).
+// Trust: the peers of a connection map each other's whole shared memory. The requester checks the
+// rights, so they prevent errors, not attacks. Anyone who may open the socket of a host is trusted;
+// the permissions of the directory decide who may.
 //
-// Fencing: after QueuePair::move_to_error no request of the peer begins. One that it is just carrying out
-// must end first, so flushes come when the peer has confirmed that (by a flag in shared memory) or its
-// process is gone (pidfd). A peer that is stopped by a signal in the middle of a request delays the flush
-// until it goes on or is killed; QueuePair::close, too, waits for that before memory is unmapped.
+// Fencing: after QueuePair::move_to_error, no request of the peer begins. A request in progress
+// must end first. The flushes therefore complete when the peer has cleared its flag in shared
+// memory, or when its process has ended (pidfd). A peer that a signal stops in the middle of a
+// request delays the flushes until it resumes or is killed. QueuePair::close also waits for that
+// before memory is unmapped.
 #pragma once
 
 #include <cstdint>
@@ -27,39 +31,41 @@
 namespace falafel::shm {
 
 struct ProcessOptions {
-  // Where listening hosts leave their sockets: `<directory>/<host>/<service>`. It is created if absent,
-  // for this user alone.
+  // Listening hosts have their sockets here, at `<directory>/<host>/<service>`. If the directory
+  // does not exist, it is created with access for this user only.
   std::filesystem::path directory;
-  // All memory of this process's hosts together, at most. Address space only, until it is used.
+  // The limit for the memory of all hosts of this process. Until it is used, it takes address space
+  // only.
   std::uint64_t memory_limit_bytes = std::uint64_t{1} << 36U;
-  // Pages of 2 MiB, that the system must have set aside (vm.nr_hugepages).
+  // Use pages of 2 MiB, which the system must have reserved (vm.nr_hugepages).
   bool huge_pages = false;
-  // How long a host looks for work in vain before it sleeps.
+  // How long a host looks for work before it sleeps.
   std::uint64_t spin_ns = 20'000;
 };
 
 class ProcessState;
 
-// What a process shares with others: its memory, and the thread that makes its connections. Thread-safe.
+// A process in the fabric: its shared memory and the thread that makes its connections.
+// Thread-safe.
 class Process {
  public:
-  // Errors: invalid_argument (directory), out_of_memory.
+  // Errors: invalid_argument (the directory is empty), out_of_memory.
   static fabric::Result<std::unique_ptr<Process>> create(const ProcessOptions& options);
-  // All hosts must be gone.
+  // All hosts must have been destroyed.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // A host with devices that are all alike. Its name is that of a folder: letters, digits, `-`, `_` and
-  // `.`, up to 64, else invalid_argument. Several hosts may have one name, but only one of them may listen
-  // to a service under it.
+  // Creates a host whose devices are all alike. Its name becomes the name of a folder: up to 64
+  // letters, digits, `-`, `_` and `.`, not starting with `.`. Several hosts may share a name, but
+  // only one of them can listen to a service. Errors: invalid_argument (name).
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_host(const std::string& name,
                                                                     std::size_t device_count = 1);
 
  private:
-  explicit Process(std::shared_ptr<ProcessState> core);
+  explicit Process(std::shared_ptr<ProcessState> state);
 
-  std::shared_ptr<ProcessState> core_;
+  std::shared_ptr<ProcessState> state_;
 };
 
 }  // namespace falafel::shm

@@ -34,6 +34,8 @@ Result<std::unique_ptr<OwnEndpoint>> ProcessState::make_endpoint(
   const std::uint64_t size_bytes = sizeof(Endpoint) + slots * sizeof(ReceiveSlot);
   const auto offset = arena_->allocate(size_bytes);
   if (!offset) return tl::unexpected(offset.error());
+  FALAFEL_ASSERT(*offset % alignof(Endpoint) == 0, "an endpoint was allocated at offset {}",
+                 *offset);
   auto* endpoint = new (arena_->mapping()->at(*offset)) Endpoint{};
   endpoint->domain = domain->value;
   endpoint->wake_word = wake_word;
@@ -55,7 +57,8 @@ Result<std::shared_ptr<MappedArena>> ProcessState::map_peer(const ArenaId& id,
   const ArenaHeader& header = (*mapped)->header();
   if (header.magic != layout_magic || header.version != layout_version || header.id != id) {
     return make_error(ErrorCode::invalid_argument,
-                      "the peer's shared memory is not of this version");
+                      "the peer's shared memory has another version or identity; use the same "
+                      "release on both sides");
   }
   peers_[id] = *mapped;
   return mapped;

@@ -1,5 +1,6 @@
-// What the hosts of a process have in common: its shared memory, its keys, the memory of its peers, and
-// the thread on which connections are made. Thread-safe.
+// What the hosts of a process share: its shared memory, its keys, the mapped memory of its peers,
+// and the thread that makes connections. It lives until the last of its objects is gone.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -34,21 +35,23 @@ class ProcessState {
   }
   std::uint32_t next_queue_pair() { return ++queue_pairs_; }
 
-  // A word for a host to be woken by; its offset. Words of hosts that are gone are shared, which at worst
-  // wakes one in vain.
+  // Returns the offset of a word that wakes a host. After many hosts, words are shared; that can
+  // only wake a host without need.
   std::uint64_t next_wake_word();
-  // An endpoint with room for so many receive requests. Errors: out_of_memory.
+  // Makes an endpoint with room for this many receive requests. Errors: out_of_memory.
   fabric::Result<std::unique_ptr<OwnEndpoint>> make_endpoint(
       std::uint32_t receive_requests, std::shared_ptr<const DomainNumber> domain,
       std::uint64_t wake_word);
-  // The memory of a peer, which may be this process itself. Errors: as MappedArena::map; and
-  // invalid_argument if it is not that of the peer.
+  // Maps the memory of a peer, which may be this process itself. Errors: as MappedArena::map, and
+  // invalid_argument if the memory does not have this identity.
   fabric::Result<std::shared_ptr<MappedArena>> map_peer(const ArenaId& id,
                                                         const FileDescriptor& file);
 
-  // The link's queue pair is closed. While its peer is still busy, no memory of its domain is used again.
+  // Takes over the link of a closed queue pair. While its peer is busy, no memory of its domain is
+  // reused.
   void retire(std::shared_ptr<Link> link);
-  // `domains`: in which it was registered; those that nobody has any more say nothing.
+  // `domains`: the protection domains in which the memory was registered. Expired ones do not
+  // matter.
   void release_memory(std::uint64_t offset, std::uint64_t size_bytes,
                       std::vector<std::weak_ptr<const DomainNumber>> domains);
   // Errors: out_of_memory.
@@ -72,7 +75,7 @@ class ProcessState {
   std::mutex mutex_;
   std::map<ArenaId, std::weak_ptr<MappedArena>> peers_;
   std::vector<std::shared_ptr<Link>> undrained_;
-  std::vector<Range> quarantine_;  // freed while a peer may still have been writing
+  std::vector<Range> quarantine_;  // freed while a peer might still write
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::thread thread_;

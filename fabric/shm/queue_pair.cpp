@@ -15,11 +15,12 @@ using fabric::QueuePairState;
 
 namespace {
 
-// How long a SEND waits for a receive request before it counts as tried once more.
+// A SEND that waits for a receive request counts one retry per interval.
 constexpr std::uint64_t receiver_not_ready_interval_ns = 1'000'000;
-constexpr std::uint32_t retries_without_end = 7;
-// How often to look whether the peer has got out of the memory: soon after the fence, then ever more rarely, for
-// a peer that is stopped in there may stay so for ever. So a flush is late by a sixteenth of its wait at most.
+constexpr std::uint32_t endless_retries = 7;
+// How often to check whether the peer has left the memory: often soon after the fence, then less
+// and less, because a stopped peer may stay there forever. A flush is late by a sixteenth of its
+// wait at most.
 constexpr std::uint64_t shortest_drain_interval_ns = 50'000;
 constexpr std::uint64_t longest_drain_interval_ns = 10'000'000;
 constexpr std::uint64_t drain_intervals_per_wait = 16;
@@ -42,7 +43,12 @@ QueuePair::QueuePair(Host& host, const fabric::QueuePairOptions& options, std::u
 
 QueuePair::~QueuePair() { close(); }
 
-void QueuePair::attach(std::shared_ptr<Link> link) { link_ = std::move(link); }
+void QueuePair::attach(std::shared_ptr<Link> link) {
+  FALAFEL_ASSERT(link_ == nullptr && !closed_, "queue pair {} is attached twice", number_);
+  FALAFEL_ASSERT(link->own().domain == domain_, "queue pair {} of domain {} got a link of {}",
+                 number_, domain_, link->own().domain);
+  link_ = std::move(link);
+}
 
 bool QueuePair::is_in_error() const {
   return link_->own().state.load(std::memory_order_acquire) != EndpointState::ready;
@@ -73,14 +79,19 @@ void QueuePair::close() {
 }
 
 void QueuePair::free_places(Opcode opcode, std::uint32_t places) {
-  (opcode == Opcode::receive ? receive_places_taken_ : places_taken_) -= places;
+  std::uint32_t& taken = opcode == Opcode::receive ? receive_places_taken_ : places_taken_;
+  FALAFEL_ASSERT(places <= taken, "queue pair {}: {} places are freed of {} taken", number_, places,
+                 taken);
+  taken -= places;
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Completing
 
 void QueuePair::complete(const fabric::WorkRequest& request, CompletionStatus status) {
   ++unsignalled_;
+  FALAFEL_ASSERT(unsignalled_ <= places_taken_, "queue pair {} completes {} requests of {}",
+                 number_, unsignalled_, places_taken_);
   if (!request.signalled && status == CompletionStatus::success) return;
   send_completions_.push({.id = request.id,
                           .status = status,
@@ -116,8 +127,8 @@ void QueuePair::fail_for(const fabric::WorkRequest& request, Outcome outcome) {
   fail(request, CompletionStatus::retry_exceeded);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// What waits
+// -------------------------------------------------------------------------------------------------
+// Waiting requests
 
 std::uint64_t QueuePair::patience_ns(Opcode opcode) const {
   const bool is_answered = link_->peer().state.load() == EndpointState::ready && !link_->is_lost();
@@ -127,7 +138,7 @@ std::uint64_t QueuePair::patience_ns(Opcode opcode) const {
                : (std::uint64_t{options_.retry_count} + 1) * options_.acknowledge_timeout_ns;
   }
   const std::uint64_t retries = options_.receiver_not_ready_retry_count;
-  if (opcode != Opcode::send || retries == retries_without_end) return fabric::never_ns;
+  if (opcode != Opcode::send || retries == endless_retries) return fabric::never_ns;
   return (retries + 1) * receiver_not_ready_interval_ns;
 }
 
@@ -154,6 +165,8 @@ void QueuePair::retry_waiting() {
 }
 
 void QueuePair::flush() {
+  FALAFEL_ASSERT(is_in_error() && drained_, "queue pair {} is flushed before it is drained",
+                 number_);
   for (; !waiting_.empty(); waiting_.pop_front()) {
     complete(waiting_.front().request, CompletionStatus::flushed);
   }
@@ -173,7 +186,7 @@ void QueuePair::progress() {
   if (!is_in_error()) return;
   if (undrained_since_ns_ == 0) undrained_since_ns_ = fabric::monotonic_ns();
   if (!link_->is_drained()) return;
-  collect_received();  // what came before the peer was out
+  collect_received();  // messages that arrived before the peer left
   drained_ = true;
   flush();
 }
@@ -207,7 +220,7 @@ std::uint64_t QueuePair::next_drain_check_ns() const {
                              longest_drain_interval_ns);
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Receiving
 
 void QueuePair::receive_completed(std::uint32_t index, CompletionStatus status,

@@ -1,6 +1,9 @@
-// A reliable connection whose requests are carried out by the processor of who posts them, at once and in
-// order. What cannot be done at once (a SEND that finds no receive request, a peer that does not answer)
-// waits in a queue, and what is behind it waits too.
+// A reliable connection. The thread that posts a request carries it out, at once and in order. A
+// request that must wait (a SEND that finds no receive request, a peer that does not answer) waits
+// in a queue, and later requests wait behind it. Three files implement a queue pair:
+//   posting.cpp     checks and accepts requests
+//   transfer.cpp    carries requests out in the peer's memory
+//   queue_pair.cpp  completes, retries and flushes requests, and receives messages
 #pragma once
 
 #include <cstdint>
@@ -35,12 +38,12 @@ class QueuePair final : public fabric::QueuePair {
   void close() override;
 
   void attach(std::shared_ptr<Link> link);
-  // Goes on with what waits, and takes what the peer has brought.
+  // Retries waiting requests and collects what the peer has delivered.
   void progress();
-  // Whether progress() would find something to do; and when at the latest.
+  // Whether progress() has something to do, and when it will have at the latest.
   bool has_news() const;
   std::uint64_t next_deadline_ns() const;
-  // Completions have been polled.
+  // A completion has been polled.
   void free_places(fabric::Opcode opcode, std::uint32_t places);
 
  private:
@@ -48,9 +51,9 @@ class QueuePair final : public fabric::QueuePair {
     fabric::WorkRequest request;
     std::byte* local = nullptr;
     std::vector<std::byte> inlined;
-    std::uint64_t since_ns = 0;  // 0: not tried yet
+    std::uint64_t since_ns = 0;  // of the first attempt; 0: not tried yet
   };
-  // What becomes of a request that is tried.
+  // The result of an attempt to carry out a request.
   enum class Outcome : std::uint8_t {
     done,
     access_error,
@@ -63,10 +66,10 @@ class QueuePair final : public fabric::QueuePair {
   fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
                                     bool is_written, std::byte*& address);
   void enqueue(const fabric::WorkRequest& request, std::byte* local);
-  // Tries requests in order, and returns how many are completed.
-  std::size_t execute_at_once(std::span<const fabric::WorkRequest> chain);
+  // Attempts requests in order and returns how many have completed.
+  std::size_t carry_out_at_once(std::span<const fabric::WorkRequest> chain);
   Outcome retry(const Waiting& waiting);
-  Outcome execute(const fabric::WorkRequest& request, std::byte* local);
+  Outcome carry_out(const fabric::WorkRequest& request, std::byte* local);
   void prefetch(const fabric::WorkRequest& request);
   Outcome move_data(const fabric::WorkRequest& request, std::byte* local);
   Outcome change_word(const fabric::WorkRequest& request, std::byte* local);
@@ -76,7 +79,7 @@ class QueuePair final : public fabric::QueuePair {
   bool may_go_on() const;
 
   void complete(const fabric::WorkRequest& request, fabric::CompletionStatus status);
-  // The first request to fail.
+  // Completes the first request that fails.
   void fail(const fabric::WorkRequest& request, fabric::CompletionStatus status);
   void fail_for(const fabric::WorkRequest& request, Outcome outcome);
   void retry_waiting();
@@ -97,15 +100,15 @@ class QueuePair final : public fabric::QueuePair {
   CompletionQueue& receive_completions_;
   KeyCache local_keys_;
   KeyCache remote_keys_;
-  std::shared_ptr<Link> link_;  // null until connected, and once closed
+  std::shared_ptr<Link> link_;  // null until connected and after closing
   bool closed_ = false;
-  std::uint64_t undrained_since_ns_ = 0;  // in error since then; 0: not known yet
-  bool drained_ = false;  // in error, and what the peer had brought by then has been collected
+  std::uint64_t undrained_since_ns_ = 0;  // when the error was noticed; 0: not yet
+  bool drained_ = false;  // in error, and everything the peer delivered has been collected
 
   std::vector<std::byte*> locals_;  // buffers of the chain that is being posted; null: no data
   std::deque<Waiting> waiting_;
   std::uint32_t places_taken_ = 0;
-  std::uint32_t unsignalled_ = 0;  // requests that the next completion completes too, and itself
+  std::uint32_t unsignalled_ = 0;  // completed requests that the next completion will report
 
   std::vector<std::uint64_t> receive_ids_;  // by slot
   std::uint32_t receive_places_taken_ = 0;

@@ -1,4 +1,5 @@
-// Messages over UNIX-domain sockets (SOCK_SEQPACKET: each arrives whole), with a file descriptor beside.
+// Messages over UNIX-domain sockets (SOCK_SEQPACKET, so each message arrives whole). A message can
+// carry a file descriptor.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +12,18 @@
 
 namespace falafel::shm {
 
-// Nothing of it waits: the sockets are non-blocking.
+// No call here waits: the sockets do not block.
 //
-// Errors: address_in_use, invalid_argument (a path that is too long or cannot be made).
+// Errors: address_in_use, invalid_argument (the path is too long or cannot be created).
 fabric::Result<FileDescriptor> listen_at(const std::filesystem::path& path);
-// Errors: unreachable (nobody is there, or may not be reached), connection_refused.
+// Errors: unreachable (no socket, or no permission), connection_refused.
 fabric::Result<FileDescriptor> connect_to(const std::filesystem::path& path);
 
-// A socket that the listening one has for us.
+// The result of accepting a caller.
 struct Accepted {
+  // no_descriptors: there is a caller, but this process has no descriptors left.
   enum class Kind : std::uint8_t { caller, nobody, no_descriptors };
-  Kind kind =
-      Kind::nobody;  // no_descriptors: somebody is there, but this process has no more descriptors
+  Kind kind = Kind::nobody;
   FileDescriptor socket;
 };
 Accepted accept_from(int listener);
@@ -38,9 +39,9 @@ struct ReceivedMessage {
 };
 ReceivedMessage receive_message(int socket, std::span<std::byte> buffer);
 
-// A descriptor of the process at the other end (pidfd), readable once it has ended. It is not open if that has
-// ended and was waited for, or is out of this one's sight (of another namespace of processes). Errors:
-// out_of_memory (of descriptors).
+// Returns a descriptor (pidfd) of the process at the other end, which is readable once that process
+// has ended. It is not open if the process has been waited for, or is in another namespace of
+// processes. Errors: out_of_memory (no descriptors left).
 fabric::Result<FileDescriptor> process_of(const FileDescriptor& socket);
 
 }  // namespace falafel::shm

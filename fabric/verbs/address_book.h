@@ -1,4 +1,5 @@
-// Whom datagrams go to and come from: the host's number in a DatagramAddress is the place of its GID here.
+// The hosts that datagrams go to and come from. The number of a host in a DatagramAddress is the
+// index of its GID here.
 #pragma once
 
 #include <algorithm>

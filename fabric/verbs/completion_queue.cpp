@@ -9,8 +9,8 @@
 namespace falafel::verbs {
 namespace {
 
-// What the contract has a word for. Everything else is a failure of the device or its driver, as the
-// faults of programs are found while posting.
+// Statuses that the contract distinguishes. Everything else is a failure of the device or its
+// driver, because posting finds the mistakes of programs.
 fabric::CompletionStatus to_status(ibv_wc_status status, fabric::Opcode opcode) {
   switch (status) {
     case IBV_WC_SUCCESS: return fabric::CompletionStatus::success;
@@ -20,7 +20,7 @@ fabric::CompletionStatus to_status(ibv_wc_status status, fabric::Opcode opcode) 
     case IBV_WC_RETRY_EXC_ERR: return fabric::CompletionStatus::retry_exceeded;
     case IBV_WC_RNR_RETRY_EXC_ERR: return fabric::CompletionStatus::receiver_not_ready_exceeded;
     case IBV_WC_WR_FLUSH_ERR: return fabric::CompletionStatus::flushed;
-    // Soft-RoCE's words for a message that is longer than its buffer.
+    // Soft-RoCE reports these for a message that is longer than its buffer.
     case IBV_WC_LOC_QP_OP_ERR:
       if (opcode == fabric::Opcode::receive) return fabric::CompletionStatus::local_length_error;
       break;
@@ -47,17 +47,25 @@ CompletionQueueState::CompletionQueueState(fabric::FiberScheduler& scheduler, Ne
 }
 
 CompletionQueueState::~CompletionQueueState() {
+  FALAFEL_ASSERT(queue_pairs_.empty() && reserved_ == 0,
+                 "a completion queue is destroyed while {} queue pairs use it",
+                 queue_pairs_.size());
   network_.remove(*this);
   ibv_destroy_cq(queue_);
 }
 
 void CompletionQueueState::attach(QueuePair& queue_pair, std::uint32_t entries) {
+  FALAFEL_ASSERT(entries <= unreserved(), "{} entries are reserved of {} that are free", entries,
+                 unreserved());
   reserved_ += entries;
-  queue_pairs_[queue_pair.number()] = &queue_pair;
+  const bool is_new = queue_pairs_.emplace(queue_pair.number(), &queue_pair).second;
+  FALAFEL_ASSERT(is_new, "two queue pairs have the number {}", queue_pair.number());
 }
 
 void CompletionQueueState::detach(const QueuePair& queue_pair, std::uint32_t entries) {
   collect();
+  FALAFEL_ASSERT(entries <= reserved_, "{} entries are released of {} that are reserved", entries,
+                 reserved_);
   reserved_ -= entries;
   queue_pairs_.erase(queue_pair.number());
   std::erase_if(taken_, [&](const Taken& taken) { return taken.queue_pair == &queue_pair; });
@@ -79,7 +87,7 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   if (!taken_.empty() || collect()) {
     scheduler_.waited_for_nothing();
   }
-  // Another fiber may have polled what woke this one.
+  // Another fiber may have polled the completion that woke this one.
   while (taken_.empty()) {
     if (!scheduler_.wait(&waiters_, deadline_ns) && scheduler_.gives_up(deadline_ns)) break;
   }
@@ -101,13 +109,14 @@ bool CompletionQueueState::collect() {
 
 void CompletionQueueState::take(const ibv_wc& entry) {
   const auto found = queue_pairs_.find(entry.qp_num);
-  if (found == queue_pairs_.end()) return;  // closed; some devices leave its completions behind
+  if (found == queue_pairs_.end())
+    return;  // closed; some devices keep completions of closed queue pairs
   QueuePair& queue_pair = *found->second;
   const RequestReference request = queue_pair.reference(entry.wr_id);
   const fabric::CompletionStatus status = to_status(entry.status, request.opcode);
   if (status != fabric::CompletionStatus::success) {
     if (queue_pair.note_failure(request.opcode) && status != fabric::CompletionStatus::flushed) {
-      network_.report_failure(fmt::format("queue pair {}: {} failed: {} (vendor's code {:#x})",
+      network_.report_failure(fmt::format("queue pair {}: {} failed: {} (vendor code {:#x})",
                                           entry.qp_num, to_string(request.opcode),
                                           ibv_wc_status_str(entry.status), entry.vendor_err));
     }

@@ -1,5 +1,6 @@
-// Completion queues. libibverbs cannot tell whether there is a completion without taking it, so what has
-// been taken waits here until the program polls it; only then are the places of its requests free.
+// Completion queues. libibverbs cannot tell whether there is a completion without taking it.
+// Completions that were taken therefore wait here until the program polls them; only then do their
+// requests free their places.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@ namespace falafel::verbs {
 class Network;
 class QueuePair;
 
-// Shared by the program's handle and by the queue pairs attached.
+// Shared by the program's completion queue and the queue pairs attached to it.
 class CompletionQueueState {
  public:
-  // `queue` belongs to this object from now on.
+  // Takes ownership of `queue`.
   CompletionQueueState(fabric::FiberScheduler& scheduler, Network& network, ChannelHandle channel,
                        ibv_cq* queue, std::uint32_t capacity);
   ~CompletionQueueState();
@@ -30,7 +31,8 @@ class CompletionQueueState {
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
 
   void attach(QueuePair& queue_pair, std::uint32_t entries);
-  // After its destruction by the device: gives its entries back and drops its completions.
+  // Call it after the device has destroyed the queue pair. Frees its entries and drops its
+  // completions.
   void detach(const QueuePair& queue_pair, std::uint32_t entries);
 
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
@@ -38,7 +40,9 @@ class CompletionQueueState {
 
   // For the network.
   bool is_awaited() const { return !waiters_.empty(); }
-  bool collect();  // takes what the device has, and wakes who waits; whether there was something
+  // Takes all completions from the device and wakes the waiting fibers. Returns whether any is left
+  // to poll.
+  bool collect();
   void ask_for_interrupt();
 
  private:

@@ -1,4 +1,3 @@
-// The side that connects.
 #include <fmt/format.h>
 
 #include <boost/asio/connect.hpp>
@@ -25,7 +24,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// What the operations under way work on; each has a share in it.
+// What the pending operations use; each of them shares ownership.
 struct Attempt {
   explicit Attempt(asio::io_context& reactor) : resolver(reactor), socket(reactor) {}
 
@@ -51,7 +50,7 @@ class Connector {
   Connector(const Connector&) = delete;
   Connector& operator=(const Connector&) = delete;
 
-  // Sends the offer; the answer's body, if it is an acceptance.
+  // Sends the offer and returns the body of the answer if the listener accepts.
   Result<HandshakeBody> exchange(const HandshakeBody& offer) {
     attempt_->offer.body = offer;
     for (const auto step : {&Connector::resolve, &Connector::open, &Connector::send_offer,
@@ -63,7 +62,7 @@ class Connector {
 
  private:
   Result<void> resolve() {
-    return wait(ErrorCode::unreachable, "the name is not known", [this](auto handler) {
+    return wait(ErrorCode::unreachable, "cannot resolve the name", [this](auto handler) {
       attempt_->resolver.async_resolve(
           address_.host, std::to_string(address_.service), tcp::resolver::numeric_service,
           [attempt = attempt_, handler](const error_code& error,
@@ -75,7 +74,7 @@ class Connector {
   }
 
   Result<void> open() {
-    return wait(ErrorCode::unreachable, "it cannot be reached", [this](auto handler) {
+    return wait(ErrorCode::unreachable, "cannot reach it", [this](auto handler) {
       asio::async_connect(
           attempt_->socket, attempt_->endpoints,
           [attempt = attempt_, handler](const error_code& error, const auto&) { handler(error); });
@@ -83,17 +82,17 @@ class Connector {
   }
 
   Result<void> send_offer() {
-    return wait(ErrorCode::connection_refused, "it hung up", [this](auto handler) {
+    return wait(ErrorCode::connection_refused, "it disconnected", [this](auto handler) {
       asio::async_write(
           attempt_->socket, asio::buffer(&attempt_->offer, sizeof(HandshakeMessage)),
           [attempt = attempt_, handler](const error_code& error, std::size_t) { handler(error); });
     });
   }
 
-  // The head first: another version's body may be shorter.
+  // Receives the head first, because the body of another version may be shorter.
   Result<void> receive_answer() {
     const auto receive = [this](void* part, std::size_t size_bytes) {
-      return wait(ErrorCode::connection_refused, "it hung up", [=, this](auto handler) {
+      return wait(ErrorCode::connection_refused, "it disconnected", [=, this](auto handler) {
         asio::async_read(attempt_->socket, asio::buffer(part, size_bytes),
                          [attempt = attempt_, handler](const error_code& error, std::size_t) {
                            handler(error);

@@ -1,5 +1,5 @@
-// Connecting to a listener. Two hosts connect over TCP: the service number is the port, and the host's name
-// is resolved as usual. The TCP connection ends with the handshake.
+// Connecting to a listener. Two hosts connect over TCP: the service number is the port, and the
+// host's name is resolved as usual. The TCP connection ends with the handshake.
 #pragma once
 
 #include <cstdint>

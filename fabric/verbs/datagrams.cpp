@@ -1,5 +1,5 @@
-// What is different about queue pairs for datagrams: they are not connected, each request has a
-// destination, and a message tells its source in front of its data.
+// What is particular to queue pairs for datagrams: they are not connected, each request has a
+// destination, and a header before the data of a message identifies the sender.
 #include <cstring>
 
 #include "fabric/verbs/queue_pair.h"
@@ -12,7 +12,8 @@ using fabric::Result;
 
 namespace {
 
-// The key that datagrams carry: the same for all, as their receivers are told by number alone.
+// The queue key of all datagrams. It is the same for all, because the number alone identifies a
+// receiver.
 constexpr std::uint32_t datagram_key = 0x0fa1'afe1;
 
 }  // namespace
@@ -25,21 +26,21 @@ Result<void> QueuePair::become_ready_for_datagrams() {
   attributes.sq_psn = 0;
   if (failed == 0) failed = ibv_modify_qp(raw_, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
   if (failed == 0) return {};
-  return make_error(
-      ErrorCode::unsupported,
-      fmt::format("the device makes no queue pair for datagrams: {}", words_of(failed)));
+  return make_error(ErrorCode::unsupported,
+                    fmt::format("the device cannot make a queue pair for datagrams: {}; use RC",
+                                words_of(failed)));
 }
 
 std::uint32_t QueuePair::key_of_datagrams() { return datagram_key; }
 
-// Made when a host is sent to for the first time.
+// Makes the address handle when something is sent to a host for the first time.
 Result<void> QueuePair::prepare_destination(const fabric::DatagramAddress& destination) {
   const std::uint32_t host = destination.host;
   if (!addresses_->contains(host)) {
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("destination: there is no host {}; use what resolve() gave, or what a "
-                    "completion told",
+        fmt::format("destination: there is no host {}; use an address from resolve() or from a "
+                    "completion",
                     host));
   }
   if (host >= destinations_.size()) destinations_.resize(host + 1, nullptr);
@@ -55,7 +56,7 @@ Result<void> QueuePair::prepare_destination(const fabric::DatagramAddress& desti
   if (destinations_[host] != nullptr) return {};
   return make_error(
       ErrorCode::unreachable,
-      fmt::format("no way to {}: {}", to_string(addresses_->gid(host)), words_of(errno)));
+      fmt::format("{} cannot be reached: {}", to_string(addresses_->gid(host)), words_of(errno)));
 }
 
 void QueuePair::address(const fabric::DatagramAddress& destination, ibv_send_wr& out) const {
@@ -66,7 +67,7 @@ void QueuePair::address(const fabric::DatagramAddress& destination, ibv_send_wr&
 
 fabric::DatagramAddress QueuePair::source(const ibv_wc& entry, const RequestReference& receive) {
   const auto region = domain_->regions.find(receive.buffer.key);
-  if (region == domain_->regions.end()) return {};  // deregistered meanwhile
+  if (region == domain_->regions.end()) return {};  // the region was deregistered meanwhile
   ibv_grh header{};
   std::memcpy(&header, region->second.block + receive.buffer.offset, sizeof header);
   ibv_wc copy = entry;

@@ -18,9 +18,9 @@ using fabric::Result;
 
 namespace {
 
-// libibverbs counts them in 8 bits.
+// libibverbs stores this number in 8 bits.
 constexpr int most_outstanding = std::numeric_limits<std::uint8_t>::max();
-// What fits into the field of a queue pair's attributes.
+// The largest number that fits into the field of a queue pair's attributes.
 constexpr std::uint32_t most_retries = 7;
 
 fabric::AtomicCapability to_capability(ibv_atomic_cap capability) {
@@ -46,8 +46,10 @@ Result<std::unique_ptr<Device>> Device::open(fabric::FiberScheduler& scheduler, 
                                              const std::string& host_name, OpenedPort port) {
   ibv_comp_channel* const channel = ibv_create_comp_channel(port.context.get());
   if (channel == nullptr) {
-    return make_error(ErrorCode::out_of_memory,
-                      fmt::format("no completion channel: {}", words_of(errno)));
+    return make_error(
+        ErrorCode::out_of_memory,
+        fmt::format("cannot create a completion channel: {}; raise the limit of open files",
+                    words_of(errno)));
   }
   ChannelHandle owned = own(channel, port.context);
   std::unique_ptr<Device> device(
@@ -68,12 +70,12 @@ Device::Device(fabric::FiberScheduler& scheduler, Network& network, std::string 
       port_(port.identity),
       channel_(std::move(channel)),
       interrupts_(network.reactor()) {
-  // A descriptor of its own for Asio, which closes it.
+  // Asio closes its descriptor, so it gets a duplicate.
   interrupts_.assign(::fcntl(channel_->fd, F_DUPFD_CLOEXEC, 0));
   interrupts_.native_non_blocking(true);
 }
 
-// The interrupt itself ends the network's sleep; all that is left to do is to take note of it.
+// The interrupt itself ends the network's sleep. All that is left is to acknowledge it.
 void Device::await_interrupts() {
   interrupts_.async_wait(boost::asio::posix::descriptor_base::wait_read,
                          [this](const boost::system::error_code& error) {
@@ -87,14 +89,14 @@ void Device::await_interrupts() {
                          });
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Limits
 
 Result<void> Device::query_attributes() {
   ibv_device_attr_ex device{};
   const int failed = ibv_query_device_ex(context_.get(), nullptr, &device);
   if (failed != 0) {
-    return refuse(fmt::format("device {} cannot be asked for its limits: {}",
+    return refuse(fmt::format("cannot query the limits of device {}: {}",
                               ibv_get_device_name(context_->device), words_of(failed)));
   }
   const ibv_device_attr& limits = device.orig_attr;
@@ -102,22 +104,23 @@ Result<void> Device::query_attributes() {
   attributes_.mtu_bytes = port_.mtu_bytes;
   attributes_.max_message_bytes = port_.max_message_bytes;
   attributes_.max_completions = limited(limits.max_cqe, std::numeric_limits<int>::max());
-  // So that one completion queue can serve both queues of a queue pair.
+  // Half of the entries, so one completion queue can serve both queues of a queue pair.
   attributes_.max_queue_requests = limited(limits.max_qp_wr, limits.max_cqe / 2);
   attributes_.max_outstanding_reads_and_atomics =
       limited(limits.max_qp_init_rd_atom, most_outstanding);
   max_reads_as_responder_ = limited(limits.max_qp_rd_atom, most_outstanding);
   attributes_.supports_unreliable_connection = true;
-  // The kernel gives the pages of a region back to the system when it is deregistered, so the driver has to
-  // see to it that the device is done with them (docs/fabric.md, fencing).
+  // The kernel returns the pages of a region to the system when the region is deregistered. The
+  // driver must therefore ensure that the device no longer uses them (docs/fabric.md, fencing).
   attributes_.destruction_drains = true;
-  // On InfiniBand, the other host's LID would have to be asked for.
+  // On InfiniBand, the LID of the other host would have to be queried, which this backend does not
+  // do.
   attributes_.supports_unreliable_datagram = port_.is_ethernet;
   attributes_.max_inline_bytes = find_inline_limit();
   return {};
 }
 
-// No call tells it: the largest that a queue pair can be made with.
+// No call reports this limit. It is the largest for which a queue pair can be created.
 std::uint32_t Device::find_inline_limit() {
   const DomainHandle domain = own(ibv_alloc_pd(context_.get()), context_);
   ibv_cq* const queue = ibv_create_cq(context_.get(), 2, nullptr, nullptr, 0);
@@ -142,8 +145,8 @@ std::uint32_t Device::find_inline_limit() {
   return limit;
 }
 
-// ---------------------------------------------------------------------------------------------------
-// What is made on it
+// -------------------------------------------------------------------------------------------------
+// What belongs to the device
 
 std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
   ibv_pd* const domain = ibv_alloc_pd(context_.get());
@@ -161,8 +164,8 @@ Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue
   if (queue == nullptr) {
     return make_error(
         ErrorCode::out_of_memory,
-        fmt::format("no completion queue of {} entries: {}; raise the limit of locked "
-                    "memory, or ask for less",
+        fmt::format("cannot create a completion queue of {} entries: {}; raise the limit of "
+                    "locked memory, or request fewer",
                     capacity, words_of(errno)));
   }
   return std::make_unique<CompletionQueue>(
@@ -179,10 +182,11 @@ Result<std::unique_ptr<QueuePair>> Device::create_queue_pair(
 
 Result<void> Device::check_options(const fabric::QueuePairOptions& options) const {
   if (dynamic_cast<ProtectionDomain*>(options.protection_domain) == nullptr) {
-    return refuse("protection_domain: null, or of another fabric");
+    return refuse("protection_domain: null, or from another fabric");
   }
   if (Result<void> checked = fabric::check_limits(options, attributes_); !checked) return checked;
-  if (options.retry_count > most_retries) return refuse("retry_count: at most 7");
+  if (options.retry_count > most_retries)
+    return refuse(fmt::format("retry_count: {} is over 7", options.retry_count));
   return check_queues(options);
 }
 
@@ -190,13 +194,13 @@ Result<void> Device::check_queues(const fabric::QueuePairOptions& options) const
   const auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
   const auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
   if (sends == nullptr || receives == nullptr) {
-    return refuse("send_completions, receive_completions: null, or of another fabric");
+    return refuse("send_completions, receive_completions: null, or from another fabric");
   }
   return fabric::check_free_entries(options, sends->state()->unreserved(),
                                     receives->state()->unreserved());
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Connections
 
 Result<std::unique_ptr<fabric::Listener>> Device::listen(std::uint16_t service) {
@@ -210,7 +214,8 @@ Result<fabric::Connection> Device::connect(const fabric::Address& address,
   return connect_to_listener(*this, address, options, private_data, deadline_ns);
 }
 
-// Packets are numbered from anywhere, so that late ones of an earlier connection are not taken for new.
+// Packet numbers start anywhere, so late packets of an earlier connection are not mistaken for new
+// ones.
 HandshakeBody Device::describe(const QueuePair& queue_pair,
                                const fabric::QueuePairOptions& options) {
   constexpr std::uint64_t packet_numbers = std::uint64_t{1} << 24;

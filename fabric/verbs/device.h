@@ -1,4 +1,5 @@
-// A device of libibverbs, one port of it: its limits, and what is made on it.
+// A device is one port of an RDMA device: its limits, and the making of everything that belongs to
+// it.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -39,7 +40,7 @@ class Device final : public fabric::Device {
   // For connections.
   fabric::Result<std::unique_ptr<QueuePair>> create_queue_pair(
       const fabric::QueuePairOptions& options);
-  // This end of a connection, as the other side needs to know it.
+  // Describes this end of a connection for the peer.
   HandshakeBody describe(const QueuePair& queue_pair, const fabric::QueuePairOptions& options);
   fabric::FiberScheduler& scheduler() { return scheduler_; }
   Network& network() { return network_; }

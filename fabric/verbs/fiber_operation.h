@@ -1,4 +1,4 @@
-// A fiber waits for an asynchronous operation of Asio.
+// Lets a fiber wait for an asynchronous operation of Asio.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -11,9 +11,10 @@
 
 namespace falafel::verbs {
 
-// Calls start(handler) and waits until the handler has been called, with an error code and whatever else;
-// empty at the deadline, or when the fiber was cancelled where it may end. The operation may outlive the wait, and so must what it works on: `start` is to
-// give it a share of that. Throws FiberCancelled.
+// Calls start(handler) and waits until the operation calls the handler with an error code. The
+// result is empty at the deadline, or if the fiber was cancelled where it may end. The operation
+// may outlive the wait, so `start` must give it shared ownership of the objects it uses. Throws
+// FiberCancelled.
 template <typename Start>
 std::optional<boost::system::error_code> wait_for_operation(fabric::FiberScheduler& scheduler,
                                                             std::uint64_t deadline_ns,

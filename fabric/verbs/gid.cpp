@@ -22,8 +22,9 @@ Result<Gid> resolve_gid(boost::asio::io_context& reactor, const std::string& nam
   boost::system::error_code error;
   const auto endpoints = ip::tcp::resolver(reactor).resolve(name, "", error);
   if (error) {
-    return make_error(ErrorCode::unreachable,
-                      fmt::format("'{}' is no host name or address: {}", name, error.message()));
+    return make_error(
+        ErrorCode::unreachable,
+        fmt::format("cannot resolve '{}' as a host name or an address: {}", name, error.message()));
   }
   const ip::address address = endpoints.begin()->endpoint().address();
   if (address.is_v6()) return address.to_v6().to_bytes();

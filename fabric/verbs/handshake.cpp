@@ -14,7 +14,7 @@ std::string problem_of(const HandshakeHead& head) {
   if (head.magic != handshake_magic) return "it does not speak this protocol; check the address";
   if (head.version != handshake_version) {
     return fmt::format(
-        "it speaks version {} of the handshake, this side {}; use the same release on "
+        "it uses version {} of the handshake, this side {}; use the same release on "
         "both sides",
         head.version, handshake_version);
   }
@@ -37,14 +37,14 @@ void set_private_data(HandshakeBody& body, const fabric::PrivateData& data) {
 Result<Route> agree(const HandshakeBody& own, const HandshakeBody& other) {
   if (own.transport != other.transport) {
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("transport: the other side asks for {}, not {}",
+                      fmt::format("transport: the other side requested {}, not {}",
                                   to_string(other.transport), to_string(own.transport)));
   }
   if (own.is_ethernet != other.is_ethernet) {
     return make_error(
         ErrorCode::invalid_argument,
-        "one side is on InfiniBand, the other on Ethernet (RoCE); choose devices of one "
-        "network");
+        "one side is on InfiniBand, the other on Ethernet (RoCE); choose devices of the "
+        "same network");
   }
   return Route{.queue_pair_number = other.queue_pair_number,
                .first_sent_packet = own.first_sent_packet,

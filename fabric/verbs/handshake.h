@@ -1,5 +1,6 @@
-// What two hosts tell each other over TCP before their queue pairs can talk. An offer goes to the
-// listener and an answer comes back, each a head, which no version may change, and a body.
+// The messages that two hosts exchange over TCP before their queue pairs can communicate. An offer
+// goes to the listener and an answer comes back. Each consists of a head, which no version may
+// change, and a body.
 //
 //   offset  bytes  head
 //        0      8  magic
@@ -32,7 +33,7 @@ struct HandshakeHead {
 };
 static_assert(sizeof(HandshakeHead) == 16);
 
-// One end of a connection. In a rejection only the private data counts: the reason.
+// One end of a connection. A rejection uses only the private data, which is the reason.
 struct HandshakeBody {
   Gid gid{};
   std::uint32_t queue_pair_number = 0;
@@ -41,8 +42,8 @@ struct HandshakeBody {
   std::uint16_t local_identifier = 0;
   std::uint8_t is_ethernet = 0;
   fabric::Transport transport = fabric::Transport::reliable_connection;
-  std::uint32_t reads_as_requester = 0;  // wished for
-  std::uint32_t reads_as_responder = 0;  // at most
+  std::uint32_t reads_as_requester = 0;  // requested
+  std::uint32_t reads_as_responder = 0;  // the limit
   std::uint32_t private_data_bytes = 0;
   std::uint32_t reserved = 0;
   std::array<std::byte, fabric::max_private_data_bytes> private_data{};
@@ -55,13 +56,13 @@ struct HandshakeMessage {
 };
 static_assert(sizeof(HandshakeMessage) == 120);
 
-// What is wrong with a head that came from the other side, if anything.
+// What is wrong with a head from the other side; empty if it is right.
 std::string problem_of(const HandshakeHead& head);
 
 fabric::PrivateData private_data_of(const HandshakeBody& body);
-void set_private_data(HandshakeBody& body, const fabric::PrivateData& data);  // cut to what fits
+void set_private_data(HandshakeBody& body, const fabric::PrivateData& data);  // truncates it
 
-// How this end reaches the other, and what both can do; or why they do not fit.
+// Returns how this end reaches the other and what both support, or why they cannot be connected.
 fabric::Result<Route> agree(const HandshakeBody& own, const HandshakeBody& other);
 
 }  // namespace falafel::verbs

@@ -1,4 +1,4 @@
-// A host in a network of RDMA devices: the process that makes it.
+// A host of the fabric over libibverbs. It is part of the process that creates it.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ namespace falafel::verbs {
 
 class Host final : public fabric::RealTimeHost {
  public:
-  // Errors: invalid_argument (no such device, port or GID, a name that cannot be resolved), each with what
-  // to do about it.
+  // Errors: invalid_argument (no such device, port or GID; a name that cannot be resolved). Each
+  // says what to do.
   static fabric::Result<std::unique_ptr<Host>> create(const HostOptions& options);
   ~Host() override;
   Host(const Host&) = delete;

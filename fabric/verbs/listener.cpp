@@ -1,7 +1,7 @@
-// The side that listens. Offers are received as they come; a fiber takes those that are whole.
+// The reactor receives offers as they arrive, and a fiber takes those that are complete.
 //
-// The accepting queue pair may send before the other end has heard of it: what comes too early is lost
-// there and repeated after the acknowledge time-out.
+// The accepting queue pair may send before the other end is ready. The other end drops what arrives
+// too early, and the device repeats it after the acknowledge time-out.
 #include <fmt/format.h>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -30,18 +30,18 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Who has connected is to make an offer within this time.
+// A caller must send its offer within this time.
 constexpr std::chrono::seconds offer_timeout{10};
 
-// Somebody who has connected, until the answer has been sent.
+// A caller, from its connection until the answer has been sent.
 struct Caller : std::enable_shared_from_this<Caller> {
   explicit Caller(tcp::socket connected)
-      : socket(std::move(connected)), hurry(socket.get_executor()) {}
+      : socket(std::move(connected)), timer(socket.get_executor()) {}
 
-  // Hangs up on who says nothing.
-  void hurry_up() {
-    hurry.expires_after(offer_timeout);
-    hurry.async_wait([weak = weak_from_this()](const error_code& cancelled) {
+  // Disconnects if the offer does not arrive in time.
+  void limit_time() {
+    timer.expires_after(offer_timeout);
+    timer.async_wait([weak = weak_from_this()](const error_code& cancelled) {
       const auto self = weak.lock();
       if (self == nullptr || cancelled) return;
       error_code ignored;
@@ -49,7 +49,7 @@ struct Caller : std::enable_shared_from_this<Caller> {
     });
   }
 
-  // The caller lives until the answer is out.
+  // The pending operation keeps the caller alive until the answer has been sent.
   void answer(HandshakeKind kind, const HandshakeBody& body) {
     reply = {.head = {.kind = kind}, .body = body};
     asio::async_write(socket, asio::buffer(&reply, sizeof reply),
@@ -62,7 +62,7 @@ struct Caller : std::enable_shared_from_this<Caller> {
   }
 
   tcp::socket socket;
-  asio::steady_timer hurry;
+  asio::steady_timer timer;
   HandshakeMessage offer;
   HandshakeMessage reply;
 };
@@ -82,7 +82,7 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
   Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
                                                     fabric::PrivateData private_data) override {
     if (caller_ == nullptr) {
-      return make_error(ErrorCode::invalid_argument, "the request was answered before");
+      return make_error(ErrorCode::invalid_argument, "the request has been answered already");
     }
     if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
       return tl::unexpected(checked.error());
@@ -110,7 +110,7 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
   fabric::PrivateData private_data_;
 };
 
-// What the operations under way share with the listener.
+// What the pending operations share with the listener.
 struct Reception : std::enable_shared_from_this<Reception> {
   explicit Reception(asio::io_context& reactor) : acceptor(reactor) {}
 
@@ -123,13 +123,13 @@ struct Reception : std::enable_shared_from_this<Reception> {
   }
 
   void receive_head(const std::shared_ptr<Caller>& caller) {
-    caller->hurry_up();
+    caller->limit_time();
     asio::async_read(caller->socket, asio::buffer(&caller->offer.head, sizeof(HandshakeHead)),
                      [self = shared_from_this(), caller](const error_code& error, std::size_t) {
                        if (error) return;
                        if (problem_of(caller->offer.head).empty())
                          return self->receive_body(caller);
-                       caller->reject({});  // the head of the answer tells the version
+                       caller->reject({});  // the head of the answer contains the version
                      });
   }
 
@@ -137,7 +137,7 @@ struct Reception : std::enable_shared_from_this<Reception> {
     asio::async_read(caller->socket, asio::buffer(&caller->offer.body, sizeof(HandshakeBody)),
                      [self = shared_from_this(), caller](const error_code& error, std::size_t) {
                        if (error) return;
-                       caller->hurry.cancel();
+                       caller->timer.cancel();
                        self->callers.push_back(caller);
                        self->waiters.wake_all();
                      });
@@ -185,8 +185,8 @@ tl::unexpected<fabric::Error> cannot_listen(const fabric::Address& address,
   const std::string where = fmt::format("port {} of {}", address.service, address.host);
   if (error == asio::error::address_in_use) {
     return make_error(ErrorCode::address_in_use,
-                      fmt::format("{} has a listener already; choose another port, or stop it (`ss "
-                                  "-ltnp` shows whose it is)",
+                      fmt::format("{} already has a listener; choose another port, or stop that "
+                                  "listener (`ss -ltnp` shows its process)",
                                   where));
   }
   if (error == asio::error::access_denied) {

@@ -36,7 +36,7 @@ class MachineCheck {
     int count = 0;
     ibv_device** const list = ibv_get_device_list(&count);
     if (count == 0) {
-      add(Grade::problem, "devices", "there is none",
+      add(Grade::problem, "devices", "no RDMA device",
           "load the driver of the network card, or Soft-RoCE: `modprobe rdma_rxe`, `rdma link add "
           "rxe0 type rxe netdev INTERFACE`");
     }
@@ -54,7 +54,7 @@ class MachineCheck {
     const ContextHandle context = own(raw);
     ibv_device_attr attributes{};
     const int failed = ibv_query_device(raw, &attributes);
-    if (failed != 0) return add(Grade::problem, subject, words_of(failed), "look at `dmesg`");
+    if (failed != 0) return add(Grade::problem, subject, words_of(failed), "check `dmesg`");
     check_atomics(subject, attributes);
     const auto node = numa_node_of(*context);
     add(Grade::good, subject,

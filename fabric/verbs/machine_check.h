@@ -1,4 +1,4 @@
-// Whether a machine is fit for this fabric, and what to change. For people who set one up.
+// Checks whether a machine is fit for this fabric and says what to change.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Finding {
   std::string remedy;  // empty if there is nothing to change
 };
 
-// `memory_bytes`: how much a process of this user is going to register; 0 asks for no certain amount.
+// `memory_bytes`: how much memory a process of this user will register; 0 if unknown.
 std::vector<Finding> check_machine(std::uint64_t memory_bytes);
 
 }  // namespace falafel::verbs

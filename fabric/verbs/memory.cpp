@@ -22,7 +22,7 @@ namespace {
 
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
-  // `address` is a mapping of `mapped_bytes`, which belongs to this object from now on.
+  // Takes ownership of the mapping of `mapped_bytes` at `address`.
   MemoryBlock(std::byte* address, std::uint64_t size_bytes, std::uint64_t mapped_bytes)
       : address_(address), size_bytes_(size_bytes), mapped_bytes_(mapped_bytes) {}
   ~MemoryBlock() override { ::munmap(address_, mapped_bytes_); }
@@ -61,8 +61,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint64_t mapped_bytes_;
 };
 
-// Whole words where both ends allow it. A range that begins or ends within a word is moved bytewise
-// there, which no rule forbids: the contract's width is that of aligned words.
+// Moves aligned words whole, and the bytes before the first and after the last one by one. The
+// contract promises whole words only for aligned words.
 void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
   check_range(offset, destination.size());
   for (std::uint64_t done = 0; done < destination.size();) {
@@ -95,7 +95,7 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
   }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Regions
 
 int to_flags(fabric::Access access) {
@@ -110,10 +110,11 @@ tl::unexpected<fabric::Error> registration_failed(std::uint64_t length_bytes, in
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
   const std::string most =
       limit.rlim_cur == RLIM_INFINITY ? "unlimited" : fmt::format("{} KiB", limit.rlim_cur / 1024);
-  return make_error(ErrorCode::out_of_memory,
-                    fmt::format("{} bytes cannot be registered: {}. Registered memory is locked, "
-                                "and the limit is {}: raise it (`ulimit -l`, LimitMEMLOCK)",
-                                length_bytes, words_of(error_number), most));
+  return make_error(
+      ErrorCode::out_of_memory,
+      fmt::format("cannot register {} bytes: {}. Registered memory is locked, and the "
+                  "limit is {}; raise it (`ulimit -l`, LimitMEMLOCK)",
+                  length_bytes, words_of(error_number), most));
 }
 
 class MemoryRegion final : public fabric::MemoryRegion {
@@ -126,7 +127,8 @@ class MemoryRegion final : public fabric::MemoryRegion {
         local_key_(raw->lkey),
         remote_key_(raw->rkey),
         range_(range) {
-    domain_->regions[local_key_] = range;
+    const bool is_new = domain_->regions.emplace(local_key_, range).second;
+    FALAFEL_ASSERT(is_new, "two regions have the local key {}", local_key_);
   }
   ~MemoryRegion() override { revoke(); }
   MemoryRegion(const MemoryRegion&) = delete;
@@ -208,12 +210,12 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
           .block = base, .offset = offset, .length_bytes = length_bytes, .access = access});
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Blocks
 
 namespace {
 
-// The system's wish to take the pages from there; where it cannot, from elsewhere.
+// Asks the system to take the pages from this node. If the node has none left, it takes others.
 void prefer_node(void* address, std::uint64_t length_bytes, std::uint32_t node) {
   constexpr std::uint32_t mask_bits = 64;
   if (node >= mask_bits) return;
@@ -241,8 +243,8 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_b
                                MAP_PRIVATE | MAP_ANONYMOUS | page_flags, -1, 0);
   if (address == MAP_FAILED) {
     return make_error(ErrorCode::out_of_memory,
-                      fmt::format("no {} bytes of memory: {}{}", size_bytes, words_of(errno),
-                                  huge ? fmt::format("; {} huge pages of {} KiB are needed, see "
+                      fmt::format("cannot allocate {} bytes: {}{}", size_bytes, words_of(errno),
+                                  huge ? fmt::format("; reserve {} huge pages of {} KiB, see "
                                                      "/sys/kernel/mm/hugepages",
                                                      mapped_bytes / page, page / 1024)
                                        : ""));

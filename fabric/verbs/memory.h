@@ -1,5 +1,5 @@
-// Memory of a host and its registrations. A region's addresses are offsets in its block: the address
-// that the device sees (iova) is chosen so.
+// Memory of a host and its registrations. The addresses of a region are offsets in its block,
+// because the address that the device sees (the iova) is chosen that way.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct MemoryOptions {
 fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_bytes,
                                                                     const MemoryOptions& options);
 
-// A registration as posting looks at it.
+// What posting needs to know about a registration.
 struct RegisteredRange {
   std::byte* block = nullptr;
   std::uint64_t offset = 0;
@@ -32,7 +32,7 @@ struct RegisteredRange {
   }
 };
 
-// Shared by the program's handle, the regions and the queue pairs.
+// Shared by the program's protection domain, its regions and its queue pairs.
 struct DomainState {
   DomainHandle raw;
   std::unordered_map<std::uint32_t, RegisteredRange> regions;  // by local key

@@ -8,7 +8,7 @@
 namespace falafel::verbs {
 namespace {
 
-// Nothing is known to need it: the bound on the harm that a lost interrupt can do.
+// Limits the delay if an interrupt were lost, although no device is known to lose any.
 constexpr std::uint64_t longest_sleep_ns = 1'000'000'000;
 
 }  // namespace
@@ -26,8 +26,8 @@ void Network::progress() {
   if (++rounds_ % rounds_per_reactor_turn == 0) reactor_.poll();
 }
 
-// Interrupts are asked for first and the queues are looked at once more afterwards: a completion that
-// comes in between would else not wake anybody.
+// Requests interrupts first and polls the queues once more afterwards. Otherwise a completion that
+// arrives in between would wake nobody.
 void Network::idle_until(std::uint64_t deadline_ns) {
   for (CompletionQueueState* queue : queues_) {
     if (queue->is_awaited()) queue->ask_for_interrupt();

@@ -1,5 +1,5 @@
-// How a host in a network of real devices gets on: completion queues are polled, connections are made by
-// Asio's reactor, and the same reactor sleeps until a device interrupts or a socket has news.
+// How a host with RDMA devices makes progress: it polls completion queues, and Asio's reactor makes
+// connections. The same reactor sleeps until a device interrupts or a socket is ready.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -25,13 +25,16 @@ class Network final : public fabric::Network {
 
   boost::asio::io_context& reactor() { return reactor_; }
   void add(CompletionQueueState& queue) { queues_.push_back(&queue); }
-  void remove(CompletionQueueState& queue) { std::erase(queues_, &queue); }
+  void remove(CompletionQueueState& queue) {
+    const std::size_t removed = std::erase(queues_, &queue);
+    FALAFEL_ASSERT(removed == 1, "the network had a completion queue {} times", removed);
+  }
   void report_failure(std::string_view what) const {
     if (report_failure_) report_failure_(what);
   }
 
  private:
-  // The reactor costs a system call, so it has its turn now and then, and after every sleep.
+  // The reactor costs a system call, so it runs once in this many rounds, and after every sleep.
   static constexpr std::uint32_t rounds_per_reactor_turn = 64;
 
   bool poll_awaited();

@@ -16,7 +16,8 @@ constexpr std::size_t gid_prefix_bytes = 12;
 constexpr std::array<std::uint8_t, gid_prefix_bytes> mapped_ipv4_prefix{0, 0, 0, 0, 0,    0,
                                                                         0, 0, 0, 0, 0xff, 0xff};
 
-// Soft-RoCE takes 7 retries for "without end", which InfiniBand does for the receiver's readiness only.
+// Soft-RoCE takes 7 retries for "without end", which InfiniBand does for the receiver's readiness
+// only.
 constexpr std::uint32_t soft_roce_vendor = 0xff'ffff;
 constexpr std::uint32_t soft_roce_most_retries = 6;
 

@@ -1,4 +1,4 @@
-// Which device, port and GID a host uses, and what is wrong with the machine if there is none.
+// Selects the device, port and GID of a host, or explains what is wrong with the machine.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct OpenedPort {
 // `address`: the host's own, as a GID (IPv4 addresses mapped into IPv6).
 fabric::Result<OpenedPort> open_port(const DeviceOptions& options, const Gid& address);
 
-// Of the device's place in the machine, if it has one.
+// The NUMA node of the device, if it has one.
 std::optional<std::uint32_t> numa_node_of(const ibv_context& context);
 
 }  // namespace falafel::verbs

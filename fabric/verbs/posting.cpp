@@ -10,7 +10,7 @@ using fabric::Result;
 
 namespace {
 
-// Marks the device's identifiers of receive requests; the rest is the sequence number.
+// Marks the identifiers of receive requests. The other bits are the sequence number.
 constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 
 std::uint64_t device_id(bool is_receive, std::uint64_t sequence) {
@@ -32,12 +32,20 @@ ibv_wr_opcode to_code(fabric::Opcode opcode) {
 }  // namespace
 
 RequestReference QueuePair::reference(std::uint64_t id) const {
-  return (id & receive_mark) != 0 ? receives_.at(id & ~receive_mark) : sends_.at(id);
+  const std::uint64_t sequence = id & ~receive_mark;
+  const Queue& queue = (id & receive_mark) != 0 ? receives_ : sends_;
+  FALAFEL_ASSERT(queue.contains(sequence),
+                 "queue pair {}: the device completed request {} of those from {} to {}", number_,
+                 sequence, queue.released, queue.posted);
+  return queue.at(sequence);
 }
 
-// Requests complete in the order of posting, so that all before are done with as well.
+// Requests complete in the order of posting, so all earlier requests are complete as well.
 void QueuePair::release(fabric::Opcode opcode, std::uint64_t sequence) {
   Queue& queue = opcode == fabric::Opcode::receive ? receives_ : sends_;
+  FALAFEL_ASSERT(queue.contains(sequence),
+                 "queue pair {}: request {} is released; {} to {} are posted", number_, sequence,
+                 queue.released, queue.posted);
   queue.released = sequence + 1;
 }
 
@@ -48,8 +56,7 @@ fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
                                       local, length_bytes, is_written);
 }
 
-// libibverbs would report some broken rules only in completions, and break the queue pair over them, or
-// post half of a chain.
+// For some broken rules, libibverbs would fail the queue pair later or post half of the chain.
 Result<void> QueuePair::check_chain(std::span<const fabric::WorkRequest> chain) {
   const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
                               std::uint64_t length_bytes, bool is_written) {
@@ -113,7 +120,7 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
   ibv_recv_wr* refused = nullptr;
   const int failed = ibv_post_recv(raw_, receive_list_.data(), &refused);
   FALAFEL_ASSERT(failed == 0, "ibv_post_recv: {}", words_of(failed));
-  if (state_ == fabric::QueuePairState::error) enter_error();  // as in note_failure()
+  if (state_ == fabric::QueuePairState::error) enter_error();  // see note_failure()
   return {};
 }
 
@@ -130,7 +137,7 @@ void QueuePair::translate(const fabric::WorkRequest& request, ibv_send_wr& out, 
   if (request.signalled) out.send_flags |= IBV_SEND_SIGNALED;
   if (request.fenced) out.send_flags |= IBV_SEND_FENCE;
   if (request.inlined && request.length_bytes > 0) {
-    // Copied here and now, from where this process sees it.
+    // The data is copied now, from its address in this process.
     const std::byte* const block = domain_->regions.at(request.local.key).block;
     buffer.addr = std::bit_cast<std::uint64_t>(block + request.local.offset);
     out.send_flags |= IBV_SEND_INLINE;

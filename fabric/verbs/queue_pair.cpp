@@ -13,14 +13,15 @@ using fabric::Result;
 
 namespace {
 
-// 2^n times the shortest time-out that InfiniBand knows.
+// InfiniBand's time-outs are this unit times a power of two.
 constexpr std::uint64_t timeout_unit_ns = 4096;
 constexpr std::uint8_t longest_timeout = 31;
 
-// How long a device may take to answer what it has completed.
+// How long to wait for a device to send an answer after it has reported the completion.
 constexpr std::uint64_t longest_answer_ns = 10'000'000;
 
-// How long the peer is asked to wait when it finds no receive request: code 12 is 0.64 ms.
+// How long the peer must wait before it retries a SEND that found no receive request: code 12 is
+// 0.64 ms.
 constexpr std::uint8_t receiver_not_ready_timer = 12;
 
 ibv_qp_type to_type(fabric::Transport transport) {
@@ -44,8 +45,8 @@ std::uint8_t timeout_code(std::uint64_t timeout_ns) {
 
 tl::unexpected<fabric::Error> transition_failed(std::string_view what, int error_number) {
   return make_error(ErrorCode::unreachable,
-                    fmt::format("the queue pair cannot {}: {}; look at the port's state and the "
-                                "GID index of both ends",
+                    fmt::format("the queue pair cannot {}: {}; check the port's state and the GID "
+                                "index at both ends",
                                 what, words_of(error_number)));
 }
 
@@ -111,8 +112,9 @@ void QueuePair::close() {
   receive_completions_->detach(*this, options_.max_receive_requests);
 }
 
-// ---------------------------------------------------------------------------------------------------
-// States of the device: reset, initialized, ready to receive, ready to send, error
+// -------------------------------------------------------------------------------------------------
+// The states of a queue pair in the device: reset, initialized, ready to receive, ready to send,
+// error
 
 Result<void> QueuePair::initialize() {
   ibv_qp_attr attributes{};
@@ -124,7 +126,7 @@ Result<void> QueuePair::initialize() {
     attributes.qkey = key_of_datagrams();
     mask |= IBV_QP_QKEY;
   } else {
-    // The regions restrict it.
+    // Regions restrict the rights further.
     attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
     mask |= IBV_QP_ACCESS_FLAGS;
   }
@@ -172,7 +174,7 @@ Result<void> QueuePair::become_ready_to_send(const Route& route) {
   attributes.sq_psn = route.first_sent_packet;
   int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
   if (options_.transport == fabric::Transport::reliable_connection) {
-    // Where there can be fewer tries, each lasts longer.
+    // If the device allows fewer retries, each lasts longer.
     const std::uint32_t retries = std::min(options_.retry_count, port_.most_retries);
     const std::uint64_t patience_ns = (options_.retry_count + 1) * options_.acknowledge_timeout_ns;
     attributes.timeout = timeout_code(patience_ns / (retries + 1) + 1);
@@ -200,7 +202,7 @@ void QueuePair::move_to_error() {
   enter_error();
 }
 
-// The device changes the state by itself when the peer has done wrong, and tells nobody.
+// The device changes the state by itself when the peer makes an error, and does not report it.
 bool QueuePair::is_in_error_by_device() const {
   ibv_qp_attr attributes{};
   ibv_qp_init_attr ignored{};
@@ -216,8 +218,8 @@ fabric::QueuePairState QueuePair::state() const {
   return state_;
 }
 
-// Entering the state of error once more makes Soft-RoCE flush what was posted while it was on its way
-// there; on other devices it changes nothing.
+// Entering the error state again makes Soft-RoCE flush the requests that were posted during the
+// change of state. On other devices it has no effect.
 bool QueuePair::note_failure(fabric::Opcode opcode) {
   if (state_ != fabric::QueuePairState::ready) return false;
   state_ = fabric::QueuePairState::error;
@@ -226,8 +228,9 @@ bool QueuePair::note_failure(fabric::Opcode opcode) {
   return true;
 }
 
-// Soft-RoCE completes a receive request that is too small before it answers the sender, and drops the answer if
-// the state of error is entered in between. When it has answered, it gets there by itself.
+// Soft-RoCE completes a receive request that is too small before it answers the sender, and drops
+// the answer if the queue pair enters the error state in between. After the answer it enters that
+// state by itself.
 void QueuePair::let_answer_leave() const {
   const std::uint64_t deadline_ns = fabric::monotonic_ns() + longest_answer_ns;
   while (!is_in_error_by_device() && fabric::monotonic_ns() < deadline_ns) {

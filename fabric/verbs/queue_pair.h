@@ -1,9 +1,12 @@
-// Queue pairs: a translation of the contract's requests into those of libibverbs. What the device would
-// only find out later is checked while posting, and each queue is as long as was asked for, though the
+// Queue pairs translate the requests of the contract into those of libibverbs. Posting checks what
+// the device would report only later. Each queue has exactly the requested length, although the
 // device may have made it longer.
 //
-// The device knows a request by its sequence number in its queue; what the program is told about it is
-// kept here.
+// The device identifies a request by its sequence number in its queue. The queue pair remembers
+// what the completion of the request must report. Three files implement it:
+//   posting.cpp     posts requests
+//   queue_pair.cpp  creates and destroys the queue pair and changes its state
+//   datagrams.cpp   does what is particular to UD
 #pragma once
 
 #include <cstdint>
@@ -20,7 +23,7 @@
 
 namespace falafel::verbs {
 
-// What a request's completion refers to.
+// What the completion of a request must report.
 struct RequestReference {
   std::uint64_t id = 0;
   fabric::Opcode opcode = fabric::Opcode::read;
@@ -28,7 +31,7 @@ struct RequestReference {
   fabric::MemoryAddress buffer{};  // receives
 };
 
-// Of a port: what a queue pair of it needs to know.
+// What a queue pair needs to know about its port.
 struct PortIdentity {
   std::uint8_t port = 1;
   std::uint8_t gid_index = 0;
@@ -40,7 +43,7 @@ struct PortIdentity {
   std::uint32_t most_retries = 7;
 };
 
-// Where a queue pair leads, and what both ends have agreed on.
+// The peer of a queue pair, and what both ends have agreed on.
 struct Route {
   std::uint32_t queue_pair_number = 0;
   std::uint32_t first_sent_packet = 0;  // packet sequence numbers
@@ -54,7 +57,7 @@ struct Route {
 
 class QueuePair final : public fabric::QueuePair {
  public:
-  // The options were checked by the device.
+  // The device must have checked the options.
   static fabric::Result<std::unique_ptr<QueuePair>> create(
       const fabric::QueuePairOptions& options, const PortIdentity& port,
       const fabric::DeviceAttributes& attributes, std::shared_ptr<AddressBook> addresses);
@@ -62,7 +65,7 @@ class QueuePair final : public fabric::QueuePair {
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
 
-  // Up to ready. On an error the queue pair is of no use.
+  // Makes the queue pair ready. After an error it is unusable.
   fabric::Result<void> join(const Route& route);
   fabric::Result<void> become_ready_for_datagrams();
 
@@ -78,16 +81,19 @@ class QueuePair final : public fabric::QueuePair {
   RequestReference reference(std::uint64_t device_id) const;
   fabric::DatagramAddress source(const ibv_wc& entry, const RequestReference& receive);
   void release(fabric::Opcode opcode, std::uint64_t sequence);
-  bool note_failure(fabric::Opcode opcode);  // whether it is the first
+  bool note_failure(fabric::Opcode opcode);  // returns whether it is the first
 
  private:
-  // The requests of one queue that have not been polled: [released, posted).
+  // The requests of one queue whose completions have not been polled: [released, posted).
   struct Queue {
     std::vector<RequestReference> requests;
     std::uint64_t released = 0;
     std::uint64_t posted = 0;
 
     std::uint64_t taken() const { return posted - released; }
+    bool contains(std::uint64_t sequence) const {
+      return sequence >= released && sequence < posted;
+    }
     RequestReference& at(std::uint64_t sequence) { return requests[sequence % requests.size()]; }
     const RequestReference& at(std::uint64_t sequence) const {
       return requests[sequence % requests.size()];
@@ -119,7 +125,7 @@ class QueuePair final : public fabric::QueuePair {
   PortIdentity port_;
   fabric::DeviceAttributes attributes_;
   std::shared_ptr<AddressBook> addresses_;
-  std::vector<ibv_ah*> destinations_;  // by the host's number; null: not sent to yet
+  std::vector<ibv_ah*> destinations_;  // by number of the host; null: nothing was sent to it yet
   std::shared_ptr<DomainState> domain_;
   std::shared_ptr<CompletionQueueState> send_completions_;
   std::shared_ptr<CompletionQueueState> receive_completions_;
@@ -128,7 +134,7 @@ class QueuePair final : public fabric::QueuePair {
   mutable fabric::QueuePairState state_ = fabric::QueuePairState::ready;
   Queue sends_;
   Queue receives_;
-  // Kept for their memory.
+  // Members only to reuse their memory.
   std::vector<ibv_send_wr> send_list_;
   std::vector<ibv_recv_wr> receive_list_;
   std::vector<ibv_sge> buffers_;

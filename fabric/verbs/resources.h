@@ -1,4 +1,5 @@
-// Objects of libibverbs, destroyed in the right order: each keeps alive what it was made of.
+// Objects of libibverbs. Each keeps alive the object it was made from, so they are destroyed in the
+// right order.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -29,7 +30,7 @@ inline ChannelHandle own(ibv_comp_channel* channel, ContextHandle context) {
           }};
 }
 
-// The words of the system for an error number.
+// The system's text for an error number.
 inline std::string words_of(int error_number) {
   return fmt::format("{} (errno {})", std::strerror(error_number), error_number);
 }

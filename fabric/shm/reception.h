@@ -1,0 +1,57 @@
+// Receives the callers of a listener: the thread that makes connections accepts them and waits for
+// the request of each, and a fiber takes those that have sent one.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "fabric/shm/arena.h"
+#include "fabric/shm/handshake.h"
+#include "fabric/shm/link.h"
+
+namespace falafel::shm {
+
+// A process that requests a connection.
+struct Caller {
+  FileDescriptor socket;
+  HandshakeMessage message;
+  FileDescriptor arena;
+
+  void reject(std::span<const std::byte> reason) const;
+};
+
+class Reception : public std::enable_shared_from_this<Reception> {
+ public:
+  Reception(boost::asio::io_context& context, FileDescriptor socket,
+            std::shared_ptr<HostSignal> signal);
+
+  void watch();
+  void close();
+  std::optional<Caller> take();
+
+ private:
+  using SilentCaller = std::shared_ptr<boost::asio::posix::stream_descriptor>;  // closed if dropped
+
+  void accept_callers();
+  void pause();
+  void drop_oldest();
+  void hear(const SilentCaller& caller);
+  void await_request_of(const SilentCaller& caller);
+  void admit(Caller caller);
+
+  boost::asio::io_context& context_;
+  boost::asio::posix::stream_descriptor socket_;
+  boost::asio::steady_timer pause_;
+  std::deque<SilentCaller> silent_;  // the oldest first
+  std::shared_ptr<HostSignal> signal_;
+  std::mutex mutex_;
+  std::deque<Caller> callers_;  // have sent a request and wait for the answer
+};
+
+}  // namespace falafel::shm

@@ -1,0 +1,154 @@
+// Carrying out requests in the peer's memory.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "fabric/shm/copy.h"
+#include "fabric/shm/host.h"
+#include "fabric/shm/key_table.h"
+#include "fabric/shm/queue_pair.h"
+
+namespace falafel::shm {
+
+using fabric::CompletionStatus;
+using fabric::Opcode;
+
+namespace {
+
+constexpr std::uint64_t max_prefetch_bytes = 256;
+
+// While it lives, the peer sees that its memory is in use (Endpoint::peer_is_busy).
+class Busy {
+ public:
+  explicit Busy(Endpoint& peer) : peer_(peer) { peer_.peer_is_busy.store(1); }
+  ~Busy() { peer_.peer_is_busy.store(0, std::memory_order_release); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Endpoint& peer_;
+};
+
+}  // namespace
+
+std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain) {
+  FALAFEL_ASSERT(locals_.size() == chain.size(), "queue pair {}: {} buffers for {} requests",
+                 number_, locals_.size(), chain.size());
+  const Busy busy(link_->peer());
+  for (const fabric::WorkRequest& request : chain) prefetch(request);
+  for (std::size_t index = 0; index < chain.size(); ++index) {
+    if (is_in_error()) return index;
+    const Outcome outcome = carry_out(chain[index], locals_[index]);
+    if (outcome == Outcome::done) {
+      complete(chain[index], CompletionStatus::success);
+    } else if (outcome == Outcome::no_answer || outcome == Outcome::no_receive_request) {
+      return index;
+    } else {
+      fail_for(chain[index], outcome);
+    }
+  }
+  return chain.size();
+}
+
+// Fetches the memory of all READs of a chain at once. Otherwise each READ would wait for its memory
+// alone.
+void QueuePair::prefetch(const fabric::WorkRequest& request) {
+  if (request.opcode != Opcode::read) return;
+  const std::byte* const remote =
+      find_remote(request.remote, request.length_bytes, rights::remote_read);
+  if (remote == nullptr) return;
+  const std::uint64_t length = std::min<std::uint64_t>(request.length_bytes, max_prefetch_bytes);
+  for (std::uint64_t line = 0; line < length; line += cache_line_bytes) {
+    __builtin_prefetch(remote + line);
+  }
+}
+
+bool QueuePair::may_go_on() const {
+  return link_->peer().state.load(std::memory_order_acquire) == EndpointState::ready &&
+         !is_in_error();
+}
+
+std::byte* QueuePair::find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
+                                  std::uint64_t right) {
+  return remote_keys_
+      .look_up(link_->peer_arena(), remote.key, link_->peer().domain, remote.offset, length_bytes,
+               right)
+      .address;
+}
+
+QueuePair::Outcome QueuePair::retry(const Waiting& waiting) {
+  const Busy busy(link_->peer());
+  return carry_out(waiting.request, waiting.local);
+}
+
+// Call it while a Busy lives.
+QueuePair::Outcome QueuePair::carry_out(const fabric::WorkRequest& request, std::byte* local) {
+  if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
+    return Outcome::no_answer;
+  }
+  if (request.opcode == Opcode::send) return deliver_message(request, local);
+  return is_atomic(request.opcode) ? change_word(request, local) : move_data(request, local);
+}
+
+// Copies packet by packet, because the peer may revoke rights or fence the queue pair in between.
+// The last packet of a READ may contain words that the responder wrote behind its fence, so a READ
+// checks once more.
+QueuePair::Outcome QueuePair::move_data(const fabric::WorkRequest& request, std::byte* local) {
+  if (request.length_bytes == 0) return Outcome::done;
+  const bool is_read = request.opcode == Opcode::read;
+  const std::uint64_t right = is_read ? rights::remote_read : rights::remote_write;
+  std::byte* remote = find_remote(request.remote, request.length_bytes, right);
+  if (remote == nullptr) return Outcome::access_error;
+  const std::uint64_t packet_bytes = host_.attributes().mtu_bytes;
+  for (std::uint64_t done = 0;;) {
+    const std::uint64_t length = std::min(packet_bytes, request.length_bytes - done);
+    if (is_read) {
+      copy_shared(local + done, remote, length, WholeWords::of_source);
+    } else {
+      copy_shared(remote, local + done, length, WholeWords::of_destination);
+    }
+    done += length;
+    const bool is_over = done == request.length_bytes;
+    if ((is_read || !is_over) && !may_go_on()) return Outcome::no_answer;
+    if (is_over) return Outcome::done;
+    remote = find_remote({request.remote.key, request.remote.offset + done},
+                         request.length_bytes - done, right);
+    if (remote == nullptr) return Outcome::access_error;
+  }
+}
+
+QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, std::byte* local) {
+  std::byte* const remote = find_remote(request.remote, word_bytes, rights::remote_atomic);
+  if (remote == nullptr || beyond_word(remote) != 0) return Outcome::access_error;
+  std::uint64_t found = request.compare;
+  if (request.opcode == Opcode::compare_and_swap) {
+    word_at(remote).compare_exchange_strong(found, request.swap_or_add);
+  } else {
+    found = word_at(remote).fetch_add(request.swap_or_add);
+  }
+  std::array<std::byte, word_bytes> bytes{};
+  std::memcpy(bytes.data(), &found, word_bytes);
+  copy_bytes(local, bytes.data(), word_bytes);
+  return Outcome::done;
+}
+
+QueuePair::Outcome QueuePair::deliver_message(const fabric::WorkRequest& request,
+                                              std::byte* local) {
+  Endpoint& peer = link_->peer();
+  const std::uint32_t filled = peer.filled.load(std::memory_order_relaxed);
+  if (peer.posted.load(std::memory_order_acquire) == filled) return Outcome::no_receive_request;
+  ReceiveSlot& slot = peer.slot(filled);
+  const bool fits = request.length_bytes <= slot.capacity_bytes &&
+                    link_->peer_arena().contains(slot.buffer, slot.capacity_bytes);
+  if (fits && request.length_bytes > 0) {
+    copy_shared(link_->peer_arena().at(slot.buffer), local, request.length_bytes,
+                WholeWords::of_destination);
+  }
+  slot.length_bytes = request.length_bytes;
+  slot.status = fits ? ReceiveStatus::received : ReceiveStatus::too_long;
+  peer.filled.store(filled + 1);
+  ring(link_->peer_wake_word());
+  return fits ? Outcome::done : Outcome::message_too_long;
+}
+
+}  // namespace falafel::shm
