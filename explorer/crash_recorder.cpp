@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <memory>
 #include <span>
 
-#include "explorer/system_call.h"
-#include "explorer/wall_clock.h"
+#include "processes/child_process.h"
 
 namespace falafel::explorer {
 namespace {
@@ -63,7 +60,7 @@ class SharedRecording final : public sim::Strategy {
 class Messages {
  public:
   Messages() : file_(memfd_create("messages", MFD_CLOEXEC)) {
-    if (file_ < 0) fail_system_call("memfd_create");
+    if (file_ < 0) processes::fail_system_call("memfd_create");
   }
   ~Messages() { close(file_); }
   Messages(const Messages&) = delete;
@@ -81,43 +78,24 @@ class Messages {
   int file_;
 };
 
-// noexcept, because an exception must not let the child continue with its parent's code.
-[[noreturn]] void run_in_child(const Program& program, const Scenario& scenario,
-                               sim::Strategy& strategy, SharedChoices& shared,
-                               const Messages& messages) noexcept {
+void run_in_child(const Program& program, const Scenario& scenario, sim::Strategy& strategy,
+                  SharedChoices& shared, const Messages& messages) {
   messages.take_standard_error();
   SharedRecording recording(strategy, shared);
   program.create_runner()->run(scenario, recording);
   shared.has_ended = true;
-  _exit(0);
-}
-
-// The status of the child as returned by waitpid; nullopt if the child had to be killed.
-std::optional<int> wait_for(pid_t child, double seconds) {
-  constexpr useconds_t interval_us = 500;
-  const double end = now_seconds() + seconds;
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    if (now_seconds() > end) {
-      kill(child, SIGKILL);
-      waitpid(child, nullptr, 0);
-      return std::nullopt;
-    }
-    usleep(interval_us);
-  }
-  return status;
 }
 
 // An assertion's message begins with its location ("file:line: assertion failed: "). A sanitizer's
 // report contains addresses that vary, so only the status identifies it.
-std::string fingerprint_of(const std::string& message, int status) {
+std::string fingerprint_of(const std::string& message, const processes::Ending& ending) {
   const std::size_t end = message.find(": assertion failed: ");
   if (end != std::string::npos) {
     const std::size_t begin = message.rfind('\n', end);
     return message.substr(begin == std::string::npos ? 0 : begin + 1, end - begin - 1);
   }
-  return WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
-                             : fmt::format("exit status {}", WEXITSTATUS(status));
+  if (const auto signal = ending.signal()) return fmt::format("signal {}", *signal);
+  return fmt::format("exit status {}", ending.exit_status().value_or(0));
 }
 
 }  // namespace
@@ -126,25 +104,31 @@ std::optional<RecordedCrash> record_crash(const Program& program, const Scenario
                                           sim::Strategy& strategy, double seconds) {
   void* memory = mmap(nullptr, sizeof(SharedChoices), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) fail_system_call("mmap");
+  if (memory == MAP_FAILED) processes::fail_system_call("mmap");
   const std::unique_ptr<void, void (*)(void*)> unmap(
       memory, [](void* mapped) { munmap(mapped, sizeof(SharedChoices)); });
   auto& shared = *static_cast<SharedChoices*>(memory);
   const Messages messages;
-  const pid_t child = fork();
-  if (child < 0) fail_system_call("fork");
-  if (child == 0) run_in_child(program, scenario, strategy, shared, messages);
-  const std::optional<int> status = wait_for(child, seconds);
+  processes::ChildProcess child([&] {
+    run_in_child(program, scenario, strategy, shared, messages);
+    return 0;
+  });
+  const auto ending = child.wait_for(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
+  if (!ending) {
+    child.kill();
+    child.wait();
+  }
   if (shared.has_ended) return std::nullopt;
 
   RecordedCrash crash;
   crash.choices = {shared.choices.begin(),
                    shared.choices.begin() + static_cast<std::ptrdiff_t>(shared.count.load())};
   crash.steps = shared.steps;
-  if (status) {
+  if (ending) {
     const std::string message = messages.text();
     crash.property = crash_property;
-    crash.fingerprint = fingerprint_of(message, *status);
+    crash.fingerprint = fingerprint_of(message, *ending);
     crash.explanation = fmt::format("{}\n{}", crash.fingerprint, message);
   } else {
     crash.property = hang_property;

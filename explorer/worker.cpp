@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "explorer/failing_run.h"
-#include "explorer/system_call.h"
 #include "explorer/wall_clock.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/random.h"
@@ -26,7 +24,7 @@ constexpr std::uint64_t repeat_one_in = 10;
 WorkerCounters* map_counters() {
   void* memory = mmap(nullptr, sizeof(WorkerCounters), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) fail_system_call("mmap");
+  if (memory == MAP_FAILED) processes::fail_system_call("mmap");
   return new (memory) WorkerCounters();
 }
 
@@ -106,24 +104,20 @@ Worker::Worker(const Program& program, const CampaignOptions& options, unsigned 
 }
 
 Worker::~Worker() {
-  if (process_ != 0) {
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
+  process_.reset();
   if (input_ >= 0) close(input_);
   munmap(counters_, sizeof(WorkerCounters));
 }
 
 void Worker::start(std::uint64_t first_seed) {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_system_call("pipe2");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) processes::fail_system_call("pipe2");
   counters_->current_seed = first_seed;
-  process_ = fork();
-  if (process_ < 0) fail_system_call("fork");
-  if (process_ == 0) {
+  process_.emplace([&] {
     close(ends[0]);
     work(first_seed, ends[1]);
-  }
+    return 0;
+  });
   close(ends[1]);
   if (input_ >= 0) close(input_);
   input_ = ends[0];
@@ -142,7 +136,6 @@ void Worker::work(std::uint64_t first_seed, int output) {
     counters_->current_seed = seed;
     run_seed(program_, *runner, seed, *counters_, output);
   }
-  _exit(0);
 }
 
 void Worker::stop() { counters_->stop = true; }
@@ -156,7 +149,7 @@ std::vector<Finding> Worker::poll() {
     last_seed_ = counters_->current_seed;
     seconds_at_last_seed_ = now;
   } else if (now - seconds_at_last_seed_ > patience_seconds) {
-    kill(process_, SIGKILL);
+    process_->kill();
   }
   reap(findings);
   return findings;
@@ -185,19 +178,17 @@ Finding Worker::about_current_seed(std::string_view property, std::string explan
 }
 
 void Worker::reap(std::vector<Finding>& findings) {
-  int status = 0;
-  if (waitpid(process_, &status, WNOHANG) != process_) return;
+  const std::optional<processes::Ending> ending = process_->poll();
+  if (!ending) return;
   read_lines(findings);
   unread_.clear();
-  process_ = 0;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  process_.reset();
+  if (ending->is_success()) return;
+  const bool hung = ending->signal() == SIGKILL;
   findings.push_back(
       hung ? about_current_seed(hang_property,
                                 fmt::format("the run did not end within {} s", patience_seconds))
-           : about_current_seed(crash_property,
-                                fmt::format("the process was killed by signal {}",
-                                            WIFSIGNALED(status) ? WTERMSIG(status) : 0)));
+           : about_current_seed(crash_property, fmt::format("the process {}", ending->describe())));
   if (!counters_->stop) start(counters_->current_seed + options_.jobs);
 }
 

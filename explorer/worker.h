@@ -2,15 +2,15 @@
 // with the campaign, and writes one line per finding.
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "explorer/campaign.h"
+#include "processes/child_process.h"
 
 namespace falafel::explorer {
 
@@ -40,13 +40,13 @@ class Worker {
   // Returns the findings since the last call without waiting. A crash or a hang is also a finding;
   // the worker continues with the next seed.
   std::vector<Finding> poll();
-  bool is_over() const { return process_ == 0; }
+  bool is_over() const { return !process_; }
   void stop();
   const WorkerCounters& counters() const { return *counters_; }
 
  private:
   void start(std::uint64_t first_seed);
-  [[noreturn]] void work(std::uint64_t first_seed, int output);
+  void work(std::uint64_t first_seed, int output);
   void read_lines(std::vector<Finding>& findings);
   void reap(std::vector<Finding>& findings);
   Finding about_current_seed(std::string_view property, std::string explanation) const;
@@ -55,7 +55,7 @@ class Worker {
   const CampaignOptions& options_;
   unsigned index_;
   WorkerCounters* counters_;
-  pid_t process_ = 0;
+  std::optional<processes::ChildProcess> process_;  // empty: it has done its share
   int input_ = -1;
   std::string unread_;
   std::uint64_t last_seed_ = 0;  // the current seed when poll() last saw progress

@@ -36,8 +36,7 @@ fabric::Result<std::shared_ptr<Link>> Link::create(boost::asio::io_context& cont
   if (!is_within(*peer_arena, peer_endpoint)) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
-        fmt::format("the peer's endpoint at offset {} is not within its memory",
-                    peer_endpoint));
+        fmt::format("the peer's endpoint at offset {} is not within its memory", peer_endpoint));
   }
   auto process = process_of(socket);
   if (!process) return tl::unexpected(process.error());

@@ -3,20 +3,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "fabric/shm/process.h"
+#include "processes/child_process.h"
 #include "tests/conformance/harness.h"
 
 namespace falafel::conformance {
@@ -135,7 +134,6 @@ class ProcessesBackend final : public ShmBackend {
   }
 
   void run() override {
-    std::fflush(nullptr);  // prevents the children from printing it again
     for (std::size_t index = 0; index < hosts_.size(); ++index) start(index);
     roster_->complete.store(true);
     const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -144,38 +142,27 @@ class ProcessesBackend final : public ShmBackend {
 
  private:
   void start(std::size_t index) {
-    const pid_t child = ::fork();
-    FALAFEL_ASSERT(child >= 0, "cannot fork: error {}", errno);
-    if (child != 0) {
-      roster_->processes[index].store(child);
-      return;
-    }
-    while (!roster_->complete.load()) std::this_thread::yield();
-    run_host(hosts_[index], *make_process(directory_.path()));
-    std::fflush(nullptr);
-    ::_exit(testing::Test::HasFailure() ? EXIT_FAILURE : EXIT_SUCCESS);
+    children_.emplace_back([this, index] {
+      while (!roster_->complete.load()) std::this_thread::yield();
+      run_host(hosts_[index], *make_process(directory_.path()));
+      return testing::Test::HasFailure() ? EXIT_FAILURE : EXIT_SUCCESS;
+    });
+    roster_->processes[index].store(children_.back().id());
   }
 
   void await(std::size_t index, std::chrono::steady_clock::time_point deadline) {
     const std::string& name = hosts_[index].description.name;
-    const pid_t process = roster_->processes[index].load();
-    int status = 0;
-    while (::waitpid(process, &status, WNOHANG) == 0) {
-      if (std::chrono::steady_clock::now() > deadline) {
-        ADD_FAILURE() << "host " << name << " does not come to its end";
-        ::kill(process, SIGKILL);
-        ::waitpid(process, &status, 0);
-        return;
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    const auto ending = children_[index].wait_for(deadline - std::chrono::steady_clock::now());
+    if (!ending) {
+      ADD_FAILURE() << "host " << name << " does not end";
+      return children_[index].kill();
     }
-    if (roster_->killed[index].load() && WIFSIGNALED(status)) return;
-    EXPECT_TRUE(WIFEXITED(status)) << "host " << name << " ended by signal " << WTERMSIG(status);
-    EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_SUCCESS)
-        << "in host " << name << ", see above";
+    if (roster_->killed[index].load() && ending->signal()) return;
+    EXPECT_TRUE(ending->is_success()) << "host " << name << " " << ending->describe();
   }
 
   Roster* roster_;
+  std::vector<processes::ChildProcess> children_;  // by index of the host
 };
 
 // -------------------------------------------------------------------------------------------------

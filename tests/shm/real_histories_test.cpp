@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,33 +18,19 @@
 #include <stdexcept>
 #include <thread>
 
+#include "processes/child_process.h"
 #include "tests/shm/stress.h"
 
 namespace falafel::shm_test {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Leaves the exit status for a later wait.
-bool has_ended(pid_t process) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == process;
-}
-
-bool ends_within(pid_t process, std::chrono::seconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!has_ended(process)) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(10ms);
-  }
-  return true;
-}
+using processes::ChildProcess;
 
 // Returns false if the server's process ends instead.
-bool comes_up(pid_t server, SharedLog& log) {
+bool comes_up(ChildProcess& server, SharedLog& log) {
   while (!log.flags().server_is_up) {
-    if (has_ended(server)) return false;
+    if (server.poll()) return false;
     std::this_thread::sleep_for(1ms);
   }
   return true;
@@ -60,33 +47,25 @@ class RealHistoriesTest : public testing::Test {
   // Runs the task in a separate process, which exits with status 1 and prints the problems if there
   // are any.
   using Task = std::function<std::vector<std::string>(shm::Process&)>;
-  pid_t start(const Task& task) const {
-    std::fflush(nullptr);
-    const pid_t child = ::fork();
-    EXPECT_GE(child, 0);
-    if (child != 0) return child;
-    std::vector<std::string> problems;
-    {
-      const auto process = make_process(directory_);
-      problems = task(*process);
-    }
-    for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());
-    ::_exit(problems.empty() ? EXIT_SUCCESS : EXIT_FAILURE);
+  ChildProcess start(const Task& task) const {
+    return ChildProcess([&] {
+      const std::vector<std::string> problems = task(*make_process(directory_));
+      for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());
+      return problems.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+    });
   }
-  pid_t start_server(const Stress& stress, SharedLog& log) const {
-    const pid_t server = start([&](shm::Process& process) { return serve(process, stress, log); });
+  ChildProcess start_server(const Stress& stress, SharedLog& log) const {
+    ChildProcess server = start([&](shm::Process& process) { return serve(process, stress, log); });
     if (!comes_up(server, log)) throw std::runtime_error("the server ended before it was up");
     return server;
   }
-  pid_t start_client(const Stress& stress, SharedLog& log, std::uint64_t seed) const {
+  ChildProcess start_client(const Stress& stress, SharedLog& log, std::uint64_t seed) const {
     return start([&, seed](shm::Process& process) { return work(process, stress, log, seed); });
   }
 
-  static void expect_success(pid_t process) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(process, &status, 0), process);
-    EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
-    EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_SUCCESS) << "it said why";
+  static void expect_success(ChildProcess& process) {
+    const processes::Ending ending = process.wait();
+    EXPECT_TRUE(ending.is_success()) << "the process " << ending.describe();
   }
   static void expect_linearizable(SharedLog& log, std::uint64_t least_operations) {
     const checkers::Judgement judgement = judge(log);
@@ -135,12 +114,12 @@ TEST_F(RealHistoriesTest, OfProcesses) {
   stress.operations = FALAFEL_STRESS_OPERATIONS;
   for (std::uint64_t round = 0; round < FALAFEL_STRESS_ROUNDS; ++round) {
     SharedLog log(stress.operations + stress.keys);
-    const pid_t server = start_server(stress, log);
-    std::vector<pid_t> clients;
+    ChildProcess server = start_server(stress, log);
+    std::vector<ChildProcess> clients;
     for (std::uint64_t client = 0; client < 3; ++client) {
       clients.push_back(start_client(stress, log, round * 3 + client));
     }
-    for (const pid_t client : clients) expect_success(client);
+    for (ChildProcess& client : clients) expect_success(client);
     log.flags().clients_are_done.store(true);
     expect_success(server);
     expect_linearizable(log, 3 * stress.operations);
@@ -151,24 +130,22 @@ TEST_F(RealHistoriesTest, OfProcesses) {
 // Clients that run until they are killed or done, and are then replaced.
 class Workforce {
  public:
-  using Start = std::function<pid_t()>;
+  using Start = std::function<ChildProcess()>;
   Workforce(std::size_t size, Start start) : start_(std::move(start)) {
     while (workers_.size() < size) workers_.push_back(start_());
   }
   void kill_one(std::size_t index) {
-    pid_t& worker = workers_[index % workers_.size()];
-    ::kill(worker, SIGKILL);
-    int status = 0;
-    ::waitpid(worker, &status, 0);
-    EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == EXIT_SUCCESS)
-        << "before it was killed";
+    ChildProcess& worker = workers_[index % workers_.size()];
+    worker.kill();
+    const processes::Ending ending = worker.wait();
+    EXPECT_TRUE(ending.signal() || ending.is_success()) << "before it was killed";
     worker = start_();
   }
-  const std::vector<pid_t>& workers() const { return workers_; }
+  std::vector<ChildProcess>& workers() { return workers_; }
 
  private:
   Start start_;
-  std::vector<pid_t> workers_;
+  std::vector<ChildProcess> workers_;
 };
 
 TEST_F(RealHistoriesTest, OfClientsThatAreKilled) {
@@ -181,14 +158,14 @@ TEST_F(RealHistoriesTest, OfClientsThatAreKilled) {
   std::mt19937_64 random(1);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     SharedLog log(stress.operations + stress.keys);
-    const pid_t server = start_server(stress, log);
+    ChildProcess server = start_server(stress, log);
     std::uint64_t seed = round * 1'000;
     Workforce workforce(3, [&] { return start_client(stress, log, ++seed); });
     for (int kill = 0; kill < kills_per_round; ++kill) {
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 15'000));
       workforce.kill_one(random());
     }
-    for (const pid_t client : workforce.workers()) expect_success(client);
+    for (ChildProcess& client : workforce.workers()) expect_success(client);
     log.flags().clients_are_done.store(true);
     expect_success(server);
     expect_linearizable(log, 3 * stress.operations);
@@ -216,12 +193,12 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   stress.operations = 10'000;
   stress.heartbeat_timeout_ns = 60'000'000'000;
   SharedLog log(stress.operations + stress.keys);
-  const pid_t server = start_server(stress, log);
-  const std::vector<pid_t> clients{start_client(stress, log, 1), start_client(stress, log, 2)};
+  ChildProcess server = start_server(stress, log);
+  std::array clients{start_client(stress, log, 1), start_client(stress, log, 2)};
   while (operations_so_far(log) < 1'000) std::this_thread::sleep_for(1ms);
-  ::kill(clients[0], SIGSTOP);
+  clients[0].send_signal(SIGSTOP);
   expect_success(clients[1]);
-  ::kill(clients[0], SIGCONT);
+  clients[0].send_signal(SIGCONT);
   expect_success(clients[0]);
   log.flags().clients_are_done.store(true);
   expect_success(server);
@@ -239,17 +216,15 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
   for (int attempt = 0; attempt < attempts && !HasFailure(); ++attempt) {
     SCOPED_TRACE(attempt);
     SharedLog log(stress.operations + stress.keys);
-    const pid_t server = start_server(stress, log);
-    const std::vector<pid_t> clients{start_client(stress, log, 1), start_client(stress, log, 2)};
+    ChildProcess server = start_server(stress, log);
+    std::array clients{start_client(stress, log, 1), start_client(stress, log, 2)};
     while (clients_that_did(10, log) < clients.size()) std::this_thread::sleep_for(1ms);
-    ::kill(clients[0], SIGSTOP);
-    EXPECT_TRUE(ends_within(clients[1], 20s)) << "the other one does not go on";
+    clients[0].send_signal(SIGSTOP);
+    EXPECT_TRUE(clients[1].wait_for(20s)) << "the other one does not go on";
     std::this_thread::sleep_for(1s);
-    ::kill(clients[0], SIGCONT);
+    clients[0].send_signal(SIGCONT);
     expect_success(clients[1]);
-    int status = 0;
-    ::waitpid(clients[0], &status, 0);
-    EXPECT_EQ(WEXITSTATUS(status), EXIT_FAILURE) << "it was disconnected";
+    EXPECT_EQ(clients[0].wait().exit_status(), EXIT_FAILURE) << "it was disconnected";
     log.flags().clients_are_done.store(true);
     expect_success(server);
     expect_linearizable(log, stress.operations);
@@ -260,10 +235,10 @@ using Clock = std::chrono::steady_clock;
 
 // Measures how long a client that keeps sending requests takes to detect that the server was
 // killed.
-Clock::duration time_to_disconnection(engine::Client& client, pid_t server) {
+Clock::duration time_to_disconnection(engine::Client& client, ChildProcess& server) {
   const std::array<std::byte, 1> key{std::byte{1}};
   EXPECT_EQ(client.set(key, key).answer, engine::Answer::stored);
-  ::kill(server, SIGKILL);
+  server.kill();
   const auto killed = Clock::now();
   while (client.get(key).answer != engine::Answer::disconnected && Clock::now() - killed < 30s) {
   }
@@ -278,18 +253,18 @@ TEST_F(RealHistoriesTest, OfAServerThatIsStopped) {
   Stress stress = small_store();
   stress.heartbeat_timeout_ns = 1'000'000'000;
   SharedLog log(100);
-  const pid_t server = start_server(stress, log);
+  ChildProcess server = start_server(stress, log);
   const auto process = make_process(directory_);
   const auto host = process->create_host("client").value();
   host->run_program([&] {
     auto client = engine::Client::connect(*host, {.host = "server", .service = 7}, {}).value();
     const std::array<std::byte, 1> key{std::byte{1}};
     ASSERT_EQ(client->set(key, key).answer, engine::Answer::stored);
-    ::kill(server, SIGSTOP);
+    server.send_signal(SIGSTOP);
     const auto stopped = Clock::now();
     const std::jthread resume([&] {
       std::this_thread::sleep_for(stop);
-      ::kill(server, SIGCONT);
+      server.send_signal(SIGCONT);
     });
     Clock::duration longest{};
     while (Clock::now() - stopped < stop) {
@@ -314,8 +289,8 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
   const Stress stress = small_store();
   SharedLog first(100);
   SharedLog second(100);
-  const pid_t server = start_server(stress, first);
-  const pid_t successor = start([&](shm::Process& process) {
+  ChildProcess server = start_server(stress, first);
+  ChildProcess successor = start([&](shm::Process& process) {
     while (!second.flags().server_may_start) std::this_thread::sleep_for(1ms);
     return serve(process, stress, second);
   });
@@ -331,7 +306,7 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
       EXPECT_LT(duration, 10s);
       EXPECT_EQ(engine::Client::connect(*host, address, {}).error().code,
                 fabric::ErrorCode::unreachable);
-      EXPECT_TRUE(ends_within(server, 60s));
+      EXPECT_TRUE(server.wait_for(60s));
       second.flags().server_may_start.store(true);
       ASSERT_TRUE(comes_up(successor, second));
       client = engine::Client::connect(*host, address, {}).value();
@@ -343,8 +318,6 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
   }
   second.flags().clients_are_done.store(true);
   expect_success(successor);
-  int status = 0;
-  ::waitpid(server, &status, 0);
 }
 
 // Accepts one connection, reads its request, and ends.

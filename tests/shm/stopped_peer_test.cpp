@@ -10,8 +10,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -21,12 +23,14 @@
 #include "fabric/shm/handshake.h"
 #include "fabric/shm/process.h"
 #include "fabric/shm/socket.h"
+#include "processes/child_process.h"
 
 namespace falafel::shm_test {
 namespace {
 
 using namespace std::chrono_literals;
 using fabric::Access;
+using processes::ChildProcess;
 
 constexpr std::uint16_t service = 7;
 constexpr std::uint64_t mebibyte = 1 << 20;
@@ -119,10 +123,7 @@ class StoppedPeerTest : public testing::Test {
     directory_ = ::mkdtemp(name.data());
   }
   ~StoppedPeerTest() override {
-    for (const pid_t process : processes_) {
-      ::kill(process, SIGKILL);
-      ::waitpid(process, nullptr, 0);
-    }
+    processes_.clear();
     std::filesystem::remove_all(directory_);
   }
 
@@ -131,22 +132,15 @@ class StoppedPeerTest : public testing::Test {
         .value();
   }
   // Starts a separate process; this process has no threads at that time.
-  pid_t start(const std::function<void()>& task) {
-    const pid_t child = ::fork();
-    if (child == 0) {
+  ChildProcess& start(const std::function<void()>& task) {
+    const auto run = [&] {
       task();
-      ::_exit(EXIT_SUCCESS);
-    }
-    processes_.push_back(child);
-    return child;
-  }
-  void end(pid_t process) {
-    ::kill(process, SIGKILL);
-    ::waitpid(process, nullptr, 0);
-    std::erase(processes_, process);
+      return EXIT_SUCCESS;
+    };
+    return *processes_.emplace_back(std::make_unique<ChildProcess>(run));
   }
   // Starts a process that calls `wait`, connects as soon as there is a listener, and runs `body`.
-  pid_t start_requester(
+  ChildProcess& start_requester(
       const std::function<void(Party&, std::uint32_t)>& body,
       const std::function<void()>& wait = [] {}) {
     return start([this, body, wait] {
@@ -175,7 +169,7 @@ class StoppedPeerTest : public testing::Test {
   }
 
   std::filesystem::path directory_;
-  std::vector<pid_t> processes_;
+  std::vector<std::unique_ptr<ChildProcess>> processes_;  // still running
 };
 
 // Spends most of the time in the middle of a copy.
@@ -195,10 +189,10 @@ class StoppedPeerTest : public testing::Test {
 
 // Fences a peer that is stopped in the middle of a copy; returns false if it was stopped between
 // two copies.
-bool is_stopped_in_a_copy(Responder& responder, pid_t peer, Signals& begun) {
+bool is_stopped_in_a_copy(Responder& responder, ChildProcess& peer, Signals& begun) {
   begun.await(1);
-  ::kill(peer, SIGSTOP);
-  ::waitpid(peer, nullptr, WUNTRACED);
+  peer.send_signal(SIGSTOP);
+  ::waitpid(peer.id(), nullptr, WUNTRACED);
   responder.queue_pair->move_to_error();
   return !responder.next_completion(second_ns / 10).has_value();
 }
@@ -207,7 +201,7 @@ TEST_F(StoppedPeerTest, InACopyKeepsThatMemoryAndNoOther) {
   bool was_in_a_copy = false;
   for (int attempt = 0; attempt < 20 && !was_in_a_copy; ++attempt) {
     Signals begun;
-    const pid_t peer = start_requester(
+    ChildProcess& peer = start_requester(
         [&](Party& party, std::uint32_t remote_key) { write_for_ever(party, remote_key, begun); });
     respond([&](Responder& responder) {
       responder.accept();
@@ -223,22 +217,26 @@ TEST_F(StoppedPeerTest, InACopyKeepsThatMemoryAndNoOther) {
         EXPECT_FALSE(begin <= in_reach && in_reach < begin + memory_limit_bytes / 2);
       }
     });
-    end(peer);
+    peer.kill();
+    peer.wait();
   }
   EXPECT_TRUE(was_in_a_copy);
 }
 
 TEST_F(StoppedPeerTest, ThatIsKilledIsMissedAlthoughAChildHasItsSocket) {
   Signals ready;
-  const pid_t peer = start_requester([&](Party&, std::uint32_t) {
-    const pid_t child = ::fork();
-    if (child > 0) ready.count().store(child);
+  ChildProcess& peer = start_requester([&](Party&, std::uint32_t) {
+    const ChildProcess child([]() -> int {
+      for (;;) ::pause();
+    });
+    ready.count().store(child.id());
     for (;;) ::pause();
   });
   respond([&](Responder& responder) {
     responder.accept();
     ready.await(1);
-    end(peer);
+    peer.kill();
+    peer.wait();
     const auto completion = responder.next_completion(20 * second_ns);
     ASSERT_TRUE(completion.has_value()) << "its end is not noticed";
     EXPECT_EQ(completion->status, fabric::CompletionStatus::flushed);
@@ -276,7 +274,7 @@ TEST_F(StoppedPeerTest, InTheMiddleOfConnectingKeepsNobodyOut) {
         for (;;) ::pause();
       },
       [&] { silent.await(1); });
-  const pid_t responder = start([&] {
+  ChildProcess& responder = start([&] {
     const rlimit few{.rlim_cur = 100, .rlim_max = 100};
     ::setrlimit(RLIMIT_NOFILE, &few);
     respond([&](Responder& party) {
@@ -287,7 +285,7 @@ TEST_F(StoppedPeerTest, InTheMiddleOfConnectingKeepsNobodyOut) {
   for (int count = 0; count < 200 && silent.count() < 2; ++count)
     std::this_thread::sleep_for(100ms);
   EXPECT_EQ(silent.count(), 2);
-  EXPECT_EQ(::waitpid(responder, nullptr, WNOHANG), 0) << "it has ended";
+  EXPECT_FALSE(responder.poll()) << "it has ended";
 }
 
 // Callers that break the rules

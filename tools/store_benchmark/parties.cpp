@@ -1,11 +1,8 @@
 #include "tools/store_benchmark/parties.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 
 #include "fabric/assert.h"
@@ -25,40 +22,29 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 void ChildProcesses::start(std::string name, const std::function<void()>& body) {
-  const pid_t parent = getpid();
-  const pid_t process = fork();
-  FALAFEL_ASSERT(process >= 0, "cannot fork a process for {}", name);
-  if (process > 0) {
-    children_.push_back({.name = std::move(name), .process = process});
-    return;
-  }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent has already ended
-  body();
-  _exit(0);
+  const auto run = [&] {
+    body();
+    return 0;
+  };
+  children_.push_back({.name = std::move(name),
+                       .process = processes::ChildProcess(run, {.dies_with_parent = true})});
 }
 
 std::optional<std::string> ChildProcesses::find_dead() {
   for (auto child = children_.begin(); child != children_.end(); ++child) {
-    int status = 0;
-    if (waitpid(child->process, &status, WNOHANG) != child->process) continue;
+    const std::optional<processes::Ending> ending = child->process.poll();
+    if (!ending) continue;
     const std::string name = child->name;
     children_.erase(child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) return find_dead();
-    return WIFSIGNALED(status) ? fmt::format("{} was killed by signal {}", name, WTERMSIG(status))
-                               : fmt::format("{} exited with status {}", name, WEXITSTATUS(status));
+    if (ending->is_success()) return find_dead();
+    return fmt::format("{} {}", name, ending->describe());
   }
   return std::nullopt;
 }
 
 void ChildProcesses::wait_for_all() {
-  for (const Child& child : children_) waitpid(child.process, nullptr, 0);
+  for (Child& child : children_) child.process.wait();
   children_.clear();
-}
-
-ChildProcesses::~ChildProcesses() {
-  for (const Child& child : children_) kill(child.process, SIGKILL);
-  wait_for_all();
 }
 
 }  // namespace falafel::store_benchmark

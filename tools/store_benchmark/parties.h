@@ -1,13 +1,13 @@
 // Runs the programs of a benchmark's parties concurrently, in processes or in threads.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "processes/child_process.h"
 
 namespace falafel::store_benchmark {
 
@@ -24,15 +24,9 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// Child processes that end no later than this one.
+// Named child processes that end no later than this one and no later than this object.
 class ChildProcesses {
  public:
-  ChildProcesses() = default;
-  // Kills processes that are still running.
-  ~ChildProcesses();
-  ChildProcesses(const ChildProcesses&) = delete;
-  ChildProcesses& operator=(const ChildProcesses&) = delete;
-
   // The process ends when `body` returns. The calling process must not have threads.
   void start(std::string name, const std::function<void()>& body);
   // Returns the name and fate of a process that ended abnormally.
@@ -42,7 +36,7 @@ class ChildProcesses {
  private:
   struct Child {
     std::string name;
-    pid_t process;
+    processes::ChildProcess process;
   };
   std::vector<Child> children_;
 };
