@@ -71,7 +71,7 @@ OptionDescription fault_rate(FaultKind kind, std::string_view effect, std::strin
   const auto index = static_cast<std::size_t>(kind);
   return number_option(
       fmt::format("fault_rate.{}", to_string(kind)),
-      fmt::format("{}: about once in so many {}; 0: never", effect, unit),
+      fmt::format("{}, about once every N {}; 0: never", effect, unit),
       {0, most_steps}, [index](auto& options) -> auto& { return options.fault_rates[index]; });
 }
 
@@ -128,17 +128,18 @@ OptionDescription later(OptionDescription option) {
 
 void add_scheduling(std::vector<OptionDescription>& table) {
   table.push_back(selection<StrategyKind>(
-      "strategy", "who moves next: anyone, or by priorities that rarely change",
+      "strategy", "how to pick the next actor: at random, or by priorities that rarely change",
       &SimulationOptions::strategy,
       {{"random", StrategyKind::random}, {"pct", StrategyKind::pct}}));
-  table.push_back(number("pct_depth", "strategy pct: changes of priority, plus one", {1, 100},
-                         &SimulationOptions::pct_depth));
-  table.push_back(number("pct_steps",
-                         "strategy pct: the scheduling decisions that the changes are spread over",
-                         {1, most_steps}, &SimulationOptions::pct_steps));
-  table.push_back(number("step_limit", "a run that takes more steps is given up", {1, most_steps},
-                         &SimulationOptions::step_limit));
-  table.push_back(number("step_duration_ns", "how far the clock moves with each step",
+  table.push_back(number("pct_depth", "strategy pct: the number of priority changes, plus one",
+                         {1, 100}, &SimulationOptions::pct_depth));
+  table.push_back(number(
+      "pct_steps", "strategy pct: the number of scheduling decisions among which the changes occur",
+      {1, most_steps}, &SimulationOptions::pct_steps));
+  table.push_back(number("step_limit",
+                         "a run that takes more steps ends with the outcome step_limit",
+                         {1, most_steps}, &SimulationOptions::step_limit));
+  table.push_back(number("step_duration_ns", "how far the clock advances with each step",
                          {1, longest_step_ns}, &SimulationOptions::step_duration_ns));
 }
 
@@ -146,56 +147,60 @@ void add_faults(std::vector<OptionDescription>& table) {
   const auto add = [&table](FaultKind kind, std::string_view effect, std::string_view unit) {
     table.push_back(fault_rate(kind, effect, unit));
   };
-  add(FaultKind::client_crash, "a client's host dies; what it had sent may still land", "steps");
-  add(FaultKind::client_pause, "a client's fibers stand still, its device goes on", "steps");
-  add(FaultKind::queue_pair_error, "a connection breaks; work in flight is in doubt", "steps");
-  add(FaultKind::unreliable_loss, "a packet on UC or UD is lost", "packets");
-  add(FaultKind::datagram_reordering, "a datagram is overtaken by later ones", "messages");
-  add(FaultKind::message_delay, "a queue pair with a SEND in flight stands still", "steps");
-  add(FaultKind::late_packets, "a queue pair with a READ, WRITE or atomic in flight stands still",
+  add(FaultKind::client_crash, "a client's host dies and its sent requests may still land",
       "steps");
-  add(FaultKind::server_stall, "a server's fibers stand still, its device goes on", "steps");
-  add(FaultKind::server_restart, "a server's host dies and comes back empty", "steps");
+  add(FaultKind::client_pause, "a client's fibers pause while its device continues", "steps");
+  add(FaultKind::queue_pair_error, "a connection breaks and leaves requests in flight in doubt",
+      "steps");
+  add(FaultKind::unreliable_loss, "a packet on UC or UD is lost", "packets");
+  add(FaultKind::datagram_reordering, "later datagrams overtake a datagram", "messages");
+  add(FaultKind::message_delay, "a queue pair with a SEND in flight stalls", "steps");
+  add(FaultKind::late_packets, "a queue pair with a READ, WRITE or atomic in flight stalls",
+      "steps");
+  add(FaultKind::server_stall, "a server's fibers pause while its device continues", "steps");
+  add(FaultKind::server_restart, "a server's host dies and restarts empty", "steps");
   add(FaultKind::latency_spike, "everything in flight is slower than the next timer", "steps");
   const auto add_later = [&table](FaultKind kind, std::string_view effect, std::string_view unit) {
     table.push_back(later(fault_rate(kind, effect, unit)));
   };
-  add_later(FaultKind::client_stop, "a client's fibers stand still for good, its device goes on",
+  add_later(FaultKind::client_stop, "a client's fibers stop permanently while its device continues",
             "steps");
-  add_later(FaultKind::server_stop, "a server's fibers stand still for good, its device goes on",
+  add_later(FaultKind::server_stop, "a server's fibers stop permanently while its device continues",
             "steps");
-  add_later(FaultKind::registration_failure, "a registration of memory is refused: out of memory",
+  add_later(FaultKind::registration_failure, "a memory registration fails with `out_of_memory`",
             "registrations");
 
   table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
                          &SimulationOptions::last_fault_step));
-  table.push_back(number("longest_stall_ns", "the longest that a pause or delay lasts",
+  table.push_back(number("longest_stall_ns", "the longest duration of a pause or delay",
                          {1, one_hour_ns}, &SimulationOptions::longest_stall_ns));
 }
 
 void add_device(std::vector<OptionDescription>& table) {
   table.push_back(selection<Granularity>(
-      "granularity", "what a transfer moves whole; byte is weaker than the fabric's contract",
+      "granularity",
+      "the unit that a transfer never tears; byte is weaker than the fabric contract",
       &SimulationOptions::granularity,
       {{"byte", Granularity::byte}, {"word", Granularity::word}, {"packet", Granularity::packet}}));
-  table.push_back(flag("address_order", "transfers move in ascending order of addresses",
+  table.push_back(flag("address_order", "transfers move data in ascending address order",
                        &SimulationOptions::address_order));
   table.push_back(flag("failing_cas_writes_back",
                        "a CAS that does not match writes the old word again",
                        &SimulationOptions::failing_cas_writes_back));
   table.push_back(flag("processor_preemption",
-                       "traffic may come between two accesses of the processor",
+                       "other actors may step between two accesses of the processor",
                        &SimulationOptions::processor_preemption));
   table.push_back(
       later(flag("late_visibility", "the responder's processor may see words of a WRITE late",
                  &SimulationOptions::late_visibility)));
-  table.push_back(later(flag("failure_before_landing",
-                             "the first request to fail may complete while data of the peer lands",
-                             &SimulationOptions::failure_before_landing)));
+  table.push_back(
+      later(flag("failure_before_landing",
+                 "the first request to fail may complete while data of the peer is still landing",
+                 &SimulationOptions::failure_before_landing)));
   using fabric::AtomicCapability;
   table.push_back(selection<AtomicCapability>(
       "atomic_capability",
-      "what atomics are atomic against: absent, the device's atomics, the processors too",
+      "none: no atomics; device: atomics of the device exclude each other; global: processors too",
       &SimulationOptions::atomic_capability,
       {{"none", AtomicCapability::none},
        {"device", AtomicCapability::device},
@@ -209,7 +214,7 @@ void add_device(std::vector<OptionDescription>& table) {
   table.push_back(number("max_inline_bytes", "the most data in an inline request", {0, 4096},
                          &SimulationOptions::max_inline_bytes));
   table.push_back(number("max_outstanding_reads_and_atomics",
-                         "READs and atomics of a queue pair under way at once", {1, 255},
+                         "the most READs and atomics in flight on a queue pair", {1, 255},
                          &SimulationOptions::max_outstanding_reads_and_atomics));
 }
 
