@@ -1,7 +1,6 @@
 #include "fabric/sim/device.h"
 
 #include "fabric/posting_rules.h"
-#include "fabric/sim/as_own.h"
 #include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
@@ -50,9 +49,9 @@ Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) 
   const auto refuse = [](std::string why) {
     return make_error(ErrorCode::invalid_argument, std::move(why));
   };
-  auto* domain = as_own<ProtectionDomainHandle>(options.protection_domain);
-  auto* sends = as_own<CompletionQueueHandle>(options.send_completions);
-  auto* receives = as_own<CompletionQueueHandle>(options.receive_completions);
+  auto* domain = dynamic_cast<ProtectionDomainHandle*>(options.protection_domain);
+  auto* sends = dynamic_cast<CompletionQueueHandle*>(options.send_completions);
+  auto* receives = dynamic_cast<CompletionQueueHandle*>(options.receive_completions);
   if (domain == nullptr || &domain->host() != &host_) {
     return refuse("protection_domain: null, or of another host");
   }

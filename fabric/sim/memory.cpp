@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "fabric/posting_rules.h"
-#include "fabric/sim/as_own.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/world.h"
@@ -210,7 +209,7 @@ std::size_t RegionTable::count_valid(const HostCore& host) const {
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
-  BlockCore* const core = as_own<BlockCore>(block.get());
+  BlockCore* const core = dynamic_cast<BlockCore*>(block.get());
   if (core == nullptr) {
     return make_error(
         ErrorCode::invalid_argument,

@@ -22,7 +22,7 @@ class Ring {
   }
 
  private:
-  [[gnu::cold]] void grow(std::uint64_t first, std::uint64_t end, std::uint64_t count) {
+  void grow(std::uint64_t first, std::uint64_t end, std::uint64_t count) {
     const std::uint64_t size = std::bit_ceil(end - first + count);
     auto places = std::make_unique<Element[]>(size);
     for (std::uint64_t index = first; index < end; ++index) {

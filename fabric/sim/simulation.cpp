@@ -52,7 +52,6 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
              fabric::FiberStackPool& stack_pool, TraceObserver* observer)
     : options(run_options),
       strategy(run_strategy),
-      random_walk(dynamic_cast<RandomStrategy*>(&run_strategy)),
       stacks(stack_pool),
       trace(observer) {
   if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);

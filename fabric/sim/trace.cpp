@@ -50,7 +50,11 @@ void Trace::mix_data(std::span<const std::byte> data) {
   hash_ = hash;
 }
 
-void Trace::report(const TraceEvent& event) { observer_->observe(event); }
+void Trace::report(TraceEvent event) {
+  event.step = step_;
+  event.time_ns = time_ns_;
+  observer_->observe(event);
+}
 
 void TraceLog::observe(const TraceEvent& event) {
   entries_.push_back({event, {event.data.begin(), event.data.end()}});

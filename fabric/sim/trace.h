@@ -129,23 +129,7 @@ class Trace {
 
   // To observers alone: it changes nothing, and is no part of the hash.
   void show(const TraceEvent& event) {
-    if ((observed_kinds_ & event_kinds({event.kind})) != 0) [[unlikely]] {
-      // Member by member: an event that nobody observes is never in memory.
-      report({.kind = event.kind,
-              .detail = event.detail,
-              .subject = event.subject,
-              .request = event.request,
-              .offset = event.offset,
-              .word = event.word,
-              .previous_word = event.previous_word,
-              .data = event.data,
-              .posted = event.posted,
-              .block = event.block,
-              .replaced_word = event.replaced_word,
-              .place = event.place,
-              .step = step_,
-              .time_ns = time_ns_});
-    }
+    if ((observed_kinds_ & event_kinds({event.kind})) != 0) report(event);
   }
 
   void introduce(const Subject& subject) const {
@@ -182,7 +166,7 @@ class Trace {
     if (!event.data.empty()) mix_data(event.data);
   }
   void mix_data(std::span<const std::byte> data);
-  [[gnu::cold]] void report(const TraceEvent& event);
+  void report(TraceEvent event);
 
   TraceObserver* observer_;
   EventKinds observed_kinds_;

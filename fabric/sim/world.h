@@ -18,7 +18,6 @@
 #include "fabric/sim/options/options.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies/random_strategy.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
 
@@ -61,7 +60,6 @@ struct World {
 
   std::uint64_t choose(ChoiceKind kind, std::uint64_t bound) {
     if (bound == 1) return 0;
-    if (random_walk != nullptr) return random_walk->below(bound);
     const std::uint64_t value = strategy.choose({kind, bound, trace.step(), trace.hash()});
     FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
     return value;
@@ -70,7 +68,6 @@ struct World {
   std::size_t choose_actor() {
     const std::size_t movable = ready.size();
     if (movable == 1) return 0;
-    if (random_walk != nullptr) return random_walk->below(movable);
     const std::size_t chosen =
         strategy.schedule({ChoiceKind::schedule, movable, trace.step(), trace.hash()}, ready.ids());
     FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
@@ -110,7 +107,6 @@ struct World {
 
   const SimulationOptions options;
   Strategy& strategy;
-  RandomStrategy* const random_walk;  // the same or null: most runs ask it, without virtual calls
   fabric::FiberStackPool& stacks;
   Trace trace;
 

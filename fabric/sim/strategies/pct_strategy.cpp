@@ -39,8 +39,7 @@ std::uint64_t PctStrategy::schedule(const ChoicePoint& /*point*/, std::span<cons
 
 std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) {
   const ActorId last = std::ranges::max(actors);
-  if (last >= priorities_.size()) [[unlikely]]
-    draw_priorities_until(last);
+  if (last >= priorities_.size()) draw_priorities_until(last);
   std::size_t highest = 0;
   for (std::size_t index = 1; index < actors.size(); ++index) {
     if (priorities_[actors[index]] > priorities_[actors[highest]]) highest = index;

@@ -13,12 +13,12 @@ class RandomStrategy final : public Strategy {
  public:
   explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t choose(const ChoicePoint& point) override { return below(point.bound); }
-  std::uint64_t schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) override {
-    return below(actors.size());
+  std::uint64_t choose(const ChoicePoint& point) override {
+    return random_.below(point.bound);
   }
-  // The answer to any question with this bound.
-  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
+  std::uint64_t schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) override {
+    return random_.below(actors.size());
+  }
 
  private:
   fabric::RandomGenerator random_;
