@@ -13,10 +13,10 @@ using fabric::Opcode;
 
 namespace {
 
-// Something may come between the read and the write of about one atomic in so many.
+// About one atomic in so many has a gap.
 constexpr std::uint64_t gap_rate = 8;
 
-// The word that the atomic leaves behind.
+// The word that the atomic writes.
 std::uint64_t new_word(const Request& request) {
   const fabric::WorkRequest& work = request.work;
   if (work.opcode == Opcode::fetch_and_add) return request.old_word + work.swap_or_add;
@@ -65,6 +65,8 @@ void Atomics::progress(Request& request) {
 }
 
 void Atomics::finish(Request& request) {
+  FALAFEL_ASSERT(!request.is_answered() && request.target != nullptr,
+                 "atomic {} writes in state {}", request.work.id, to_string(request.state));
   World& world = connection_.world();
   const std::uint64_t word = new_word(request);
   world.trace.record({.kind = EventKind::atomic_written,

@@ -1,5 +1,6 @@
-// Atomics on their way: each reads its word and then writes it. A choice decides whether there is a gap between
-// the two, in which any other actor may move; the device lets no other of its atomics into the gap.
+// The steps of atomics. An atomic reads its word and then writes it. A choice decides whether there
+// is a gap between the two, in which other actors may step. Another atomic of the same device on
+// the word ends the gap first.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ class Atomics {
       : connection_(connection), failure_(failure), queue_pair_(queue_pair) {}
 
   void progress(Request& request);
-  // The write of the atomic, and its answer.
+  // Writes the word and answers the atomic.
   void finish(Request& request);
 
  private:

@@ -34,9 +34,9 @@ std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destinat
   return taken;
 }
 
-// A step of the queue pair that was posted to last, as if the fiber had given way and the strategy had picked
-// that: switching between fibers is the dearest part of a round trip. Not beyond the last step, or a fiber
-// that never gives way would run for ever.
+// A step of the queue pair that was posted to last, as if the fiber had given way and the strategy
+// had picked that: switching between fibers is the dearest part of a round trip. Not beyond the
+// last step, or a fiber that never gives way would run for ever.
 void CompletionQueueCore::give_head_start() {
   QueuePairCore* queue_pair = std::exchange(posted_last_, nullptr);
   if (queue_pair == nullptr || !world_.ready.contains(*queue_pair)) return;
@@ -48,7 +48,7 @@ void CompletionQueueCore::give_head_start() {
 
 bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   if (first_ == end_) give_head_start();
-  // Another fiber may have polled what woke this one.
+  // Another fiber may have polled the completion that woke this one.
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();
     fiber.wait(&waiters_, deadline_ns, "a completion");
@@ -58,6 +58,8 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
 }
 
 void CompletionQueueCore::release(const QueuePairCore& queue_pair, std::uint32_t entries) {
+  FALAFEL_ASSERT(entries <= reserved_, "{} entries are given back of {} reserved", entries,
+                 reserved_);
   reserved_ -= entries;
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {

@@ -1,5 +1,5 @@
-// Completion queues of the simulator: a ring that cannot overflow, because what may end up in it was
-// reserved when the queue pairs were attached.
+// Completion queues of the simulator. A queue cannot overflow, because attaching a queue pair
+// reserves entries for all of its requests.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct World;
 
 inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
 
-// Which of the peer's WRITEs the processor sees by the status of a completion alone: at a flush all have landed.
+// Which WRITEs of the peer the processor sees because of the status alone: before a flush, all have
+// landed.
 constexpr std::uint64_t shown_by(fabric::CompletionStatus status) {
   return status == fabric::CompletionStatus::flushed ? all_places : 0;
 }
@@ -25,8 +26,8 @@ class CompletionQueueCore {
  public:
   CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity);
 
-  // `retires`: how many requests of its queue are done with once it has been polled. `shows_before`: which
-  // WRITEs of the peer the processor sees then, those before this place in the peer's send queue.
+  // When the completion is polled, it gives back `retires` places of its queue, and the processor
+  // sees the WRITEs before the place `shows_before` in the peer's send queue.
   struct Entry {
     fabric::WorkCompletion completion;
     QueuePairCore* queue_pair = nullptr;
@@ -35,8 +36,12 @@ class CompletionQueueCore {
   };
 
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
-  void reserve(std::uint32_t entries) { reserved_ += entries; }
-  // Gives back what a closed queue pair had reserved, and drops its completions.
+  void reserve(std::uint32_t entries) {
+    FALAFEL_ASSERT(entries <= unreserved(), "{} entries are reserved of {} that are free", entries,
+                   unreserved());
+    reserved_ += entries;
+  }
+  // Gives back the entries that a closed queue pair had reserved, and drops its completions.
   void release(const QueuePairCore& queue_pair, std::uint32_t entries);
 
   // `queue_pair` has requests whose completions come here.

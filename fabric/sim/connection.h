@@ -1,5 +1,5 @@
-// One side of a connection: its state, its peer, and what both mean for requests on their way to the peer.
-// A datagram queue pair has a side too, without a peer.
+// One side of a connection: its state, its peer, and what the states of both mean for requests to
+// the peer. The side of a datagram queue pair has no peer.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Connection {
  public:
   enum class State : std::uint8_t { connecting, ready, error, closed };
 
-  // `timed_out` is called when the acknowledge timeout of the oldest request has passed.
+  // Calls `timed_out` when the acknowledge timeout of the oldest request has passed.
   Connection(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
              const fabric::QueuePairOptions& options, std::function<void()> timed_out);
 
@@ -38,26 +38,26 @@ class Connection {
 
   State state() const { return state_; }
   bool is_ready() const { return state_ == State::ready; }
-  // In error or closed: nobody on this side learns of its requests any more, beyond their failure.
+  // In error or closed: requests may still take effect, but none succeeds for the program.
   bool is_dead() const { return state_ >= State::error; }
   void change_state(State state);
 
   QueuePairCore* peer() const { return peer_; }
   void set_peer(QueuePairCore& peer);
-  // The peer as the responder to requests of this side; there is a peer.
+  // The peer in the role of the responder. Requires a peer.
   Responder& responder() const;
 
   bool responder_admits() const { return is_datagram() || peer_state_is(State::ready); }
-  // No packet will be admitted again. (A peer that is still connecting will admit some.)
+  // No packet will ever be admitted again. A peer that is still connecting will admit packets
+  // later.
   bool responder_is_lost() const;
 
-  // Starts or stops the acknowledge timeout. It runs while this side expects an answer from a responder that is
-  // lost: as long as the responder lives, retransmission hides every delay.
+  // Starts or stops the acknowledge timeout. It runs while this side expects an answer and the
+  // responder is lost. As long as the responder is alive, retransmission hides every delay.
   void watch_responder(bool expects_answer);
   void stop_watching();
 
-  // The peer's processor sees from now on what WRITEs of this side changed, those before that place in the send
-  // queue.
+  // From now on, the peer's processor sees the WRITEs before that place in this side's send queue.
   void show_writes_before(std::uint64_t place) const;
 
   // Records what happened to a request of this side.

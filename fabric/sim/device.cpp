@@ -29,6 +29,7 @@ DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host
 }
 
 void DeviceCore::release(const std::byte* word) {
+  FALAFEL_ASSERT(holder_of(word) != nullptr, "an atomic releases a word that it does not hold");
   std::erase_if(held_words_, [word](const HeldWord& held) { return held.word == word; });
 }
 

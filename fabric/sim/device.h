@@ -1,5 +1,5 @@
-// A simulated RDMA device: its limits, the words its atomics hold, and the making of everything that
-// belongs to it.
+// A simulated RDMA device: its limits, the words that its atomics hold, and the factories of its
+// objects.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,10 @@ class DeviceCore final : public fabric::Device {
 
   fabric::Result<QueuePairCore*> create_queue_pair(const fabric::QueuePairOptions& options);
 
-  // Words between the read and the write of an atomic. The device finishes that atomic before it starts
-  // another one on the word; nobody else takes notice.
+  // An atomic holds its word between its read and its write. The device finishes that atomic before
+  // it starts another one on the word; other accesses ignore the hold.
   void hold(const std::byte* word, QueuePairCore& holder) {
+    FALAFEL_ASSERT(holder_of(word) == nullptr, "two atomics of one device hold a word");
     held_words_.push_back({word, &holder});
   }
   void release(const std::byte* word);

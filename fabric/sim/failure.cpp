@@ -13,7 +13,7 @@ void Failure::drop(Request& request) {
   cut_short(request);
 }
 
-// Nothing more of the request arrives; what has arrived still lands.
+// No further packet of the request arrives. Packets that have arrived still land.
 void Failure::cut_short(Request& request) {
   const bool has_arrived = request.is_write() && request.state == RequestState::moving;
   if (has_arrived) request.placement.truncate();
@@ -43,7 +43,7 @@ bool Failure::defer_refusal(Request& request) const {
   return true;
 }
 
-// The request had left this side, and nobody knows how far it came. A READ brings nothing any more.
+// Whether the request left this side and may still take effect. The data of a READ has no use.
 bool Failure::is_in_doubt(const Request& request, std::uint64_t end_of_issued) const {
   return request.place < end_of_issued && !request.is_read() &&
          (!request.has_started() || request.state == RequestState::moving);
@@ -81,7 +81,7 @@ void Failure::drop_orphan(Request& request) {
   drop(request);
 }
 
-// Of the packets that have not arrived some still do; a WRITE lands in part.
+// Some packets of a WRITE still arrive, and the others are lost.
 void Failure::carry_on_in_part(Request& request) {
   World& world = connection_.world();
   const std::uint64_t mtu_bytes = world.options.mtu_bytes;

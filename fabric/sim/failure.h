@@ -1,7 +1,8 @@
-// How requests end without success, and what a failed queue pair leaves in the network.
+// Requests that end without success, and the requests that a failed queue pair leaves in the
+// network.
 //
-// Requests that are under way when their queue pair fails become orphans: they may still take effect, but nobody
-// is notified. A choice decides which of them the network still carries on.
+// Requests in flight when their queue pair fails become orphans: they may still take effect, but
+// the program is not notified. A choice decides which of them the network still delivers.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ class Failure {
   Failure(const Connection& connection, SendQueue& queue, Ordering& ordering)
       : connection_(connection), queue_(queue), ordering_(ordering) {}
 
-  // The request has no further effect and no answer.
+  // Ends the request: it has no further effect and no answer.
   void drop(Request& request);
-  // The responder refuses the request. On RC both sides fail, once the earlier requests have been answered; on UC
-  // and UD the request is dropped.
+  // Ends the request because the responder refuses it. On RC, both sides fail after the earlier
+  // requests have been answered. On UC and UD, the request is dropped.
   void refuse(Request& request, fabric::CompletionStatus status);
   // Defers the refusal if an earlier request has no answer yet; returns whether it did.
   bool defer_refusal(Request& request) const;
-  // This side gives up: decides what becomes of its requests. The network carries a prefix of them on, the last
-  // of these perhaps in part; the others never left.
+  // Decides what happens to the requests of this side, which is about to fail. The network delivers
+  // a prefix of them, and possibly a part of the next one. The others are dropped.
   void leave_orphans();
 
  private:

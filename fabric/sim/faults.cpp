@@ -82,7 +82,7 @@ bool FaultInjector::strike(FaultKind kind) {
   return false;
 }
 
-// From one step to the longest stall, all orders of magnitude alike.
+// From one step to the longest stall; each power of two is equally likely.
 std::uint64_t FaultInjector::draw_duration_ns() {
   const SimulationOptions& options = world_.options;
   const std::uint64_t steps =

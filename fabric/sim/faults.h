@@ -1,6 +1,6 @@
-// When and whom faults strike. For each kind that strikes at steps, the step of its next strike is drawn
-// in advance, so that a step without a fault costs one comparison. (Losses, reordering and failing
-// registrations are drawn per packet, message and registration, where those are.)
+// When faults strike, and what they strike. For each kind that depends on steps, the step of its
+// next strike is drawn in advance. Losses, reordering and failing registrations are drawn per
+// packet, message and registration, in the code that handles these.
 #pragma once
 
 #include <array>

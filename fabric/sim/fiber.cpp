@@ -33,10 +33,11 @@ void Fiber::run_body() {
     FALAFEL_ASSERT(false, "fiber '{}' of host {} ended with an exception: {}", name_, host_.name(),
                    error.what());
   }
-  body_ = nullptr;  // what it captured goes while the fiber can still call the fabric
+  body_ = nullptr;  // destructors of its captures may call the fabric, as the fiber
 }
 
 void Fiber::finish() {
+  FALAFEL_ASSERT(!finished_, "fiber '{}' of host {} finishes twice", name_, host_.name());
   finished_ = true;
   stop_waiting();
   world_.timers.cancel(*this);
@@ -51,6 +52,7 @@ void Fiber::count_in_program(bool counts) {
   if (counts) {
     ++world_.unfinished_foreground_fibers;
   } else {
+    FALAFEL_ASSERT(world_.unfinished_foreground_fibers > 0, "fiber '{}' was not counted", name_);
     --world_.unfinished_foreground_fibers;
   }
 }

@@ -1,4 +1,4 @@
-// Fibers of simulated hosts: actors that run the program between two of its waits.
+// Fibers of simulated hosts. A fiber is an actor; one step runs the program up to its next wait.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
         std::function<void()> body);
 
-  // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait where it may
-  // end.
+  // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait
+  // where it may end.
   bool wait(fabric::WaitList* list, std::uint64_t deadline_ns,
             std::string_view what);  // true: woken
   void yield();
   bool cancelled() const { return cancelled_; }
   void may_end_here(bool here) { may_end_here_ = here; }
 
-  // For others.
+  // For other objects than the fiber itself.
   void cancel();
-  void unwind();  // cancels, and runs the fiber until it has unwound
+  void unwind();  // cancels the fiber and runs it until it has unwound
   bool finished() const { return finished_; }
   bool daemon() const { return daemon_; }
-  void count_in_program(bool counts);  // false: the program can be over without this fiber
+  void count_in_program(bool counts);  // whether the run waits for this fiber
   HostCore& host() const { return host_; }
   fabric::FiberId id() const { return id_; }
   fabric::WaitList& joiners() { return joiners_; }

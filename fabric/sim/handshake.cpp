@@ -114,7 +114,7 @@ void Handshake::step() {
 
 void Handshake::request_arrives() {
   stage_ = Stage::at_listener;
-  if (!server_.alive() || server_.incarnation() != server_incarnation_) return;  // silence
+  if (!server_.alive() || server_.incarnation() != server_incarnation_) return;  // no answer
   ListenerCore* listener = server_.find_listener(service_);
   listener_found_ = listener != nullptr;
   if (listener_found_) {
@@ -131,7 +131,7 @@ void Handshake::reject(fabric::PrivateData reason) { answer(false, std::move(rea
 void Handshake::answer(bool accepted, fabric::PrivateData reply) {
   if (stage_ != Stage::at_listener) return;  // the client gave up
   reply.resize(std::min(reply.size(), fabric::max_private_data_bytes));
-  if (!server_.alive()) return;  // it takes its answer with it
+  if (!server_.alive()) return;  // the answer is lost
   accepted_ = accepted;
   reply_ = std::move(reply);
   stage_ = Stage::answer_travels;

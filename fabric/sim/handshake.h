@@ -1,6 +1,6 @@
-// Connecting: a request travels to the listener, the answer travels back, each taking as long as the
-// choices say. Both sides' queue pairs are joined when the server accepts; the client's becomes ready
-// when the answer has arrived.
+// Connecting: a request travels to the listener, and the answer travels back; choices decide how
+// long each takes. The queue pairs are joined when the server accepts. The client's queue pair
+// becomes ready when the answer arrives.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ using fabric::Result;
 
 namespace {
 
-// Beyond this a simulated host says that it has no more.
+// Larger blocks fail with out_of_memory.
 constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 36U;
 
 class EventCore final : public fabric::Event {
@@ -76,7 +76,7 @@ fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::functi
       {.kind = SubjectKind::fiber, .number = id, .host = options_.name, .name = options.name});
   Fiber& fiber = *world_.fibers.back();
   if (!alive_) {
-    fiber.unwind();  // the host is dead: it never runs
+    fiber.unwind();  // the host is dead, so the fiber never runs
     return id;
   }
   fibers_.push_back(&fiber);
@@ -128,7 +128,7 @@ void HostCore::start() {
   spawn({.name = options_.name}, [this] { boot_(*this); });
 }
 
-// The network hears nothing of it; what had been sent travels on. Then the program unwinds.
+// The peers are not notified, and requests that had been sent continue. Then the fibers unwind.
 void HostCore::crash() {
   if (!alive_) return;
   alive_ = false;
@@ -138,11 +138,15 @@ void HostCore::crash() {
     if (&queue_pair->host() == this) queue_pair->close();
   }
   unwind_fibers();
+  for (const Fiber* fiber : fibers_) {
+    FALAFEL_ASSERT(fiber->finished() || world_.running == fiber, "host {} is dead, but not {}",
+                   name(), fiber->describe());
+  }
   fibers_.clear();
 }
 
 void HostCore::unwind_fibers() {
-  // Unwinding may not spawn, but cancelling one fiber can finish another.
+  // Fibers must not spawn while they unwind, but canceling one fiber can finish another.
   for (std::size_t index = 0; index < fibers_.size(); ++index) fibers_[index]->unwind();
 }
 
@@ -161,7 +165,7 @@ void HostCore::pause(std::uint64_t duration_ns) {
   if (!stopped_) world_.timers.set(pause_timer_, world_.trace.time_ns() + duration_ns);
 }
 
-// Nobody waits for the end of what has none: the program is over without this host.
+// The run does not wait for the fibers of this host any more.
 void HostCore::stop() {
   stopped_ = true;
   world_.timers.cancel(pause_timer_);
@@ -214,7 +218,7 @@ ListenerCore* HostCore::find_listener(std::uint16_t service) const {
   return nullptr;
 }
 
-// A store between the read and the write of an atomic will be overwritten.
+// The atomic will overwrite a store between its read and its write.
 void HostCore::note_processor_store(const std::byte* begin, std::uint64_t length_bytes) {
   for (const auto& device : devices_) {
     if (device->holds_any_of(begin, length_bytes)) {

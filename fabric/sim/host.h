@@ -1,4 +1,4 @@
-// A simulated host: its fibers, devices and listeners, its death and return.
+// A simulated host: its fibers, devices and listeners, its crashes and restarts.
 #pragma once
 
 #include <functional>
@@ -47,17 +47,17 @@ class HostCore final : public fabric::Host {
   Role role() const { return options_.role; }
   bool alive() const { return alive_; }
   bool paused() const { return paused_; }
-  bool stopped() const { return stopped_; }  // paused without end
+  bool stopped() const { return stopped_; }  // paused forever
   bool holds_landing() const { return holds_landing_; }
   const HostOptions& options() const { return options_; }
 
   void start();  // the first time, or again after a crash
   void crash();
   void restart_after(std::uint64_t duration_ns);
-  void pause(std::uint64_t duration_ns);  // never_ns: without end
+  void pause(std::uint64_t duration_ns);  // never_ns: forever
   void break_connections();
   void hold_landing(std::uint64_t duration_ns);
-  void stay_as_it_is();  // neither a pause ends nor a restart comes
+  void stay_as_it_is();  // no pause ends, no restart happens any more
   void unwind_fibers();
 
   ListenerCore* find_listener(std::uint16_t service) const;

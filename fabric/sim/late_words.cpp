@@ -20,7 +20,8 @@ LateWords::Words::iterator LateWords::first_in(const std::byte* begin) {
   return words_.lower_bound(word_at(begin));
 }
 
-// What an earlier WRITE changed in the same word becomes visible by that: one step behind is enough to be late.
+// If the word is late already, the change of the earlier WRITE becomes visible: the processor is at
+// most one change behind.
 void LateWords::retain(const std::byte* begin, std::uint64_t length_bytes, const Source& source) {
   const std::byte* const end = begin + length_bytes;
   for (const std::byte* word = word_at(begin); word < end; word += fabric::word_bytes) {
@@ -39,7 +40,7 @@ void LateWords::reveal(std::uint32_t queue_pair, std::uint64_t before_place) {
   });
 }
 
-// Some of the late words, neighbours from one of them on, stay late; the others have arrived.
+// A run of neighbors among the late words stays late; the others become visible.
 void LateWords::look(World& world, const std::byte* begin, std::span<std::byte> seen) {
   const std::byte* const end = begin + seen.size();
   const auto first = first_in(begin);
@@ -56,7 +57,7 @@ void LateWords::look(World& world, const std::byte* begin, std::span<std::byte> 
       word = words_.erase(word);
       continue;
     }
-    // The first and the last word may be in the range in part.
+    // The first and the last word may be only partly in the range.
     const auto* old_bytes = reinterpret_cast<const std::byte*>(&word->second.seen_instead);
     const std::byte* const from = std::max(word->first, begin);
     const std::byte* const to = std::min(word->first + fabric::word_bytes, end);

@@ -1,11 +1,11 @@
-// Words that a WRITE has changed and that the processor of their host does not see yet (option
+// Words that a WRITE has changed and that the processor of the host does not see yet (option
 // late_visibility; docs/fabric.md, "When the processor sees a WRITE").
 //
-// Memory itself always holds the newest words: READs and atomics, through whichever queue pair, find
-// them. Only the processor's view is late. Kept is what it sees instead of a word, and by which request
-// the word was changed. The word becomes visible when the contract promises it (reveal), when somebody
-// changes it by other means (forget), or when the processor looks and the choices say so; never does it
-// become older again.
+// Memory always holds the newest words, and READs and atomics of all queue pairs find them. Only
+// the processor's view is late. For each late word, this class keeps the old word and the request
+// that changed it. A word becomes visible when the contract promises it (reveal), when another
+// access changes it (forget), or when the processor looks and a choice says so. It never becomes
+// older again.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct World;
 
 class LateWords {
  public:
-  // A WRITE: the queue pair that it was posted to, and its place in the send queue there.
+  // A WRITE: its queue pair, and its place in the send queue.
   struct Source {
     std::uint32_t queue_pair = 0;
     std::uint64_t place = 0;
@@ -27,13 +27,13 @@ class LateWords {
 
   bool empty() const { return words_.empty(); }
 
-  // Before the WRITE changes the range: the processor goes on seeing what is there.
+  // Call before the WRITE changes the range. The processor continues to see the present words.
   void retain(const std::byte* begin, std::uint64_t length_bytes, const Source& source);
-  // All that is in the range is visible.
+  // All words in the range become visible.
   void forget(const std::byte* begin, std::uint64_t length_bytes);
-  // All WRITEs of the queue pair that were posted before that place are visible.
+  // All WRITEs before that place in the send queue of the queue pair become visible.
   void reveal(std::uint32_t queue_pair, std::uint64_t before_place);
-  // The processor looks: `seen` holds the memory from `begin` on, and becomes what the processor sees.
+  // The processor reads: replaces the memory from `begin` on, in `seen`, by the words that it sees.
   void look(World& world, const std::byte* begin, std::span<std::byte> seen);
 
  private:
@@ -41,7 +41,7 @@ class LateWords {
     std::uint64_t seen_instead = 0;
     Source source;
   };
-  // Blocks are far apart, so within one the order is that of its words; across blocks none is needed.
+  // Keys of one block are in the order of its words. The order of blocks does not matter.
   using Words = std::map<const std::byte*, LateWord>;
 
   Words::iterator first_in(const std::byte* begin);

@@ -6,7 +6,12 @@ namespace falafel::sim {
 
 std::byte* local_buffer(World& world, const Request& request) {
   const fabric::MemoryAddress& local = request.work.local;
-  return world.regions.at(local.key).base + local.offset;
+  const Region& region = world.regions.at(local.key);
+  // The rules of posting checked it. The region may have been revoked since.
+  FALAFEL_ASSERT(region.contains(local.offset, request.work.length_bytes),
+                 "the local buffer of request {} is outside of region {}", request.work.id,
+                 local.key);
+  return region.base + local.offset;
 }
 
 const std::byte* source_of(World& world, const Request& request) {

@@ -1,5 +1,5 @@
-// The requester's side of the data: the local buffer of a request, which is registered memory, and the
-// copy that replaces it once the program may use the buffer again.
+// The requester's side of the data: the local buffer of a request, which is registered memory, and
+// the copy that replaces it once the program may use the buffer again.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ struct World;
 
 std::byte* local_buffer(World& world, const Request& request);
 
-// Where a WRITE or SEND takes its data from: the local buffer, or the copy of it.
+// The data of a WRITE or SEND: the local buffer, or the copy of it.
 const std::byte* source_of(World& world, const Request& request);
 
-// Copies the data, because the local buffer is about to belong to the program again.
+// Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
 
 }  // namespace falafel::sim

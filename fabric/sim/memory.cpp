@@ -18,7 +18,7 @@ using fabric::Result;
 using fabric::word_bytes;
 
 constexpr std::size_t page_bytes = 4096;
-// With processor_preemption, traffic comes in about once in so many accesses.
+// With processor_preemption, others move before about one access in so many.
 constexpr std::uint64_t preemption_rate = 8;
 
 class RegionHandle final : public fabric::MemoryRegion {
@@ -100,7 +100,7 @@ void BlockCore::maybe_preempt() {
   }
 }
 
-// What the processor changes, it sees.
+// The processor sees its own changes.
 void BlockCore::show_newest(std::uint64_t offset, std::uint64_t length_bytes) {
   if (!world_.late_words.empty()) world_.late_words.forget(data_ + offset, length_bytes);
 }
@@ -148,8 +148,8 @@ std::uint64_t BlockCore::compare_and_swap(std::uint64_t offset, std::uint64_t ex
   return found;
 }
 
-// Calls move(position, length) for the range in ascending order, in one piece or, where traffic comes
-// between, in several that meet at word borders.
+// Calls move(position, length) for the range in ascending order: in one piece, or in several that
+// meet at word boundaries if others move in between.
 template <typename Move>
 void BlockCore::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
   check_range(offset, length_bytes);

@@ -1,5 +1,5 @@
-// Memory of simulated hosts: blocks, the regions registered over them, and the table that finds a region
-// by its key. Words are little-endian and aligned, as the processor's.
+// Memory of simulated hosts: blocks, the regions registered over them, and the table that finds a
+// region by its key. Words have the byte order of the processor.
 #pragma once
 
 #include <cstddef>
@@ -51,14 +51,14 @@ class BlockCore final : public fabric::MemoryBlock {
 std::uint64_t load_word(const std::byte* address);
 void store_word(std::byte* address, std::uint64_t value);
 
-// What a device puts into memory; processors see it at once.
+// A device writes memory; the processors see it at once.
 void put_bytes(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes);
 void put_word(World& world, std::byte* to, std::uint64_t word);
 
-// A registration, valid until it is revoked. Keys are never used twice in a run.
+// A registration, valid until it is revoked. A run never uses a key twice.
 struct Region {
   std::shared_ptr<BlockCore> block;
-  std::byte* base = nullptr;  // of the block
+  std::byte* base = nullptr;  // start of the block
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
   fabric::Access access;
@@ -66,7 +66,8 @@ struct Region {
   bool revoked = false;
 
   bool contains(std::uint64_t at, std::uint64_t length) const {
-    const std::uint64_t skipped = at - offset;  // wraps to more than any length if `at` is before
+    const std::uint64_t skipped =
+        at - offset;  // wraps around if `at` is before, and exceeds any length
     return skipped <= length_bytes && length <= length_bytes - skipped;
   }
 };
@@ -77,10 +78,13 @@ class RegionTable {
     regions_.reserve(expected_count);
   }
 
-  std::uint32_t add(Region region);  // its key
+  std::uint32_t add(Region region);  // returns its key
   std::size_t count_valid(const HostCore& host) const;
-  Region& at(std::uint32_t key) { return regions_[key - 1]; }
-  // The region, if it may be used by queue pairs of this protection domain; or null.
+  Region& at(std::uint32_t key) {
+    FALAFEL_ASSERT(key - 1 < keys_given_, "there is no region of key {}", key);
+    return regions_[key - 1];
+  }
+  // The region, if queue pairs of this protection domain may use it; otherwise null.
   Region* find(std::uint32_t key, std::uint32_t protection_domain) {
     if (key - 1 >= keys_given_) return nullptr;
     Region& region = regions_[key - 1];

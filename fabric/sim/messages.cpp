@@ -27,7 +27,7 @@ void Messages::progress(Request& request) {
   }
 }
 
-// Whether the datagram stays behind, once, so that later ones may overtake it.
+// Whether a fault holds the datagram back, once, so that later ones may overtake it.
 bool Messages::lets_others_pass(Request& request) {
   World& world = connection_.world();
   if (!connection_.is_datagram() || request.state == RequestState::overtakable) return false;
@@ -37,7 +37,7 @@ bool Messages::lets_others_pass(Request& request) {
   return true;
 }
 
-// Null: there is no such queue pair.
+// Null if there is no such queue pair.
 Responder* Messages::receiver_of(const Request& request) const {
   if (!connection_.is_datagram()) return &connection_.responder();
   const fabric::DatagramAddress& destination = request.work.destination;

@@ -1,4 +1,5 @@
-// SENDs on their way: a message is delivered in one step, into the oldest receive request of its receiver.
+// The steps of SENDs. A message is delivered in one step, into the buffer of the receiver's oldest
+// receive request.
 #pragma once
 
 #include "fabric/sim/connection.h"

@@ -47,7 +47,7 @@ void Ordering::Earlier::add(const Request& request, bool is_completed) {
   }
 }
 
-// The send queue is issued in order: the requests behind this one wait too.
+// Requests leave the send queue in order, so the later ones wait too.
 bool Ordering::must_wait_in_queue(Request& request, const Earlier& earlier) {
   if (request.has_started()) return false;
   const bool fence = request.work.fenced && earlier.outstanding > 0;
@@ -61,7 +61,7 @@ bool Ordering::must_wait_in_queue(Request& request, const Earlier& earlier) {
   return fence || limit;
 }
 
-// Counts a wait once for each request.
+// Counts the wait once per request.
 void Ordering::hold_back(Request& request, SimulatorProbe probe) {
   if (request.state != RequestState::posted) return;
   connection_.world().count(probe);
@@ -103,7 +103,8 @@ bool Ordering::may_start(Request& request, const Earlier& earlier) {
   FALAFEL_ASSERT(false, "a receive in the send queue of {}", connection_.number());
 }
 
-// With endless retries a SEND waits for a receive request; otherwise it tries, and may fail or be lost.
+// With endless retries, a SEND waits for a receive request. Otherwise it tries, and may fail or be
+// lost.
 bool Ordering::may_start_send(Request& request) {
   const bool retries_endlessly =
       connection_.is_reliable() && connection_.options().receiver_not_ready_retry_count == 7;

@@ -1,5 +1,6 @@
-// Which requests of a send queue may make a step: the ordering table of the contract (fabric/fabric.h), the
-// fence, the limit on outstanding READs and atomics, and what the state of the responder allows.
+// Which requests of a send queue may make a step: the ordering table of the contract
+// (fabric/fabric.h), the fence, the limit on outstanding READs and atomics, and what the state of
+// the responder allows.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ class Ordering {
   Ordering(const Connection& connection, SendQueue& queue)
       : connection_(connection), queue_(queue) {}
 
-  // Bit i: the request at place released() + i may make a step. Only the oldest requests are looked at, as many
-  // as there are bits.
+  // Bit i: the request at place released() + i may make a step. Only the oldest requests are looked
+  // at, as many as there are bits.
   std::uint64_t find_movable();
 
   // One past the last request that has left the send queue for the network.

@@ -9,10 +9,10 @@ namespace falafel::sim {
 
 namespace {
 
-// About one in so many transfers that have arrived whole is moved piece by piece.
+// About one in so many transfers that have arrived completely is moved piece by piece.
 constexpr std::uint64_t tear_rate = 4;
 
-// A mask of so many units, at most 64.
+// A mask of the first `count` units, at most 64.
 std::uint64_t first_units(std::uint64_t count) {
   return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
@@ -31,7 +31,7 @@ void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
       unit_shift_ = static_cast<std::uint64_t>(std::countr_zero(options.mtu_bytes));
       break;
   }
-  // Packets are cut from the start of the transfer, words are aligned in memory.
+  // Packets start at the beginning of the transfer; words are aligned in memory.
   const std::uint64_t unit_bytes = std::uint64_t{1} << unit_shift_;
   misalignment_ = options.granularity == Granularity::packet ? 0 : remote_offset & (unit_bytes - 1);
   units_ = (length_bytes + misalignment_ + unit_bytes - 1) >> unit_shift_;
@@ -47,12 +47,14 @@ std::uint64_t Placement::start_of(std::uint64_t unit) const {
   return start <= misalignment_ ? 0 : std::min(start - misalignment_, length_bytes_);
 }
 
-// Whole units in the first `bytes`; a unit that two packets share arrives with the second.
+// The number of complete units in the first `bytes`. A unit that two packets share arrives with the
+// second.
 std::uint64_t Placement::units_within(std::uint64_t bytes) const {
   return bytes == length_bytes_ ? units_ : (bytes + misalignment_) >> unit_shift_;
 }
 
 void Placement::next_packet_arrives() {
+  FALAFEL_ASSERT(!all_arrived(), "a packet arrives after all {} bytes", length_bytes_);
   arrived_bytes_ = std::min(arrived_bytes_ + packet_bytes_, length_bytes_);
   mark_arrived(units_within(arrived_bytes_));
 }
@@ -77,7 +79,7 @@ void Placement::mark_arrived(std::uint64_t units) {
   arrived_units_ = units;
 }
 
-// The first unplaced unit at or after `from`, going round.
+// The first unplaced unit at or after `from`, wrapping around.
 std::uint64_t Placement::find_unplaced(std::uint64_t from) const {
   const std::uint64_t words = many_units_ ? mask_.size() : 1;
   std::uint64_t index = from / 64;
@@ -90,6 +92,7 @@ std::uint64_t Placement::find_unplaced(std::uint64_t from) const {
 }
 
 Placement::Range Placement::take(World& world) {
+  FALAFEL_ASSERT(has_unplaced(), "all {} units that arrived are in place", arrived_units_);
   if (unplaced_units_ == arrived_units_ && all_arrived() &&
       world.choose(ChoiceKind::placement_length, tear_rate) != 0) {
     return take_everything();
@@ -113,7 +116,7 @@ Placement::Range Placement::take_everything() {
   return {0, length_bytes_};
 }
 
-// Neighbours from `first` on, at most so many.
+// Takes at most `most` neighbors, starting with `first`.
 Placement::Range Placement::take_run(std::uint64_t first, std::uint64_t most) {
   std::uint64_t last = first;
   if (!many_units_) {
@@ -126,6 +129,8 @@ Placement::Range Placement::take_run(std::uint64_t first, std::uint64_t most) {
       ++last;
     }
   }
+  FALAFEL_ASSERT(first < last && last <= arrived_units_, "units {} to {} of {} are taken", first,
+                 last, arrived_units_);
   unplaced_units_ -= last - first;
   const std::uint64_t start = start_of(first);
   return {start, start_of(last) - start};

@@ -1,6 +1,6 @@
-// How the data of one READ or WRITE gets to its place: packets arrive in order; the words of the packets
-// that have arrived are moved in any order, a run of neighbours at a time. A run is as long as the
-// choices say, from one word to all, so every order of words and every tear between words can happen.
+// The progress of one READ or WRITE. Packets arrive in order. The words of arrived packets are
+// moved in any order, a run of neighbors at a time. Choices decide the length of a run, from one
+// word to all, so every order of words and every tear between words can happen.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Placement {
     std::uint64_t length_bytes;
   };
 
-  // `remote_offset` is where the transfer starts in memory: units are aligned there.
+  // `remote_offset` is the start of the transfer in memory, where units are aligned.
   void begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
              const SimulationOptions& options);
 
@@ -27,11 +27,11 @@ class Placement {
   bool all_arrived() const { return arrived_bytes_ == length_bytes_; }
   bool has_unplaced() const { return unplaced_units_ != 0; }
   bool finished() const { return all_arrived() && !has_unplaced(); }
-  // What has not arrived never will.
+  // No further packet will arrive.
   void truncate();
 
   void next_packet_arrives();
-  // Takes a run of units that have arrived and are not in place yet; there is one.
+  // Takes a run of units that have arrived and are not in place yet. Requires has_unplaced().
   Range take(World& world);
 
  private:

@@ -15,10 +15,10 @@ using State = Connection::State;
 
 namespace {
 
-// About one in so many answers does not arrive in the step in which the request is answered.
+// About one answer in so many arrives in a later step than the request is answered.
 constexpr std::uint64_t late_answer_rate = 8;
 
-// What the rules of posting ask about local buffers.
+// Examines local buffers for the rules of posting.
 struct BufferExamination {
   fabric::LocalBuffer operator()(std::size_t /*index*/, const fabric::MemoryAddress& local,
                                  std::uint64_t length_bytes, bool is_written) const {
@@ -116,7 +116,7 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
   }
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
-  // Only a flush takes receive requests from this side; at the other, only a request can wait for them.
+  // A flush on this side may need the new receive requests, and so may a SEND of the peer.
   if (connection_.state() == State::error) refresh();
   QueuePairCore* peer = connection_.peer();
   if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
@@ -131,7 +131,7 @@ void QueuePairCore::give_back_places(Opcode opcode, std::uint32_t places) {
   }
 }
 
-// Moving on and completing
+// Steps and completions
 
 void QueuePairCore::refresh() {
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
@@ -141,13 +141,17 @@ void QueuePairCore::refresh() {
 }
 
 void QueuePairCore::step() {
+  FALAFEL_ASSERT(movable_ != 0 || can_complete_, "{} has no work", describe());
   const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
   std::uint64_t chosen = world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0));
   if (chosen < movable) {
     std::uint64_t candidates = movable_;
     while (chosen-- > 0) candidates &= candidates - 1;
     const auto index = static_cast<std::uint64_t>(std::countr_zero(candidates));
-    progress(sends_.at(sends_.released() + index));
+    Request& request = sends_.at(sends_.released() + index);
+    FALAFEL_ASSERT(!request.is_done(), "request {} of queue pair {} is done", request.work.id,
+                   number());
+    progress(request);
     if (may_complete_oldest() && connection_.is_reliable() &&
         !world_.chance(ChoiceKind::answer, late_answer_rate)) {
       complete_oldest();
@@ -183,13 +187,13 @@ void QueuePairCore::leave_gap(const std::byte* word) {
   refresh_fencing_peer();
 }
 
-// The flush of a peer in error waits for what is landing.
+// The flushes of a peer in error wait for landing requests.
 void QueuePairCore::refresh_fencing_peer() {
   QueuePairCore* peer = connection_.peer();
   if (peer != nullptr && peer->connection_.state() == State::error) peer->refresh();
 }
 
-// On UC and UD a request can complete at any time: nobody answers it.
+// On UC and UD, a request can complete at any time, because it has no answer.
 bool QueuePairCore::may_complete_oldest() const {
   if (!connection_.is_ready() || sends_.all_completed()) return false;
   return sends_.oldest().is_answered() || !connection_.is_reliable();
@@ -233,13 +237,13 @@ void QueuePairCore::show_writes_of_peer(std::uint64_t before_place) {
   if (peer != nullptr) peer->connection_.show_writes_before(before_place);
 }
 
-// Failing, flushing, closing
+// Failure, flushes and closing
 
 void QueuePairCore::break_connection() {
   if (connection_.is_ready()) fail(CompletionStatus::retry_exceeded);
 }
 
-// The oldest request fails, the others will be flushed.
+// The oldest request fails, and the others are flushed.
 void QueuePairCore::fail(CompletionStatus status) {
   if (!sends_.all_completed()) sends_.oldest().status = status;
   failure_.leave_orphans();
@@ -256,15 +260,15 @@ void QueuePairCore::enter_error() {
   connection_.change_state(State::error);
   world_.trace.record({.kind = EventKind::queue_pair_error, .subject = number()});
   if (QueuePairCore* peer = connection_.peer()) {
-    peer->end_stall();  // what it had in the network is refused from now on
+    peer->end_stall();  // its requests are refused from now on
     if (peer->is_landing()) world_.count(SimulatorProbe::fence_waited_for_landing);
     peer->refresh();
   }
   refresh();
 }
 
-// A flush waits until the data of the peer has landed. The completion of the first failure waits too, unless the
-// options say otherwise.
+// A flush waits until the data of the peer has landed. So does the completion of the first failure,
+// unless the option failure_before_landing is set.
 bool QueuePairCore::may_flush() const {
   if (connection_.state() != State::error) return false;
   if (sends_.all_completed() && receives_.empty()) return false;
@@ -288,7 +292,7 @@ void QueuePairCore::flush_one() {
   }
 }
 
-// Data or an atomic of this queue pair was admitted and is not in place yet.
+// The responder admitted data or an atomic of this queue pair that is not in its memory yet.
 bool QueuePairCore::is_landing() const {
   if (host().holds_landing()) return true;
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
@@ -324,7 +328,7 @@ void QueuePairCore::close() {
   refresh();
 }
 
-// Everything that has been admitted is in memory at once.
+// Completes all admitted requests in memory at once.
 void QueuePairCore::land() {
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     Request& request = sends_.at(place);

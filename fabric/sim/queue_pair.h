@@ -1,10 +1,10 @@
-// A simulated queue pair: an actor. Each of its steps moves one request on, and perhaps completes the oldest, or
-// makes one completion. What a step does is left to its parts:
+// A simulated queue pair is an actor. Each of its steps advances one request and possibly completes
+// the oldest, or only makes one completion. Its parts do the work:
 //
 //   connection.h     the state of this side and its peer
 //   send_queue.h     the requests; ordering.h: which of them may move
-//   transfers.h, atomics.h, messages.h   what a step does for a request, by its kind
-//   responder.h      what the requests of the peer meet here; receive_queue.h: the buffers for its messages
+//   transfers.h, atomics.h, messages.h   the steps of requests, by kind
+//   responder.h      this side as the responder; receive_queue.h: buffers for messages
 //   failure.h        refusals, lost requests, orphans
 #pragma once
 
@@ -46,22 +46,22 @@ class QueuePairCore final : public Actor {
   void move_to_error();
   void close();
 
-  // Connects two queue pairs; `become_ready` lets this side work.
+  // Connects two queue pairs. Each admits requests after its become_ready().
   static void join(QueuePairCore& left, QueuePairCore& right);
   void become_ready();
 
-  // The network between the peers breaks, as this side finds out: its oldest request fails.
+  // The network between the peers breaks, so the oldest request of this side fails.
   void break_connection();
-  // No request of this queue pair moves for so long.
+  // For so long, this queue pair makes no step.
   void stall(std::uint64_t duration_ns);
-  // The atomic that holds `word` makes its write.
+  // The atomic that holds `word` writes it.
   void leave_gap(const std::byte* word);
 
-  // For the completion queue: a completion was polled, so its requests have left their queue.
+  // For the completion queue, which calls it when a completion is polled.
   void give_back_places(fabric::Opcode opcode, std::uint32_t places);
-  // The processor of this side sees what the peer's WRITEs before that place in its send queue changed.
+  // The processor of this side sees the WRITEs before that place in the peer's send queue.
   void show_writes_of_peer(std::uint64_t before_place);
-  // Finds out again whether this queue pair has work, after something changed that its requests depend on.
+  // Determines whether this queue pair has work. Call after a change that its requests depend on.
   void refresh();
 
   void step() override;

@@ -15,7 +15,7 @@ class ReceiveQueue {
   std::uint64_t size() const { return posted_ - first_; }
   const fabric::ReceiveRequest& front() const { return ring_[first_]; }
 
-  // How many of the requests posted still take a place of the queue: until their completion is polled.
+  // The number of places in use. A request uses its place until its completion is polled.
   std::uint32_t taken_places() const { return taken_places_; }
   void give_back_places(std::uint32_t places) {
     FALAFEL_ASSERT(places <= taken_places_, "{} places are given back of {} taken", places,

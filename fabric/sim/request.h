@@ -1,11 +1,11 @@
-// One request of a send queue: what was posted, how far it has come, and what it needs on its way.
+// One request of a send queue: the work request, its progress, and the data that its steps need.
 //
 //   not started    posted, held_back, overtakable, refusal_deferred: it has had no effect
 //   under way      READ, WRITE: moving          atomic: in_gap, unless it writes at once
 //   answered       WRITE: landing, then done    all others: done
 //
-// The requester may learn of a request once it is answered. A WRITE is answered when its packets have
-// arrived, which may be before its words are in memory.
+// The requester may learn of a request once it is answered. A WRITE is answered when its packets
+// have arrived, which may be before its words are in memory.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@
 namespace falafel::sim {
 
 enum class RequestState : std::uint8_t {
-  posted,            // it waits in the send queue, or may start
-  held_back,         // as posted; a fence, a limit or a missing receive request has kept it waiting
-  overtakable,       // as posted; a datagram that later ones may overtake
-  refusal_deferred,  // as posted; the responder will refuse it once the earlier requests are answered
+  posted,            // not started
+  held_back,         // not started; it waited for a fence, a limit or a receive request
+  overtakable,       // not started; a datagram that later ones may overtake
+  refusal_deferred,  // not started; refused once the earlier requests are answered
   moving,            // a READ or WRITE: packets arrive, words are moved
   in_gap,            // an atomic between its read and its write
-  landing,  // a WRITE that has arrived as far as it ever will; some words are not in memory
-  done,     // it has had all its effects
+  landing,           // a WRITE of which no packet is missing, but some words in memory are
+  done,              // it has had all its effects
 };
 std::string_view to_string(RequestState state);
 
@@ -34,11 +34,11 @@ struct Request {
   fabric::WorkRequest work;
   std::uint64_t place = 0;  // in the send queue, counted from the queue pair's creation
   RequestState state = RequestState::posted;
-  // Another status than success: the responder refused the request, or it failed the queue pair.
+  // Not success if the responder refused the request, or if it failed its queue pair.
   fabric::CompletionStatus status = fabric::CompletionStatus::success;
   std::uint32_t tries = 0;            // of a SEND that found no receive request
   std::uint64_t surviving_bytes = 0;  // of an orphan; the bytes beyond never arrive
-  std::uint64_t old_word = 0;         // of an atomic: what it read
+  std::uint64_t old_word = 0;         // of an atomic: the word it read
   std::byte* target = nullptr;        // of an atomic: the word in the responder's memory
   Placement placement;                // of a READ or WRITE
   std::vector<std::byte> payload;     // the data, once the local buffer may no longer be read

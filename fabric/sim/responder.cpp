@@ -15,7 +15,7 @@ using fabric::Opcode;
 
 namespace {
 
-// Stands for the routing data before a datagram, of which nothing is promised.
+// Fills the routing data in front of a datagram. The contract promises nothing about it.
 constexpr int routing_byte = 0xa5;
 
 bool permits(const Region& region, Opcode opcode) {

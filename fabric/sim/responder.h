@@ -1,5 +1,5 @@
-// A queue pair as the responder: what the requests of its peer meet here. It admits them by key, protection
-// domain, bounds and rights, keeps the words of atomics, and delivers messages into receive buffers.
+// A queue pair in the role of the responder. It admits requests of its peer by key, protection
+// domain, bounds and rights, and delivers messages into receive buffers.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@ class Responder {
         queue_pair_(queue_pair) {}
 
   bool is_ready() const { return connection_.is_ready(); }
-  // The region that the request names, if it is admitted; otherwise null.
+  // The region that the request names, or null if the responder refuses the request.
   Region* admitted_region(const fabric::WorkRequest& work) const;
-  // The device whose atomics exclude each other.
+  // Atomics of this device exclude each other.
   DeviceCore& device() const { return connection_.device(); }
 
   bool has_receive_request() const { return !receives_.empty(); }
   std::uint32_t next_buffer_bytes() const { return receives_.front().length_bytes; }
-  // Puts a message of `length_bytes` into the buffer of the oldest receive request, which is long enough, and
-  // completes that. `sender` and `request` are the message's.
+  // Copies the message of a SEND into the buffer of the oldest receive request, and completes the
+  // receive request. The buffer must be long enough.
   void deliver(const Connection& sender, const Request& request);
-  // The oldest receive request fails, because the message is too long for it.
+  // Fails the oldest receive request, because the message is too long for its buffer.
   void fail_receive();
-  // The oldest receive request completes without a message.
+  // Completes the oldest receive request as flushed.
   void flush_receive();
-  // The peer's request was refused: this side fails too.
+  // Moves this side to error, because it refused a request of the peer.
   void fail_access();
 
  private:

@@ -1,4 +1,4 @@
-// A queue in a ring of places, which grow to as many as were ever needed at once.
+// A queue in a ring of places. The ring grows to the largest number of elements it ever held.
 #pragma once
 
 #include <bit>
@@ -8,15 +8,16 @@
 
 namespace falafel::sim {
 
-// Elements are named by how many were put in before them; the owner keeps count of which are in. What
-// leaves is not destroyed, so that the next element in its place can use what it had allocated.
+// The index of an element is the number of elements inserted before it; the owner counts which of
+// them are present. An element that leaves is not destroyed, so the next element in its place can
+// reuse the memory it had allocated.
 template <typename Element>
 class Ring {
  public:
   Element& operator[](std::uint64_t index) { return places_[index & mask_]; }
   const Element& operator[](std::uint64_t index) const { return places_[index & mask_]; }
 
-  // For so many elements more than [first, end).
+  // Makes room for `count` elements in addition to [first, end).
   void make_room(std::uint64_t first, std::uint64_t end, std::uint64_t count) {
     if (end - first + count > size_) grow(first, end, count);
   }
@@ -34,7 +35,7 @@ class Ring {
   }
 
   std::unique_ptr<Element[]> places_;
-  std::uint64_t size_ = 0;  // a power of two, or nothing yet
+  std::uint64_t size_ = 0;  // a power of two; 0 at first
   std::uint64_t mask_ = 0;
 };
 

@@ -17,6 +17,9 @@ void ReadySet::introduce(Actor& actor) {
 }
 
 void ReadySet::insert(Actor& actor) {
+  FALAFEL_ASSERT(!contains(actor) && size_ < actors_.size(),
+                 "actor {} enters a ready set of {} actors of {}", actor.actor_id_, size_,
+                 actors_.size());
   actor.position_ = size_;
   actors_[size_] = &actor;
   ids_[size_] = actor.actor_id_;
@@ -25,6 +28,8 @@ void ReadySet::insert(Actor& actor) {
 
 void ReadySet::remove(Actor& actor) {
   const std::uint32_t position = actor.position_;
+  FALAFEL_ASSERT(position < size_ && actors_[position] == &actor,
+                 "actor {} is not at position {} of the ready set", actor.actor_id_, position);
   --size_;
   Actor* last = actors_[size_];
   actors_[position] = last;
@@ -94,6 +99,8 @@ void TimerQueue::set(Timer& timer, std::uint64_t deadline_ns) {
 void TimerQueue::cancel(Timer& timer) {
   if (timer.position_ == Timer::absent) return;
   const std::size_t position = timer.position_;
+  FALAFEL_ASSERT(timer.queue_ == this && position < heap_.size() && heap_[position] == &timer,
+                 "a timer is not at position {} of {} timers", position, heap_.size());
   timer.position_ = Timer::absent;
   timer.queue_ = nullptr;
   Timer* last = heap_.back();

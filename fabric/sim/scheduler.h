@@ -1,5 +1,5 @@
-// Who can move, and who waits for the clock. Both structures are ordered by what happened, never by
-// addresses, so that a run is repeatable.
+// The actors that can move, and the timers. The order in both structures follows from the history
+// of the run, never from addresses, so a run can be repeated.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "fabric/assert.h"
 #include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 
-// Somebody whom the strategy can let make a step: a fiber, a queue pair, a handshake.
+// An actor makes steps when the strategy picks it: a fiber, a queue pair or a handshake.
 class Actor {
  public:
   virtual ~Actor() = default;
@@ -29,11 +30,11 @@ class Actor {
   ActorId actor_id_ = 0;
   std::uint32_t position_ = absent;  // in the ready set
   bool has_work_ = false;
-  std::uint32_t holds_ = 0;  // reasons to stand still (pauses, delays)
+  std::uint32_t holds_ = 0;  // number of pauses and delays in effect
 };
 
-// The actors that have work and are not held. Adding and removing take constant time; removal moves the
-// last actor into the gap.
+// The actors that have work and are not held. Inserting and removing take constant time: removal
+// moves the last actor into the gap.
 class ReadySet {
  public:
   ReadySet(std::pmr::memory_resource& memory, std::size_t expected_count);
@@ -53,25 +54,28 @@ class ReadySet {
     if (actor.holds_++ == 0 && actor.has_work_) remove(actor);
   }
   void release(Actor& actor) {
+    FALAFEL_ASSERT(actor.holds_ > 0, "actor {} is released but not held", actor.actor_id_);
     if (--actor.holds_ == 0 && actor.has_work_) insert(actor);
   }
 
   bool contains(const Actor& actor) const { return actor.position_ != Actor::absent; }
   std::size_t size() const { return size_; }
-  std::span<const ActorId> ids() const { return {ids_.data(), size_}; }  // until the set changes
+  std::span<const ActorId> ids() const {
+    return {ids_.data(), size_};
+  }  // valid until the set changes
   Actor& at(std::size_t index) const { return *actors_[index]; }
 
  private:
   void insert(Actor& actor);
   void remove(Actor& actor);
 
-  std::pmr::vector<Actor*> actors_;  // has room for every actor; the first `size_` places are taken
+  std::pmr::vector<Actor*> actors_;  // one place per actor; the first `size_` are used
   std::pmr::vector<ActorId> ids_;    // of the same actors
   std::uint32_t size_ = 0;
   ActorId next_id_ = 0;
 };
 
-// Something with a deadline. It leaves its queue when it is destroyed.
+// An object with a deadline. Its destructor removes it from its queue.
 class Timer {
  public:
   virtual void expired() = 0;
@@ -92,8 +96,8 @@ class Timer {
   std::size_t position_ = absent;
 };
 
-// Timers by deadline, those of one deadline in the order of setting: a binary heap that knows where each
-// timer is, so that one that is no longer needed leaves at once.
+// The pending timers by deadline; timers with equal deadlines expire in the order in which they
+// were set. A binary heap in which each timer knows its position, so that it can be canceled.
 class TimerQueue {
  public:
   TimerQueue(std::pmr::memory_resource& memory, std::size_t expected_count) : heap_(&memory) {
@@ -103,7 +107,7 @@ class TimerQueue {
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
-  void set(Timer& timer, std::uint64_t deadline_ns);  // instead of an earlier deadline, if any
+  void set(Timer& timer, std::uint64_t deadline_ns);  // replaces an earlier deadline
   void cancel(Timer& timer);
   bool empty() const { return heap_.empty(); }
   std::uint64_t next_ns() const { return next_ns_; }  // never_ns if empty

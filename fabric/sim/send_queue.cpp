@@ -37,6 +37,8 @@ std::uint32_t SendQueue::complete_oldest(bool is_signalled) {
 
 void SendQueue::release_done() {
   while (released_ < oldest_ && at(released_).is_done()) ++released_;
+  FALAFEL_ASSERT(released_ <= oldest_ && oldest_ <= posted_, "released {}, oldest {}, posted {}",
+                 released_, oldest_, posted_);
 }
 
 bool SendQueue::has_unanswered_before(const Request& request) const {

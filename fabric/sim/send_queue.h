@@ -1,7 +1,8 @@
-// The send queue of a queue pair: its requests by place, from the oldest that may still have an effect.
+// The send queue of a queue pair. It keeps each request until it is complete and has no further
+// effect. A place is the number of requests posted before.
 //
-//   [released, oldest)  completed; words of a WRITE or a datagram may still be on their way
-//   [oldest, posted)    their completions are still to be made, in this order
+//   [released, oldest)  completed, but words of a WRITE or a datagram may still be in flight
+//   [oldest, posted)    not completed; they complete in this order
 #pragma once
 
 #include <cstdint>
@@ -28,22 +29,22 @@ class SendQueue {
   std::uint64_t oldest_place() const { return oldest_; }
   bool has_unanswered_before(const Request& request) const;
 
-  // How many of the requests posted still take a place of the queue: a request does until the completion of
-  // itself or of a later one has been polled.
+  // The number of places in use. A request uses its place until the completion of itself or of a
+  // later request is polled.
   std::uint32_t taken_places() const { return taken_places_; }
   void give_back_places(std::uint32_t places);
 
   void make_room(std::uint64_t requests) { ring_.make_room(released_, posted_, requests); }
   Request& append(const fabric::WorkRequest& work);
 
-  // Completes the oldest request, signalled or not. Returns how many places its completion gives back: its own
-  // and those of the unsignalled requests before it; 0 if it makes no completion.
+  // Completes the oldest request. Returns the number of places that its completion gives back: its
+  // own and those of the unsignalled requests before it, or 0 if it makes no completion.
   std::uint32_t complete_oldest(bool is_signalled);
-  // Nobody will be notified of any request.
+  // Completes all requests without notifying the program.
   void complete_all() { oldest_ = posted_; }
   void release_done();
 
-  // The responder refused the request; no request behind it is issued any more.
+  // Notes that the responder refused the request. No later request leaves the queue any more.
   void mark_refused(const Request& request);
   bool is_refused(const Request& request) const { return request.place == refused_place_; }
 

@@ -50,10 +50,7 @@ std::string_view to_string(SimulatorProbe probe) {
 
 World::World(const SimulationOptions& run_options, Strategy& run_strategy,
              fabric::FiberStackPool& stack_pool, TraceObserver* observer)
-    : options(run_options),
-      strategy(run_strategy),
-      stacks(stack_pool),
-      trace(observer) {
+    : options(run_options), strategy(run_strategy), stacks(stack_pool), trace(observer) {
   if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);
   hosts.reserve(usual_count);
   fibers.reserve(usual_count);
@@ -92,7 +89,7 @@ void unwind_all(World& world) {
   for (std::size_t index = 0; index < world.fibers.size(); ++index) world.fibers[index]->unwind();
 }
 
-// What everybody was doing, for a run that did not come to its end.
+// Describes the state of a run that did not complete.
 std::string describe(const World& world, std::string_view why) {
   std::string text = fmt::format("{} at step {}, {} ns; {} actors can move", why,
                                  world.trace.step(), world.trace.time_ns(), world.ready.size());
@@ -114,7 +111,7 @@ std::string describe(const World& world, std::string_view why) {
   return text;
 }
 
-// One actor, chosen by the strategy, makes one step.
+// The strategy picks an actor, which makes one step.
 void step(World& world) {
   Actor& actor = world.ready.at(world.choose_actor());
   world.trace.advance(world.options.step_duration_ns);
@@ -130,7 +127,7 @@ Outcome outcome_at_last_step(const World& world) {
   return world.trace.step() >= world.options.step_limit ? Outcome::step_limit : Outcome::stopped;
 }
 
-// Runs until the programs are over, or cannot go on.
+// Runs until the programs have returned or cannot continue.
 Outcome run_programs(World& world) {
   FaultInjector faults(world);
   constexpr std::uint64_t divergence_check_steps = 256;
@@ -149,14 +146,14 @@ Outcome run_programs(World& world) {
       step(world);
     } else if (!world.timers.empty()) {
       jump_to_next_timer(world);
-    } else if (world.unfinished_foreground_fibers > 0) {  // a fault may have ended the last one
+    } else if (world.unfinished_foreground_fibers > 0) {  // a fault may have ended the last fiber
       return Outcome::stuck;
     }
   }
   return Outcome::completed;
 }
 
-// The programs are over: what is still in the network lands.
+// The programs have returned. Requests still in the network take effect.
 Outcome quiesce(World& world) {
   unwind_all(world);
   for (const auto& host : world.hosts) host->stay_as_it_is();

@@ -6,10 +6,10 @@
 //   simulation.add_host({.name = "server", .role = Role::server}, [](fabric::Host& host) { ... });
 //   RunResult result = simulation.run();
 //
-// The loop: of the actors that can move (fibers that are ready, queue pairs with work in flight,
-// connection messages under way) the strategy picks one; it makes one step; the clock moves by
-// step_duration_ns. When nobody can move, the clock jumps to the next timer. Everything else is in the
-// actors. Single-threaded; nothing outlives the Simulation.
+// The actors of a run are its fibers, queue pairs and connection handshakes. The loop repeats: the
+// strategy picks an actor that can move, the clock advances by step_duration_ns, and the actor
+// makes one step. If no actor can move, the clock jumps to the next timer. A simulation uses one
+// thread, and none of its objects outlives it.
 #pragma once
 
 #include <array>
@@ -32,11 +32,11 @@ namespace falafel::sim {
 struct World;
 
 enum class Outcome : std::uint8_t {
-  completed,  // all fibers but daemons and those of stopped hosts have returned; the network is quiet
-  stuck,      // fibers wait for what can no longer happen
+  completed,   // all fibers returned, except daemons and those of stopped hosts
+  stuck,       // fibers wait for events that can no longer happen
   step_limit,  // the step limit was reached
   stopped,     // stop() was called
-  diverged,    // a replay met a question that was not recorded (ReplayStrategy)
+  diverged,    // a replay got a question that was not recorded (ReplayStrategy)
 };
 std::string_view to_string(Outcome outcome);
 
@@ -44,18 +44,18 @@ std::string_view to_string(Outcome outcome);
 enum class SimulatorProbe : std::uint8_t {
   completion_before_placement,  // a WRITE completed before all its words were in memory
   read_overtaken_by_write,      // an unfenced WRITE took effect before an earlier READ
-  atomic_met_held_word,         // an atomic came while another one was between read and write
-  processor_store_lost,         // a store of the processor fell into an atomic's gap
+  atomic_met_held_word,         // an atomic arrived between the read and the write of another one
+  processor_store_lost,         // the processor stored between the read and the write of an atomic
   request_waited_for_fence,
   request_waited_for_outstanding_limit,
   send_waited_for_receive,
-  orphan_applied,            // work of a crashed or failed requester took effect afterwards
-  orphan_dropped,            // ... or did not
-  write_torn_by_failure,     // of a WRITE in doubt, a part landed
+  orphan_applied,            // a request took effect after its requester failed
+  orphan_dropped,            // a request had no effect, because its requester failed
+  write_torn_by_failure,     // only a part of a WRITE in doubt landed
   access_revoked_midway,     // a transfer of several packets lost its rights on the way
   fence_waited_for_landing,  // a flush waited for admitted data to land
-  datagram_dropped,          // nobody there, or no receive request
-  processor_saw_old_word,    // the processor read what a WRITE had changed before
+  datagram_dropped,          // no such queue pair, or no receive request
+  processor_saw_old_word,    // the processor read a word from before a WRITE
   failure_before_landing,    // a first failure completed while data of the peer was landing
 };
 inline constexpr std::size_t simulator_probe_count = 15;
@@ -69,16 +69,16 @@ struct RunResult {
   std::array<std::uint64_t, fault_kind_count> faults{};
   std::array<std::uint64_t, simulator_probe_count> simulator_probes{};
   std::array<std::uint64_t, fabric::max_probes> probes{};
-  std::string explanation;  // unless completed: what everybody was doing
+  std::string explanation;  // unless completed: the state of hosts, fibers, queue pairs
 };
 
 enum class Role : std::uint8_t { client, server };
 
 struct HostOptions {
   std::string name;
-  Role role = Role::client;  // which kinds of faults can strike it
+  Role role = Role::client;  // determines which faults can strike the host
   std::size_t device_count = 1;
-  // At the same time; more are out_of_memory, as where the system limits locked memory.
+  // At the same time. Further ones fail with out_of_memory, as if the system limited locked memory.
   std::size_t max_registrations = without_limit;
   // DeviceAttributes of each of its devices.
   std::uint32_t max_queue_requests = 16'384;
@@ -90,39 +90,39 @@ struct HostOptions {
 
 class Simulation {
  public:
-  // `strategy`, `stacks` and `observer` outlive the simulation. Options are checked: a value out of its
-  // range is a std::invalid_argument that names it.
+  // `strategy`, `stacks` and `observer` must outlive the simulation. Throws a std::invalid_argument
+  // that names the option if a value is out of range.
   Simulation(const SimulationOptions& options, Strategy& strategy, fabric::FiberStackPool& stacks,
              TraceObserver* observer = nullptr);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // `boot` is the first fiber of the host, and again when it comes back after a crash. Names are unique
-  // (std::invalid_argument). Before run().
+  // Call before run(). `boot` is the body of the host's first fiber, also after each restart.
+  // Throws a std::invalid_argument if a host of that name exists.
   fabric::Host& add_host(const HostOptions& options, std::function<void(fabric::Host&)> boot);
 
-  // Once. An exception of a fiber other than FiberCancelled aborts.
+  // Call once. An exception other than FiberCancelled that leaves a fiber aborts the program.
   RunResult run();
 
-  // The number of the fiber that runs, as observers know it; none between two of them.
+  // The number of the running fiber, as observers know it; none while no fiber runs.
   std::optional<fabric::FiberId> running_fiber() const;
 
-  // How many steps have been made; also from a fiber, where time alone does not tell whether faults are over.
+  // The number of steps so far. Time alone does not tell a program whether faults are over.
   std::uint64_t steps() const;
 
-  // Ends the run before its next step, as a step limit does: for who has seen enough. From a fiber or an observer.
+  // Ends the run before its next step. Call from a fiber or an observer.
   void stop();
 
-  // Scripted faults, for scenarios; from a fiber or before run(). The host of the calling fiber may be
-  // meant too: the fiber is then cancelled in its next waiting call.
+  // Scripted faults, for scenarios. Call from a fiber or before run(). A fiber may name its own
+  // host: it is then canceled in its next call that waits.
   void crash(std::string_view host);
-  void restart(std::string_view host);                           // of a crashed host
-  void pause(std::string_view host, std::uint64_t duration_ns);  // never_ns: without end
+  void restart(std::string_view host);                           // after a crash
+  void pause(std::string_view host, std::uint64_t duration_ns);  // never_ns: forever
   bool is_stopped(std::string_view host) const;                  // by a pause without end
   void break_connection(std::string_view host);  // every queue pair of the host goes to error
-  // For so long, what the host has sent counts as landing, and the flushes of its peers wait: a device that does
-  // not get done, or (shared memory) a process that stands still in the middle of a copy.
+  // For so long, requests of the host count as landing, and the flushes of its peers wait. This
+  // models a device that does not finish, or a process that is stopped in the middle of a copy.
   void hold_landing(std::string_view host, std::uint64_t duration_ns);
 
  private:

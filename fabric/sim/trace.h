@@ -1,6 +1,5 @@
-// What happened in a run, one event for each effect. The hash over all events identifies the run; the
-// events themselves are seen only by an observer, if there is one. What changes memory is told before it
-// does.
+// The events of a run, one for each effect. A hash over all events identifies the run. An observer,
+// if there is one, sees the events. An event that changes memory comes before the change.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "fabric/assert.h"
 
 namespace falafel::fabric {
 class MemoryBlock;
@@ -22,22 +23,22 @@ enum class EventKind : std::uint8_t {
   fiber_runs,         // subject: fiber
   request_posted,     // subject: queue pair; request, detail: opcode
   packet_arrives,     // offset: bytes of the request that have arrived
-  words_read,         // offset, length, data: what a READ took from memory
-  words_written,      // offset, length, data: what a WRITE put there
-  atomic_read,        // offset, word: what an atomic read that does not write, or not at once
-  atomic_written,     // offset, word: what it wrote; previous_word: what it had read
+  words_read,         // offset, length, data: the words that a READ took from memory
+  words_written,      // offset, length, data: the words that a WRITE puts into memory
+  atomic_read,        // offset, word: read by an atomic that does not write, or later
+  atomic_written,     // offset, word: written by an atomic; previous_word: read by it
   message_delivered,  // a SEND is in a receive buffer
   request_lost,       // UC, UD
   request_completed,  // detail: status
   access_refused,     // offset, word: the status
   queue_pair_error,
-  processor_access,  // offset, data or word: what is stored in the host's own memory
+  processor_access,  // offset, data or word: stored by the processor in its host's memory
   connection,        // a step of a handshake
   time_jump,         // word: the time in nanoseconds
   fault,             // detail: FaultKind
   host_started,      // subject: host
   host_died,
-  processor_read,  // offset, data or word: what the processor read there. For observers; not recorded
+  processor_read,  // offset, data or word: read by the processor; for observers only
 };
 std::string_view to_string(EventKind kind);
 
@@ -50,17 +51,17 @@ struct TraceEvent {
   std::uint64_t word = 0;
   std::uint64_t previous_word = 0;
   std::span<const std::byte> data{};  // valid during the call only
-  // For observers; no part of the hash.
-  // Of the events about a request; valid during the call only.
+  // The following fields are for observers and not part of the hash.
+  // The request of an event about a request; valid during the call only.
   const fabric::WorkRequest* posted = nullptr;
-  const fabric::MemoryBlock* block = nullptr;  // processor_access, processor_read: in which memory
-  std::uint64_t replaced_word = 0;             // processor_access by a compare-and-swap
-  std::uint64_t place = 0;  // of the request in its send queue: programs give identifiers again
+  const fabric::MemoryBlock* block = nullptr;  // of processor_access and processor_read
+  std::uint64_t replaced_word = 0;             // of processor_access by a compare-and-swap
+  std::uint64_t place = 0;  // of the request in its send queue; programs may reuse ids
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
 };
 
-// Whom events are about. Fibers have names; the views are valid during the call only.
+// The subject of an event. Only fibers have a name. The views are valid during the call only.
 enum class SubjectKind : std::uint8_t { fiber, queue_pair, host };
 struct Subject {
   SubjectKind kind{};
@@ -69,7 +70,7 @@ struct Subject {
   std::string_view name{};
 };
 
-// The fibers of a host, or the requests of a queue pair, stand still from a step on, or move again.
+// The fibers of a host, or the requests of a queue pair, pause or resume.
 struct Pause {
   Subject subject{};
   bool begins = false;
@@ -77,7 +78,7 @@ struct Pause {
   std::uint64_t time_ns = 0;
 };
 
-// A set of kinds of events: bit i stands for the i-th.
+// A set of kinds of events: bit i stands for the i-th kind.
 using EventKinds = std::uint32_t;
 inline constexpr EventKinds all_event_kinds = ~EventKinds{0};
 static_assert(static_cast<unsigned>(EventKind::processor_read) < 32, "the last kind has a bit");
@@ -91,15 +92,15 @@ class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
   virtual void observe(const TraceEvent& event) = 0;
-  // What is observed; asked once, before the run. Events that nobody wants cost little.
+  // The kinds to observe. Called once, before the run.
   virtual EventKinds observed_kinds() const { return all_event_kinds; }
-  // Before the first event about it. No part of the trace.
+  // Called before the first event about the subject. Not part of the trace.
   virtual void introduce(const Subject&) {}
-  // No part of the trace either.
+  // Not part of the trace either.
   virtual void observe_pause(const Pause&) {}
 };
 
-// Keeps the events of a run in memory.
+// Stores the events of a run in memory.
 class TraceLog final : public TraceObserver {
  public:
   struct Entry {
@@ -113,7 +114,7 @@ class TraceLog final : public TraceObserver {
   std::vector<Entry> entries_;
 };
 
-// One line in words.
+// One line of text.
 std::string describe(const TraceEvent& event);
 
 class Trace {
@@ -127,7 +128,7 @@ class Trace {
     show(event);
   }
 
-  // To observers alone: it changes nothing, and is no part of the hash.
+  // Shows an event to the observer alone; the hash does not include it.
   void show(const TraceEvent& event) {
     if ((observed_kinds_ & event_kinds({event.kind})) != 0) report(event);
   }
@@ -149,10 +150,13 @@ class Trace {
     ++step_;
     time_ns_ += duration_ns;
   }
-  void jump_to(std::uint64_t time_ns) { time_ns_ = time_ns; }
+  void jump_to(std::uint64_t time_ns) {
+    FALAFEL_ASSERT(time_ns >= time_ns_, "the clock goes back from {} to {} ns", time_ns_, time_ns);
+    time_ns_ = time_ns;
+  }
 
  private:
-  // Multiplications that do not wait for each other, then one that spreads the sum.
+  // Independent multiplications, then one that spreads the bits of the sum.
   void mix(const TraceEvent& event) {
     const std::uint64_t head = static_cast<std::uint64_t>(event.kind) |
                                static_cast<std::uint64_t>(event.detail) << 8U |

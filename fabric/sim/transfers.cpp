@@ -17,7 +17,7 @@ void Transfers::progress(Request& request) {
   bool moves_words = placement.has_unplaced();
   if (!placement.all_arrived() && (!moves_words || world.choose(ChoiceKind::packet, 2) == 0)) {
     next_packet(request);
-    // A READ samples the words it asks for; a WRITE may arrive long before it is in memory.
+    // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory.
     moves_words =
         placement.has_unplaced() && (request.is_read() || world.choose(ChoiceKind::packet, 2) == 0);
   }
@@ -73,7 +73,12 @@ void Transfers::move_words(Request& request) {
   World& world = connection_.world();
   const Placement::Range range = request.placement.take(world);
   const fabric::MemoryAddress& target = request.work.remote;
-  std::byte* remote = world.regions.at(target.key).base + target.offset + range.offset;
+  const Region& region = world.regions.at(target.key);
+  // The responder checked this when the packet arrived. The region may have been revoked since.
+  FALAFEL_ASSERT(region.contains(target.offset + range.offset, range.length_bytes),
+                 "request {} moves bytes {}..+{} outside of region {}", request.work.id,
+                 target.offset + range.offset, range.length_bytes, target.key);
+  std::byte* remote = region.base + target.offset + range.offset;
   if (request.is_read()) {
     read_words(request, range, remote);
   } else {
@@ -110,7 +115,7 @@ void Transfers::settle(Request& request) {
   const Placement& placement = request.placement;
   if (placement.finished()) {
     request.state = RequestState::done;
-    // The responder's processor sees the earlier WRITEs from now on.
+    // From now on, the responder's processor sees the earlier WRITEs.
     if (request.is_read()) connection_.show_writes_before(request.place);
   } else if (request.is_write() && placement.all_arrived()) {
     request.state = RequestState::landing;

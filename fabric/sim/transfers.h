@@ -1,5 +1,5 @@
-// READs and WRITEs on their way: each step brings a packet to the responder, or moves some of the words of the
-// packets that have arrived.
+// The steps of READs and WRITEs. In each step, a packet reaches the responder, or some words of the
+// packets that have arrived are moved, or both.
 #pragma once
 
 #include "fabric/sim/connection.h"
@@ -15,7 +15,7 @@ class Transfers {
       : connection_(connection), queue_(queue), failure_(failure) {}
 
   void progress(Request& request);
-  // Moves all words that have arrived, now.
+  // Moves all words that have arrived at once.
   void land(Request& request);
 
  private:

@@ -1,5 +1,5 @@
-// What the parts of one simulated run share: the choices, the trace, who can move, the clock, and the
-// tables in which hosts, queue pairs and registered memory find each other.
+// What the parts of one simulated run share: the choices, the trace, the actors that can move, the
+// clock, and the tables of hosts, queue pairs and registered memory.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class Handshake;
 class HostCore;
 class QueuePairCore;
 
-inline constexpr std::size_t first_arena_bytes = 8'192;  // more comes in growing pieces
-// Tables begin with room for as many: to grow there one by one would cost a short run more.
+inline constexpr std::size_t first_arena_bytes = 8'192;  // further blocks grow
+// The initial room of tables. Most runs are short and need no more.
 inline constexpr std::size_t usual_count = 16;
 
 // A timer that calls a function.
@@ -43,7 +43,7 @@ class CallbackTimer final : public Timer {
   std::function<void()> callback_;
 };
 
-// Ends what a world owns; its memory goes with the world's arena.
+// Destroys an object of a world. The arena of the world releases its memory.
 struct Destroy {
   template <typename Object>
   void operator()(Object* object) const {
@@ -64,7 +64,7 @@ struct World {
     FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
     return value;
   }
-  // Which of the actors that can move does.
+  // Returns which of the actors that can move makes the next step.
   std::size_t choose_actor() {
     const std::size_t movable = ready.size();
     if (movable == 1) return 0;
@@ -73,10 +73,10 @@ struct World {
     FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
     return chosen;
   }
-  // True about once in `rate`; never for a rate of 0.
+  // Returns true about once in `rate` calls, and never for a rate of 0.
   bool chance(ChoiceKind kind, std::uint64_t rate) { return rate != 0 && choose(kind, rate) == 0; }
 
-  // Whether a fault that is drawn per packet or message strikes now.
+  // Returns whether a fault that is drawn per packet, message or registration strikes now.
   bool strikes(FaultKind kind, ChoiceKind choice) {
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
   }
@@ -93,14 +93,14 @@ struct World {
     trace.record({.kind = EventKind::fault, .detail = static_cast<std::uint8_t>(kind)});
   }
 
-  // Makes what lives as long as this world.
+  // Makes an object that exists as long as this world.
   template <typename Object, typename... Arguments>
   Owned<Object> make(Arguments&&... arguments) {
     void* place = arena.allocate(sizeof(Object), alignof(Object));
     return Owned<Object>(new (place) Object(std::forward<Arguments>(arguments)...));
   }
 
-  // The fiber that runs; calls that wait come from one.
+  // The running fiber. Only fibers may make calls that wait.
   Fiber& current_fiber();
   HostCore* find_host(std::string_view name);
   QueuePairCore* find_queue_pair(std::uint32_t number);
@@ -110,12 +110,12 @@ struct World {
   fabric::FiberStackPool& stacks;
   Trace trace;
 
-  // Most runs are short: their objects would cost more to allocate one by one than they do.
+  // Most runs are short, so allocating their objects one by one would dominate them.
   std::pmr::monotonic_buffer_resource arena{first_arena_bytes};
 
   ReadySet ready{arena, usual_count};
   TimerQueue timers{arena, usual_count};
-  LateWords late_words;  // before the blocks, which leave them
+  LateWords late_words;  // outlives the memory blocks, whose destructors use it
   RegionTable regions{arena, usual_count};
   std::pmr::vector<Owned<HostCore>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
@@ -127,8 +127,8 @@ struct World {
   Fiber* running = nullptr;
   std::uint64_t unfinished_foreground_fibers = 0;
 
-  std::uint64_t last_step = options.step_limit;  // an earlier one once the run was stopped
-  std::uint64_t next_check_step = 0;  // until then there is nothing to look after but the clock
+  std::uint64_t last_step = options.step_limit;  // stop() makes it earlier
+  std::uint64_t next_check_step = 0;             // until then, only timers can be due
 
   std::array<std::uint64_t, fault_kind_count> faults{};
   std::array<std::uint64_t, simulator_probe_count> simulator_probes{};

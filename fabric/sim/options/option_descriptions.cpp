@@ -1,5 +1,5 @@
-// The table of options. A row is made by a function for its type, so that only two places turn text
-// into values and check ranges.
+// The table of options. One function per type makes the rows, so only two places parse text and
+// check ranges.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace falafel::sim {
 namespace {
 
 constexpr std::uint64_t largest_number = ~std::uint64_t{0};
-// Steps times their duration, and all stalls, stay far below the 2^64 ns that a clock can count.
+// Steps times their duration, plus all stalls, stay far below the 2^64 ns that a clock can count.
 constexpr std::uint64_t most_steps = 1'000'000'000'000;
 constexpr std::uint64_t longest_step_ns = 1'000'000;
 constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
 
-// Decimal digits and nothing else.
+// Accepts decimal digits and nothing else.
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -38,7 +38,7 @@ std::string describe(Range range) {
   return fmt::format("{} to {}", range.first, range.last);
 }
 
-// `access` gives the number of (const or not) options.
+// `access` returns the number within the options, const or not.
 template <typename Access>
 OptionDescription number_option(const std::string& name, const std::string& meaning, Range range,
                                 Access access) {
@@ -75,7 +75,7 @@ OptionDescription fault_rate(FaultKind kind, std::string_view effect, std::strin
       {0, most_steps}, [index](auto& options) -> auto& { return options.fault_rates[index]; });
 }
 
-// A value of any type that has few of them, each with a text.
+// An option with few values, each of which has a name.
 template <typename Value>
 struct NamedValue {
   std::string text;
@@ -120,7 +120,7 @@ OptionDescription flag(const std::string& name, const std::string& meaning,
   return selection<bool>(name, meaning, member, {{"false", false}, {"true", true}});
 }
 
-// An option that replay files did not always have.
+// An option that older replay files lack.
 OptionDescription later(OptionDescription option) {
   option.is_in_every_replay_file = false;
   return option;

@@ -1,4 +1,4 @@
-// Options by name. Everything here follows from the table in option_descriptions.cpp.
+// Options by name, as the table in option_descriptions.cpp defines them.
 #include "fabric/sim/options/options.h"
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t longest_quotation = 60;
 
-// Texts come from files: a message shows no more of them than helps, and nothing that a terminal
-// would take for a command.
+// Texts come from files. A message shows only as much of them as helps, and no character that a
+// terminal would interpret.
 std::string quote(std::string_view text) {
   std::string shown(text.substr(0, longest_quotation));
   std::ranges::replace_if(
@@ -20,7 +20,7 @@ std::string quote(std::string_view text) {
   return fmt::format("'{}{}'", shown, text.size() > longest_quotation ? "..." : "");
 }
 
-// Levenshtein's, by rows.
+// The Levenshtein distance, computed row by row.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
   std::vector<std::size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -51,7 +51,7 @@ std::string invalid_value(const OptionDescription& option, std::string_view text
 
 }  // namespace
 
-// Part of the names of options.
+// These texts are part of the names of options.
 std::string_view to_string(FaultKind kind) {
   switch (kind) {
     case FaultKind::client_crash: return "client_crash";

@@ -1,6 +1,6 @@
-// The configuration of a simulated run: everything beside the program and the choices that a run is a
-// function of. Every option has a name, a range and a meaning in one table (option_descriptions), from
-// which replay files, their checks and docs/replay-file.md are made.
+// The configuration of a simulated run. A run is a function of the program, these options and the
+// choices. One table (option_descriptions) gives every option its name, range and meaning; replay
+// files, their checks and docs/replay-file.md are derived from it.
 #pragma once
 
 #include <array>
@@ -18,47 +18,48 @@ namespace falafel::sim {
 
 enum class StrategyKind : std::uint8_t { random, pct };
 
-// What a transfer moves whole. `word` is the contract; `byte` is a host that copies with plain memcpy
-// (weaker than the contract); `packet` a device that places packets at once.
+// The unit that a transfer never tears. `word` is the contract. `byte` is weaker than the contract:
+// a host that copies with plain memcpy. `packet` is a device that places packets at once.
 enum class Granularity : std::uint8_t { byte, word, packet };
 
-// What can go wrong. A rate of n means: about once in n steps of the run (unreliable_loss: in n
-// packets, datagram_reordering: in n messages, registration_failure: in n registrations); 0 is never.
+// What can go wrong. A fault with rate n strikes about once in n steps of the run; rate 0 is never.
+// unreliable_loss counts packets instead of steps, datagram_reordering messages, and
+// registration_failure registrations.
 enum class FaultKind : std::uint8_t {
-  client_crash,          // a client's host dies; what it had sent may still land, wholly or in part
-  client_pause,          // a client's fibers stand still, its device goes on
-  queue_pair_error,      // a connection breaks; work in flight is in doubt
+  client_crash,          // a client's host dies; data it had sent may still land, wholly or in part
+  client_pause,          // a client's fibers pause; its device continues
+  queue_pair_error,      // a connection breaks; requests in flight are in doubt
   unreliable_loss,       // a packet on UC or UD is lost
   datagram_reordering,   // a datagram is overtaken by later ones
-  message_delay,         // a queue pair with a SEND in flight stands still
-  late_packets,          // a queue pair with a READ, WRITE or atomic in flight stands still
-  server_stall,          // a server's fibers stand still, its device goes on
+  message_delay,         // a queue pair with a SEND in flight stalls
+  late_packets,          // a queue pair with a READ, WRITE or atomic in flight stalls
+  server_stall,          // a server's fibers pause; its device continues
   server_restart,        // a server's host dies and comes back empty
-  latency_spike,         // everything in flight is slower than the next timer
-  client_stop,           // a client's fibers stand still for good, its device goes on
-  server_stop,           // a server's fibers stand still for good, its device goes on
-  registration_failure,  // a registration of memory is refused: out of memory
+  latency_spike,         // everything in flight takes longer than the next timer
+  client_stop,           // a client's fibers stop forever; its device continues
+  server_stop,           // a server's fibers stop forever; its device continues
+  registration_failure,  // registering memory fails with out_of_memory
 };
 inline constexpr std::size_t fault_kind_count = 13;
 std::string_view to_string(FaultKind kind);
 
 struct SimulationOptions {
   StrategyKind strategy = StrategyKind::random;
-  std::uint64_t pct_depth = 3;           // priority changes, plus one
-  std::uint64_t pct_steps = 1'000;       // the length of run that they are spread over
-  std::uint64_t step_limit = 1'000'000;  // a run that takes more is given up
-  std::uint64_t step_duration_ns = 100;  // how far the clock moves with each step
+  std::uint64_t pct_depth = 3;           // number of priority changes, plus one
+  std::uint64_t pct_steps = 1'000;       // the changes fall within so many first decisions
+  std::uint64_t step_limit = 1'000'000;  // a longer run is aborted
+  std::uint64_t step_duration_ns = 100;  // how far each step advances the clock
 
   std::array<std::uint64_t, fault_kind_count> fault_rates{};
   std::uint64_t last_fault_step = ~std::uint64_t{0};  // no fault strikes afterwards
-  std::uint64_t longest_stall_ns = 10'000'000'000;    // of pauses and delays, drawn logarithmically
+  std::uint64_t longest_stall_ns = 10'000'000'000;    // longest pause or delay; logarithmic
 
   Granularity granularity = Granularity::word;
-  bool address_order = false;            // transfers move in ascending order
+  bool address_order = false;            // transfers move words in ascending order
   bool failing_cas_writes_back = false;  // a CAS that does not match writes the old word again
   bool processor_preemption = false;     // traffic may come between the processor's accesses
   bool late_visibility = false;          // the processor may see words of a WRITE late
-  bool failure_before_landing = false;   // only flushes wait for the peer's data, no first failure
+  bool failure_before_landing = false;   // a first failure does not wait for the peer's data
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;
   std::uint64_t max_message_bytes = std::uint64_t{1} << 31;
@@ -75,17 +76,17 @@ struct SimulationOptions {
   friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
-// Swarm testing (Groce et al. 2012): options drawn from a seed, each feature in or out, so that a
-// campaign visits many small worlds instead of one average one.
+// Swarm testing (Groce et al. 2012): draws the options from a seed and enables each feature or not,
+// so a campaign visits many small configurations instead of one average one.
 SimulationOptions draw_swarm_options(std::uint64_t seed);
 
-// An option as text: its name, what it means, the values it takes, and access to it. `set` returns
-// false, and changes nothing, if the text is no such value.
+// An option as text: its name, its meaning, its values, and access to it. If the text is not a
+// valid value, `set` returns false and changes nothing.
 struct OptionDescription {
   std::string name;
   std::string meaning;
   std::string values;
-  // Replay files that are older than the option lack it; they were recorded with its default.
+  // Replay files older than the option lack it; they were recorded with its default.
   bool is_in_every_replay_file = true;
   std::function<bool(const SimulationOptions&)> is_valid;
   std::function<std::string(const SimulationOptions&)> get;
@@ -93,12 +94,12 @@ struct OptionDescription {
 };
 const std::vector<OptionDescription>& option_descriptions();
 
-// Sets the option of that name. What is wrong, as a message, if there is no such option or the text
-// is no value of it; `options` are then as before.
+// Sets the option of that name. Returns a message, and leaves `options` unchanged, if there is no
+// such option or the text is not one of its values.
 std::optional<std::string> set_option(SimulationOptions& options, std::string_view name,
                                       std::string_view text);
 
-// The first option whose value is out of its range, as a message.
+// Returns a message about the first option whose value is out of range.
 std::optional<std::string> find_invalid_option(const SimulationOptions& options);
 
 }  // namespace falafel::sim

@@ -1,11 +1,11 @@
-// The options as documents show them.
+// The options as the documents list them.
 #pragma once
 
 #include <string>
 
 namespace falafel::sim {
 
-// A Markdown table of all options: name, meaning, values, default.
+// Returns a Markdown table of all options: name, meaning, values, default.
 std::string options_markdown_table();
 
 }  // namespace falafel::sim

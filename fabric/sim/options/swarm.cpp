@@ -1,6 +1,6 @@
-// Swarm testing: every feature of the simulator is in or out of a run, and those that are in have
-// rates drawn on a logarithmic scale. Features that hide each other's effects when all are present
-// are thus met alone and in small groups, too.
+// Swarm testing: each run enables some features of the simulator, with rates drawn on a logarithmic
+// scale. Features that would hide each other's effects therefore also occur alone and in small
+// groups.
 #include <algorithm>
 #include <bit>
 #include <initializer_list>
@@ -12,9 +12,9 @@ namespace falafel::sim {
 
 namespace {
 
-// Seeds are shared with strategies, whose numbers are to be independent of these.
+// Strategies use the same seeds; these constants make the numbers independent of theirs.
 constexpr std::uint64_t swarm_stream = 0x737761726d;
-// Options that were added later: drawing them changes no other option of a seed.
+// For options that were added later, so that they change no other option of a seed.
 constexpr std::uint64_t later_stream = 0x6c61746572;
 
 class SwarmDraw {
@@ -31,8 +31,8 @@ class SwarmDraw {
     return values.begin()[random_.below(values.size())];
   }
 
-  // Every power of two between them is equally likely, and the numbers up to the next one. (The
-  // functions of <cmath> need not agree between machines.)
+  // Draws a power of two, each equally likely, and then a number up to the next one. Functions of
+  // <cmath> could differ between machines.
   std::uint64_t logarithmic(std::uint64_t first, std::uint64_t last) {
     const auto bits =
         static_cast<unsigned>(between(std::bit_width(first) - 1U, std::bit_width(last) - 1U));
@@ -61,7 +61,7 @@ struct FaultDraw {
   }
 };
 
-// A run in which hosts keep dying does little else, so these two kinds are out more often than in.
+// A run in which hosts keep dying does little else, so these two kinds are usually disabled.
 void draw_faults(SwarmDraw& draw, SimulationOptions& options) {
   const FaultDraw strikes{draw, options};
   strikes(FaultKind::client_crash, draw.one_in(4), 200, 2'000);
@@ -77,7 +77,7 @@ void draw_faults(SwarmDraw& draw, SimulationOptions& options) {
   options.longest_stall_ns = draw.one_of({1'000'000, 100'000'000, 10'000'000'000});
 }
 
-// Nor does one in which hosts stop for good.
+// Neither does a run in which hosts stop forever.
 void draw_later_faults(SwarmDraw& draw, SimulationOptions& options) {
   const FaultDraw strikes{draw, options};
   strikes(FaultKind::client_stop, draw.one_in(4), 200, 2'000);
@@ -90,7 +90,7 @@ void draw_later_features(SwarmDraw& draw, SimulationOptions& options) {
   options.failure_before_landing = draw.one_in(2);
 }
 
-// Nothing weaker than the fabric's contract, which byte granularity would be.
+// Draws nothing weaker than the contract, so never byte granularity.
 void draw_device(SwarmDraw& draw, SimulationOptions& options) {
   options.granularity = draw.one_in(4) ? Granularity::packet : Granularity::word;
   options.address_order = draw.one_in(4);

@@ -1,4 +1,4 @@
-// Replay files on disk.
+// Reading and writing replay files on disk.
 #include "fabric/sim/replay_file/replay_file.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ tl::expected<void, std::string> save_replay_file(const ReplayFile& file, const s
   if (!handle) return system_failure(path, "cannot create the file");
   const std::string text = serialize(file);
   const bool is_written = std::fwrite(text.data(), 1, text.size(), handle.get()) == text.size();
-  // Closing writes what is still buffered, and only then is it known that there was room for all.
+  // Closing flushes the buffer; only its result tells whether the disk had room for everything.
   if (std::fclose(handle.release()) != 0 || !is_written) {
     return system_failure(path, "cannot write the file");
   }

@@ -1,4 +1,5 @@
-// Replay files: a recorded run as text, to be repeated elsewhere. The format: docs/replay-file.md.
+// A replay file holds a recorded run as text, so that it can be repeated elsewhere.
+// docs/replay-file.md describes the format.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +14,31 @@
 
 namespace falafel::sim {
 
-// How deep arrays and objects may be nested in a replay file. They are copied, compared and written
-// by recursion, which a hostile file must not lead too deep.
+// How deeply a replay file may nest arrays and objects. Copying, comparing and writing them
+// recurses, and a hostile file must not exhaust the stack.
 inline constexpr int replay_file_max_depth = 32;
 
 struct ReplayFile {
   std::string scenario;
-  // What the scenario was called with, for the program that recorded it. An object, nested at most
+  // The arguments of the scenario, for the program that recorded it: an object, nested at most
   // replay_file_max_depth - 1 deep.
   nlohmann::json scenario_options = nlohmann::json::object();
   SimulationOptions options;
   std::vector<Choice> choices;
   std::uint64_t trace_hash = 0;
-  std::string build_identity;  // what recorded it, for people
+  std::string build_identity;  // the program that recorded it, for people
 
   friend bool operator==(const ReplayFile&, const ReplayFile&) = default;
 };
 
-// The same for equal contents. Strings are UTF-8; what is not is replaced by U+FFFD.
+// Equal contents give equal text. Strings are UTF-8; invalid bytes become U+FFFD.
 std::string serialize(const ReplayFile& file);
 
-// The contents, or what is wrong with the text. Any text is allowed. What parses has valid options,
-// and choices whose values are below their bounds.
+// Returns the contents, or a message about what is wrong with the text. Accepts any text. The
+// options of the result are valid, and its choices are below their bounds.
 tl::expected<ReplayFile, std::string> parse_replay_file(std::string_view text);
 
-// With the path in front of all messages.
+// Messages begin with the path.
 tl::expected<ReplayFile, std::string> load_replay_file(const std::string& path);
 tl::expected<void, std::string> save_replay_file(const ReplayFile& file, const std::string& path);
 

@@ -1,7 +1,7 @@
-// What stands around the contents of a replay file: at its head the format's name and version, each
-// on a line of fixed form, so that any version of the project can tell them; at its end a line with
-// a checksum over everything before. A text without that end was cut off; one that does not match
-// its checksum was altered.
+// The frame around the contents of a replay file. It begins with the name and version of the
+// format, each on a line of fixed form that every version of the project can read. It ends with a
+// line that holds a checksum of everything before it. A text without this end was truncated; a text
+// that does not match the checksum was altered.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace falafel::sim {
 
-// The first lines; fields follow, each ending in a comma and a newline.
+// Returns the first lines. Fields follow, each ending in a comma and a newline.
 std::string replay_file_head();
 
 // Appends the last lines.
 void seal_replay_file(std::string& text);
 
-// What is wrong with the frame, as a message. Without one, the text is as it was sealed.
+// Returns a message about what is wrong with the frame, or nothing if the text is as it was sealed.
 std::optional<std::string> find_frame_fault(std::string_view text);
 
 }  // namespace falafel::sim

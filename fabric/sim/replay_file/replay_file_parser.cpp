@@ -1,6 +1,6 @@
-// Reads replay files. The frame is checked first, so that what comes after concerns only files that
-// were written as they are: by another version of the project, or with bad intentions. Within this
-// file, what is wrong is thrown, as the JSON library does, and becomes a value at the end.
+// Parses replay files. It checks the frame first, so all other errors concern files that were
+// written as they are: by another version of the project, or by an attacker. Within this file,
+// errors are exceptions, as in the JSON library; the public function returns them as values.
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>

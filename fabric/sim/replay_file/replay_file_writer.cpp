@@ -1,4 +1,4 @@
-// Writes replay files so that people can read and compare them: an option and a choice to a line.
+// Writes replay files so that people can read and compare them: one option or choice per line.
 #include <fmt/format.h>
 #include <iterator>
 
@@ -16,7 +16,7 @@ std::string to_text(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Numbers and truth values stand without quotes.
+// Numbers and Booleans are not quoted.
 std::string option_value(const std::string& text) {
   return json::accept(text) ? text : to_text(text);
 }

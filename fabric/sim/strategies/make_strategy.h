@@ -1,4 +1,4 @@
-// Which strategy the options name.
+// Makes the strategy that the options name.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace falafel::sim {
 
-// The options are valid (find_invalid_option).
+// Requires valid options (find_invalid_option).
 std::unique_ptr<Strategy> make_strategy(const SimulationOptions& options, std::uint64_t seed);
 
 }  // namespace falafel::sim

@@ -8,7 +8,7 @@ namespace falafel::sim {
 
 namespace {
 
-// Of all priorities that actors start with; those that they fall to are below.
+// Set in the priorities that actors start with, so they are above those that actors fall to.
 constexpr std::uint64_t high_priority_bit = std::uint64_t{1} << 63U;
 
 }  // namespace
@@ -47,8 +47,8 @@ std::size_t PctStrategy::highest_of(std::span<const ActorId> actors) {
   return highest;
 }
 
-// Starting priorities are a function of the actor, not of when it was first asked for: each has the number
-// of a splitmix64 sequence that its own number selects.
+// The starting priority depends on the actor alone, not on when the strategy first sees it: the
+// actor's number selects an element of a splitmix64 sequence.
 void PctStrategy::draw_priorities_until(ActorId actor) {
   for (std::uint64_t next = priorities_.size(); next <= actor; ++next) {
     std::uint64_t state = priority_seed_ + next * 0x9e3779b97f4a7c15U;

@@ -1,10 +1,11 @@
-// Probabilistic concurrency testing (Burckhardt et al. 2010). Every actor has a random priority; of
-// those that can move, the highest does. At depth - 1 random points of the run the actor that just
-// moved falls below all that have not fallen. A bug that needs `depth` ordering constraints is thus
-// met with probability at least 1 / (actors * steps^(depth - 1)), which a random walk does not come
-// near when an actor must stand still for long. All other choices are random.
+// Probabilistic concurrency testing (Burckhardt et al. 2010). Every actor has a random priority,
+// and the actor with the highest priority among those that can move makes the next step. At depth -
+// 1 random points of the run, the actor that moved last falls below all actors that have not
+// fallen. A bug that needs `depth` ordering constraints is found with probability at least 1 /
+// (actors * steps^(depth - 1)). A random walk does not come near this if an actor must pause for
+// long. All other choices are random.
 //
-// Priorities are strict: an actor that retries for ever starves the ones below it.
+// Priorities are strict: an actor that retries forever starves the actors below it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ namespace falafel::sim {
 
 class PctStrategy final : public Strategy {
  public:
-  // The changes are spread over the first `steps` calls of schedule(). Both are at least 1.
+  // The priority changes fall within the first `steps` calls of schedule(). Both are at least 1.
   PctStrategy(std::uint64_t seed, std::uint64_t depth, std::uint64_t steps);
 
   std::uint64_t choose(const ChoicePoint& point) override;
@@ -28,7 +29,7 @@ class PctStrategy final : public Strategy {
  private:
   struct ChangePoint {
     std::uint64_t decision;
-    std::uint64_t priority;  // what the actor falls to
+    std::uint64_t priority;  // the actor's priority from then on
   };
 
   std::size_t highest_of(std::span<const ActorId> actors);
@@ -37,7 +38,7 @@ class PctStrategy final : public Strategy {
   fabric::RandomGenerator random_;
   std::uint64_t priority_seed_;
   std::uint64_t decisions_ = 0;
-  std::vector<ChangePoint> change_points_;  // those to come, the next one last
+  std::vector<ChangePoint> change_points_;  // pending ones; the next is the last element
   std::vector<std::uint64_t> priorities_;   // by actor
 };
 

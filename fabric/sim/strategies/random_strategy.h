@@ -1,4 +1,4 @@
-// A random walk: every answer is equally likely.
+// A random walk: all answers are equally likely.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,7 @@ class RandomStrategy final : public Strategy {
  public:
   explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t choose(const ChoicePoint& point) override {
-    return random_.below(point.bound);
-  }
+  std::uint64_t choose(const ChoicePoint& point) override { return random_.below(point.bound); }
   std::uint64_t schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) override {
     return random_.below(actors.size());
   }

@@ -1,4 +1,4 @@
-// Keeps all answers of another strategy, for a ReplayStrategy to give them again.
+// Records all answers of another strategy, so that a ReplayStrategy can repeat them.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct Choice {
   ChoiceKind kind{};
   std::uint64_t bound = 0;
   std::uint64_t value = 0;
-  std::uint16_t checkpoint = 0;  // of the trace before the question; see checkpoint_of
+  std::uint16_t checkpoint = 0;  // of the trace before the question (checkpoint_of)
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-// The low bits of the trace hash: few enough to be kept with every choice, and enough to notice a
-// replay that takes another course within a choice or two.
+// The low bits of the trace hash: few enough to store with every choice, and enough to detect a
+// diverging replay within a choice or two.
 inline std::uint16_t checkpoint_of(const ChoicePoint& point) {
   return static_cast<std::uint16_t>(point.trace_hash);
 }

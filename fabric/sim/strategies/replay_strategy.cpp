@@ -7,7 +7,7 @@ namespace falafel::sim {
 
 namespace {
 
-// In memory, choices may come from anywhere; a value out of bounds must not reach the simulator.
+// The choices may come from any source; a value out of bounds must not reach the simulator.
 bool fits(const Choice& choice, const ChoicePoint& point, std::uint64_t bound) {
   return choice.kind == point.kind && choice.bound == bound &&
          choice.checkpoint == checkpoint_of(point) && (bound == 0 || choice.value < bound);

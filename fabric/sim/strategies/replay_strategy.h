@@ -1,6 +1,6 @@
-// Gives recorded answers again. Each question must be the one that was recorded, asked at the same
-// point of the same trace; the first that is not is a divergence: the program, its options or the
-// simulator are no longer those of the recording.
+// Repeats recorded answers. Each question must equal the recorded one and be asked at the same
+// point of the same trace. The first question that differs is a divergence: the program, its
+// options or the simulator have changed since the recording.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace falafel::sim {
 
 struct Divergence {
   std::uint64_t step = 0;
-  std::size_t choice_index = 0;  // from 0; may be the number of choices: there are no more
+  std::size_t choice_index = 0;  // from 0; the number of choices if none are left
   std::string explanation;
 };
 
@@ -25,7 +25,7 @@ class ReplayStrategy final : public Strategy {
  public:
   explicit ReplayStrategy(std::vector<Choice> choices);
 
-  // Once diverged, all answers are 0.
+  // After a divergence, all answers are 0.
   std::uint64_t choose(const ChoicePoint& point) override;
   std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
   const std::string* divergence() const override;

@@ -1,6 +1,6 @@
-// The one source of choices. Whatever is not determined by the program and its options (which actor
-// moves next, where a transfer tears, when a fault strikes) is asked of a Strategy, so a run is a
-// function of (program, options, answers).
+// The only source of choices. The simulator asks a Strategy whatever the program and its options do
+// not determine: which actor moves next, where a transfer tears, when a fault strikes. A run is
+// therefore a function of the program, the options and the answers.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,30 @@
 namespace falafel::sim {
 
 enum class ChoiceKind : std::uint8_t {
-  schedule,          // which of the actors that can move does
-  request,           // which of a queue pair's requests moves on
-  placement_start,   // where in a transfer the next words are moved
+  schedule,          // which of the actors that can move makes the step
+  request,           // which request of a queue pair makes a step
+  placement_start,   // where in a transfer words are moved next
   placement_length,  // and how many of them
   packet,            // whether the next packet arrives before more words are placed
-  atomic_gap,        // whether something may come between the read and the write of an atomic
+  atomic_gap,        // whether others may move between the read and the write of an atomic
   answer,            // whether the answer to a request arrives at once
-  survivors,         // how much of what was in flight at a failure still arrives
+  survivors,         // how many requests in flight at a failure still arrive
   fault_step,        // when the next fault of a kind strikes
-  fault_target,      // whom it strikes
-  fault_duration,    // for how long
+  fault_target,      // which host or queue pair it strikes
+  fault_duration,    // how long it lasts
   loss,              // whether a packet is lost
   reordering,        // whether a datagram is overtaken
-  preemption,        // whether traffic comes between two accesses of the processor
+  preemption,        // whether others move before an access of the processor
   head_start,        // whether a request moves before the fiber that waits for it gives way
   program,           // fabric::Host::random
-  registration,      // whether a registration of memory is refused
+  registration,      // whether registering memory fails
   visibility,        // whether the processor sees words of a WRITE late, and which
 };
 inline constexpr std::size_t choice_kind_count = 18;
 std::string_view to_string(ChoiceKind kind);
 
-// A question: a number below `bound` (bound 0: any 64 bits), at this step of the run, the trace so far
-// having this hash.
+// A question. The answer is a number below `bound`, or any 64 bits if `bound` is 0. `step` and
+// `trace_hash` identify the point of the run.
 struct ChoicePoint {
   ChoiceKind kind;
   std::uint64_t bound;
@@ -49,11 +49,12 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::uint64_t choose(const ChoicePoint& point) = 0;
-  // kind schedule: an index into `actors`, which are all that can move, at least two.
+  // Answers a question of kind `schedule`: an index into `actors`, the two or more actors that can
+  // move.
   virtual std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) = 0;
-  // Not null: the questions are no longer those that the strategy has answers for; the text says
-  // what no longer fits, and at which step. Answers are then meaningless, and the run is to end as
-  // diverged. The text stays as it is as long as the strategy lives.
+  // Not null if the strategy has no answers for the questions any more. The text says what differs,
+  // and at which step. The answers are then meaningless, and the run must end as diverged. The text
+  // is valid and unchanged as long as the strategy exists.
   virtual const std::string* divergence() const { return nullptr; }
 };
 
