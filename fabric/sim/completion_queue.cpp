@@ -7,11 +7,6 @@
 
 namespace falafel::sim {
 
-namespace {
-// A fiber that waits gives way at once about one time in so many.
-constexpr std::uint64_t no_head_start_rate = 4;
-}  // namespace
-
 CompletionQueueCore::CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity)
     : world_(world), host_(host), capacity_(capacity) {}
 
@@ -34,20 +29,7 @@ std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destinat
   return taken;
 }
 
-// A step of the queue pair that was posted to last, as if the fiber had given way and the strategy
-// had picked that: switching between fibers is the dearest part of a round trip. Not beyond the
-// last step, or a fiber that never gives way would run for ever.
-void CompletionQueueCore::give_head_start() {
-  QueuePairCore* queue_pair = std::exchange(posted_last_, nullptr);
-  if (queue_pair == nullptr || !world_.ready.contains(*queue_pair)) return;
-  if (world_.is_at_last_step()) return;
-  if (world_.chance(ChoiceKind::head_start, no_head_start_rate)) return;
-  world_.trace.advance(world_.options.step_duration_ns);
-  queue_pair->step();
-}
-
 bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
-  if (first_ == end_) give_head_start();
   // Another fiber may have polled the completion that woke this one.
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();

@@ -44,8 +44,6 @@ class CompletionQueueCore {
   // Gives back the entries that a closed queue pair had reserved, and drops its completions.
   void release(const QueuePairCore& queue_pair, std::uint32_t entries);
 
-  // `queue_pair` has requests whose completions come here.
-  void expect(QueuePairCore& queue_pair) { posted_last_ = &queue_pair; }
   void push(const Entry& entry);
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
@@ -53,8 +51,6 @@ class CompletionQueueCore {
   HostCore& host() const { return host_; }
 
  private:
-  void give_head_start();
-
   World& world_;
   HostCore& host_;
   std::uint32_t capacity_;
@@ -62,7 +58,6 @@ class CompletionQueueCore {
   Ring<Entry> ring_;  // [first_, end_)
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
-  QueuePairCore* posted_last_ = nullptr;  // unless it had its head start
   fabric::WaitList waiters_;
 };
 

@@ -83,7 +83,6 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
   }
   sends_.make_room(chain.size());
   for (const fabric::WorkRequest& work : chain) enqueue(work);
-  send_completions_.expect(*this);
   refresh();
   return {};
 }

@@ -19,7 +19,6 @@ std::string_view to_string(ChoiceKind kind) {
     case ChoiceKind::loss: return "loss";
     case ChoiceKind::reordering: return "reordering";
     case ChoiceKind::preemption: return "preemption";
-    case ChoiceKind::head_start: return "head_start";
     case ChoiceKind::program: return "program";
     case ChoiceKind::registration: return "registration";
     case ChoiceKind::visibility: return "visibility";

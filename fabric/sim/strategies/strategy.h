@@ -26,12 +26,11 @@ enum class ChoiceKind : std::uint8_t {
   loss,              // whether a packet is lost
   reordering,        // whether a datagram is overtaken
   preemption,        // whether others move before an access of the processor
-  head_start,        // whether a request moves before the fiber that waits for it gives way
   program,           // fabric::Host::random
   registration,      // whether registering memory fails
   visibility,        // whether the processor sees words of a WRITE late, and which
 };
-inline constexpr std::size_t choice_kind_count = 18;
+inline constexpr std::size_t choice_kind_count = 17;
 std::string_view to_string(ChoiceKind kind);
 
 // A question. The answer is a number below `bound`, or any 64 bits if `bound` is 0. `step` and
