@@ -133,6 +133,34 @@ class Format(CheckTest):
         self.add("engine/store.cpp", "int one = 1;\n\n\n")
         self.assert_reported("format", "engine/store.cpp:3: not formatted")
 
+    def test_reports_comments_beyond_the_column_limit(self):
+        comment = "// " + "word " * 19 + "ends"  # 102 columns
+        self.add("engine/store.cpp", f"int one = 1;\n{comment[:100]}\n{comment}\n")
+        self.add("engine/store.c", f"{comment}\n")
+        self.assert_reported(
+            "format",
+            "engine/store.c:1: 102 columns; break the line after at most 100",
+            "engine/store.cpp:3: 102 columns",
+        )
+
+    def test_reports_comments_of_scripts_beyond_the_column_limit(self):
+        comment = "# " + "word " * 19 + "ends"  # 101 columns
+        self.add("engine/store.cpp", "int one = 1;\n")
+        self.add("CMakeLists.txt", f"project(store)\n  {comment}\n")
+        self.add("tools/list", f"#!/bin/sh\n{comment}\n")
+        self.add("tools/list.py", f"{comment}\nnumber = {'1' * 100}\n")
+        self.add("tools/list.txt", f"{comment}\n")
+        self.assert_reported(
+            "format",
+            "CMakeLists.txt:2: 103 columns",
+            "tools/list:2: 101 columns",
+            "tools/list.py:1: 101 columns",
+        )
+
+    def test_accepts_raw_strings_beyond_the_column_limit(self):
+        self.add("engine/store.cpp", 'auto text =\n    R"(' + "word" * 25 + ')";\n')
+        self.assert_accepted("format")
+
     def test_updates(self):
         file = self.add("engine/store.cpp", "int  two = 2;\n")
         self.assertEqual(self.run_check("format", "--update").returncode, 0)
