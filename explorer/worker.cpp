@@ -99,7 +99,7 @@ void run_seed(const Program& program, Runner& runner, std::uint64_t seed, Worker
 }  // namespace
 
 Worker::Worker(const Program& program, const CampaignOptions& options, unsigned index)
-    : program_(program), options_(options), index_(index), counters_(map_counters()) {
+    : program_(program), options_(options), counters_(map_counters()) {
   start(options.first_seed + index);
 }
 

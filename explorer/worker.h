@@ -53,7 +53,6 @@ class Worker {
 
   const Program& program_;
   const CampaignOptions& options_;
-  unsigned index_;
   WorkerCounters* counters_;
   std::optional<processes::ChildProcess> process_;  // empty: it has done its share
   int input_ = -1;
