@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,10 +23,10 @@ class ByteRanges {
     const auto next = std::ranges::upper_bound(ranges_, offset, {}, &ByteRange::begin);
     return next != ranges_.begin() && offset < std::prev(next)->end;
   }
-  std::uint64_t size_bytes() const {
-    std::uint64_t sum = 0;
-    for (const ByteRange& range : ranges_) sum += range.end - range.begin;
-    return sum;
+  // The number, in all(), of the range that contains it.
+  std::size_t index_of(std::uint64_t offset) const {
+    const auto next = std::ranges::upper_bound(ranges_, offset, {}, &ByteRange::begin);
+    return static_cast<std::size_t>(next - ranges_.begin()) - 1;
   }
 
  private:

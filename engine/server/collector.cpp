@@ -45,7 +45,8 @@ ByteRanges Collector::active_range() const {
 
 void Collector::collect(const ByteRanges& source, std::uint32_t target,
                         const std::function<void()>& free_early) {
-  Task task{.source = source, .target = target, .room_bytes = source.size_bytes()};
+  Task task{.source = source, .target = target, .room_bytes = {}};
+  for (const ByteRange& range : source.all()) task.room_bytes.push_back(range.end - range.begin);
   const Visit visit = [&](std::uint64_t slot, Entry entry) { move(slot, entry, task); };
   if (!scan_memory(source, visit)) {
     // The walk finds what the scan has not moved. It must not find entries whose update is still in
@@ -140,11 +141,13 @@ Entry Collector::copy(Entry entry, Task& task) {
   }
   std::vector<std::byte> bytes(container_bytes(source->key.size(), source->value.size()));
   const std::uint64_t length_bytes = chunk_.geometry.round_up_to_unit(bytes.size());
-  if (length_bytes > task.room_bytes) {
+  std::uint64_t& room_bytes =
+      task.room_bytes[task.source.index_of(chunk_.geometry.to_offset(entry.offset_units()))];
+  if (length_bytes > room_bytes) {
     ++statistics_.containers_unreadable;
     return lost;
   }
-  task.room_bytes -= length_bytes;
+  room_bytes -= length_bytes;
   write_container(source->key, source->value, bytes);
   const std::uint64_t offset = book_.allocate(task.target, length_bytes);
   chunk_.write(offset, bytes);

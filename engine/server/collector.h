@@ -8,10 +8,11 @@
 // The collector copies only the header and the key of a deleted entry's container, because
 // collision chains need the key.
 //
-// A collection always finishes, whatever clients have written. It copies no more bytes than it
-// frees, because live containers do not overlap. If a malicious client made containers overlap, or
-// made several entries share one, the collector deletes whatever exceeds that amount. The number of
-// attempts to move one entry is bounded.
+// A collection always finishes, whatever clients have written. It copies no more bytes of a region
+// than the region has, because live containers do not overlap. If a malicious client made
+// containers overlap, or made several entries share one, the collector deletes whatever exceeds
+// that amount; containers in other regions are not affected. The number of attempts to move one
+// entry is bounded.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class Collector {
   struct Task {
     const ByteRanges& source;
     std::uint32_t target;
-    std::uint64_t room_bytes;  // bytes that may still be copied
+    std::vector<std::uint64_t> room_bytes;  // bytes that may still be copied, for each range
   };
 
   void collect(const ByteRanges& source, std::uint32_t target,

@@ -70,6 +70,12 @@ class LaidOutMemory {
     write_bytes(at, bytes);
     return at + chunk_.geometry.round_up_to_unit(bytes.size());
   }
+  // Region 1 is collected along with region 0.
+  void release_second_region() {
+    regions_.push_back(1);
+    book_.grant(1, 2);
+    book_.set_state(1, engine::RegionState::collecting);
+  }
   void write_bytes(std::uint64_t at, const Bytes& bytes) {
     chunk_.write(region_begin() + at, bytes);
   }
@@ -88,7 +94,7 @@ class LaidOutMemory {
 
   void collect() {
     engine::Collector collector(host_, chunk_, options_, updater_, book_, statistics_);
-    collector.collect_regions({0}, [] {});
+    collector.collect_regions(regions_, [] {});
   }
   std::uint64_t copied_bytes() const { return book_.used_bytes(); }
   bool is_in_region(Entry entry) const {
@@ -119,6 +125,7 @@ class LaidOutMemory {
   engine::Chunk chunk_;
   RivalUpdater updater_;
   engine::MemoryBook book_;
+  std::vector<std::uint32_t> regions_{0};
   engine::ServerOptions options_;
   engine::ServerStatistics statistics_;
 };
@@ -310,6 +317,22 @@ TEST_P(CollectedRegionTest, CopiesNoMoreThanItFreesWhenEntriesShareAContainer) {
     }
     memory.collect();
     EXPECT_LE(memory.copied_bytes(), small_geometry.region_bytes);
+  });
+}
+
+// What somebody makes of one region costs nobody what is in another.
+TEST_P(CollectedRegionTest, CopiesNoMoreOfARegionThanThatRegionHas) {
+  on_memory([](LaidOutMemory& memory) {
+    memory.release_second_region();
+    memory.write(0, bytes_of("shared"), Bytes(500));
+    const std::uint64_t last = small_geometry.table_entries - 1;
+    for (std::uint64_t slot = 0; slot < last; ++slot) memory.publish(bytes_of("shared"), 0);
+    const Bytes value(900, std::byte{1});
+    memory.write(small_geometry.region_bytes, bytes_of("honest"), value);
+    const std::uint64_t slot = memory.publish(bytes_of("honest"), small_geometry.region_bytes);
+    memory.collect();
+    EXPECT_EQ(memory.value_at(slot), value);
+    EXPECT_LE(memory.copied_bytes(), 2 * small_geometry.region_bytes);
   });
 }
 
