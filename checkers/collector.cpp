@@ -85,6 +85,23 @@ Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entr
   return holds();
 }
 
+Judgement check_repaired(const MemoryView& view) {
+  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+    const engine::Entry entry = view.entry(slot);
+    if (entry.is_locked() || (entry.is_empty() && entry.is_deleted())) {
+      return {.verdict = Verdict::violated,
+              .property = "table.locked",
+              .explanation = fmt::format("slot {} ({}) has a flag that nobody takes away", slot,
+                                         describe(entry, view.geometry)),
+              .slots = {slot}};
+    }
+    if (Judgement judgement = check_entry(view, slot, entry); judgement.verdict != Verdict::holds) {
+      return judgement;
+    }
+  }
+  return check_books(view);
+}
+
 Judgement check_collector(const MemoryView& view) {
   std::map<std::uint64_t, std::uint64_t> ends;  // the end of each container, by its offset
   for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {

@@ -10,13 +10,14 @@
 
 #include "engine/layout/entry.h"
 #include "tests/engine/planted.h"
-#include "tests/engine/raw_client.h"
 #include "tests/engine/store.h"
+#include "tools/store_scenario/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {
 
 using engine::Entry;
+using store_scenario::RawClient;
 
 constexpr std::uint64_t audit_interval_ns = millisecond_ns;
 constexpr std::uint64_t audited_entries = 32;

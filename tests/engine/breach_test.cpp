@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <functional>
 
-#include "tests/engine/raw_client.h"
 #include "tests/engine/store.h"
+#include "tools/store_scenario/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {
 
 using engine::ControlMessage;
 using engine::MessageKind;
+using store_scenario::RawClient;
 
 constexpr std::uint64_t breach_timeout_ns = 10 * millisecond_ns;
 
@@ -73,7 +74,8 @@ void expect_expelled(const Offence& offence, engine::Breach breach,
   fabric::FiberStackPool stacks;
   TestStore store(short_timeouts(1), stacks);
   store.add_host("offender", [&](fabric::Host& host) {
-    const auto offender = RawClient::connect(host, store.address(), receive_requests);
+    const auto offender =
+        RawClient::connect(host, store.address(), {.receive_requests = receive_requests});
     ASSERT_NE(offender, nullptr);
     EXPECT_TRUE(offender->send({.kind = MessageKind::heartbeat}));
     host.sleep_until(host.now_ns() + millisecond_ns);

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "engine/layout/container.h"
-#include "tests/engine/raw_client.h"
 #include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
+#include "tools/store_scenario/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 using engine::ControlMessage;
 using engine::MessageKind;
 using engine::RegionNeed;
+using store_scenario::RawClient;
 
 constexpr std::uint64_t sharing_timeout_ns = 10 * millisecond_ns;
 

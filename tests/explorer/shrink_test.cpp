@@ -56,6 +56,20 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
   EXPECT_EQ(again.property(), property);
 }
 
+// What a hostile client does has nothing to do with this violation.
+TEST(Shrink, TakesAttacksAway) {
+  Runner runner;
+  ScenarioChoices choices = without_collector_retry();
+  choices.hostile = Share::only;
+  choices.tag_worlds = Share::none;
+  explorer::FailingRun failing = find_failing_run(runner, choices);
+  ASSERT_FALSE(store_scenario(*failing.scenario).attacks.empty());
+  const std::string property = failing.run.property();
+  const explorer::FailingRun small = explorer::shrink(
+      runner, std::move(failing), property, shrink_options, [](const explorer::FailingRun&) {});
+  EXPECT_TRUE(store_scenario(*small.scenario).attacks.empty());
+}
+
 // The caller is notified whenever the run becomes smaller.
 TEST(Shrink, EndsWhenTheRunGetsNoSmaller) {
   Runner runner;

@@ -22,9 +22,9 @@ namespace {
 using testing::HasSubstr;
 
 // Older files lack these members.
-constexpr std::array<std::string_view, 8> members_of_today{
-    "asks_for_regions_back",   "cleanups",    "collection",       "flush_timeout_ns", "hash_key",
-    "keeps_overwrite_reserve", "max_clients", "server_timeout_ns"};
+constexpr std::array<std::string_view, 9> members_of_today{
+    "attacks",  "asks_for_regions_back",   "cleanups",    "collection",       "flush_timeout_ns",
+    "hash_key", "keeps_overwrite_reserve", "max_clients", "server_timeout_ns"};
 
 template <typename Predicate>
 bool has_operation(const Scenario& scenario, const Predicate& predicate) {
@@ -39,6 +39,7 @@ TEST(Scenario, SurvivesJson) {
     auto parsed = parse_scenario(scenario.to_json());
     ASSERT_TRUE(parsed.has_value()) << parsed.error();
     EXPECT_EQ(parsed->clients, scenario.clients);
+    EXPECT_EQ(parsed->attacks, scenario.attacks);
     EXPECT_EQ(parsed->geometry, scenario.geometry);
     EXPECT_EQ(parsed->safeguards, scenario.safeguards);
     EXPECT_EQ(parsed->to_json(), scenario.to_json());
@@ -101,6 +102,50 @@ TEST(TagWorlds, HaveTagsThatOutlastOperations) {
     other.geometry.tag_bits = engine::most_tag_bits;
     EXPECT_TRUE(do_tags_outlast_operations(other)) << other.describe();
   }
+}
+
+TEST(HostileClients, AttackInAllWays) {
+  std::map<AttackKind, int> kinds;
+  int worlds = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const Scenario scenario = draw_scenario({}, seed);
+    worlds += scenario.attacks.empty() ? 0 : 1;
+    for (const PlannedAttack& attack : scenario.attacks) {
+      EXPECT_LT(attack.slot, scenario.geometry.table_entries);
+      ++kinds[attack.kind];
+    }
+  }
+  EXPECT_EQ(kinds.size(), attack_kind_count);
+  EXPECT_GT(worlds, 30);
+  EXPECT_LT(worlds, 70);
+}
+
+TEST(HostileClients, AreDrawnAsChosen) {
+  ScenarioChoices choices;
+  choices.hostile = Share::none;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    EXPECT_TRUE(draw_scenario(choices, seed).attacks.empty());
+  }
+  choices.hostile = Share::only;
+  choices.tag_worlds = Share::none;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    EXPECT_FALSE(draw_scenario(choices, seed).attacks.empty());
+  }
+  choices.hostile = Share::some;
+  choices.safeguards.bounded_walks = false;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    EXPECT_TRUE(draw_scenario(choices, seed).attacks.empty());
+  }
+}
+
+TEST(HostileClients, OfUnknownKindsAreNamed) {
+  ScenarioChoices choices;
+  choices.hostile = Share::only;
+  nlohmann::json json = draw_scenario(choices, 1).to_json();
+  json["attacks"][0]["kind"] = "polite";
+  const auto refused = parse_scenario(json);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error(), HasSubstr("attacks[0].kind"));
 }
 
 TEST(TagWorlds, AreNotDrawnWhereAnOptionFixesWhatTheyNeed) {

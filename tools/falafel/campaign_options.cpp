@@ -102,6 +102,11 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
           "share of scenarios in which tags wrap around and heartbeats matter: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--hostile", texts.hostile,
+                  "share of scenarios with a hostile client: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   command.add_option("--faults", texts.faults, "all, none, or a comma-separated list of faults")
       ->capture_default_str();
   command.add_option("--simulator", texts.simulator_options,
@@ -122,6 +127,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.keys = texts.keys;
   choices.workload = texts.workload;
   choices.tag_worlds = parse_share(texts.tag_worlds);
+  choices.hostile = parse_share(texts.hostile);
   if (!texts.strategy.empty()) {
     choices.strategy = texts.strategy == "pct" ? sim::StrategyKind::pct : sim::StrategyKind::random;
   }

@@ -24,6 +24,7 @@ struct CampaignTexts {
   std::string strategy;
   std::string faults = "all";
   std::string tag_worlds = "some";
+  std::string hostile = "some";
   std::vector<std::string> simulator_options;
 };
 

@@ -78,6 +78,22 @@ void append_clients(std::string& text, const Scenario& scenario) {
   }
 }
 
+void append_attacks(std::string& text, const Scenario& scenario) {
+  if (scenario.attacks.empty()) return;
+  text += "  hostile client:";
+  const char* separator = " ";
+  for (const PlannedAttack& attack : scenario.attacks) {
+    text += separator;
+    if (attack.pause_ns > 0) {
+      fmt::format_to(std::back_inserter(text), "pause {} ns, ", attack.pause_ns);
+    }
+    fmt::format_to(std::back_inserter(text), "{} (slot {}, number {})", to_string(attack.kind),
+                   attack.slot, attack.number);
+    separator = ", ";
+  }
+  text += '\n';
+}
+
 void append_simulator(std::string& text, const sim::SimulationOptions& options) {
   text += "  simulator:";
   const sim::SimulationOptions defaults;
@@ -98,6 +114,7 @@ std::string Scenario::describe() const {
   std::string text;
   append_store(text, scenario);
   append_clients(text, scenario);
+  append_attacks(text, scenario);
   append_simulator(text, scenario.simulation);
   return text;
 }

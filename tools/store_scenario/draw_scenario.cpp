@@ -5,7 +5,9 @@
 #include <initializer_list>
 
 #include "engine/layout/container.h"
+#include "engine/layout/entry.h"
 #include "fabric/random.h"
+#include "tools/store_scenario/hostile_worlds.h"
 #include "tools/store_scenario/scenario.h"
 #include "tools/store_scenario/tag_world.h"
 #include "tools/store_scenario/variations.h"
@@ -17,6 +19,7 @@ namespace {
 // independent of these.
 constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
 constexpr std::uint64_t variation_stream = 0x766172696174696f;
+constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 
 // The containers of such values take several packets.
@@ -64,6 +67,7 @@ class Draw {
   void draw_simulation(Scenario& scenario);
   void keep_to_choices(sim::SimulationOptions& options) const;
   void stretch_intervals(Scenario& scenario) const;
+  void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
@@ -195,6 +199,17 @@ void Draw::keep_to_choices(sim::SimulationOptions& options) const {
   }
 }
 
+// Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing about that.
+void Draw::draw_hostile_client(Scenario& scenario) const {
+  constexpr std::uint64_t worlds_per_hostile_world = 8;
+  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
+  if (choices_.hostile == Share::none) return;
+  if (choices_.hostile == Share::some && !is_hardened) return;
+  fabric::RandomGenerator random(seed_ ^ hostile_stream);
+  const bool is_one = random.below(worlds_per_hostile_world) == 0;
+  if (is_one || choices_.hostile == Share::only) add_hostile_client(random, scenario);
+}
+
 void Draw::draw_tag_world(Scenario& scenario) const {
   constexpr std::uint64_t worlds_per_tag_world = 64;
   const bool is_fixed = choices_.clients || choices_.operations || choices_.in_flight ||
@@ -217,6 +232,7 @@ Scenario Draw::scenario() {
   vary(choices_, variation, scenario);
   stretch_intervals(scenario);
   draw_tag_world(scenario);
+  if (scenario.geometry.tag_bits == engine::most_tag_bits) draw_hostile_client(scenario);
   return scenario;
 }
 

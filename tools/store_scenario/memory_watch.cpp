@@ -46,8 +46,12 @@ void MemoryWatch::on_entry_changed(std::uint64_t slot, Entry next,
   if (client && is_new_container && judges_ownership_) {
     ownership_.on_published(*client, geometry_.to_offset(next.offset_units()), view.regions, step);
   }
-  keep(checkers::check_entries(view, slot, next), step);
+  if (!table_before_attack_) keep(checkers::check_entries(view, slot, next), step);
   keep(checkers::check_mature_spaces(view), step);
+}
+
+void MemoryWatch::on_attack() {
+  if (!table_before_attack_) table_before_attack_ = table_.judgement();
 }
 
 void MemoryWatch::on_written(std::uint32_t client, std::uint64_t offset, const MemoryView& view,
@@ -104,8 +108,11 @@ void MemoryWatch::keep(Judgement judgement, std::uint64_t step) {
 }
 
 void MemoryWatch::add_violations(std::vector<Judgement>& violations) const {
+  const Judgement* const table =
+      table_before_attack_ ? &*table_before_attack_ : &table_.judgement();
   for (const Judgement* judgement :
-       {&table_.judgement(), &ownership_.judgement(), &reclaimed_.judgement(), &first_}) {
+       {table, &ownership_.judgement(), &reclaimed_.judgement(), &first_}) {
+    if (table_before_attack_ && judgement == &reclaimed_.judgement()) continue;
     if (judgement->verdict == Verdict::violated) violations.push_back(*judgement);
   }
 }

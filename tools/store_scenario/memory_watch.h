@@ -27,9 +27,12 @@ class MemoryWatch {
   // The server crashes, or starts with empty memory.
   void on_restart();
   // An entry is about to change. `client` is the queue pair of the client whose compare-and-swap
-  // changes it; nullopt: the server changes it.
+  // changes it; nullopt: the server or a hostile client changes it.
   void on_entry_changed(std::uint64_t slot, engine::Entry next, std::optional<std::uint32_t> client,
                         const checkers::MemoryView& view, std::uint64_t step);
+  // A hostile client is about to change an entry. From now on, entries and containers are not
+  // checked.
+  void on_attack();
   // A client's WRITE modified memory.
   void on_written(std::uint32_t client, std::uint64_t offset, const checkers::MemoryView& view,
                   std::uint64_t step);
@@ -52,6 +55,7 @@ class MemoryWatch {
   const bool judges_ownership_;
   const bool judges_reclamation_;
   checkers::TableWatch table_;
+  std::optional<checkers::Judgement> table_before_attack_;
   checkers::RegionOwnership ownership_;
   checkers::ReclaimedMemory reclaimed_;
   checkers::Judgement first_;  // of the checkers that are functions

@@ -19,17 +19,22 @@ std::uint64_t longest_wait_for_server_ns(const Scenario& scenario) {
 }
 
 checkers::OperationBounds bounds_of(const Scenario& scenario) {
+  // Each attack may occupy the memory once, lock an entry once, or cause 16 restarts of an operation by damage.
+  const std::uint64_t attacks = scenario.attacks.size();
+  constexpr std::uint64_t attempts_at_damage = 16;
   return {
       // Each entry is read twice and its container in two parts. In addition, there are the
       // rebinding counter, the container that is written, and a swap.
       .verbs_of_attempt = 4 * scenario.geometry.table_entries + 16,
       // A SET restarts on its own when memory is denied, and when it requests a cleanup.
-      .attempts = 3,
+      .attempts = 3 + attacks * attempts_at_damage,
       .shortest_lock_wait_ns = 2'000,
       // The server gives up on a silent client after the time-out, regardless of other requests.
       // The network's own time-outs then resolve what was in flight.
-      .longest_wait_ns = 2 * scenario.heartbeat_timeout_ns + longest_network_wait_ns +
-                         longest_wait_for_server_ns(scenario),
+      .longest_wait_ns =
+          2 * scenario.heartbeat_timeout_ns + longest_network_wait_ns +
+          longest_wait_for_server_ns(scenario) +
+          attacks * (2 * scenario.heartbeat_timeout_ns + 2 * scenario.cleanup_interval_ns),
   };
 }
 

@@ -13,6 +13,7 @@ constexpr std::uint32_t servers_own = ~std::uint32_t{0};
 
 void Parties::introduce(const sim::Subject& subject) {
   if (subject.kind != sim::SubjectKind::queue_pair) return;
+  if (subject.host == hostile_host) hostile_.insert(subject.number);
   if (subject.number >= party_of_queue_pair_.size()) {
     party_of_queue_pair_.resize(subject.number + 1, servers_own);
   }
@@ -27,6 +28,8 @@ void Parties::on_posted(std::uint32_t queue_pair, fabric::FiberId fiber) {
 std::uint32_t Parties::of_queue_pair(std::uint32_t queue_pair) const {
   return party_of_queue_pair_[queue_pair];
 }
+
+bool Parties::is_hostile(std::uint32_t queue_pair) const { return hostile_.contains(queue_pair); }
 
 std::string Parties::name(std::uint32_t party) {
   return (party & fiber_bit) != 0 ? fmt::format("the server's fiber {}", party & ~fiber_bit)

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -14,9 +16,14 @@ namespace falafel::store_scenario {
 
 class Parties {
  public:
+  // The host of the hostile client, if there is one.
+  static constexpr std::string_view hostile_host = "hostile client";
+
   void introduce(const sim::Subject& subject);
   // That fiber posted a request on a queue pair.
   void on_posted(std::uint32_t queue_pair, fabric::FiberId fiber);
+
+  bool is_hostile(std::uint32_t queue_pair) const;
 
   // The numbers of queue pairs and of fibers are disjoint.
   static constexpr std::uint32_t of_fiber(fabric::FiberId fiber) { return fiber | fiber_bit; }
@@ -28,6 +35,7 @@ class Parties {
   static constexpr std::uint32_t fiber_bit = std::uint32_t{1} << 31;
 
   std::vector<std::uint32_t> party_of_queue_pair_;
+  std::set<std::uint32_t> hostile_;  // queue pairs
 };
 
 }  // namespace falafel::store_scenario

@@ -1,6 +1,12 @@
 #include "tools/store_scenario/run.h"
 
+#include <fmt/format.h>
+
+#include <span>
+#include <utility>
+
 #include "checkers/reclaimed_memory.h"
+#include "engine/layout/key_hash.h"
 #include "engine/probes.h"
 #include "tools/store_scenario/run_observer.h"
 #include "tools/store_scenario/store_world.h"
@@ -9,6 +15,34 @@ namespace falafel::store_scenario {
 
 using checkers::Judgement;
 using checkers::Verdict;
+
+namespace {
+
+// All operations except those on keys that a hostile client may have damaged.
+std::vector<checkers::Operation> judged_operations(std::span<const checkers::Operation> operations,
+                                                   const Scenario& scenario,
+                                                   const AttackedSlots& attacked) {
+  std::vector<checkers::Operation> judged(operations.begin(), operations.end());
+  std::erase_if(judged, [&](const checkers::Operation& operation) {
+    return attacked.may_have_damaged(engine::home_slot(std::as_bytes(std::span(operation.key)),
+                                                       scenario.hash_key,
+                                                       scenario.geometry.table_entries));
+  });
+  return judged;
+}
+
+// The server expels each connection of the hostile client at most once, and no other client.
+Judgement check_expelled(const sim::RunResult& result, std::uint64_t hostile_connections) {
+  const std::uint64_t expelled = result.probes[engine::probes::client_expelled.index];
+  const bool holds = expelled <= hostile_connections;
+  return {.verdict = holds ? Verdict::holds : Verdict::violated,
+          .property = "books.expelled",
+          .explanation = fmt::format(
+              "{} clients were expelled, but the hostile one was connected {} times only", expelled,
+              hostile_connections)};
+}
+
+}  // namespace
 
 Runner::Runner(bool paranoid)
     : paranoid_(paranoid), linearizability_(checkers::Model::key_value_register) {}
@@ -35,14 +69,21 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
   run.violations = world.violations();
   observer.on_end(run.result);
   for (auto& [incarnation, history] : world.histories()) {
-    Judgement judgement = linearizability_.check(history.operations());
+    const bool is_attacked = world.attacked().is_any();
+    Judgement judgement = linearizability_.check(
+        is_attacked ? judged_operations(history.operations(), scenario, world.attacked())
+                    : history.operations());
     if (judgement.verdict == Verdict::violated)
       run.violations.push_back(std::move(judgement));
     else if (judgement.verdict == Verdict::unknown)
       run.unknown.push_back(std::move(judgement));
   }
   observer.add_violations(run.violations);
-  if (scenario.safeguards.epoch_reclamation && scenario.safeguards.crc_verification) {
+  Judgement expelled = check_expelled(run.result, world.hostile_connections());
+  if (expelled.verdict == Verdict::violated) run.violations.push_back(std::move(expelled));
+  const bool judges_checksums = scenario.safeguards.epoch_reclamation &&
+                                scenario.safeguards.crc_verification && !world.attacked().is_any();
+  if (judges_checksums) {
     const std::uint64_t count = run.result.probes[engine::probes::restart_at_bad_checksum.index];
     Judgement judgement = checkers::check_bad_checksums(count);
     if (judgement.verdict == Verdict::violated) run.violations.push_back(std::move(judgement));

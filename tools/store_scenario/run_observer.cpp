@@ -82,6 +82,7 @@ void RunObserver::observe(const sim::TraceEvent& event) {
 void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   const fabric::FiberId fiber = *world_.running_fiber();
   parties_.on_posted(event.subject, fiber);
+  if (parties_.is_hostile(event.subject)) return;
   if (options_.paranoid) memory_.on_read_posted(fiber, event);
   if (event.detail == static_cast<std::uint8_t>(fabric::Opcode::send)) return;
   if (world_.completed_operations() != completed_operations_) {
@@ -126,7 +127,7 @@ void RunObserver::read_entries(std::uint32_t party, std::uint64_t offset,
 }
 
 void RunObserver::on_words_read(const sim::TraceEvent& event) {
-  if (!lives_.is_in_use(event.subject)) return;
+  if (!lives_.is_in_use(event.subject) || parties_.is_hostile(event.subject)) return;
   read_entries(parties_.of_queue_pair(event.subject), event.offset, event.data);
   if (!options_.paranoid) return;
   with_memory([&](const checkers::MemoryView& view) { memory_.on_words_read(event, view); });
@@ -174,9 +175,14 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   const engine::Entry previous(replaced_word);
   if (event.word == replaced_word) return aba_.on_read(party, *slot, previous);
   const engine::Entry next(event.word);
-  aba_.on_swapped(party, *slot, previous, next, event.step);
+  AttackedSlots& attacked = world_.attacked();
+  const bool is_hostile = parties_.is_hostile(party);
+  attacked.on_changed(*slot, previous, next, is_hostile);
+  if (is_hostile) memory_.on_attack();
+  if (!attacked.is_attacked(*slot)) aba_.on_swapped(party, *slot, previous, next, event.step);
   with_memory([&](const checkers::MemoryView& view) {
-    const auto client = Parties::is_client(party) ? std::optional(party) : std::nullopt;
+    const bool is_judged = Parties::is_client(party) && !is_hostile;
+    const auto client = is_judged ? std::optional(party) : std::nullopt;
     memory_.on_entry_changed(*slot, next, client, view, event.step);
   });
   operations_.on_entry_changed(memory_.table().is_any_locked(), event.time_ns);

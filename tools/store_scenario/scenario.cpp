@@ -10,12 +10,17 @@ namespace falafel::store_scenario {
 namespace {
 
 constexpr std::array kind_names{"get", "set", "delete"};
+constexpr std::array<std::string_view, attack_kind_count> attack_names{
+    "odd_length",       "unknown_kind", "foreign_release", "repeated_release", "future_epoch",
+    "repeated_request", "flood",        "greed",           "flag_entry",       "empty_entry",
+    "flip_entry",       "point_entry",  "lying_container"};
 
 // Limits for values in files, so that a run neither takes hours nor all memory.
 constexpr std::uint64_t most_clients = 64;
 constexpr std::uint64_t most_fibers = 64;
 constexpr std::uint64_t most_operations = 100'000;
 constexpr std::uint64_t most_cleanups = 1'000;
+constexpr std::uint64_t most_attacks = 1'000;
 constexpr std::uint64_t longest_ns = std::uint64_t{1} << 50;
 constexpr std::uint64_t largest_chunk_bytes = std::uint64_t{1} << 28;
 
@@ -154,6 +159,29 @@ void read_cleanups(Reader& reader, std::vector<PlannedCleanup>& cleanups) {
   }
 }
 
+PlannedAttack read_attack(Reader& reader) {
+  PlannedAttack attack;
+  if (const auto* kind = reader.member("kind")) {
+    const auto found = std::find(attack_names.begin(), attack_names.end(),
+                                 kind->is_string() ? kind->get<std::string>() : "");
+    if (found == attack_names.end()) reader.fail("kind", "is no kind of attack");
+    attack.kind = static_cast<AttackKind>(found - attack_names.begin());
+  }
+  reader.number("slot", attack.slot, 0, largest_chunk_bytes);
+  reader.number("number", attack.number, 0, ~std::uint64_t{0});
+  reader.number("pause_ns", attack.pause_ns, 0, longest_ns);
+  return attack;
+}
+
+void read_attacks(Reader& reader, std::vector<PlannedAttack>& attacks) {
+  const auto* members = reader.array("attacks", most_attacks);
+  for (std::size_t index = 0; members != nullptr && index < members->size(); ++index) {
+    Reader inner((*members)[index], fmt::format("scenario_options.attacks[{}].", index));
+    attacks.push_back(read_attack(inner));
+    reader.adopt(inner);
+  }
+}
+
 void read_geometry(Reader& reader, engine::Geometry& geometry) {
   reader.number("unit_bytes", geometry.unit_bytes, 8, 64);
   reader.number("table_entries", geometry.table_entries, 1, largest_chunk_bytes / 8);
@@ -192,6 +220,8 @@ std::string_view to_string(OperationKind kind) {
   return kind_names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view to_string(AttackKind kind) { return attack_names[static_cast<std::size_t>(kind)]; }
+
 std::uint64_t Scenario::operation_count() const {
   std::uint64_t count = 0;
   for (const ClientPlan& client : clients) count += client.operations.size();
@@ -215,6 +245,13 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
   for (const PlannedCleanup& cleanup : scenario.cleanups) {
     cleanups.push_back(
         {{"pause_ns", cleanup.pause_ns}, {"cancel_after_ns", cleanup.cancel_after_ns}});
+  }
+  nlohmann::json attacks = nlohmann::json::array();
+  for (const PlannedAttack& attack : scenario.attacks) {
+    attacks.push_back({{"kind", to_string(attack.kind)},
+                       {"slot", attack.slot},
+                       {"number", attack.number},
+                       {"pause_ns", attack.pause_ns}});
   }
   const engine::Geometry& geometry = scenario.geometry;
   return {{"safeguards", std::move(safeguards)},
@@ -244,6 +281,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
             {"validation", scenario.readahead.validation}}},
           {"renewal_percent", scenario.renewal_percent},
           {"cleanups", std::move(cleanups)},
+          {"attacks", std::move(attacks)},
           {"clients", std::move(clients)}};
 }
 
@@ -289,6 +327,7 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   }
   reader.number("renewal_percent", scenario.renewal_percent, 1, 100);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
+  if (reader.has("attacks")) read_attacks(reader, scenario.attacks);
   const auto* clients = reader.array("clients", most_clients);
   for (std::size_t index = 0; clients != nullptr && index < clients->size(); ++index) {
     const std::string path = fmt::format("scenario_options.clients[{}].", index);

@@ -58,6 +58,37 @@ struct PlannedCleanup {
   friend bool operator==(const PlannedCleanup&, const PlannedCleanup&) = default;
 };
 
+// What a hostile client does (hostile_party.h). `number` is a parameter whose meaning depends on the kind.
+enum class AttackKind : std::uint8_t {
+  // Messages.
+  odd_length,        // of another length than messages have
+  unknown_kind,      // of a kind that no client sends
+  foreign_release,   // releases a region that it does not hold
+  repeated_release,  // releases the same region twice
+  future_epoch,      // answers a question that nobody asked
+  repeated_request,  // requests again before the answer
+  flood,             // sends many messages, and receives none
+  greed,             // requests all regions, and keeps them
+  // Words of the table.
+  flag_entry,   // gives an entry other flags: locks, deletes or revives it
+  empty_entry,  // empties an entry, possibly with flags
+  flip_entry,   // changes an entry many times
+  // Words that point to other containers.
+  point_entry,      // any offset: its own region, another entry's container, beyond the chunk
+  lying_container,  // a container of its own with wrong lengths and valid checksums
+};
+inline constexpr std::size_t attack_kind_count = 13;
+std::string_view to_string(AttackKind kind);
+
+struct PlannedAttack {
+  AttackKind kind = AttackKind::odd_length;
+  std::uint64_t slot = 0;  // of the table, for words
+  std::uint64_t number = 0;
+  std::uint64_t pause_ns = 0;  // before it
+
+  friend bool operator==(const PlannedAttack&, const PlannedAttack&) = default;
+};
+
 struct Scenario final : explorer::Scenario {
   engine::Safeguards safeguards = engine::Safeguards::hardened();
   engine::Geometry geometry{};
@@ -78,6 +109,7 @@ struct Scenario final : explorer::Scenario {
   std::uint32_t renewal_percent = 75;
   std::vector<PlannedCleanup> cleanups;
   std::vector<ClientPlan> clients;
+  std::vector<PlannedAttack> attacks;  // of one more client, which exists only if there are any
 
   std::uint64_t operation_count() const;
 
@@ -112,6 +144,8 @@ struct ScenarioChoices {
   // Scenarios in which tags wrap around (tag_world.h). They require random scheduling and are
   // omitted where an option fixes something that they need.
   Share tag_worlds = Share::some;
+  // Scenarios with a hostile client (hostile_worlds.h). `some`: only if all safeguards are on.
+  Share hostile = Share::some;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

@@ -77,6 +77,9 @@ void add_clients(std::vector<Simplification>& all) {
   all.push_back(for_all_operations([](PlannedOperation& operation) { operation.goodbye = false; }));
   all.push_back(
       for_all_operations([](PlannedOperation& operation) { operation.cancel_after_ns = 0; }));
+  all.emplace_back([](Scenario& scenario) {
+    for (PlannedAttack& attack : scenario.attacks) attack.pause_ns = 0;
+  });
 }
 
 // Each removes one feature. Removing a feature that the scenario does not have costs nothing.
@@ -126,6 +129,19 @@ bool remove_operations(explorer::Simplifier& simplifier) {
   return simpler;
 }
 
+bool remove_attacks(explorer::Simplifier& simplifier) {
+  const auto best = [&]() -> const Scenario& { return store_scenario(simplifier.best()); };
+  return explorer::remove_parts(
+      simplifier, [&] { return best().attacks.size(); },
+      [&](std::size_t begin, std::size_t end) {
+        return attempt(simplifier, [&](Scenario& scenario) {
+          auto& attacks = scenario.attacks;
+          attacks.erase(attacks.begin() + static_cast<std::ptrdiff_t>(begin),
+                        attacks.begin() + static_cast<std::ptrdiff_t>(end));
+        });
+      });
+}
+
 bool simplify_features(explorer::Simplifier& simplifier) {
   bool simpler = false;
   for (const Simplification& simplify : simplifications()) {
@@ -139,9 +155,10 @@ bool simplify_features(explorer::Simplifier& simplifier) {
 
 bool Scenario::simplify(explorer::Simplifier& simplifier) const {
   const bool fewer_clients = remove_clients(simplifier);
+  const bool fewer_attacks = remove_attacks(simplifier);
   const bool fewer_operations = remove_operations(simplifier);
   const bool fewer_features = simplify_features(simplifier);
-  return fewer_clients || fewer_operations || fewer_features;
+  return fewer_clients || fewer_attacks || fewer_operations || fewer_features;
 }
 
 }  // namespace falafel::store_scenario

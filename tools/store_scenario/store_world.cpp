@@ -12,6 +12,7 @@
 #include "engine/layout/superblock.h"
 #include "tools/store_scenario/at_end.h"
 #include "tools/store_scenario/cancellation.h"
+#include "tools/store_scenario/parties.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -77,8 +78,23 @@ std::string key_name(std::uint32_t key) { return "key " + std::to_string(key); }
 
 std::string client_name(std::size_t client) { return "client " + std::to_string(client); }
 
+std::vector<std::string> client_hosts(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (std::size_t client = 0; client < scenario.clients.size(); ++client) {
+    names.push_back(client_name(client));
+  }
+  if (!scenario.attacks.empty()) names.emplace_back(Parties::hostile_host);
+  return names;
+}
+
 StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
-    : scenario_(scenario), listener_(listener), clients_(scenario.clients.size()) {}
+    : scenario_(scenario),
+      listener_(listener),
+      clients_(scenario.clients.size()),
+      hostile_(
+          scenario, [this] { return are_faults_over(); }, [this] { return is_server_stopped(); }),
+      is_hostile_over_(scenario.attacks.empty()),
+      attacked_(scenario.geometry.table_entries) {}
 
 void StoreWorld::add_hosts(sim::Simulation& simulation) {
   simulation_ = &simulation;
@@ -88,10 +104,15 @@ void StoreWorld::add_hosts(sim::Simulation& simulation) {
     simulation.add_host({.name = client_name(client)},
                         [this, client](fabric::Host& host) { run_client(host, client); });
   }
+  if (scenario_.attacks.empty()) return;
+  simulation.add_host({.name = std::string(Parties::hostile_host)},
+                      [this](fabric::Host& host) { run_hostile_client(host); });
 }
 
 void StoreWorld::on_host_died(std::uint32_t host) {
-  if (host != server_host) clients_[host - server_host - 1].over = true;
+  if (host == server_host) return;
+  const std::size_t client = host - server_host - 1;
+  (client < clients_.size() ? clients_[client].over : is_hostile_over_) = true;
 }
 
 std::uint64_t StoreWorld::unfinished_operations() const {
@@ -110,8 +131,12 @@ bool StoreWorld::is_server_stopped() const {
 
 // Nobody waits for a client that is stopped for good. Its operations stay pending.
 bool StoreWorld::is_client_stopped(std::size_t client) const {
+  return is_stopped(client_name(client));
+}
+
+bool StoreWorld::is_stopped(std::string_view client) const {
   return scenario_.simulation.fault_rate(sim::FaultKind::client_stop) > 0 &&
-         simulation_->is_stopped(client_name(client));
+         simulation_->is_stopped(client);
 }
 
 // The server
@@ -159,6 +184,7 @@ void StoreWorld::serve(fabric::Host& host) {
   while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
   if (cleanups) host.join(*cleanups);
   wait_until_idle(host);
+  if (attacked_.is_any()) wait_for_repair(host);
   judge_memory();
 }
 
@@ -171,6 +197,7 @@ void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {
 }
 
 bool StoreWorld::are_clients_over() const {
+  if (!is_hostile_over_ && !is_stopped(Parties::hostile_host)) return false;
   for (std::size_t client = 0; client < clients_.size(); ++client) {
     if (!clients_[client].over && !is_client_stopped(client)) return false;
   }
@@ -202,14 +229,35 @@ void StoreWorld::wait_until_idle(fabric::Host& host) {
                          .explanation = "all clients have left, but the server is not idle"});
 }
 
+// The hostile client is gone. The next walks of the audit repair what it has done.
+void StoreWorld::wait_for_repair(fabric::Host& host) {
+  constexpr int patience = 50;
+  for (int attempt = 0; attempt < patience;) {
+    const engine::ServerBooks books = server_->books();
+    if (checkers::check_repaired(view(books)).verdict == checkers::Verdict::holds) return;
+    host.sleep_until(host.now_ns() + scenario_.cleanup_interval_ns);
+    if (are_faults_over()) ++attempt;
+  }
+}
+
+checkers::MemoryView StoreWorld::view(const engine::ServerBooks& books) const {
+  return {.geometry = server_->geometry(),
+          .hash_key = server_->hash_key(),
+          .chunk = server_->memory().bytes(),
+          .regions = books.regions,
+          .mature_spaces = books.mature_spaces};
+}
+
+std::vector<checkers::Judgement> StoreWorld::judgements_at_rest(
+    const checkers::MemoryView& memory) const {
+  if (attacked_.is_any()) return {checkers::check_repaired(memory)};
+  return {checkers::check_table(memory), checkers::check_collector(memory)};
+}
+
 void StoreWorld::judge_memory() {
-  const engine::ServerInspection inspection = server_->inspect();
-  const checkers::MemoryView view{.geometry = server_->geometry(),
-                                  .hash_key = server_->hash_key(),
-                                  .chunk = server_->memory().bytes(),
-                                  .regions = inspection.regions,
-                                  .mature_spaces = inspection.mature_spaces};
-  for (const auto& judgement : {checkers::check_table(view), checkers::check_collector(view)}) {
+  const engine::ServerBooks books = server_->books();
+  const checkers::MemoryView view = this->view(books);
+  for (const checkers::Judgement& judgement : judgements_at_rest(view)) {
     if (judgement.verdict == checkers::Verdict::violated) violations_.push_back(judgement);
   }
   const auto superblock = engine::parse_superblock(view.chunk, view.geometry.chunk_bytes());
@@ -235,6 +283,12 @@ void StoreWorld::judge_memory() {
 }
 
 // Clients
+
+void StoreWorld::run_hostile_client(fabric::Host& host) {
+  const AtEnd over([this] { is_hostile_over_ = true; });
+  hostile_.run(host, {.host = "server", .service = service});
+  if (hostile_.violation()) violations_.push_back(*hostile_.violation());
+}
 
 // If a fiber is cancelled during an operation, its buffers stay with the requests in flight, which
 // reduces the number of concurrent operations by one.
@@ -351,7 +405,7 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std
   history.complete(next_time(), operation, answer_of(answer),
                    {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
   if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
-  if (answer == Answer::corrupted) {
+  if (answer == Answer::corrupted && !attacked_.is_any()) {
     violations_.push_back(
         {.verdict = checkers::Verdict::violated,
          .property = "answer.corrupted",

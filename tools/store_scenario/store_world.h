@@ -6,13 +6,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkers/history.h"
 #include "checkers/judgement.h"
+#include "checkers/memory_view.h"
 #include "engine/client/client.h"
 #include "engine/server/server.h"
 #include "fabric/sim/simulation.h"
+#include "tools/store_scenario/attacked_slots.h"
+#include "tools/store_scenario/hostile_party.h"
 #include "tools/store_scenario/operation_watcher.h"
 #include "tools/store_scenario/run.h"
 #include "tools/store_scenario/scenario.h"
@@ -21,6 +25,8 @@ namespace falafel::store_scenario {
 
 std::string key_name(std::uint32_t key);
 std::string client_name(std::size_t client);
+// All hosts but the server, in their order: the hostile client, if there is one, is the last.
+std::vector<std::string> client_hosts(const Scenario& scenario);
 
 class StoreWorld {
  public:
@@ -30,7 +36,7 @@ class StoreWorld {
   void watch_operations(OperationWatcher& watcher) { watcher_ = &watcher; }
   // Call before the simulation's run, which this object must outlive.
   void add_hosts(sim::Simulation& simulation);
-  // host number of the server in the simulation; clients follow
+  // host number of the server in the simulation; clients follow, the hostile one last
   static constexpr std::uint32_t server_host = 0;
   // The host with that number crashed. The work of a client that had not begun is also over.
   void on_host_died(std::uint32_t host);
@@ -44,6 +50,10 @@ class StoreWorld {
   std::uint64_t steps() const { return simulation_->steps(); }
   void stop() { simulation_->stop(); }
   std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
+
+  AttackedSlots& attacked() { return attacked_; }
+  // Times that the hostile client was connected.
+  std::uint64_t hostile_connections() const { return hostile_.connections(); }
 
   // Call after the run. Operations on different runs of the server have separate histories.
   std::map<std::uint64_t, checkers::History>& histories() { return histories_; }
@@ -66,10 +76,15 @@ class StoreWorld {
   void serve(fabric::Host& host);
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
   bool is_client_stopped(std::size_t client) const;
+  bool is_stopped(std::string_view client) const;  // by its host
   bool are_clients_over() const;
   bool are_faults_over() const;
   void wait_until_idle(fabric::Host& host);
+  void wait_for_repair(fabric::Host& host);
+  checkers::MemoryView view(const engine::ServerBooks& books) const;
+  std::vector<checkers::Judgement> judgements_at_rest(const checkers::MemoryView& memory) const;
   void judge_memory();
+  void run_hostile_client(fabric::Host& host);
 
   void run_client(fabric::Host& host, std::uint32_t client);
   std::unique_ptr<engine::Client> connect(fabric::Host& host, std::uint32_t client);
@@ -90,6 +105,9 @@ class StoreWorld {
   sim::Simulation* simulation_ = nullptr;
   engine::Server* server_ = nullptr;
   std::vector<ClientProgress> clients_;
+  HostileParty hostile_;
+  bool is_hostile_over_;
+  AttackedSlots attacked_;
   std::map<std::uint64_t, checkers::History> histories_;  // by the server's incarnation
   std::vector<checkers::Judgement> violations_;
   std::uint64_t time_ = 0;

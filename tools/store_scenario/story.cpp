@@ -6,6 +6,7 @@
 
 #include "checkers/memory_view.h"
 #include "fabric/work_request.h"
+#include "tools/store_scenario/store_world.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -164,7 +165,7 @@ void Story::observe(const sim::TraceEvent& event) {
       break;
     case sim::EventKind::host_started:
     case sim::EventKind::host_died:
-      tell(event, event.subject == 0 ? "server" : fmt::format("client {}", event.subject - 1),
+      tell(event, event.subject == 0 ? "server" : client_hosts(scenario_)[event.subject - 1],
            event.kind == sim::EventKind::host_died ? "dies" : "starts");
       break;
     default: break;

@@ -1,15 +1,16 @@
 #include "tools/timeline/lanes.h"
 
-#include <fmt/format.h>
+#include <utility>
 
 namespace falafel::timeline {
 
-Lanes::Lanes(std::size_t clients) : clients_(static_cast<std::uint32_t>(clients)) {}
+Lanes::Lanes(std::vector<std::string> clients)
+    : names_(std::move(clients)), clients_(static_cast<std::uint32_t>(names_.size())) {}
 
 // Accepts "server" or a name such as "client 3".
 std::uint32_t Lanes::of_host_name(std::string_view name) const {
   for (std::uint32_t client = 0; client < clients_; ++client) {
-    if (name == fmt::format("client {}", client)) return client;
+    if (name == names_[client]) return client;
   }
   return server();
 }
@@ -42,8 +43,8 @@ std::uint32_t Lanes::of_queue_pair(std::uint32_t queue_pair) const {
 
 std::vector<Lane> Lanes::to_lanes() const {
   std::vector<Lane> lanes;
-  for (std::uint32_t client = 0; client < clients_; ++client) {
-    lanes.push_back({.kind = LaneKind::client, .name = fmt::format("client {}", client)});
+  for (const std::string& name : names_) {
+    lanes.push_back({.kind = LaneKind::client, .name = name});
   }
   lanes.push_back({.kind = LaneKind::device, .name = "device"});
   lanes.push_back({.kind = LaneKind::collector, .name = "collector"});

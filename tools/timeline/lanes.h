@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace falafel::timeline {
 
 class Lanes {
  public:
-  explicit Lanes(std::size_t clients);
+  // By the names of the clients' hosts, which are numbered in this order.
+  explicit Lanes(std::vector<std::string> clients);
 
   void introduce(const sim::Subject& subject);
 
@@ -36,6 +38,7 @@ class Lanes {
  private:
   std::uint32_t of_host_name(std::string_view name) const;
 
+  std::vector<std::string> names_;
   std::uint32_t clients_;
   std::map<std::uint32_t, std::uint32_t> fibers_;
   std::map<std::uint32_t, std::uint32_t> queue_pairs_;

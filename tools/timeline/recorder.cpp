@@ -4,6 +4,7 @@
 
 #include "engine/client/results.h"
 #include "engine/layout/entry.h"
+#include "tools/store_scenario/store_world.h"
 #include "tools/timeline/readable.h"
 
 namespace falafel::timeline {
@@ -39,7 +40,7 @@ bool is_read(EffectKind kind) {
 Recorder::Recorder(const store_scenario::Scenario& scenario)
     : scenario_(scenario),
       story_(scenario),
-      lanes_(scenario.clients.size()),
+      lanes_(store_scenario::client_hosts(scenario)),
       memory_(scenario.geometry),
       writers_(scenario.geometry.chunk_bytes() / word_bytes + 1, none),
       connections_(scenario.geometry.region_count, none) {

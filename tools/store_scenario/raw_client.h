@@ -1,24 +1,31 @@
-// A client controlled by the test: it connects like a client and then sends, reads and writes
-// whatever the test wants. It plays silent, greedy or malicious clients.
+// A client controlled by its program: it connects like a client and then sends, reads and writes whatever
+// the program wants. It plays silent, greedy or hostile clients, in scenarios and in tests.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "engine/layout/control_message.h"
 #include "engine/local_memory.h"
 #include "fabric/fabric.h"
 
-namespace falafel::engine_test {
+namespace falafel::store_scenario {
+
+struct RawClientOptions {
+  std::uint32_t receive_requests = 16;  // at most; without any it takes no message
+  std::uint64_t connect_timeout_ns = 1'000'000'000;
+  std::uint64_t acknowledge_timeout_ns = fabric::QueuePairOptions{}.acknowledge_timeout_ns;
+  std::uint32_t receiver_not_ready_retry_count =
+      fabric::QueuePairOptions{}.receiver_not_ready_retry_count;
+};
 
 class RawClient {
  public:
-  // Waits. Returns null if the server refuses. Without receive requests, it cannot receive
-  // messages.
+  // Waits. Returns null if the server refuses, or if its own memory cannot be allocated.
   static std::unique_ptr<RawClient> connect(fabric::Host& host, const fabric::Address& server,
-                                            std::uint32_t receive_requests = 16);
+                                            const RawClientOptions& options = {});
 
   const engine::ServerHello& hello() const { return hello_; }
 
@@ -46,4 +53,4 @@ class RawClient {
   std::unique_ptr<fabric::QueuePair> queue_pair_;
 };
 
-}  // namespace falafel::engine_test
+}  // namespace falafel::store_scenario

@@ -1,8 +1,8 @@
-#include "tests/engine/raw_client.h"
+#include "tools/store_scenario/raw_client.h"
 
 #include <cstring>
 
-namespace falafel::engine_test {
+namespace falafel::store_scenario {
 
 using engine::control_message_bytes;
 using engine::ControlMessage;
@@ -10,32 +10,38 @@ using engine::ControlMessage;
 namespace {
 constexpr std::uint32_t receive_count = 16;
 constexpr std::uint64_t buffer_bytes = 4'096;
-constexpr std::uint64_t patience_ns = 1'000'000'000;
 }  // namespace
 
 std::unique_ptr<RawClient> RawClient::connect(fabric::Host& host, const fabric::Address& server,
-                                              std::uint32_t receive_requests) {
+                                              const RawClientOptions& options) {
   std::unique_ptr<RawClient> client(new RawClient());
   fabric::Device& device = host.device(0);
   client->domain_ = device.create_protection_domain();
   client->sends_ = device.create_completion_queue(receive_count).value();
   client->receives_ = device.create_completion_queue(receive_count).value();
-  client->messages_ =
-      engine::allocate_local_memory(host, *client->domain_, receive_count * control_message_bytes)
-          .value();
-  client->buffer_ = engine::allocate_local_memory(host, *client->domain_, buffer_bytes).value();
-  auto connection =
-      device.connect(server,
-                     {.protection_domain = client->domain_.get(),
-                      .send_completions = client->sends_.get(),
-                      .receive_completions = client->receives_.get(),
-                      .max_send_requests = receive_count,
-                      .max_receive_requests = receive_count},
-                     engine::to_bytes(engine::ClientHello{}), host.now_ns() + patience_ns);
+  auto messages =
+      engine::allocate_local_memory(host, *client->domain_, receive_count * control_message_bytes);
+  auto buffer = engine::allocate_local_memory(host, *client->domain_, buffer_bytes);
+  if (!messages || !buffer) return nullptr;
+  client->messages_ = std::move(*messages);
+  client->buffer_ = std::move(*buffer);
+  auto connection = device.connect(
+      server,
+      {.protection_domain = client->domain_.get(),
+       .send_completions = client->sends_.get(),
+       .receive_completions = client->receives_.get(),
+       .max_send_requests = receive_count,
+       .max_receive_requests = receive_count,
+       .acknowledge_timeout_ns = options.acknowledge_timeout_ns,
+       .receiver_not_ready_retry_count = options.receiver_not_ready_retry_count},
+      engine::to_bytes(engine::ClientHello{}), host.now_ns() + options.connect_timeout_ns);
   if (!connection) return nullptr;
   client->queue_pair_ = std::move(connection->queue_pair);
-  client->hello_ = *engine::from_bytes<engine::ServerHello>(connection->private_data);
-  for (std::uint64_t index = 0; index < receive_requests; ++index) client->post_receive(index);
+  const auto hello = engine::from_bytes<engine::ServerHello>(connection->private_data);
+  if (!hello) return nullptr;
+  client->hello_ = *hello;
+  for (std::uint64_t index = 0; index < options.receive_requests; ++index)
+    client->post_receive(index);
   return client;
 }
 
@@ -43,7 +49,8 @@ void RawClient::post_receive(std::uint64_t index) {
   const fabric::ReceiveRequest request{.id = index,
                                        .local = messages_.at(index * control_message_bytes),
                                        .length_bytes = control_message_bytes};
-  FALAFEL_ASSERT(queue_pair_->post_receive({&request, 1}).has_value(), "{}", index);
+  const auto posted = queue_pair_->post_receive({&request, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
 }
 
 bool RawClient::send(const ControlMessage& message) {
@@ -80,4 +87,4 @@ std::optional<ControlMessage> RawClient::receive(std::uint64_t deadline_ns) {
   return message;
 }
 
-}  // namespace falafel::engine_test
+}  // namespace falafel::store_scenario
