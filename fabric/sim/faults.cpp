@@ -27,6 +27,7 @@ bool can_strike(FaultKind kind, const HostCore& host) {
     case FaultKind::server_restart: return host.role() == Role::server;
     case FaultKind::client_stop: return host.role() == Role::client && !host.stopped();
     case FaultKind::server_stop: return host.role() == Role::server && !host.stopped();
+    case FaultKind::slow_landing: return host.role() == Role::client && !host.holds_landing();
     default: return false;
   }
 }
@@ -70,7 +71,8 @@ bool FaultInjector::strike(FaultKind kind) {
     case FaultKind::server_stall:
     case FaultKind::server_restart:
     case FaultKind::client_stop:
-    case FaultKind::server_stop: return strike_host(kind);
+    case FaultKind::server_stop:
+    case FaultKind::slow_landing: return strike_host(kind);
     case FaultKind::queue_pair_error:
     case FaultKind::message_delay:
     case FaultKind::late_packets: return strike_queue_pair(kind);
@@ -105,6 +107,9 @@ bool FaultInjector::strike_host(FaultKind kind) {
     host.restart_after(draw_duration_ns());
   } else if (kind == FaultKind::client_stop || kind == FaultKind::server_stop) {
     host.pause(fabric::never_ns);
+  } else if (kind == FaultKind::slow_landing) {
+    // A process that is stopped in the middle of a copy does not finish it.
+    host.hold_landing(host.stopped() ? fabric::never_ns : draw_duration_ns());
   } else {
     host.pause(draw_duration_ns());
   }

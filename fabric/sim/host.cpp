@@ -196,7 +196,8 @@ void HostCore::break_connections() {
 
 void HostCore::hold_landing(std::uint64_t duration_ns) {
   holds_landing_ = true;
-  world_.timers.set(landing_timer_, world_.trace.time_ns() + duration_ns);
+  const bool ends = duration_ns != fabric::never_ns;
+  world_.timers.set(landing_timer_, ends ? world_.trace.time_ns() + duration_ns : duration_ns);
 }
 
 void HostCore::release_landing() {

@@ -121,8 +121,9 @@ class Simulation {
   void pause(std::string_view host, std::uint64_t duration_ns);  // never_ns: forever
   bool is_stopped(std::string_view host) const;                  // by a pause without end
   void break_connection(std::string_view host);  // every queue pair of the host goes to error
-  // For so long, requests of the host count as landing, and the flushes of its peers wait. This
+  // For this time, requests of the host count as landing, and the flushes of its peers wait. This
   // models a device that does not finish, or a process that is stopped in the middle of a copy.
+  // never_ns: forever. A new time replaces the previous one.
   void hold_landing(std::string_view host, std::uint64_t duration_ns);
 
  private:

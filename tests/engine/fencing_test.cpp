@@ -94,6 +94,25 @@ TEST(ClientThatIsNotFlushed, KeepsItsRegionsAndNothingElse) {
   }
 }
 
+TEST(ClientThatIsNotFlushed, LeavesQuarantineWhenItsProcessEnds) {
+  fabric::FiberStackPool stacks;
+  Store store(with_flush_timeout(1), stacks);
+  int ready = 1;
+  add_victim(store, "lasting", fabric::never_ns, ready);
+  store.add_client([&](fabric::Host& host, Client&) {
+    ++ready;
+    host.sleep_until(host.now_ns() + silence_ns + flush_timeout_ns + second_ns);
+    EXPECT_EQ(count_quarantined(store), 1U);
+    EXPECT_EQ(count_granted(store), 1U);
+    store.simulation().hold_landing("lasting", 0);
+    host.sleep_until(host.now_ns() + millisecond_ns);
+    EXPECT_EQ(count_quarantined(store), 0U);
+    EXPECT_EQ(count_granted(store), 0U);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
+}
+
 // The return time of all regions but the last is unknown, so the server denies further requests
 // immediately.
 TEST(ClientThatIsNotFlushed, LetsRequestsBeDeniedRatherThanWait) {

@@ -129,7 +129,7 @@ TEST(Simulation, AReplayOfAnotherProgramNamesTheStepWhereItDiverges) {
 TEST(Simulation, EveryFaultKindStrikesAndEveryRareBranchIsReached) {
   fabric::FiberStackPool stacks;
   RunResult sum;
-  for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 8'000; ++seed) {
     const RunResult result = run_seed(seed, stacks);
     for (std::size_t kind = 0; kind < fault_kind_count; ++kind) {
       sum.faults[kind] += result.faults[kind];

@@ -67,6 +67,7 @@ std::string_view to_string(FaultKind kind) {
     case FaultKind::client_stop: return "client_stop";
     case FaultKind::server_stop: return "server_stop";
     case FaultKind::registration_failure: return "registration_failure";
+    case FaultKind::slow_landing: return "slow_landing";
   }
   return "unknown";
 }

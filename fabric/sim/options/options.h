@@ -39,8 +39,10 @@ enum class FaultKind : std::uint8_t {
   client_stop,           // a client's fibers stop forever; its device continues
   server_stop,           // a server's fibers stop forever; its device continues
   registration_failure,  // registering memory fails with out_of_memory
+  // data that a client sent counts as landing for a while; forever if the client is stopped
+  slow_landing,
 };
-inline constexpr std::size_t fault_kind_count = 13;
+inline constexpr std::size_t fault_kind_count = 14;
 std::string_view to_string(FaultKind kind);
 
 struct SimulationOptions {

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t swarm_stream = 0x737761726d;
 // For options that were added later, so that they change no other option of a seed.
 constexpr std::uint64_t later_stream = 0x6c61746572;
+constexpr std::uint64_t landing_stream = 0x6c616e64696e67;
 
 class SwarmDraw {
  public:
@@ -85,6 +86,11 @@ void draw_later_faults(SwarmDraw& draw, SimulationOptions& options) {
   strikes(FaultKind::registration_failure, draw.one_in(4), 2, 200);
 }
 
+void draw_slow_landing(SwarmDraw& draw, SimulationOptions& options) {
+  const FaultDraw strikes{draw, options};
+  strikes(FaultKind::slow_landing, draw.one_in(4), 20, 2'000);
+}
+
 void draw_later_features(SwarmDraw& draw, SimulationOptions& options) {
   options.late_visibility = draw.one_in(4);
   options.failure_before_landing = draw.one_in(2);
@@ -114,6 +120,8 @@ SimulationOptions draw_swarm_options(std::uint64_t seed) {
   SwarmDraw later(seed, later_stream);
   draw_later_faults(later, options);
   draw_later_features(later, options);
+  SwarmDraw landing(seed, landing_stream);
+  draw_slow_landing(landing, options);
   return options;
 }
 
