@@ -22,9 +22,11 @@ namespace {
 using testing::HasSubstr;
 
 // Older files lack these members.
-constexpr std::array<std::string_view, 9> members_of_today{
-    "attacks",  "asks_for_regions_back",   "cleanups",    "collection",       "flush_timeout_ns",
-    "hash_key", "keeps_overwrite_reserve", "max_clients", "server_timeout_ns"};
+constexpr std::array<std::string_view, 10> members_of_today{
+    "attacks",          "asks_for_regions_back",   "cleanups",
+    "collection",       "destruction_drains",      "flush_timeout_ns",
+    "hash_key",         "keeps_overwrite_reserve", "max_clients",
+    "server_timeout_ns"};
 
 template <typename Predicate>
 bool has_operation(const Scenario& scenario, const Predicate& predicate) {
@@ -218,6 +220,11 @@ TEST(Scenario, VariesInAllThatItHas) {
        }},
       {"a short time-out for flushes",
        [](const Scenario& world) { return world.flush_timeout_ns < 5'000'000'000; }},
+      {"a device that drains", [](const Scenario& world) { return world.destruction_drains; }},
+      {"clients whose data lands late",
+       [](const Scenario& world) {
+         return world.simulation.fault_rate(sim::FaultKind::slow_landing) > 0;
+       }},
       {"a short time-out for the server",
        [](const Scenario& world) { return world.server_timeout_ns < 1'000'000'000; }},
       {"clients that stop for good",

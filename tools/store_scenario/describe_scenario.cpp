@@ -23,14 +23,16 @@ void append_store(std::string& text, const Scenario& scenario) {
   }
   if (scenario.safeguards == engine::Safeguards::hardened()) text += " none";
   fmt::format_to(std::back_inserter(text),
-                 "\n  server: heartbeat_timeout_ns {}, flush_timeout_ns {}, server_timeout_ns {}, "
+                 "\n  server: heartbeat_timeout_ns {}, flush_timeout_ns {}, destruction_drains {}, "
+                 "server_timeout_ns {}, "
                  "cleanup_percent {}, cleanup_interval_ns {}, "
                  "pipelined_updates {}, collection {}, "
                  "asks_for_regions_back {}, keeps_overwrite_reserve {}\n",
                  scenario.heartbeat_timeout_ns, scenario.flush_timeout_ns,
-                 scenario.server_timeout_ns, scenario.cleanup_percent, scenario.cleanup_interval_ns,
-                 scenario.pipelined_updates, to_string(scenario.collection),
-                 scenario.asks_for_regions_back, scenario.keeps_overwrite_reserve);
+                 scenario.destruction_drains, scenario.server_timeout_ns, scenario.cleanup_percent,
+                 scenario.cleanup_interval_ns, scenario.pipelined_updates,
+                 to_string(scenario.collection), scenario.asks_for_regions_back,
+                 scenario.keeps_overwrite_reserve);
   if (scenario.max_clients > 0) {
     fmt::format_to(std::back_inserter(text), "  at most {} clients at a time\n",
                    scenario.max_clients);

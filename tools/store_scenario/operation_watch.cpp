@@ -18,6 +18,12 @@ std::uint64_t longest_wait_for_server_ns(const Scenario& scenario) {
   return may_stop ? 3 * scenario.server_timeout_ns : 0;
 }
 
+// After this time, nobody waits for the regions of a client whose flush has not come.
+std::uint64_t longest_wait_for_flush_ns(const Scenario& scenario) {
+  const bool may_be_late = scenario.simulation.fault_rate(sim::FaultKind::slow_landing) > 0;
+  return may_be_late ? scenario.flush_timeout_ns : 0;
+}
+
 checkers::OperationBounds bounds_of(const Scenario& scenario) {
   // Each attack may occupy the memory once, lock an entry once, or cause 16 restarts of an operation by damage.
   const std::uint64_t attacks = scenario.attacks.size();
@@ -33,7 +39,7 @@ checkers::OperationBounds bounds_of(const Scenario& scenario) {
       // The network's own time-outs then resolve what was in flight.
       .longest_wait_ns =
           2 * scenario.heartbeat_timeout_ns + longest_network_wait_ns +
-          longest_wait_for_server_ns(scenario) +
+          longest_wait_for_server_ns(scenario) + longest_wait_for_flush_ns(scenario) +
           attacks * (2 * scenario.heartbeat_timeout_ns + 2 * scenario.cleanup_interval_ns),
   };
 }

@@ -266,6 +266,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
           {"max_clients", scenario.max_clients},
           {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},
           {"flush_timeout_ns", scenario.flush_timeout_ns},
+          {"destruction_drains", scenario.destruction_drains},
           {"server_timeout_ns", scenario.server_timeout_ns},
           {"cleanup_percent", scenario.cleanup_percent},
           {"cleanup_interval_ns", scenario.cleanup_interval_ns},
@@ -309,6 +310,7 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   reader.later_number("max_clients", scenario.max_clients, 0, 65'535);
   reader.number("heartbeat_timeout_ns", scenario.heartbeat_timeout_ns, 1'000, longest_ns);
   reader.later_number("flush_timeout_ns", scenario.flush_timeout_ns, 1, longest_ns);
+  reader.later_boolean("destruction_drains", scenario.destruction_drains);
   reader.later_number("server_timeout_ns", scenario.server_timeout_ns, 1, longest_ns);
   reader.number("cleanup_percent", scenario.cleanup_percent, 0, 100);
   reader.number("cleanup_interval_ns", scenario.cleanup_interval_ns, 1, longest_ns);

@@ -96,6 +96,7 @@ struct Scenario final : explorer::Scenario {
   std::uint32_t max_clients = 0;  // connected at the same time; 0: no limit
   std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
   std::uint64_t flush_timeout_ns = 5'000'000'000;
+  bool destruction_drains = false;  // of the server's device
   // The default is longer than faults and fences last, so an operation times out only if it would
   // never complete.
   std::uint64_t server_timeout_ns = 1'000'000'000;

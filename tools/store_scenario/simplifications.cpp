@@ -49,6 +49,7 @@ void add_store(std::vector<Simplification>& all) {
   all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });
   all.emplace_back([](Scenario& scenario) {
     scenario.flush_timeout_ns = Scenario{}.flush_timeout_ns;
+    scenario.destruction_drains = Scenario{}.destruction_drains;
     scenario.server_timeout_ns = Scenario{}.server_timeout_ns;
   });
   all.emplace_back([](Scenario& scenario) { scenario.pipelined_updates = 1; });

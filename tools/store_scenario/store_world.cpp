@@ -98,7 +98,9 @@ StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
 
 void StoreWorld::add_hosts(sim::Simulation& simulation) {
   simulation_ = &simulation;
-  simulation.add_host({.name = "server", .role = sim::Role::server},
+  simulation.add_host({.name = "server",
+                       .role = sim::Role::server,
+                       .destruction_drains = scenario_.destruction_drains},
                       [this](fabric::Host& host) { serve(host); });
   for (std::uint32_t client = 0; client < clients_.size(); ++client) {
     simulation.add_host({.name = client_name(client)},
@@ -208,6 +210,15 @@ bool StoreWorld::are_faults_over() const {
   return simulation_->steps() > scenario_.simulation.last_fault_step;
 }
 
+// Ends the processes that are stopped in the middle of a copy. Until then, the server cannot know when
+// their regions come back.
+void StoreWorld::end_slow_landing() {
+  if (scenario_.simulation.fault_rate(sim::FaultKind::slow_landing) == 0) return;
+  for (std::size_t client = 0; client < clients_.size(); ++client) {
+    simulation_->hold_landing(client_name(client), 0);
+  }
+}
+
 // The server detects crashed clients at the latest after their heartbeat time-out. The waiting time
 // counts from the end of the faults: a latency spike advances the clock to the next timer, so any
 // amount of time can pass before another fiber takes a step.
@@ -218,6 +229,7 @@ void StoreWorld::wait_until_idle(fabric::Host& host) {
                                     8 * acknowledge_timeout_ns;
   std::uint64_t wait_ns = 2 * microsecond_ns;
   for (int attempt = 0; attempt < patience;) {
+    end_slow_landing();
     const engine::ServerInspection inspection = server_->inspect();
     if (inspection.idle && inspection.statistics.clients_connected == 0) return;
     host.sleep_until(host.now_ns() + wait_ns);

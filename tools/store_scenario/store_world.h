@@ -79,6 +79,7 @@ class StoreWorld {
   bool is_stopped(std::string_view client) const;  // by its host
   bool are_clients_over() const;
   bool are_faults_over() const;
+  void end_slow_landing();
   void wait_until_idle(fabric::Host& host);
   void wait_for_repair(fabric::Host& host);
   checkers::MemoryView view(const engine::ServerBooks& books) const;
