@@ -47,7 +47,7 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_by
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,
                  "an allocation of {} bytes is not possible", size_bytes);
   const Taker taker(*this, supply);
-  const std::uint64_t denials_before = supply.denials;
+  const std::uint64_t requests_before = requests_;
   std::uint64_t deadline_ns = fabric::never_ns;
   for (;;) {
     if (broken_) return tl::unexpected(Answer::disconnected);
@@ -60,7 +60,7 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_by
       supply.current = std::move(supply.next);
       continue;
     }
-    if (supply.denials != denials_before) return tl::unexpected(Answer::out_of_memory);
+    if (supply.last_denied > requests_before) return tl::unexpected(Answer::out_of_memory);
     if (deadline_ns == fabric::never_ns) deadline_ns = host_.now_ns() + options_.server_timeout_ns;
     if (host_.now_ns() >= deadline_ns) return tl::unexpected(Answer::timed_out);
     if (!requested_) request(supply.need);
@@ -92,6 +92,7 @@ void RegionAllocator::renew_eagerly() {
 }
 
 void RegionAllocator::request(RegionNeed need) {
+  ++requests_;
   requested_ = need;
   messages_.push_back({.kind = MessageKind::request_region, .need = need});
   on_message_();
@@ -191,8 +192,8 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
 // again with the need "waiting".
 bool RegionAllocator::on_denied() {
   if (!requested_) return false;
-  if (*requested_ == RegionNeed::waiting) ++general_.denials;
-  if (*requested_ == RegionNeed::overwrite) ++reserve_.denials;
+  if (*requested_ == RegionNeed::waiting) general_.last_denied = requests_;
+  if (*requested_ == RegionNeed::overwrite) reserve_.last_denied = requests_;
   requested_.reset();
   changed_->notify_all();
   return true;

@@ -7,6 +7,9 @@
 // every fiber that waits for memory has received some. Each grant therefore serves at least one
 // SET.
 //
+// The allocator refuses memory to a fiber only after the denial of a request that was made after the
+// fiber's call. Memory may have become free since an earlier denial.
+//
 // When the memory is full, the server may still grant a region from its reserve, for SETs that
 // overwrite a key without using more memory. Such a region returns as soon as no SET needs it.
 #pragma once
@@ -89,7 +92,7 @@ class RegionAllocator {
     RegionNeed need = RegionNeed::waiting;
     RegionPointer current{};
     RegionPointer next{};
-    std::uint64_t denials = 0;
+    std::uint64_t last_denied = 0;  // number of the last request that was denied
     std::uint32_t takers = 0;  // number of fibers in allocate()
   };
   class Taker;
@@ -116,6 +119,7 @@ class RegionAllocator {
   std::deque<ControlMessage> messages_;
   std::deque<Allocation> abandoned_;
   std::uint64_t finished_abandoned_ = 0;
+  std::uint64_t requests_ = 0;  // number of the last request
   std::optional<RegionNeed> requested_;
   std::uint64_t wanted_back_ = 0;  // the server wants regions granted up to this incarnation back
   bool broken_ = false;
