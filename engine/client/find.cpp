@@ -151,8 +151,9 @@ FindOperation::Result FindOperation::end_at_empty(std::uint64_t index) {
 
 FindOperation::Result FindOperation::end_of_table() {
   operation_.count(probes::walk_covered_table);
-  return end_at(walk_.chunk_entries() - 1,
-                {.outcome = FindOutcome::table_walked, .met_deleted = walk_.has_deleted()});
+  Result result = end_at(walk_.chunk_entries() - 1, {.outcome = FindOutcome::table_walked});
+  if (result) result->met_deleted = walk_.has_deleted();
+  return result;
 }
 
 // No valid container up to this entry has the key.

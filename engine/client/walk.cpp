@@ -56,7 +56,8 @@ std::uint64_t Walk::occupied_entries() const {
 }
 
 bool Walk::has_deleted() const {
-  return std::ranges::any_of(words_, [](Entry word) { return word.is_deleted(); });
+  return second_has_deleted_ ||
+         std::ranges::any_of(words_, [](Entry word) { return word.is_deleted(); });
 }
 
 std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
@@ -82,6 +83,7 @@ void Walk::compare(std::uint64_t position, std::uint64_t count) {
   for (std::uint64_t index = 0; index < count; ++index) {
     const Entry second = operation_.entry(PendingOperation::second_reading, index);
     if (!may_have_the_same_key(first[index], second)) second_ = Second::different;
+    second_has_deleted_ = second_has_deleted_ || second.is_deleted();
   }
   if (second_ == Second::same_words) second_ = Second::same_if_not_rebound;
 }

@@ -40,7 +40,7 @@ class Walk {
 
   // Without bounded walks, there is always a next slot.
   bool covers_table() const;
-  // Considers all words read so far.
+  // Considers all words of both passes so far.
   bool has_deleted() const;
   // Whether the entry at `index` of the last chunk is in the home slot.
   bool is_home(std::uint64_t index) const { return chunk_begin_ + index == 0; }
@@ -73,6 +73,7 @@ class Walk {
   // The result of the second pass: that of its worst word.
   enum class Second : std::uint8_t { same_words, same_if_not_rebound, different };
   std::optional<Second> second_;
+  bool second_has_deleted_ = false;
 };
 
 }  // namespace falafel::engine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/layout/container.h"
+#include "tests/engine/planted.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -137,6 +138,42 @@ TEST(TableFull, ServesAllWhoAskForACleanup) {
         }));
       }
       for (const fabric::FiberId fiber : fibers) host.join(fiber);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(few_entries));
+  }
+}
+
+// Three keys of four are there. One is deleted before a fourth fills the last slot; so a cleanup can always make
+// room for the fifth, however its SET goes over the table meanwhile: key by key, once it saw one overwritten.
+TEST(TableFull, IsNotAnsweredWhileADeletedKeyCanMakeRoom) {
+  constexpr std::uint64_t schedules = 600;
+  constexpr std::uint64_t pauses = 32;
+  constexpr std::uint64_t pause_ns = 100;  // a round trip takes a few of them
+  const auto key = [](std::uint64_t slot, int number = 0) {
+    return key_at(slot, number, few_entries);
+  };
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 0; seed < schedules; ++seed) {
+    SCOPED_TRACE(seed);
+    StoreOptions options = options_of_few_entries();
+    options.seed = seed;
+    options.server.cleanup_percent = 100;
+    options.server.cleanup_interval_ns = 3'600 * second_ns;
+    options.client.readahead.chunk_entries = 1;
+    Store store(options, stacks);
+    store.add_client([&](fabric::Host& host, Client& client) {
+      for (std::uint64_t slot = 0; slot < 3; ++slot) client.set(key(slot), bytes_of("old"));
+      const fabric::FiberId other = host.spawn({.name = "other"}, [&] {
+        host.sleep_until(host.now_ns() + seed % pauses * pause_ns);
+        EXPECT_EQ(client.set(key(1), bytes_of("changed")).answer, Answer::stored);
+        host.sleep_until(host.now_ns() + seed / pauses * pause_ns);
+        EXPECT_EQ(client.remove(key(0)).answer, Answer::deleted);
+        EXPECT_EQ(client.set(key(3), bytes_of("new")).answer, Answer::stored);
+      });
+      EXPECT_EQ(client.set(key(0, 1), bytes_of("new")).answer, Answer::stored);
+      host.join(other);
     });
     const StoreRun run = store.run();
     EXPECT_TRUE(run.problems.empty()) << describe(run);
