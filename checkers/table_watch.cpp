@@ -13,7 +13,9 @@ using engine::Entry;
 void TableWatch::clear() {
   slots_.assign(slots_.size(), {});
   occupied_ = 0;
+  deleted_ = 0;
   locked_ = 0;
+  live_mature_bytes_ = 0;
 }
 
 void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& view,
@@ -21,18 +23,31 @@ void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& vi
   const Slot previous = slots_[slot];
   Slot& changed = slots_[slot];
   changed.entry = next;
-  occupied_ += next.is_empty() ? 0 : 1;
-  occupied_ -= previous.entry.is_empty() ? 0 : 1;
-  locked_ += next.is_locked() ? 1 : 0;
-  locked_ -= previous.entry.is_locked() ? 1 : 0;
   const bool is_same_container = next.offset_units() == previous.entry.offset_units();
   const bool is_readable = is_same_container || read_key(changed, view);
+  count(previous, view.geometry, Counting::out);
+  count(changed, view.geometry, Counting::in);
+  if (previous.entry.is_deleted() && !next.is_deleted() && !next.is_empty()) ++revived_;
   if (judgement_.verdict != Verdict::holds) return;
   if (is_readable) return judge(slot, previous, view, step);
   violate("unreadable",
           fmt::format("slot {} ({}) does not point to a valid container", slot,
                       describe(next, view.geometry)),
           {slot}, step);
+}
+
+// A collection keeps only header and key of a deleted entry.
+void TableWatch::count(const Slot& slot, const engine::Geometry& geometry, Counting counting) {
+  const auto add = [counting](std::uint64_t& sum, std::uint64_t amount) {
+    sum = counting == Counting::in ? sum + amount : sum - amount;
+  };
+  add(occupied_, slot.entry.is_empty() ? 0 : 1);
+  add(deleted_, slot.entry.is_deleted() ? 1 : 0);
+  add(locked_, slot.entry.is_locked() ? 1 : 0);
+  const std::uint64_t offset = geometry.to_offset(slot.entry.offset_units());
+  if (slot.entry.is_empty() || offset < geometry.mature_offset(0)) return;
+  add(live_mature_bytes_,
+      geometry.round_up_to_unit(slot.entry.is_deleted() ? slot.key_end : slot.container_bytes));
 }
 
 // Returns false if the entry does not point to a valid container.
@@ -46,9 +61,26 @@ bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
   if (!header) return false;
   const auto key = engine::read_container_key(bytes, *header, engine::Verification::on);
   if (!key || !engine::read_container_value(bytes, *header, engine::Verification::on)) return false;
+  slot.key_end = header->key_end();
+  slot.container_bytes = header->container_bytes();
   slot.key.assign(reinterpret_cast<const char*>(key->data()), key->size());
   if (!slot.key.empty()) slot.home = engine::home_slot(*key, view.hash_key, slots_.size());
   return true;
+}
+
+std::optional<std::uint64_t> TableWatch::find(std::string_view key) const {
+  for (std::uint64_t slot = 0; slot < slots_.size(); ++slot) {
+    const Slot& candidate = slots_[slot];
+    if (candidate.has_key() && !candidate.entry.is_deleted() && candidate.key == key) return slot;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t TableWatch::live_container_bytes(std::uint64_t slot,
+                                               const engine::Geometry& geometry) const {
+  const Slot& bound = slots_[slot];
+  const bool is_live = bound.has_key() && !bound.entry.is_empty() && !bound.entry.is_deleted();
+  return is_live ? geometry.round_up_to_unit(bound.container_bytes) : 0;
 }
 
 void TableWatch::judge(std::uint64_t slot, const Slot& previous, const MemoryView& view,

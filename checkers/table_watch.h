@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkers/judgement.h"
@@ -34,7 +36,16 @@ class TableWatch {
   engine::Entry entry(std::uint64_t slot) const { return slots_[slot].entry; }
   // Counts empty entries, including locked ones.
   std::uint64_t empty_entries() const { return slots_.size() - occupied_; }
+  std::uint64_t deleted_entries() const { return deleted_; }
+  // How often a deleted entry became a live one.
+  std::uint64_t revived_entries() const { return revived_; }
   bool is_any_locked() const { return locked_ > 0; }
+  // The slot of a key that is live and not locked.
+  std::optional<std::uint64_t> find(std::string_view key) const;
+  // The length of the container of a slot that is live and not locked, in whole units; else 0.
+  std::uint64_t live_container_bytes(std::uint64_t slot, const engine::Geometry& geometry) const;
+  // What would be in use of the mature spaces if all garbage there were collected.
+  std::uint64_t live_mature_bytes() const { return live_mature_bytes_; }
 
   // The first violation.
   const Judgement& judgement() const { return judgement_; }
@@ -44,10 +55,14 @@ class TableWatch {
     engine::Entry entry;
     std::string key{};  // empty: the entry is empty, or its container has no key
     std::uint64_t home = 0;
+    std::uint64_t key_end = 0;  // of the container, without the value
+    std::uint64_t container_bytes = 0;
 
     bool has_key() const { return !key.empty() && !entry.is_locked(); }
   };
+  enum class Counting : std::uint8_t { in, out };
 
+  void count(const Slot& slot, const engine::Geometry& geometry, Counting counting);
   bool read_key(Slot& slot, const MemoryView& view) const;
   void judge(std::uint64_t slot, const Slot& previous, const MemoryView& view, std::uint64_t step);
   void judge_bound_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
@@ -58,7 +73,10 @@ class TableWatch {
 
   std::vector<Slot> slots_;
   std::uint64_t occupied_ = 0;
+  std::uint64_t deleted_ = 0;
+  std::uint64_t revived_ = 0;
   std::uint64_t locked_ = 0;
+  std::uint64_t live_mature_bytes_ = 0;
   Judgement judgement_{.verdict = Verdict::holds, .property = "table", .explanation = {}};
 };
 

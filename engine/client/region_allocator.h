@@ -7,8 +7,8 @@
 // every fiber that waits for memory has received some. Each grant therefore serves at least one
 // SET.
 //
-// The allocator refuses memory to a fiber only after the denial of a request that was made after the
-// fiber's call. Memory may have become free since an earlier denial.
+// The allocator refuses memory to a fiber only after the denial of a request that was made after
+// the fiber's call. Memory may have become free since an earlier denial.
 //
 // When the memory is full, the server may still grant a region from its reserve, for SETs that
 // overwrite a key without using more memory. Such a region returns as soon as no SET needs it.
@@ -93,7 +93,7 @@ class RegionAllocator {
     RegionPointer current{};
     RegionPointer next{};
     std::uint64_t last_denied = 0;  // number of the last request that was denied
-    std::uint32_t takers = 0;  // number of fibers in allocate()
+    std::uint32_t takers = 0;       // number of fibers in allocate()
   };
   class Taker;
 

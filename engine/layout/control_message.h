@@ -60,6 +60,7 @@ enum class RegionNeed : std::uint32_t {
   ahead = 1,      // the client has room left and can wait
   overwrite = 2,  // a SET waits that replaces a container with one of at most the same size
 };
+inline constexpr std::size_t region_need_count = 3;
 
 // The maximum number of messages that a client may have sent without the server having confirmed
 // their receipt. It equals the number of the server's receive requests per client. The last credit

@@ -135,6 +135,7 @@ void RegionGrants::measure() {
   measurement_ =
       Measurement{.garbage_bytes = used_bytes - live_bytes,
                   .used_bytes = used_bytes,
+                  .began_ns = began_ns,
                   .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
 }
 
@@ -180,6 +181,7 @@ void RegionGrants::grant(const RegionRequest& request) {
 
 void RegionGrants::deny(const RegionRequest& request) {
   ++statistics_.regions_denied;
+  ++denied_[static_cast<std::size_t>(request.need)];
   host_.count(probes::region_denied);
   membership_.send(request.client, {.kind = MessageKind::deny_region});
 }

@@ -18,6 +18,8 @@
 // its fibers that wait for memory has received some, so every grant serves at least one SET.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -64,6 +66,13 @@ class RegionGrants {
   // The fiber's main loop.
   void run();
 
+  // The number of denied requests for that need.
+  std::uint64_t denied(RegionNeed need) const { return denied_[static_cast<std::size_t>(need)]; }
+  // When the last measurement of the active mature space began. None if that space was collected
+  // since.
+  std::optional<std::uint64_t> measured_ns() const {
+    return measurement_ ? std::optional(measurement_->began_ns) : std::nullopt;
+  }
   std::uint64_t waiting_count() const { return requests_.size(); }
   // No request is waiting or about to be examined.
   bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
@@ -75,6 +84,7 @@ class RegionGrants {
   struct Measurement {
     std::uint64_t garbage_bytes = 0;
     std::uint64_t used_bytes = 0;
+    std::uint64_t began_ns = 0;
     std::uint64_t due_ns = 0;  // time of the next permitted measurement
   };
 
@@ -100,6 +110,7 @@ class RegionGrants {
   std::map<std::uint32_t, std::uint64_t> asked_back_;
   std::optional<Measurement> measurement_;
   bool flip_asked_ = false;
+  std::array<std::uint64_t, region_need_count> denied_{};
 };
 
 }  // namespace falafel::engine

@@ -119,6 +119,13 @@ struct ServerInspection {
 struct ServerBooks {
   std::span<const RegionInspection> regions;
   std::span<const MatureSpaceInspection> mature_spaces;
+  // The number of denied requests of SETs that wait to store any key, and to overwrite.
+  std::uint64_t requests_denied = 0;
+  std::uint64_t overwrites_denied = 0;
+  // When the last measurement of the active mature space began. None if that space was collected
+  // since.
+  std::optional<std::uint64_t> measured_ns{};
+  std::uint64_t cleanups = 0;  // as in ServerStatistics: cleanups that have begun
 };
 
 class ServerState;

@@ -282,6 +282,15 @@ void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
 
 // Inspection
 
+ServerBooks ServerState::books() const {
+  ServerBooks books = book_->books();
+  books.requests_denied = grants_->denied(RegionNeed::waiting);
+  books.overwrites_denied = grants_->denied(RegionNeed::overwrite);
+  books.measured_ns = grants_->measured_ns();
+  books.cleanups = statistics_.cleanups;
+  return books;
+}
+
 ServerInspection ServerState::inspect() const {
   ServerInspection inspection{.regions = book_->regions(),
                               .mature_spaces = book_->mature_spaces(),

@@ -35,7 +35,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void stop_and_wait();
   void clean_up() { maintenance_->clean_up(); }  // waits
   ServerInspection inspect() const;
-  ServerBooks books() const { return book_->books(); }
+  ServerBooks books() const;
   const Chunk& chunk() const { return chunk_; }
 
  private:

@@ -145,8 +145,9 @@ TEST(TableFull, ServesAllWhoAskForACleanup) {
   }
 }
 
-// Three keys of four are there. One is deleted before a fourth fills the last slot; so a cleanup can always make
-// room for the fifth, however its SET goes over the table meanwhile: key by key, once it saw one overwritten.
+// Three keys of four are there. One is deleted before a fourth fills the last slot; so a cleanup
+// can always make room for the fifth, however its SET goes over the table meanwhile: key by key,
+// once it saw one overwritten.
 TEST(TableFull, IsNotAnsweredWhileADeletedKeyCanMakeRoom) {
   constexpr std::uint64_t schedules = 600;
   constexpr std::uint64_t pauses = 32;
@@ -162,7 +163,7 @@ TEST(TableFull, IsNotAnsweredWhileADeletedKeyCanMakeRoom) {
     options.server.cleanup_percent = 100;
     options.server.cleanup_interval_ns = 3'600 * second_ns;
     options.client.readahead.chunk_entries = 1;
-    Store store(options, stacks);
+    TestStore store(options, stacks);
     store.add_client([&](fabric::Host& host, Client& client) {
       for (std::uint64_t slot = 0; slot < 3; ++slot) client.set(key(slot), bytes_of("old"));
       const fabric::FiberId other = host.spawn({.name = "other"}, [&] {

@@ -96,7 +96,7 @@ TEST(ClientThatIsNotFlushed, KeepsItsRegionsAndNothingElse) {
 
 TEST(ClientThatIsNotFlushed, LeavesQuarantineWhenItsProcessEnds) {
   fabric::FiberStackPool stacks;
-  Store store(with_flush_timeout(1), stacks);
+  TestStore store(with_flush_timeout(1), stacks);
   int ready = 1;
   add_victim(store, "lasting", fabric::never_ns, ready);
   store.add_client([&](fabric::Host& host, Client&) {

@@ -1,5 +1,5 @@
-// The server's messages about regions are input: inconsistent ones are rejected and change nothing. A
-// denial refuses memory to those who called before the request.
+// The server's messages about regions are input: inconsistent ones are rejected and change nothing.
+// A denial refuses memory to those who called before the request.
 #include <gtest/gtest.h>
 
 #include "engine/client/region_allocator.h"
@@ -43,7 +43,7 @@ TEST(RegionAllocator, RefusesGrantsThatMakeNoSense) {
 // Memory may have come back between the denial and the call.
 TEST(RegionAllocator, IsNotRefusedByADenialOfWhatWasAskedForBefore) {
   fabric::FiberStackPool stacks;
-  Store store({}, stacks);
+  TestStore store({}, stacks);
   store.add_host("client", [](fabric::Host& host) {
     engine::RegionAllocator regions(host, engine::Geometry{}, {.renewal_percent = 100}, [] {});
     const auto take = [&] { return regions.allocate(1'024); };

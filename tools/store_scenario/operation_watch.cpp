@@ -1,6 +1,9 @@
 #include "tools/store_scenario/operation_watch.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "engine/layout/container.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -44,10 +47,36 @@ checkers::OperationBounds bounds_of(const Scenario& scenario) {
   };
 }
 
+checkers::RefusalRules refusal_rules_of(const Scenario& scenario) {
+  return {.longest_container_bytes = std::min<std::uint64_t>(scenario.geometry.region_bytes,
+                                                             scenario.simulation.max_message_bytes),
+          .server_timeout_ns = scenario.server_timeout_ns,
+          .heartbeat_timeout_ns = scenario.heartbeat_timeout_ns,
+          .gives_regions_back = scenario.asks_for_regions_back,
+          .keeps_reserve = scenario.keeps_overwrite_reserve};
+}
+
+std::optional<checkers::Refusal> refusal_of(engine::Answer answer) {
+  switch (answer) {
+    case engine::Answer::value_too_large: return checkers::Refusal::value_too_large;
+    case engine::Answer::table_full: return checkers::Refusal::table_full;
+    case engine::Answer::out_of_memory: return checkers::Refusal::out_of_memory;
+    case engine::Answer::timed_out: return checkers::Refusal::timed_out;
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace
 
-OperationWatch::OperationWatch(const Scenario& scenario)
-    : options_(scenario.simulation), progress_(bounds_of(scenario)) {}
+OperationWatch::OperationWatch(const Scenario& scenario, const checkers::TableWatch& table)
+    : geometry_(scenario.geometry),
+      options_(scenario.simulation),
+      table_(table),
+      progress_(bounds_of(scenario)),
+      judges_refusals_(scenario.attacks.empty()),
+      refusals_(refusal_rules_of(scenario)) {}
+
+// The network
 
 // The effects of a fault may last another `longest_stall_ns`.
 void OperationWatch::on_time_jump(const sim::TraceEvent& jump) {
@@ -62,22 +91,124 @@ void OperationWatch::on_time_jump(const sim::TraceEvent& jump) {
   progress_.on_waited(std::min(duration_ns, jump.time_ns - *faults_over_ns_));
 }
 
-void OperationWatch::on_called(fabric::FiberId fiber, std::uint64_t time_ns) {
-  calls_[fiber] = progress_.on_call(time_ns);
+// The simulator records the queue pair's error just before the fault that caused it.
+void OperationWatch::on_fault(const sim::TraceEvent& fault) {
+  on_time_jump(fault);
+  const auto kind = static_cast<sim::FaultKind>(fault.detail);
+  if (kind == sim::FaultKind::queue_pair_error) disconnections_.on_fault(last_broken_);
+  if (kind == sim::FaultKind::registration_failure) refusals_.on_registration_failed();
+}
+
+void OperationWatch::on_completed(const sim::TraceEvent& completed) {
+  const auto status = static_cast<fabric::CompletionStatus>(completed.detail);
+  if (status != fabric::CompletionStatus::retry_exceeded) return;
+  disconnections_.on_no_answer(completed.subject);
+}
+
+void OperationWatch::on_queue_pair_error(const sim::TraceEvent& error) {
+  last_broken_ = error.subject;
+  disconnections_.on_error(error.subject);
+}
+
+// The server
+
+void OperationWatch::on_server_restart() {
+  refusals_.on_restart();
+  requests_denied_ = 0;
+  overwrites_denied_ = 0;
+  for (auto& [fiber, call] : calls_) call.overwrites_slot.reset();
+}
+
+void OperationWatch::on_entry_changed(std::uint64_t slot, std::uint64_t time_ns) {
+  progress_.on_change(table_.is_any_locked(), time_ns);
+  refusals_.on_table(table_, time_ns);
+  for (auto& [fiber, call] : calls_) {
+    if (call.overwrites_slot == slot &&
+        table_.live_container_bytes(slot, geometry_) < call.needed_bytes) {
+      call.overwrites_slot.reset();
+    }
+  }
+}
+
+// The checker needs the books of the moment of the denial. Its message may reach the client much
+// later.
+void OperationWatch::on_server(const engine::Server& server, std::uint64_t time_ns,
+                               std::uint64_t step) {
+  const engine::ServerBooks books = server.books();
+  if (books.requests_denied == requests_denied_ && books.overwrites_denied == overwrites_denied_) {
+    return;
+  }
+  std::vector<std::uint32_t> clients;
+  for (const engine::ClientInspection& client : server.inspect().clients) {
+    if (!client.leaving) clients.push_back(client.number);
+  }
+  const checkers::MemoryView view{.geometry = geometry_,
+                                  .hash_key = server.hash_key(),
+                                  .chunk = {},
+                                  .regions = books.regions,
+                                  .mature_spaces = books.mature_spaces};
+  const checkers::DenialBooks denial{
+      .memory = view, .clients = clients, .measured_ns = books.measured_ns};
+  if (std::exchange(requests_denied_, books.requests_denied) != books.requests_denied) {
+    refusals_.on_denied(checkers::Need::any_key, denial, time_ns, step);
+  }
+  if (std::exchange(overwrites_denied_, books.overwrites_denied) != books.overwrites_denied) {
+    refusals_.on_denied(checkers::Need::overwrite, denial, time_ns, step);
+  }
+}
+
+// Operations
+
+void OperationWatch::on_called(fabric::FiberId fiber, const checkers::Operation& operation,
+                               std::uint32_t queue_pair, const engine::Server* server,
+                               std::uint64_t time_ns) {
+  const engine::ServerBooks books = server == nullptr ? engine::ServerBooks{} : server->books();
+  Call& call =
+      calls_[fiber] = {.progress = progress_.on_call(time_ns),
+                       .refusal = refusals_.on_call(books.regions, books.cleanups, time_ns),
+                       .queue_pair = queue_pair};
+  if (operation.kind != checkers::OperationKind::set) return;
+  call.needed_bytes = geometry_.round_up_to_unit(
+      engine::container_bytes(operation.key.size(), operation.value.size()));
+  const auto slot = table_.find(operation.key);
+  if (slot && table_.live_container_bytes(*slot, geometry_) >= call.needed_bytes) {
+    call.overwrites_slot = slot;
+  }
 }
 
 void OperationWatch::on_returned(fabric::FiberId fiber, const checkers::Operation& operation,
-                                 const OperationResult& result, std::uint64_t time_ns,
-                                 std::uint64_t step) {
-  const auto call = calls_.find(fiber);
-  progress_.on_return(call->second, operation, result.statistics.verbs, time_ns, step);
-  calls_.erase(call);
+                                 const OperationResult& result, const engine::Server* server,
+                                 std::uint64_t time_ns, std::uint64_t step) {
+  const auto found = calls_.find(fiber);
+  const Call& call = found->second;
+  progress_.on_return(call.progress, operation, result.statistics.verbs, time_ns, step);
+  const std::uint64_t cleanups = server == nullptr ? 0 : server->books().cleanups;
+  judge_answer(call, operation, result.answer, cleanups, time_ns, step);
+  calls_.erase(found);
+}
+
+void OperationWatch::judge_answer(const Call& call, const checkers::Operation& operation,
+                                  engine::Answer answer, std::uint64_t cleanups,
+                                  std::uint64_t time_ns, std::uint64_t step) {
+  if (answer == engine::Answer::disconnected || answer == engine::Answer::unknown_outcome) {
+    disconnections_.on_disconnected(call.queue_pair, operation, step);
+  } else if (const auto refusal = refusal_of(answer)) {
+    // A client looks for the key before it asks for memory of the reserve. It cannot look without a
+    // connection.
+    const bool overwrites = call.overwrites_slot && !disconnections_.is_broken(call.queue_pair);
+    refusals_.on_refused(call.refusal, operation, *refusal,
+                         overwrites ? checkers::Need::overwrite : checkers::Need::any_key, cleanups,
+                         time_ns, step);
+  }
 }
 
 void OperationWatch::add_violations(std::vector<Judgement>& violations) const {
-  if (progress_.judgement().verdict == Verdict::violated) {
-    violations.push_back(progress_.judgement());
-  }
+  const auto add = [&](const Judgement& judgement) {
+    if (judgement.verdict == Verdict::violated) violations.push_back(judgement);
+  };
+  add(progress_.judgement());
+  if (judges_refusals_) add(refusals_.judgement());
+  add(disconnections_.judgement());
 }
 
 }  // namespace falafel::store_scenario

@@ -28,6 +28,8 @@ class Parties {
   // The numbers of queue pairs and of fibers are disjoint.
   static constexpr std::uint32_t of_fiber(fabric::FiberId fiber) { return fiber | fiber_bit; }
   std::uint32_t of_queue_pair(std::uint32_t queue_pair) const;
+  // The newest queue pair of that client's host.
+  std::uint32_t newest_of_client(std::uint32_t client) const { return newest_of_client_[client]; }
   static constexpr bool is_client(std::uint32_t party) { return (party & fiber_bit) == 0; }
   static std::string name(std::uint32_t party);
 
@@ -36,6 +38,7 @@ class Parties {
 
   std::vector<std::uint32_t> party_of_queue_pair_;
   std::set<std::uint32_t> hostile_;  // queue pairs
+  std::vector<std::uint32_t> newest_of_client_;
 };
 
 }  // namespace falafel::store_scenario

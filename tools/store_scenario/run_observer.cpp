@@ -30,18 +30,19 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       aba_(scenario.geometry.table_entries, Parties::name),
       progress_(most_verbs_without_completion),
       memory_(scenario, options.paranoid),
-      operations_(scenario) {}
+      operations_(scenario, memory_.table()) {}
 
 // Events
 
 sim::EventKinds RunObserver::observed_kinds() const {
   if (options_.listener != nullptr) return sim::all_event_kinds;
-  return sim::event_kinds({sim::EventKind::words_read, sim::EventKind::words_written,
-                           sim::EventKind::atomic_read, sim::EventKind::atomic_written,
-                           sim::EventKind::processor_read, sim::EventKind::processor_access,
-                           sim::EventKind::request_posted, sim::EventKind::connection,
-                           sim::EventKind::time_jump, sim::EventKind::fault,
-                           sim::EventKind::host_started, sim::EventKind::host_died});
+  return sim::event_kinds(
+      {sim::EventKind::words_read, sim::EventKind::words_written, sim::EventKind::atomic_read,
+       sim::EventKind::atomic_written, sim::EventKind::processor_read,
+       sim::EventKind::processor_access, sim::EventKind::fiber_runs, sim::EventKind::request_posted,
+       sim::EventKind::request_completed, sim::EventKind::queue_pair_error,
+       sim::EventKind::connection, sim::EventKind::time_jump, sim::EventKind::fault,
+       sim::EventKind::host_started, sim::EventKind::host_died});
 }
 
 void RunObserver::introduce(const sim::Subject& subject) {
@@ -66,11 +67,17 @@ void RunObserver::observe(const sim::TraceEvent& event) {
     case sim::EventKind::processor_read: on_processor_read(event); break;
     case sim::EventKind::processor_access: on_processor_access(event); break;
     case sim::EventKind::request_posted: on_request_posted(event); break;
-    case sim::EventKind::time_jump:
-    case sim::EventKind::fault: operations_.on_time_jump(event); break;
+    case sim::EventKind::fiber_runs: note_denials(event.time_ns); break;
+    case sim::EventKind::request_completed: operations_.on_completed(event); break;
+    case sim::EventKind::queue_pair_error: operations_.on_queue_pair_error(event); break;
+    case sim::EventKind::time_jump: operations_.on_time_jump(event); break;
+    case sim::EventKind::fault: operations_.on_fault(event); break;
     case sim::EventKind::host_died:
       world_.on_host_died(event.subject);
-      if (event.subject == StoreWorld::server_host) memory_.on_restart();
+      if (event.subject == StoreWorld::server_host) {
+        memory_.on_restart();
+        operations_.on_server_restart();
+      }
       break;
     default: break;
   }
@@ -83,6 +90,7 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   const fabric::FiberId fiber = *world_.running_fiber();
   parties_.on_posted(event.subject, fiber);
   if (parties_.is_hostile(event.subject)) return;
+  note_denials(event.time_ns);
   if (options_.paranoid) memory_.on_read_posted(fiber, event);
   if (event.detail == static_cast<std::uint8_t>(fabric::Opcode::send)) return;
   if (world_.completed_operations() != completed_operations_) {
@@ -180,26 +188,29 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   attacked.on_changed(*slot, previous, next, is_hostile);
   if (is_hostile) memory_.on_attack();
   if (!attacked.is_attacked(*slot)) aba_.on_swapped(party, *slot, previous, next, event.step);
+  note_denials(event.time_ns);
   with_memory([&](const checkers::MemoryView& view) {
     const bool is_judged = Parties::is_client(party) && !is_hostile;
     const auto client = is_judged ? std::optional(party) : std::nullopt;
     memory_.on_entry_changed(*slot, next, client, view, event.step);
+    operations_.on_entry_changed(*slot, event.time_ns);
   });
-  operations_.on_entry_changed(memory_.table().is_any_locked(), event.time_ns);
 }
 
 // Operations
 
-void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Operation&,
+void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Operation& operation,
                                       std::uint64_t time_ns) {
   memory_.on_operation_called(fiber);
-  operations_.on_called(fiber, time_ns);
+  operations_.on_called(fiber, operation, parties_.newest_of_client(operation.client),
+                        world_.server(), time_ns);
 }
 
 void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                                         const OperationResult& result, std::uint64_t time_ns) {
   memory_.on_operation_over(fiber);
-  operations_.on_returned(fiber, operation, result, time_ns, world_.steps());
+  note_denials(time_ns);
+  operations_.on_returned(fiber, operation, result, world_.server(), time_ns, world_.steps());
   const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
   if (looks && world_.server() != nullptr) memory_.on_server(*world_.server(), world_.steps());
 }
@@ -209,7 +220,18 @@ void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   operations_.on_abandoned(fiber);
 }
 
+void RunObserver::on_goodbye(std::uint32_t client) {
+  operations_.on_goodbye(parties_.newest_of_client(client));
+}
+
 // The server's memory
+
+// Called before another fiber runs, because that fiber may change the books.
+void RunObserver::note_denials(std::uint64_t time_ns) {
+  if (world_.server() != nullptr) {
+    operations_.on_server(*world_.server(), time_ns, world_.steps());
+  }
+}
 
 template <typename Look>
 void RunObserver::with_memory(Look look) {

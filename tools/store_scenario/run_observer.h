@@ -37,6 +37,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                              const OperationResult& result, std::uint64_t time_ns) override;
   void on_operation_abandoned(fabric::FiberId fiber) override;
+  void on_goodbye(std::uint32_t client) override;
 
   void show_memory(std::uint64_t step);  // to the listener, which must exist
   void on_end(const sim::RunResult& result);
@@ -54,6 +55,8 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void on_request_posted(const sim::TraceEvent& event);
   void read_entries(std::uint32_t party, std::uint64_t offset, std::span<const std::byte> data);
   void read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word);
+  // Passes on the denials of regions that the server has made since the last call.
+  void note_denials(std::uint64_t time_ns);
   void swap_entry(std::uint32_t party, const sim::TraceEvent& event, std::uint64_t replaced_word);
   // Calls look(view) if there is a server.
   template <typename Look>

@@ -328,8 +328,13 @@ void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
     const auto connected = connect(host, client);
     if (connected == nullptr) return;
     run_operations(host, client, *connected);
-    if (connected->is_connected()) connected->disconnect();
+    if (connected->is_connected()) say_goodbye(client, *connected);
   }
+}
+
+void StoreWorld::say_goodbye(std::uint32_t client, engine::Client& connection) {
+  watcher_->on_goodbye(client);
+  connection.disconnect();
 }
 
 // Retries, because the server may not have started, may be restarting, or may have all its clients.
@@ -362,7 +367,7 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
     if (is_goodbye_due(client)) {
       ++clients_[client].goodbyes;
       clients_[client].said_goodbye_before = clients_[client].next;
-      return connection.disconnect();
+      return say_goodbye(client, connection);
     }
     const std::size_t index = clients_[client].next++;
     if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);

@@ -90,6 +90,7 @@ class StoreWorld {
   void run_client(fabric::Host& host, std::uint32_t client);
   std::unique_ptr<engine::Client> connect(fabric::Host& host, std::uint32_t client);
   void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
+  void say_goodbye(std::uint32_t client, engine::Client& connection);
   void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   bool is_goodbye_due(std::uint32_t client) const;
   // Returns nullopt if the operation was cancelled.
