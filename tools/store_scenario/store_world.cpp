@@ -217,6 +217,7 @@ void StoreWorld::end_slow_landing() {
   for (std::size_t client = 0; client < clients_.size(); ++client) {
     simulation_->hold_landing(client_name(client), 0);
   }
+  if (!scenario_.attacks.empty()) simulation_->hold_landing(Parties::hostile_host, 0);
 }
 
 // The server detects crashed clients at the latest after their heartbeat time-out. The waiting time
