@@ -15,8 +15,8 @@ namespace falafel::checkers {
 Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entry next);
 
 // Checks what the server repairs after a hostile client has swapped entries: no entry is locked, or
-// empty with a flag, or points into memory that is not in use, and all memory is free again. Reports
-// "table.locked" too.
+// empty with a flag, or points into memory that is not in use, and all memory is free again.
+// Reports "table.locked" too.
 Judgement check_repaired(const MemoryView& view);
 
 // Checks all three properties; requires that nothing is in progress and no client is connected.

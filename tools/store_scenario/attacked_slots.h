@@ -1,13 +1,15 @@
 // Records which entries a hostile client has swapped in a run, and which keys it may have damaged.
 //
-// A client may swap any entry. So a hostile client can remove keys, bring old ones back, or make a key appear
-// twice. No protocol in which clients change entries can prevent that. The checkers therefore leave out:
+// A client may swap any entry. So a hostile client can remove keys, bring old ones back, or make a
+// key appear twice. No protocol in which clients change entries can prevent that. The checkers
+// therefore leave out:
 //
-// - keys whose search passes an attacked slot, or could have passed one. Searches end at empty entries, and the
-//   cleanup moves entries only within a stretch of occupied ones. So these are the keys whose home slot is in the
-//   same stretch of slots that were occupied at any time of the run.
-// - all keys, if the client swapped in another offset. Several entries may share a container then, or containers
-//   may overlap, and a collection may lose any of them because it copies no more than it frees.
+// - keys whose search passes an attacked slot, or could have passed one. Searches end at empty
+//   entries, and the cleanup moves entries only within a stretch of occupied ones. So these are the
+//   keys whose home slot is in the same stretch of slots that were occupied at any time of the run.
+// - all keys, if the client swapped in another offset. Several entries may share a container
+//   then, or containers may overlap, and a collection may lose any of them because it copies no
+//   more than it frees.
 #pragma once
 
 #include <cstdint>

@@ -199,7 +199,8 @@ void Draw::keep_to_choices(sim::SimulationOptions& options) const {
   }
 }
 
-// Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing about that.
+// Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing
+// about that.
 void Draw::draw_hostile_client(Scenario& scenario) const {
   constexpr std::uint64_t worlds_per_hostile_world = 8;
   const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();

@@ -138,7 +138,7 @@ HostileParty::Result HostileParty::carry_out(fabric::Host& host, const PlannedAt
   return lie(host, attack);
 }
 
-// ---------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------
 // Messages
 
 // One message that is wrong in itself.
@@ -244,7 +244,7 @@ void HostileParty::wait_until_expelled(fabric::Host& host, const PlannedAttack& 
                                  to_string(attack.kind))};
 }
 
-// ---------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------
 // Words
 
 std::optional<Entry> HostileParty::read_entry(std::uint64_t slot) {
@@ -321,7 +321,7 @@ HostileParty::Result HostileParty::flip_entry(const PlannedAttack& attack) {
   return Result::done;
 }
 
-// ---------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------
 // Containers
 
 HostileParty::Result HostileParty::point_entry(const PlannedAttack& attack) {

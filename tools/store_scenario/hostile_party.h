@@ -1,9 +1,9 @@
-// A hostile client: it connects, carries out the attacks of the plan one by one, and connects again if the server
-// expels it. Between two attacks it receives messages. It answers the question of quiescence, and never gives a
-// region back.
+// A hostile client: it connects, carries out the attacks of the plan one by one, and connects again
+// if the server expels it. Between two attacks it receives messages. It answers the question of
+// quiescence, and never gives a region back.
 //
-// A message that no client sends names the offender, so the server must expel it. If this client is still
-// connected long after such a message, the run violates "hostile.not-expelled".
+// A message that no client sends names the offender, so the server must expel it. If this client is
+// still connected long after such a message, the run violates "hostile.not-expelled".
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class HostileParty {
  public:
   static constexpr std::uint64_t most_connections = 4;
 
-  // A server that is stopped for good expels nobody. Any other must do so soon after the faults are over.
+  // A server that is stopped for good expels nobody. Any other must do so soon after the faults are
+  // over.
   HostileParty(const Scenario& scenario, std::function<bool()> are_faults_over,
                std::function<bool()> is_server_stopped);
 

@@ -66,8 +66,8 @@ class OperationWatch {
   const sim::SimulationOptions& options_;
   const checkers::TableWatch& table_;
   checkers::OperationProgress progress_;
-  // A hostile client may occupy memory, slots and locks that the model takes for free.
-  bool judges_refusals_;
+  // It may occupy memory, slots and locks that the model of refusals considers free.
+  bool has_hostile_client_;
   checkers::RefusalChecker refusals_;
   checkers::Disconnections disconnections_;
   std::map<fabric::FiberId, Call> calls_;

@@ -1,5 +1,6 @@
-// A client controlled by its program: it connects like a client and then sends, reads and writes whatever
-// the program wants. It plays silent, greedy or hostile clients, in scenarios and in tests.
+// A client controlled by its program: it connects like a client and then sends, reads and writes
+// whatever the program wants. It plays silent, greedy or hostile clients, in scenarios and in
+// tests.
 #pragma once
 
 #include <cstdint>

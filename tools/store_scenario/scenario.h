@@ -58,7 +58,8 @@ struct PlannedCleanup {
   friend bool operator==(const PlannedCleanup&, const PlannedCleanup&) = default;
 };
 
-// What a hostile client does (hostile_party.h). `number` is a parameter whose meaning depends on the kind.
+// What a hostile client does (hostile_party.h). `number` is a parameter whose meaning depends on
+// the kind.
 enum class AttackKind : std::uint8_t {
   // Messages.
   odd_length,        // of another length than messages have

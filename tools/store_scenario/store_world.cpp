@@ -210,8 +210,8 @@ bool StoreWorld::are_faults_over() const {
   return simulation_->steps() > scenario_.simulation.last_fault_step;
 }
 
-// Ends the processes that are stopped in the middle of a copy. Until then, the server cannot know when
-// their regions come back.
+// Ends the processes that are stopped in the middle of a copy. Until then, the server cannot know
+// when their regions come back.
 void StoreWorld::end_slow_landing() {
   if (scenario_.simulation.fault_rate(sim::FaultKind::slow_landing) == 0) return;
   for (std::size_t client = 0; client < clients_.size(); ++client) {

@@ -116,13 +116,15 @@ void Variation::draw_cleanups() {
   }
 }
 
-// A run with a stopped server, or with a client whose flush is late, lasts as long as the time-outs of
-// the operations that wait. So they are short there.
+// A run with a stopped server, or with a client whose flush is late, lasts as long as the time-outs
+// of the operations that wait. So they are short there.
 void Variation::draw_timeouts() {
   const bool may_stop = scenario_.simulation.fault_rate(sim::FaultKind::server_stop) > 0;
-  if (may_stop || one_in(16)) scenario_.server_timeout_ns = one_of({1'000'000, 10'000'000});
+  const bool has_short_timeout = may_stop || one_in(16);
+  if (has_short_timeout) scenario_.server_timeout_ns = one_of({1'000'000, 10'000'000});
   const bool may_land_late = scenario_.simulation.fault_rate(sim::FaultKind::slow_landing) > 0;
-  if (may_land_late || one_in(4)) scenario_.flush_timeout_ns = one_of({10'000, 1'000'000});
+  const bool has_drawn_flush = may_land_late || one_in(4);
+  if (has_drawn_flush) scenario_.flush_timeout_ns = one_of({10'000, 1'000'000});
   scenario_.destruction_drains = one_in(4);
 }
 
