@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -44,6 +45,15 @@ RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_
   return record_file("docs/findings/" + name + ".replay", critical_tries);
 }
 
+std::vector<std::string> names_of_findings() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/docs/findings")) {
+    if (entry.path().extension() == ".replay") names.push_back(entry.path().stem().string());
+  }
+  return names;
+}
+
 RecordedTimeline record_seed(std::uint64_t seed) {
   store_scenario::Runner runner;
   const store_scenario::Scenario scenario = store_scenario::draw_scenario({}, seed);
@@ -69,9 +79,9 @@ TEST(Timeline, HasALaneForEachClientAndForEachPartOfTheServer) {
 }
 
 TEST(Timeline, RequestsBelongToTheOperationThatPostsThem) {
+  std::size_t with_operation = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Timeline timeline = record_seed(seed).timeline;
-    std::size_t with_operation = 0;
     for (const Request& request : timeline.requests) {
       if (request.operation == none) continue;
       ++with_operation;
@@ -80,8 +90,8 @@ TEST(Timeline, RequestsBelongToTheOperationThatPostsThem) {
       EXPECT_GE(request.posted_step, operation.call_step);
       EXPECT_LE(request.posted_step, operation.return_step);
     }
-    EXPECT_GT(with_operation, 0U);
   }
+  EXPECT_GT(with_operation, 100U);
 }
 
 // Identifiers are reused while words of an earlier request are still to be placed. Each effect must
@@ -207,15 +217,16 @@ TEST(Timeline, CrashesEndOperations) {
 }
 
 TEST(Timeline, RegionsAreLiveGarbageAndFree) {
-  const Timeline timeline = record_finding("without-exclusion").timeline;
-  const std::uint64_t region_bytes = timeline.geometry.region_bytes;
   std::set<engine::RegionState> states;
   bool has_live = false;
-  for (const RegionChange& change : timeline.memory.regions) {
-    states.insert(change.use.state);
-    EXPECT_LE(change.use.written_bytes, region_bytes);
-    EXPECT_EQ(change.use.connection != none, change.use.state == engine::RegionState::granted);
-    has_live = has_live || change.use.live_bytes > 0;
+  for (const std::string& finding : names_of_findings()) {
+    const Timeline timeline = record_finding(finding).timeline;
+    for (const RegionChange& change : timeline.memory.regions) {
+      states.insert(change.use.state);
+      EXPECT_LE(change.use.written_bytes, timeline.geometry.region_bytes);
+      EXPECT_EQ(change.use.connection != none, change.use.state == engine::RegionState::granted);
+      has_live = has_live || change.use.live_bytes > 0;
+    }
   }
   EXPECT_THAT(states, SizeIs(5));
   EXPECT_TRUE(has_live);
@@ -239,16 +250,26 @@ TEST(KeySteps, LeadFromTheOriginOfAStaleValueToTheViolation) {
   EXPECT_THAT(texts_of(timeline, KeyStepRole::stale),
               testing::Contains(StartsWith("READ returns ")));
   EXPECT_THAT(texts_of(timeline, KeyStepRole::critical), SizeIs(1));
-  EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
-              testing::ElementsAre(StartsWith("get \"key 2\" answers: found"),
-                                   StartsWith("delete \"key 2\" answers: deleted")));
+  const std::vector<std::string> violations = texts_of(timeline, KeyStepRole::violation);
+  EXPECT_THAT(violations, testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(violations, testing::Each(HasSubstr(" answers: ")));
 }
 
 TEST(KeySteps, TellWhatBecameOfTheRegionThatAnEntryPointsTo) {
-  const Timeline timeline = record_finding("without-double-collect").timeline;
-  EXPECT_THAT(texts_of(timeline, KeyStepRole::context), testing::Contains("region 2 is free"));
-  EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
-              testing::ElementsAre(HasSubstr("points into region 2, which is free")));
+  const std::regex dangling("points into (region [0-9]+), which is free");
+  std::size_t count = 0;
+  for (const std::string& finding : names_of_findings()) {
+    const Timeline timeline = record_finding(finding).timeline;
+    for (const std::string& violation : texts_of(timeline, KeyStepRole::violation)) {
+      std::smatch match;
+      if (!std::regex_search(violation, match, dangling)) continue;
+      ++count;
+      EXPECT_THAT(texts_of(timeline, KeyStepRole::context),
+                  testing::Contains(match[1].str() + " is free"))
+          << finding;
+    }
+  }
+  EXPECT_GT(count, 0U);
 }
 
 TEST(KeySteps, ALongExplanationIsCutToItsFirstLine) {
@@ -262,13 +283,10 @@ TEST(KeySteps, ALongExplanationIsCutToItsFirstLine) {
 }
 
 TEST(KeySteps, ThereAreSomeForEveryFinding) {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/docs/findings")) {
-    if (entry.path().extension() != ".replay") continue;
-    const Timeline timeline = record_finding(entry.path().stem().string()).timeline;
-    EXPECT_THAT(texts_of(timeline, KeyStepRole::violation), Not(testing::IsEmpty()))
-        << entry.path();
-    EXPECT_THAT(texts_of(timeline, KeyStepRole::stale), Not(testing::IsEmpty())) << entry.path();
+  for (const std::string& finding : names_of_findings()) {
+    const Timeline timeline = record_finding(finding).timeline;
+    EXPECT_THAT(texts_of(timeline, KeyStepRole::violation), Not(testing::IsEmpty())) << finding;
+    EXPECT_THAT(texts_of(timeline, KeyStepRole::stale), Not(testing::IsEmpty())) << finding;
   }
 }
 

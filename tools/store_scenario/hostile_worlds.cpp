@@ -23,7 +23,8 @@ void add_hostile_client(fabric::RandomGenerator& random, Scenario& scenario) {
                               : reach == 1 ? kinds_without_containers
                                            : attack_kind_count;
   std::vector<std::uint64_t> slots{random.below(scenario.geometry.table_entries)};
-  if (random.below(2) == 0) slots.push_back(random.below(scenario.geometry.table_entries));
+  const bool has_second_slot = random.below(2) == 0;
+  if (has_second_slot) slots.push_back(random.below(scenario.geometry.table_entries));
   const std::uint64_t count = 1 + random.below(most_drawn_attacks);
   for (std::uint64_t index = 0; index < count; ++index) {
     PlannedAttack attack;
