@@ -170,7 +170,7 @@ void add_faults(std::vector<OptionDescription>& table) {
   add_later(FaultKind::registration_failure, "a memory registration fails with `out_of_memory`",
             "registrations");
   add_later(FaultKind::slow_landing,
-            "what a client sent counts as landing for a while, for good if the client is stopped",
+            "what a client sent counts as landing for a while, forever if the client is stopped",
             "steps");
 
   table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
