@@ -178,13 +178,13 @@ TEST(CriticalChoice, IsWhereTheViolationBecomesCertain) {
 TEST(Story, TellsOfCallsAndSwaps) {
   Runner runner;
   const explorer::FailingRun failing = find_failing_run(runner, without_collector_retry());
-  Story story(store_scenario(*failing.scenario));
+  StoreStory story(store_scenario(*failing.scenario));
   sim::ReplayStrategy strategy(failing.choices);
   runner.run(*failing.scenario, strategy, &story);
   const auto tells = [&](std::string_view text) {
-    return std::any_of(story.lines().begin(), story.lines().end(), [&](const StoryLine& line) {
-      return line.text.find(text) != std::string::npos;
-    });
+    return std::any_of(
+        story.lines().begin(), story.lines().end(),
+        [&](const explorer::StoryLine& line) { return line.text.find(text) != std::string::npos; });
   };
   EXPECT_TRUE(tells("calls set"));
   EXPECT_TRUE(tells("returns: stored"));

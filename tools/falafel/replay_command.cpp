@@ -24,10 +24,10 @@ struct ReplayOptions {
   std::uint64_t critical_tries = 30;
 };
 
-void print_story(const store_scenario::Story& story,
+void print_story(const store_scenario::StoreStory& story,
                  const std::optional<explorer::CriticalStep>& critical) {
   bool is_marked = !critical;
-  for (const store_scenario::StoryLine& line : story.lines()) {
+  for (const explorer::StoryLine& line : story.lines()) {
     if (!is_marked && line.step >= critical->step) {
       fmt::print("        ------------- the violation is inevitable from here on\n");
       is_marked = true;
@@ -43,7 +43,7 @@ int replay(const ReplayOptions& options) {
     return 2;
   }
   store_scenario::Runner runner;
-  store_scenario::Story story(store_scenario::store_scenario(*replay->scenario));
+  store_scenario::StoreStory story(store_scenario::store_scenario(*replay->scenario));
   sim::ReplayStrategy strategy(replay->file.choices);
   const explorer::Run run = runner.run(*replay->scenario, strategy, &story);
   if (!replay->matches(run)) return report_divergence(options.path, *replay, run);

@@ -1,56 +1,52 @@
-// Describes a run in words, with one line per effect: the actor, the verb, the entry or container,
-// and the old and new contents.
+// The story of a run of the store: operations of clients, entries by slot, and containers by region.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "engine/layout/entry.h"
+#include "explorer/story.h"
 #include "tools/store_scenario/run.h"
 #include "tools/store_scenario/scenario.h"
 
 namespace falafel::store_scenario {
 
-struct StoryLine {
-  std::uint64_t step = 0;
-  std::uint64_t time_ns = 0;
-  std::string who;
-  std::string text;
+class StoreVocabulary final : public explorer::Vocabulary {
+ public:
+  // The scenario outlives it.
+  explicit StoreVocabulary(const Scenario& scenario) : scenario_(scenario) {}
+
+  std::string host(std::uint32_t number) const override;
+  std::string place(std::uint64_t offset) const override;
+  std::string word(std::uint64_t word) const override;
+  // Entries one by one, and containers only by their place.
+  std::string data(std::uint64_t offset, std::span<const std::byte> data) const override;
+
+ private:
+  const Scenario& scenario_;
 };
 
-class Story : public RunListener {
+class StoreStory final : public RunListener {
  public:
-  explicit Story(const Scenario& scenario) : scenario_(scenario) {}
+  // The scenario outlives the story.
+  explicit StoreStory(const Scenario& scenario)
+      : scenario_(scenario), vocabulary_(scenario), story_(vocabulary_) {}
 
-  void observe(const sim::TraceEvent& event) override;
-  void introduce(const sim::Subject& subject) override;
+  void observe(const sim::TraceEvent& event) override { story_.observe(event); }
+  void introduce(const sim::Subject& subject) override { story_.introduce(subject); }
   void on_memory(std::uint64_t, const checkers::MemoryView*) override {}
   void on_call(const checkers::Operation& operation) override;
   void on_return(const checkers::Operation& operation, engine::Answer answer) override;
 
-  const std::vector<StoryLine>& lines() const { return lines_; }
+  const std::vector<explorer::StoryLine>& lines() const { return story_.lines(); }
 
  private:
-  void tell(const sim::TraceEvent& event, std::string who, std::string text);
   std::string client(std::uint32_t number) const;
-  std::string queue_pair(std::uint32_t number) const;
-  // For example "slot 2" or "region 0, byte 64".
-  std::string place(std::uint64_t offset) const;
-  std::string describe_words(const sim::TraceEvent& event) const;
 
   const Scenario& scenario_;
-  std::map<std::uint32_t, std::string> queue_pairs_;  // the host of each queue pair
-  std::map<std::uint32_t, std::string> fibers_;
-  std::vector<StoryLine> lines_;
-  std::uint64_t step_ = 0;
-  std::uint64_t time_ns_ = 0;
-  std::uint32_t running_ = 0;  // the last fiber that ran
+  StoreVocabulary vocabulary_;
+  explorer::Story story_;
 };
-
-// For example "  118      12.3 us  client 1     swaps slot 2: ...".
-std::string to_string(const StoryLine& line);
 
 }  // namespace falafel::store_scenario

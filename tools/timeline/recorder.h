@@ -53,7 +53,7 @@ class Recorder final : public store_scenario::RunListener {
   void note_owner(const Effect& effect);
 
   const store_scenario::Scenario& scenario_;
-  store_scenario::Story story_;
+  store_scenario::StoreStory story_;
   store_scenario::ServerLives lives_;
   Lanes lanes_;
   MemoryRecorder memory_;

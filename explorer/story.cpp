@@ -1,0 +1,94 @@
+#include "explorer/story.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fabric/sim/options/options.h"
+#include "fabric/work_request.h"
+
+namespace falafel::explorer {
+
+void Story::introduce(const sim::Subject& subject) {
+  if (subject.kind == sim::SubjectKind::queue_pair) {
+    queue_pairs_[subject.number] = subject.host;
+  } else {
+    fibers_[subject.number] = fmt::format("{} ({})", subject.host, subject.name);
+  }
+}
+
+void Story::tell(std::string who, std::string text) {
+  lines_.push_back(
+      {.step = step_, .time_ns = time_ns_, .who = std::move(who), .text = std::move(text)});
+}
+
+void Story::tell_of_queue_pair(const sim::TraceEvent& event, std::string text) {
+  const auto found = queue_pairs_.find(event.subject);
+  tell(found == queue_pairs_.end() ? fmt::format("queue pair {}", event.subject) : found->second,
+       std::move(text));
+}
+
+void Story::tell_of_atomic(const sim::TraceEvent& event) {
+  const std::string place = vocabulary_.place(event.offset);
+  const std::string word = vocabulary_.word(event.word);
+  tell_of_queue_pair(event, event.word == event.previous_word
+                                ? fmt::format("CAS fails on {}: {}", place, word)
+                                : fmt::format("CAS of {}: {} becomes {}", place,
+                                              vocabulary_.word(event.previous_word), word));
+}
+
+void Story::tell_of_processor(const sim::TraceEvent& event) {
+  const std::string place = vocabulary_.place(event.offset);
+  tell(fibers_[running_],
+       event.data.empty()
+           ? fmt::format("the processor stores {} in {}", vocabulary_.word(event.word), place)
+           : fmt::format("the processor writes {} bytes at {}", event.data.size(), place));
+}
+
+void Story::observe(const sim::TraceEvent& event) {
+  step_ = event.step;
+  time_ns_ = event.time_ns;
+  switch (event.kind) {
+    case sim::EventKind::fiber_runs: running_ = event.subject; break;
+    case sim::EventKind::words_read:
+      tell_of_queue_pair(event, "READ returns " + vocabulary_.data(event.offset, event.data));
+      break;
+    case sim::EventKind::words_written:
+      tell_of_queue_pair(event, "WRITE places " + vocabulary_.data(event.offset, event.data));
+      break;
+    case sim::EventKind::atomic_read:
+      tell_of_queue_pair(event, fmt::format("CAS reads {}: {}", vocabulary_.place(event.offset),
+                                            vocabulary_.word(event.word)));
+      break;
+    case sim::EventKind::atomic_written: tell_of_atomic(event); break;
+    case sim::EventKind::message_delivered: tell_of_queue_pair(event, "the message arrives"); break;
+    case sim::EventKind::request_completed: {
+      const auto status = static_cast<fabric::CompletionStatus>(event.detail);
+      if (status != fabric::CompletionStatus::success) {
+        tell_of_queue_pair(event, fmt::format("a request completes: {}", to_string(status)));
+      }
+      break;
+    }
+    case sim::EventKind::access_refused:
+      tell_of_queue_pair(event, "a request is refused at " + vocabulary_.place(event.offset));
+      break;
+    case sim::EventKind::queue_pair_error:
+      tell_of_queue_pair(event, event.detail == 0 ? "the queue pair enters the error state"
+                                                  : "the queue pair is closed");
+      break;
+    case sim::EventKind::processor_access: tell_of_processor(event); break;
+    case sim::EventKind::fault:
+      tell("fault", std::string(to_string(static_cast<sim::FaultKind>(event.detail))));
+      break;
+    case sim::EventKind::host_started: tell(vocabulary_.host(event.subject), "starts"); break;
+    case sim::EventKind::host_died: tell(vocabulary_.host(event.subject), "dies"); break;
+    default: break;
+  }
+}
+
+std::string to_string(const StoryLine& line) {
+  return fmt::format("{:>6}  {:>11.1f} us  {:<22}  {}", line.step,
+                     static_cast<double>(line.time_ns) / 1'000, line.who, line.text);
+}
+
+}  // namespace falafel::explorer
