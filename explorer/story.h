@@ -1,5 +1,5 @@
-// Tells a run in words, with one line per effect: the actor, the verb, the words, and their old and new
-// contents. The program names places and words; everything else is the same for all programs.
+// Tells a run in words, with one line per effect: the actor, the verb, the words, and their old and
+// new contents. The program names places and words; everything else is the same for all programs.
 #pragma once
 
 #include <cstdint>

@@ -58,8 +58,10 @@ void CompletionQueueState::attach(QueuePair& queue_pair, std::uint32_t entries) 
   FALAFEL_ASSERT(entries <= unreserved(), "{} entries are reserved of {} that are free", entries,
                  unreserved());
   reserved_ += entries;
-  const bool is_new = queue_pairs_.emplace(queue_pair.number(), &queue_pair).second;
-  FALAFEL_ASSERT(is_new, "two queue pairs have the number {}", queue_pair.number());
+  // A queue pair attaches twice if its sends and its receives complete here.
+  const auto [attached, is_new] = queue_pairs_.emplace(queue_pair.number(), &queue_pair);
+  FALAFEL_ASSERT(is_new || attached->second == &queue_pair, "two queue pairs have the number {}",
+                 queue_pair.number());
 }
 
 void CompletionQueueState::detach(const QueuePair& queue_pair, std::uint32_t entries) {

@@ -1,5 +1,6 @@
-// The explorer works on any program: here, fibers that increment a counter without an atomic. It finds
-// the lost update, shrinks it to two fibers with one increment each, and replays it from a file.
+// The explorer works on any program: here, fibers that increment a counter without an atomic. It
+// finds the lost update, shrinks it to two fibers with one increment each, and replays it from a
+// file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// The story of a run of the store: operations of clients, entries by slot, and containers by region.
+// The story of a run of the store: operations of clients, entries by slot, and containers by
+// region.
 #pragma once
 
 #include <cstdint>
