@@ -69,14 +69,15 @@ void put_word(World& world, std::byte* to, std::uint64_t word) {
 }
 
 BlockCore::BlockCore(World& world, HostCore& host, std::uint64_t size_bytes)
-    : world_(world), host_(host), size_bytes_(size_bytes) {
+    : world_(world), world_lifetime_(world.lifetime), host_(host), size_bytes_(size_bytes) {
   const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
   data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
   if (data_ != nullptr) std::memset(data_, 0, size_bytes);
 }
 
 BlockCore::~BlockCore() {
-  if (data_ != nullptr) show_newest(0, size_bytes_);
+  // A program may keep the block after the simulation.
+  if (data_ != nullptr && !world_lifetime_.expired()) show_newest(0, size_bytes_);
   std::free(data_);
 }
 

@@ -43,6 +43,7 @@ class BlockCore final : public fabric::MemoryBlock {
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);
 
   World& world_;
+  std::weak_ptr<const World> world_lifetime_;
   HostCore& host_;
   std::byte* data_;
   std::uint64_t size_bytes_;
@@ -109,6 +110,7 @@ class ProtectionDomainHandle final : public fabric::ProtectionDomain {
 
  private:
   World& world_;
+  std::weak_ptr<const World> world_lifetime_;
   HostCore& host_;
   std::uint32_t number_;
 };

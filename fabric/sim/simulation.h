@@ -94,6 +94,7 @@ class Simulation {
   // that names the option if a value is out of range.
   Simulation(const SimulationOptions& options, Strategy& strategy, fabric::FiberStackPool& stacks,
              TraceObserver* observer = nullptr);
+  // Memory blocks of its hosts may outlive it; after that, only their bytes() may be called.
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;

@@ -115,7 +115,9 @@ struct World {
 
   ReadySet ready{arena, usual_count};
   TimerQueue timers{arena, usual_count};
-  LateWords late_words;  // outlives the memory blocks, whose destructors use it
+  LateWords late_words;  // outlives the memory blocks of the world, whose destructors use it
+  // Expires with the world. It does not own anything; blocks that a program keeps longer ask it.
+  std::shared_ptr<const World> lifetime{this, [](const World*) {}};
   RegionTable regions{arena, usual_count};
   std::pmr::vector<Owned<HostCore>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId

@@ -146,6 +146,26 @@ TEST(Simulation, EveryFaultKindStrikesAndEveryRareBranchIsReached) {
   }
 }
 
+// A program keeps its memory to judge what a run has left there. AddressSanitizer sees whether the
+// block uses what ended with the simulation.
+TEST(Simulation, ItsMemoryMayOutliveIt) {
+  fabric::FiberStackPool stacks;
+  std::shared_ptr<fabric::MemoryBlock> block;
+  SimulationOptions options;
+  options.late_visibility = true;
+  {
+    RandomStrategy strategy(1);
+    Simulation simulation(options, strategy, stacks);
+    simulation.add_host({.name = "host"}, [&](fabric::Host& host) {
+      block = host.allocate_memory(fabric::word_bytes).value();
+      block->store(0, 7);
+    });
+    EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+  }
+  EXPECT_EQ(block->bytes()[0], std::byte{7});
+  block.reset();
+}
+
 TEST(Simulation, WithoutFaultsNoneStrikes) {
   fabric::FiberStackPool stacks;
   RandomStrategy strategy(5);
