@@ -74,7 +74,8 @@ OperationWatch::OperationWatch(const Scenario& scenario, const checkers::TableWa
       options_(scenario.simulation),
       table_(table),
       progress_(bounds_of(scenario)),
-      has_hostile_client_(!scenario.attacks.empty()),
+      may_meet_damage_(!scenario.attacks.empty() ||
+                       scenario.safeguards != engine::Safeguards::hardened()),
       refusals_(refusal_rules_of(scenario)) {}
 
 // The network
@@ -192,10 +193,8 @@ void OperationWatch::judge_answer(const Call& call, const checkers::Operation& o
                                   engine::Answer answer, std::uint64_t cleanups,
                                   std::uint64_t time_ns, std::uint64_t step) {
   // A SET or DELETE that removed a damaged container and then failed for any reason answers
-  // unknown_outcome. Only a hostile client damages containers.
-  const bool may_be_after_removal =
-      has_hostile_client_ && answer == engine::Answer::unknown_outcome;
-  if (may_be_after_removal) return;
+  // unknown_outcome. Containers are damaged only by a hostile client or without a safeguard.
+  if (may_meet_damage_ && answer == engine::Answer::unknown_outcome) return;
   if (answer == engine::Answer::disconnected || answer == engine::Answer::unknown_outcome) {
     disconnections_.on_disconnected(call.queue_pair, operation, step);
   } else if (const auto refusal = refusal_of(answer)) {
@@ -213,7 +212,7 @@ void OperationWatch::add_violations(std::vector<Judgement>& violations) const {
     if (judgement.verdict == Verdict::violated) violations.push_back(judgement);
   };
   add(progress_.judgement());
-  if (!has_hostile_client_) add(refusals_.judgement());
+  if (!may_meet_damage_) add(refusals_.judgement());
   add(disconnections_.judgement());
 }
 

@@ -66,8 +66,9 @@ class OperationWatch {
   const sim::SimulationOptions& options_;
   const checkers::TableWatch& table_;
   checkers::OperationProgress progress_;
-  // It may occupy memory, slots and locks that the model of refusals considers free.
-  bool has_hostile_client_;
+  // There is a hostile client, or a safeguard is off. The model of refusals does not cover the
+  // memory, slots and locks that are then occupied.
+  bool may_meet_damage_;
   checkers::RefusalChecker refusals_;
   checkers::Disconnections disconnections_;
   std::map<fabric::FiberId, Call> calls_;
