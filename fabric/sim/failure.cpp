@@ -63,11 +63,10 @@ void Failure::leave_orphans() {
     if (request.state == RequestState::in_gap || request.is_done()) continue;
     if (request.is_write() || request.work.opcode == Opcode::send) take_payload(world, request);
     if (request.is_answered()) continue;
-    if (!is_in_doubt(request, end_of_issued)) {
-      drop_orphan(request);
-    } else if (surviving > 0) {
+    const bool may_survive = is_in_doubt(request, end_of_issued);
+    if (may_survive && surviving > 0) {
       --surviving;
-    } else if (cut_next) {
+    } else if (may_survive && cut_next) {
       cut_next = false;
       carry_on_in_part(request);
     } else {
