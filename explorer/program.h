@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "checkers/judgement.h"
+#include "explorer/run_listener.h"
+#include "explorer/vocabulary.h"
 #include "fabric/fabric.h"
 #include "fabric/sim/options/options.h"
 #include "fabric/sim/simulation.h"
@@ -92,6 +94,14 @@ class Runner {
 
   // `scenario` must belong to the program. `strategy` answers the simulator's questions.
   virtual Run run(const Scenario& scenario, sim::Strategy& strategy) = 0;
+
+  // The same run, which reports its events, operations and notes to `listener`. The listener must
+  // not change the course of the run.
+  virtual Run run_observed(const Scenario& scenario, sim::Strategy& strategy,
+                           RunListener& listener) = 0;
+  // Names what runs of `scenario` touch. Valid until the next call; during a run, it knows what the
+  // run has named so far.
+  virtual const Vocabulary& vocabulary(const Scenario& scenario) = 0;
 };
 
 class Program {

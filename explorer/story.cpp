@@ -17,6 +17,18 @@ void Story::introduce(const sim::Subject& subject) {
   }
 }
 
+void Story::on_call(std::string_view party, std::uint64_t, std::string_view text) {
+  tell(std::string(party), fmt::format("calls {}", text));
+}
+
+void Story::on_return(std::string_view party, std::uint64_t, std::string_view text) {
+  tell(std::string(party), std::string(text));
+}
+
+void Story::on_note(std::string_view party, std::string_view text) {
+  tell(std::string(party), std::string(text));
+}
+
 void Story::tell(std::string who, std::string text) {
   lines_.push_back(
       {.step = step_, .time_ns = time_ns_, .who = std::move(who), .text = std::move(text)});

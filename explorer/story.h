@@ -4,28 +4,15 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "explorer/run_listener.h"
+#include "explorer/vocabulary.h"
 #include "fabric/sim/trace.h"
 
 namespace falafel::explorer {
-
-// How a program names what its runs touch. All offsets are in the memory of its server.
-class Vocabulary {
- public:
-  virtual ~Vocabulary() = default;
-
-  // A host by its number in the simulation: "server", "client 0".
-  virtual std::string host(std::uint32_t number) const = 0;
-  // For example "slot 2", or "320 (region 0, byte 64)".
-  virtual std::string place(std::uint64_t offset) const = 0;
-  // One 64-bit word, for example of an atomic.
-  virtual std::string word(std::uint64_t word) const = 0;
-  // The data that a READ or WRITE moved, with its place.
-  virtual std::string data(std::uint64_t offset, std::span<const std::byte> data) const = 0;
-};
 
 struct StoryLine {
   std::uint64_t step = 0;
@@ -34,13 +21,16 @@ struct StoryLine {
   std::string text;
 };
 
-class Story final : public sim::TraceObserver {
+class Story final : public RunListener {
  public:
   // The vocabulary outlives the story.
   explicit Story(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
   void observe(const sim::TraceEvent& event) override;
   void introduce(const sim::Subject& subject) override;
+  void on_call(std::string_view party, std::uint64_t operation, std::string_view text) override;
+  void on_return(std::string_view party, std::uint64_t operation, std::string_view text) override;
+  void on_note(std::string_view party, std::string_view text) override;
 
   // Adds a line of the program's own, at the current step.
   void tell(std::string who, std::string text);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "explorer/program.h"
 #include "explorer/replay.h"
 #include "explorer/shrink.h"
+#include "explorer/story.h"
 #include "fabric/fabric.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 
@@ -51,10 +53,20 @@ struct CounterScenario final : Scenario {
 
 class CounterRunner final : public Runner {
  public:
-  Run run(const Scenario& explored, sim::Strategy& strategy) override {
+  Run run(const Scenario& scenario, sim::Strategy& strategy) override {
+    return run(scenario, strategy, nullptr);
+  }
+  Run run_observed(const Scenario& scenario, sim::Strategy& strategy,
+                   RunListener& listener) override {
+    return run(scenario, strategy, &listener);
+  }
+  const Vocabulary& vocabulary(const Scenario&) override { return vocabulary_; }
+
+ private:
+  Run run(const Scenario& explored, sim::Strategy& strategy, RunListener* listener) {
     const auto& scenario = dynamic_cast<const CounterScenario&>(explored);
     std::shared_ptr<fabric::MemoryBlock> counter;
-    sim::Simulation simulation(scenario.simulation, strategy, stacks_);
+    sim::Simulation simulation(scenario.simulation, strategy, stacks_, listener);
     simulation.add_host({.name = "counter"}, [&](fabric::Host& host) {
       counter = host.allocate_memory(fabric::word_bytes).value();
       for (std::uint64_t fiber = 0; fiber < scenario.fibers; ++fiber) {
@@ -73,7 +85,6 @@ class CounterRunner final : public Runner {
     return run;
   }
 
- private:
   static void increment(fabric::Host& host, fabric::MemoryBlock& counter,
                         const CounterScenario& scenario) {
     for (std::uint64_t count = 0; count < scenario.increments; ++count) {
@@ -84,6 +95,7 @@ class CounterRunner final : public Runner {
   }
 
   fabric::FiberStackPool stacks_;
+  PlainVocabulary vocabulary_;
 };
 
 class CounterProgram final : public Program {
@@ -164,6 +176,20 @@ TEST(AnyProgram, ReplaysFromAFile) {
   const explorer::Run run = runner.run(*loaded->scenario, strategy);
   EXPECT_TRUE(loaded->matches(run));
   EXPECT_TRUE(run.violates(lost_update));
+}
+
+// A run takes the same course with and without a listener.
+TEST(AnyProgram, TellsItsStory) {
+  CounterRunner runner;
+  const FailingRun failing = find_lost_update(runner);
+  Story story(runner.vocabulary(*failing.scenario));
+  sim::ReplayStrategy strategy(failing.choices);
+  const explorer::Run run = runner.run_observed(*failing.scenario, strategy, story);
+  EXPECT_EQ(run.result.trace_hash, failing.run.result.trace_hash);
+  const bool tells_of_stores = std::ranges::any_of(story.lines(), [](const StoryLine& line) {
+    return line.who == "counter (fiber)" && line.text == "the processor stores 1 in byte 0";
+  });
+  EXPECT_TRUE(tells_of_stores);
 }
 
 class OtherProgram final : public Program {

@@ -8,6 +8,7 @@
 #include "checkers/reclaimed_memory.h"
 #include "engine/layout/key_hash.h"
 #include "engine/probes.h"
+#include "tools/store_scenario/reporting_listener.h"
 #include "tools/store_scenario/run_observer.h"
 #include "tools/store_scenario/store_world.h"
 
@@ -49,6 +50,17 @@ Runner::Runner(bool paranoid)
 
 explorer::Run Runner::run(const explorer::Scenario& scenario, sim::Strategy& strategy) {
   return run(scenario, strategy, nullptr);
+}
+
+explorer::Run Runner::run_observed(const explorer::Scenario& scenario, sim::Strategy& strategy,
+                                   explorer::RunListener& listener) {
+  ReportingListener reporting(store_scenario(scenario), listener);
+  return run(scenario, strategy, &reporting);
+}
+
+const explorer::Vocabulary& Runner::vocabulary(const explorer::Scenario& scenario) {
+  named_ = store_scenario(scenario);
+  return vocabulary_.emplace(*named_);
 }
 
 explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& strategy,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
 #include "tools/store_scenario/scenario.h"
+#include "tools/store_scenario/vocabulary.h"
 
 namespace falafel::store_scenario {
 
@@ -41,6 +43,9 @@ class Runner final : public explorer::Runner {
 
   // `scenario` is a Scenario of this program.
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy) override;
+  explorer::Run run_observed(const explorer::Scenario& scenario, sim::Strategy& strategy,
+                             explorer::RunListener& listener) override;
+  const explorer::Vocabulary& vocabulary(const explorer::Scenario& scenario) override;
   // The same with a listener, which may be null and must outlive the run.
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy,
                     RunListener* listener);
@@ -48,6 +53,8 @@ class Runner final : public explorer::Runner {
  private:
   bool paranoid_;
   fabric::FiberStackPool stacks_;
+  std::optional<Scenario> named_;  // what vocabulary_ names
+  std::optional<StoreVocabulary> vocabulary_;
   checkers::LinearizabilityChecker linearizability_;
 };
 

@@ -1,4 +1,4 @@
-#include "tools/store_scenario/story.h"
+#include "tools/store_scenario/vocabulary.h"
 
 #include <fmt/format.h>
 
@@ -56,28 +56,6 @@ std::string StoreVocabulary::data(std::uint64_t offset, std::span<const std::byt
         fmt::format("{}{}: {}", position == 0 ? "" : "; ", place(offset + position), word(entry));
   }
   return text;
-}
-
-std::string StoreStory::client(std::uint32_t number) const {
-  return number < scenario_.clients.size() ? fmt::format("client {}", number) : "at rest";
-}
-
-void StoreStory::on_call(const checkers::Operation& operation) {
-  std::string text =
-      fmt::format("calls {} {}", to_string(operation.kind), checkers::quote(operation.key));
-  if (operation.kind == checkers::OperationKind::set) {
-    text += fmt::format(" to {}", checkers::quote(operation.value));
-  }
-  story_.tell(client(operation.client), std::move(text));
-}
-
-void StoreStory::on_return(const checkers::Operation& operation, engine::Answer answer) {
-  std::string text = fmt::format("{} {} returns: {}", to_string(operation.kind),
-                                 checkers::quote(operation.key), engine::to_string(answer));
-  if (answer == engine::Answer::found) {
-    text += fmt::format(" {}", checkers::quote(operation.value));
-  }
-  story_.tell(client(operation.client), std::move(text));
 }
 
 }  // namespace falafel::store_scenario
