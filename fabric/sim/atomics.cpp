@@ -40,9 +40,9 @@ void Atomics::progress(Request& request) {
     return;
   }
   World& world = connection_.world();
-  DeviceCore& device = connection_.responder().device();
+  Device& device = connection_.responder().device();
   request.target = region->base + request.work.remote.offset;
-  if (QueuePairCore* holder = device.holder_of(request.target)) {
+  if (QueuePairActor* holder = device.holder_of(request.target)) {
     world.count(SimulatorProbe::atomic_met_held_word);
     holder->leave_gap(request.target);
   }

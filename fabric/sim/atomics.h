@@ -13,7 +13,7 @@ namespace falafel::sim {
 
 class Atomics {
  public:
-  Atomics(const Connection& connection, Failure& failure, QueuePairCore& queue_pair)
+  Atomics(const Connection& connection, Failure& failure, QueuePairActor& queue_pair)
       : connection_(connection), failure_(failure), queue_pair_(queue_pair) {}
 
   void progress(Request& request);
@@ -26,7 +26,7 @@ class Atomics {
 
   const Connection& connection_;
   Failure& failure_;
-  QueuePairCore& queue_pair_;
+  QueuePairActor& queue_pair_;
 };
 
 }  // namespace falafel::sim

@@ -7,10 +7,10 @@
 
 namespace falafel::sim {
 
-CompletionQueueCore::CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity)
+CompletionQueueState::CompletionQueueState(World& world, Host& host, std::uint32_t capacity)
     : world_(world), host_(host), capacity_(capacity) {}
 
-void CompletionQueueCore::push(const Entry& entry) {
+void CompletionQueueState::push(const Entry& entry) {
   FALAFEL_ASSERT(end_ - first_ < capacity_, "completion queue of {} overflows its {} entries",
                  host_.name(), capacity_);
   ring_.make_room(first_, end_, 1);
@@ -18,7 +18,7 @@ void CompletionQueueCore::push(const Entry& entry) {
   if (!waiters_.empty()) waiters_.wake_all();
 }
 
-std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destination) {
+std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];
@@ -29,7 +29,7 @@ std::size_t CompletionQueueCore::poll(std::span<fabric::WorkCompletion> destinat
   return taken;
 }
 
-bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
+bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   // Another fiber may have polled the completion that woke this one.
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();
@@ -39,7 +39,7 @@ bool CompletionQueueCore::wait(std::uint64_t deadline_ns) {
   return first_ != end_;
 }
 
-void CompletionQueueCore::release(const QueuePairCore& queue_pair, std::uint32_t entries) {
+void CompletionQueueState::release(const QueuePairActor& queue_pair, std::uint32_t entries) {
   FALAFEL_ASSERT(entries <= reserved_, "{} entries are given back of {} reserved", entries,
                  reserved_);
   reserved_ -= entries;

@@ -10,8 +10,8 @@
 
 namespace falafel::sim {
 
-class HostCore;
-class QueuePairCore;
+class Host;
+class QueuePairActor;
 struct World;
 
 inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
@@ -22,15 +22,16 @@ constexpr std::uint64_t shown_by(fabric::CompletionStatus status) {
   return status == fabric::CompletionStatus::flushed ? all_places : 0;
 }
 
-class CompletionQueueCore {
+// Shared by the program's completion queue and the queue pairs attached to it.
+class CompletionQueueState {
  public:
-  CompletionQueueCore(World& world, HostCore& host, std::uint32_t capacity);
+  CompletionQueueState(World& world, Host& host, std::uint32_t capacity);
 
   // When the completion is polled, it gives back `retires` places of its queue, and the processor
   // sees the WRITEs before the place `shows_before` in the peer's send queue.
   struct Entry {
     fabric::WorkCompletion completion;
-    QueuePairCore* queue_pair = nullptr;
+    QueuePairActor* queue_pair = nullptr;
     std::uint32_t retires = 0;
     std::uint64_t shows_before = 0;
   };
@@ -42,17 +43,17 @@ class CompletionQueueCore {
     reserved_ += entries;
   }
   // Gives back the entries that a closed queue pair had reserved, and drops its completions.
-  void release(const QueuePairCore& queue_pair, std::uint32_t entries);
+  void release(const QueuePairActor& queue_pair, std::uint32_t entries);
 
   void push(const Entry& entry);
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
 
-  HostCore& host() const { return host_; }
+  Host& host() const { return host_; }
 
  private:
   World& world_;
-  HostCore& host_;
+  Host& host_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;
   Ring<Entry> ring_;  // [first_, end_)
@@ -61,17 +62,17 @@ class CompletionQueueCore {
   fabric::WaitList waiters_;
 };
 
-class CompletionQueueHandle final : public fabric::CompletionQueue {
+class CompletionQueue final : public fabric::CompletionQueue {
  public:
-  explicit CompletionQueueHandle(CompletionQueueCore& core) : core_(core) {}
+  explicit CompletionQueue(CompletionQueueState& state) : state_(state) {}
   std::size_t poll(std::span<fabric::WorkCompletion> destination) override {
-    return core_.poll(destination);
+    return state_.poll(destination);
   }
-  bool wait(std::uint64_t deadline_ns) override { return core_.wait(deadline_ns); }
-  CompletionQueueCore& core() const { return core_; }
+  bool wait(std::uint64_t deadline_ns) override { return state_.wait(deadline_ns); }
+  CompletionQueueState& state() const { return state_; }
 
  private:
-  CompletionQueueCore& core_;
+  CompletionQueueState& state_;
 };
 
 }  // namespace falafel::sim

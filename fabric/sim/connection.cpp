@@ -18,14 +18,14 @@ std::string_view to_string(Connection::State state) {
   return "unknown state";
 }
 
-Connection::Connection(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
+Connection::Connection(World& world, Host& host, Device& device, std::uint32_t number,
                        const fabric::QueuePairOptions& options, std::function<void()> timed_out)
     : world_(world),
       host_(host),
       device_(device),
       number_(number),
       options_(options),
-      protection_domain_(static_cast<ProtectionDomainHandle*>(options.protection_domain)->number()),
+      protection_domain_(static_cast<ProtectionDomain*>(options.protection_domain)->number()),
       retry_timer_(std::move(timed_out)) {
   options_.max_outstanding_reads_and_atomics =
       std::min(options.max_outstanding_reads_and_atomics,
@@ -38,7 +38,7 @@ void Connection::change_state(State state) {
   state_ = state;
 }
 
-void Connection::set_peer(QueuePairCore& peer) {
+void Connection::set_peer(QueuePairActor& peer) {
   FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
   peer_ = &peer;
 }

@@ -13,9 +13,9 @@
 
 namespace falafel::sim {
 
-class DeviceCore;
-class HostCore;
-class QueuePairCore;
+class Device;
+class Host;
+class QueuePairActor;
 class Responder;
 
 class Connection {
@@ -23,12 +23,12 @@ class Connection {
   enum class State : std::uint8_t { connecting, ready, error, closed };
 
   // Calls `timed_out` when the acknowledge timeout of the oldest request has passed.
-  Connection(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
+  Connection(World& world, Host& host, Device& device, std::uint32_t number,
              const fabric::QueuePairOptions& options, std::function<void()> timed_out);
 
   World& world() const { return world_; }
-  HostCore& host() const { return host_; }
-  DeviceCore& device() const { return device_; }
+  Host& host() const { return host_; }
+  Device& device() const { return device_; }
   std::uint32_t number() const { return number_; }
   const fabric::QueuePairOptions& options() const { return options_; }
   std::uint32_t protection_domain() const { return protection_domain_; }
@@ -42,8 +42,8 @@ class Connection {
   bool is_dead() const { return state_ >= State::error; }
   void change_state(State state);
 
-  QueuePairCore* peer() const { return peer_; }
-  void set_peer(QueuePairCore& peer);
+  QueuePairActor* peer() const { return peer_; }
+  void set_peer(QueuePairActor& peer);
   // The peer in the role of the responder. Requires a peer.
   Responder& responder() const;
 
@@ -68,13 +68,13 @@ class Connection {
   bool peer_state_is(State state) const;
 
   World& world_;
-  HostCore& host_;
-  DeviceCore& device_;
+  Host& host_;
+  Device& device_;
   std::uint32_t number_;
   fabric::QueuePairOptions options_;
   std::uint32_t protection_domain_;
   State state_ = State::connecting;
-  QueuePairCore* peer_ = nullptr;
+  QueuePairActor* peer_ = nullptr;
   CallbackTimer retry_timer_;
   bool retry_timer_set_ = false;
 };

@@ -13,7 +13,7 @@ using fabric::make_error;
 using fabric::Result;
 using fabric::Transport;
 
-DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host) {
+Device::Device(World& world, Host& host) : world_(world), host_(host) {
   const SimulationOptions& options = world.options;
   attributes_.atomic_capability = options.atomic_capability;
   attributes_.mtu_bytes = static_cast<std::uint32_t>(options.mtu_bytes);
@@ -28,87 +28,87 @@ DeviceCore::DeviceCore(World& world, HostCore& host) : world_(world), host_(host
   attributes_.destruction_drains = host.options().destruction_drains;
 }
 
-void DeviceCore::release(const std::byte* word) {
+void Device::release(const std::byte* word) {
   FALAFEL_ASSERT(holder_of(word) != nullptr, "an atomic releases a word that it does not hold");
   std::erase_if(held_words_, [word](const HeldWord& held) { return held.word == word; });
 }
 
-std::unique_ptr<fabric::ProtectionDomain> DeviceCore::create_protection_domain() {
-  return std::make_unique<ProtectionDomainHandle>(world_, host_, world_.next_protection_domain++);
+std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
+  return std::make_unique<ProtectionDomain>(world_, host_, world_.next_protection_domain++);
 }
 
-Result<std::unique_ptr<fabric::CompletionQueue>> DeviceCore::create_completion_queue(
+Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue(
     std::uint32_t capacity) {
   if (Result<void> checked = fabric::check_completion_capacity(capacity, attributes_); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  world_.completion_queues.push_back(world_.make<CompletionQueueCore>(world_, host_, capacity));
-  return std::make_unique<CompletionQueueHandle>(*world_.completion_queues.back());
+  world_.completion_queues.push_back(world_.make<CompletionQueueState>(world_, host_, capacity));
+  return std::make_unique<CompletionQueue>(*world_.completion_queues.back());
 }
 
-Result<void> DeviceCore::check_options(const fabric::QueuePairOptions& options) const {
+Result<void> Device::check_options(const fabric::QueuePairOptions& options) const {
   const auto refuse = [](std::string why) {
     return make_error(ErrorCode::invalid_argument, std::move(why));
   };
-  auto* domain = dynamic_cast<ProtectionDomainHandle*>(options.protection_domain);
-  auto* sends = dynamic_cast<CompletionQueueHandle*>(options.send_completions);
-  auto* receives = dynamic_cast<CompletionQueueHandle*>(options.receive_completions);
+  auto* domain = dynamic_cast<ProtectionDomain*>(options.protection_domain);
+  auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
+  auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
   if (domain == nullptr || &domain->host() != &host_) {
     return refuse("protection_domain: null, or of another host");
   }
-  if (sends == nullptr || receives == nullptr || &sends->core().host() != &host_ ||
-      &receives->core().host() != &host_) {
+  if (sends == nullptr || receives == nullptr || &sends->state().host() != &host_ ||
+      &receives->state().host() != &host_) {
     return refuse("send_completions, receive_completions: null, or of another host");
   }
   if (Result<void> checked = fabric::check_limits(options, attributes_); !checked) return checked;
-  return fabric::check_free_entries(options, sends->core().unreserved(),
-                                    receives->core().unreserved());
+  return fabric::check_free_entries(options, sends->state().unreserved(),
+                                    receives->state().unreserved());
 }
 
-Result<QueuePairCore*> DeviceCore::create_queue_pair(const fabric::QueuePairOptions& options) {
+Result<QueuePairActor*> Device::create_queue_pair(const fabric::QueuePairOptions& options) {
   if (Result<void> checked = check_options(options); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
   const auto number = static_cast<std::uint32_t>(world_.queue_pairs.size() + 1);
-  world_.queue_pairs.push_back(world_.make<QueuePairCore>(world_, host_, *this, number, options));
+  world_.queue_pairs.push_back(world_.make<QueuePairActor>(world_, host_, *this, number, options));
   world_.trace.introduce({.kind = SubjectKind::queue_pair, .number = number, .host = host_.name()});
   return world_.queue_pairs.back().get();
 }
 
-Result<std::unique_ptr<fabric::QueuePair>> DeviceCore::create_datagram_queue_pair(
+Result<std::unique_ptr<fabric::QueuePair>> Device::create_datagram_queue_pair(
     const fabric::QueuePairOptions& options) {
   if (options.transport != Transport::unreliable_datagram) {
     return make_error(ErrorCode::invalid_argument,
                       "transport: datagram queue pairs are UD; connect() makes RC and UC");
   }
-  Result<QueuePairCore*> core = create_queue_pair(options);
-  if (!core) return tl::unexpected<fabric::Error>(core.error());
-  (*core)->become_ready();
-  return std::make_unique<QueuePairHandle>(**core);
+  Result<QueuePairActor*> actor = create_queue_pair(options);
+  if (!actor) return tl::unexpected<fabric::Error>(actor.error());
+  (*actor)->become_ready();
+  return std::make_unique<QueuePair>(**actor);
 }
 
-Result<fabric::DatagramAddress> DeviceCore::resolve(const std::string& host,
-                                                    std::uint32_t queue_pair_number) {
-  const HostCore* found = world_.find_host(host);
+Result<fabric::DatagramAddress> Device::resolve(const std::string& host,
+                                                std::uint32_t queue_pair_number) {
+  const Host* found = world_.find_host(host);
   if (found == nullptr) {
     return make_error(ErrorCode::unreachable, fmt::format("host: there is no '{}'", host));
   }
   return fabric::DatagramAddress{found->index(), queue_pair_number};
 }
 
-Result<std::unique_ptr<fabric::Listener>> DeviceCore::listen(std::uint16_t service) {
+Result<std::unique_ptr<fabric::Listener>> Device::listen(std::uint16_t service) {
   if (host_.find_listener(service) != nullptr) {
     return make_error(
         ErrorCode::address_in_use,
         fmt::format("service {} of {} has a listener already", service, host_.name()));
   }
-  return std::make_unique<ListenerCore>(world_, host_, *this, service);
+  return std::make_unique<Listener>(world_, host_, *this, service);
 }
 
-Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
-                                               const fabric::QueuePairOptions& options,
-                                               fabric::PrivateData private_data,
-                                               std::uint64_t deadline_ns) {
+Result<fabric::Connection> Device::connect(const fabric::Address& address,
+                                           const fabric::QueuePairOptions& options,
+                                           fabric::PrivateData private_data,
+                                           std::uint64_t deadline_ns) {
   if (options.transport == Transport::unreliable_datagram) {
     return make_error(ErrorCode::unsupported,
                       "transport: UD is not connected; use create_datagram_queue_pair");
@@ -116,15 +116,15 @@ Result<fabric::Connection> DeviceCore::connect(const fabric::Address& address,
   if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  HostCore* server = world_.find_host(address.host);
+  Host* server = world_.find_host(address.host);
   if (server == nullptr) {
     return make_error(ErrorCode::unreachable, fmt::format("address: no host '{}'", address.host));
   }
-  Result<QueuePairCore*> core = create_queue_pair(options);
-  if (!core) return tl::unexpected<fabric::Error>(core.error());
-  auto queue_pair = std::make_unique<QueuePairHandle>(**core);
+  Result<QueuePairActor*> actor = create_queue_pair(options);
+  if (!actor) return tl::unexpected<fabric::Error>(actor.error());
+  auto queue_pair = std::make_unique<QueuePair>(**actor);
   world_.handshakes.push_back(world_.make<Handshake>(world_, host_, *server, address.service,
-                                                     **core, std::move(private_data)));
+                                                     **actor, std::move(private_data)));
   Handshake& handshake = *world_.handshakes.back();
   if (Result<void> connected = handshake.wait(deadline_ns); !connected) {
     return tl::unexpected<fabric::Error>(connected.error());

@@ -11,13 +11,13 @@
 
 namespace falafel::sim {
 
-class HostCore;
-class QueuePairCore;
+class Host;
+class QueuePairActor;
 struct World;
 
-class DeviceCore final : public fabric::Device {
+class Device final : public fabric::Device {
  public:
-  DeviceCore(World& world, HostCore& host);
+  Device(World& world, Host& host);
 
   const fabric::DeviceAttributes& attributes() const override { return attributes_; }
   std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
@@ -33,11 +33,11 @@ class DeviceCore final : public fabric::Device {
   fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
                                                   std::uint32_t queue_pair_number) override;
 
-  fabric::Result<QueuePairCore*> create_queue_pair(const fabric::QueuePairOptions& options);
+  fabric::Result<QueuePairActor*> create_queue_pair(const fabric::QueuePairOptions& options);
 
   // An atomic holds its word between its read and its write. The device finishes that atomic before
   // it starts another one on the word; other accesses ignore the hold.
-  void hold(const std::byte* word, QueuePairCore& holder) {
+  void hold(const std::byte* word, QueuePairActor& holder) {
     FALAFEL_ASSERT(holder_of(word) == nullptr, "two atomics of one device hold a word");
     held_words_.push_back({word, &holder});
   }
@@ -48,7 +48,7 @@ class DeviceCore final : public fabric::Device {
     }
     return false;
   }
-  QueuePairCore* holder_of(const std::byte* word) const {
+  QueuePairActor* holder_of(const std::byte* word) const {
     for (const HeldWord& held : held_words_) {
       if (held.word == word) return held.holder;
     }
@@ -58,13 +58,13 @@ class DeviceCore final : public fabric::Device {
  private:
   struct HeldWord {
     const std::byte* word;
-    QueuePairCore* holder;
+    QueuePairActor* holder;
   };
 
   fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
 
   World& world_;
-  HostCore& host_;
+  Host& host_;
   fabric::DeviceAttributes attributes_;
   std::vector<HeldWord> held_words_;
 };

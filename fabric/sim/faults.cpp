@@ -18,7 +18,7 @@ bool strikes_at_steps(FaultKind kind) {
          kind != FaultKind::registration_failure;
 }
 
-bool can_strike(FaultKind kind, const HostCore& host) {
+bool can_strike(FaultKind kind, const Host& host) {
   if (!host.alive()) return false;
   switch (kind) {
     case FaultKind::client_crash: return host.role() == Role::client;
@@ -94,12 +94,12 @@ std::uint64_t FaultInjector::draw_duration_ns() {
 }
 
 bool FaultInjector::strike_host(FaultKind kind) {
-  std::vector<HostCore*> targets;
+  std::vector<Host*> targets;
   for (const auto& host : world_.hosts) {
     if (can_strike(kind, *host)) targets.push_back(host.get());
   }
   if (targets.empty()) return false;
-  HostCore& host = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
+  Host& host = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
   if (kind == FaultKind::client_crash) {
     host.crash();
   } else if (kind == FaultKind::server_restart) {
@@ -117,12 +117,12 @@ bool FaultInjector::strike_host(FaultKind kind) {
 }
 
 bool FaultInjector::strike_queue_pair(FaultKind kind) {
-  std::vector<QueuePairCore*> targets;
+  std::vector<QueuePairActor*> targets;
   for (const auto& queue_pair : world_.queue_pairs) {
     if (queue_pair->has_work_for_fault(kind)) targets.push_back(queue_pair.get());
   }
   if (targets.empty()) return false;
-  QueuePairCore& queue_pair = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
+  QueuePairActor& queue_pair = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
   if (kind == FaultKind::queue_pair_error) {
     queue_pair.break_connection();
   } else {

@@ -10,8 +10,8 @@
 
 namespace falafel::sim {
 
-class HostCore;
-class QueuePairCore;
+class Host;
+class QueuePairActor;
 struct World;
 
 class FaultInjector {

@@ -8,7 +8,7 @@
 
 namespace falafel::sim {
 
-Fiber::Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
+Fiber::Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOptions& options,
              std::function<void()> body)
     : world_(world),
       host_(host),

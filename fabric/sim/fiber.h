@@ -12,12 +12,12 @@
 
 namespace falafel::sim {
 
-class HostCore;
+class Host;
 struct World;
 
 class Fiber final : public Actor, public Timer, public fabric::Waiter {
  public:
-  Fiber(World& world, HostCore& host, fabric::FiberId id, const fabric::FiberOptions& options,
+  Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOptions& options,
         std::function<void()> body);
 
   // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait
@@ -34,7 +34,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   bool finished() const { return finished_; }
   bool daemon() const { return daemon_; }
   void count_in_program(bool counts);  // whether the run waits for this fiber
-  HostCore& host() const { return host_; }
+  Host& host() const { return host_; }
   fabric::FiberId id() const { return id_; }
   fabric::WaitList& joiners() { return joiners_; }
 
@@ -53,7 +53,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   [[noreturn]] void throw_cancelled();
 
   World& world_;
-  HostCore& host_;
+  Host& host_;
   fabric::FiberId id_;
   std::string name_;
   bool daemon_;

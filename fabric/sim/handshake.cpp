@@ -16,15 +16,15 @@ using fabric::Result;
 
 namespace {
 
-class PendingConnection final : public fabric::ConnectionRequest {
+class ConnectionRequest final : public fabric::ConnectionRequest {
  public:
-  PendingConnection(DeviceCore& device, Handshake& handshake)
+  ConnectionRequest(Device& device, Handshake& handshake)
       : device_(device), handshake_(&handshake) {}
-  ~PendingConnection() override {
+  ~ConnectionRequest() override {
     if (handshake_ != nullptr) handshake_->reject({});
   }
-  PendingConnection(const PendingConnection&) = delete;
-  PendingConnection& operator=(const PendingConnection&) = delete;
+  ConnectionRequest(const ConnectionRequest&) = delete;
+  ConnectionRequest& operator=(const ConnectionRequest&) = delete;
 
   const fabric::PrivateData& private_data() const override {
     FALAFEL_ASSERT(handshake_ != nullptr, "a connection request is asked after its answer");
@@ -36,7 +36,7 @@ class PendingConnection final : public fabric::ConnectionRequest {
     if (handshake_ == nullptr) {
       return make_error(ErrorCode::invalid_argument, "the request was answered before");
     }
-    const QueuePairCore& client = handshake_->client_queue_pair();
+    const QueuePairActor& client = handshake_->client_queue_pair();
     if (options.transport != client.connection().transport()) {
       return make_error(
           ErrorCode::invalid_argument,
@@ -46,13 +46,13 @@ class PendingConnection final : public fabric::ConnectionRequest {
     if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
       return tl::unexpected<fabric::Error>(checked.error());
     }
-    Result<QueuePairCore*> core = device_.create_queue_pair(options);
-    if (!core) return tl::unexpected<fabric::Error>(core.error());
+    Result<QueuePairActor*> actor = device_.create_queue_pair(options);
+    if (!actor) return tl::unexpected<fabric::Error>(actor.error());
     Handshake& handshake = *std::exchange(handshake_, nullptr);
-    QueuePairCore::join(**core, handshake.client_queue_pair());
-    (*core)->become_ready();
+    QueuePairActor::join(**actor, handshake.client_queue_pair());
+    (*actor)->become_ready();
     handshake.accept(std::move(private_data));
-    return std::make_unique<QueuePairHandle>(**core);
+    return std::make_unique<QueuePair>(**actor);
   }
 
   void reject(fabric::PrivateData reason) override {
@@ -60,14 +60,14 @@ class PendingConnection final : public fabric::ConnectionRequest {
   }
 
  private:
-  DeviceCore& device_;
+  Device& device_;
   Handshake* handshake_;  // null after the answer
 };
 
 }  // namespace
 
-Handshake::Handshake(World& world, HostCore& client, HostCore& server, std::uint16_t service,
-                     QueuePairCore& queue_pair, fabric::PrivateData private_data)
+Handshake::Handshake(World& world, Host& client, Host& server, std::uint16_t service,
+                     QueuePairActor& queue_pair, fabric::PrivateData private_data)
     : world_(world),
       client_(client),
       server_(server),
@@ -115,7 +115,7 @@ void Handshake::step() {
 void Handshake::request_arrives() {
   stage_ = Stage::at_listener;
   if (!server_.alive() || server_.incarnation() != server_incarnation_) return;  // no answer
-  ListenerCore* listener = server_.find_listener(service_);
+  Listener* listener = server_.find_listener(service_);
   listener_found_ = listener != nullptr;
   if (listener_found_) {
     listener->arrive(*this);
@@ -143,27 +143,27 @@ std::string Handshake::describe() const {
                      server_.name(), static_cast<int>(stage_));
 }
 
-ListenerCore::ListenerCore(World& world, HostCore& host, DeviceCore& device, std::uint16_t service)
+Listener::Listener(World& world, Host& host, Device& device, std::uint16_t service)
     : world_(world), host_(host), device_(device), service_(service), backlog_(&world.arena) {
   host_.add_listener(*this);
 }
 
-ListenerCore::~ListenerCore() {
+Listener::~Listener() {
   host_.remove_listener(*this);
   for (Handshake* handshake : backlog_) handshake->reject({});
 }
 
-void ListenerCore::arrive(Handshake& handshake) {
+void Listener::arrive(Handshake& handshake) {
   backlog_.push_back(&handshake);
   waiters_.wake_all();
 }
 
-std::unique_ptr<fabric::ConnectionRequest> ListenerCore::accept(std::uint64_t deadline_ns) {
+std::unique_ptr<fabric::ConnectionRequest> Listener::accept(std::uint64_t deadline_ns) {
   for (;;) {
     while (!backlog_.empty()) {
       Handshake& handshake = *backlog_.front();
       backlog_.pop_front();
-      if (!handshake.abandoned()) return std::make_unique<PendingConnection>(device_, handshake);
+      if (!handshake.abandoned()) return std::make_unique<ConnectionRequest>(device_, handshake);
     }
     if (!world_.current_fiber().wait(&waiters_, deadline_ns, "a request to connect") &&
         backlog_.empty()) {

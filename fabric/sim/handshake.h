@@ -14,20 +14,20 @@
 
 namespace falafel::sim {
 
-class DeviceCore;
-class HostCore;
-class QueuePairCore;
+class Device;
+class Host;
+class QueuePairActor;
 struct World;
 
 class Handshake final : public Actor {
  public:
-  Handshake(World& world, HostCore& client, HostCore& server, std::uint16_t service,
-            QueuePairCore& queue_pair, fabric::PrivateData private_data);
+  Handshake(World& world, Host& client, Host& server, std::uint16_t service,
+            QueuePairActor& queue_pair, fabric::PrivateData private_data);
 
   fabric::Result<void> wait(std::uint64_t deadline_ns);  // for the client's fiber
   const fabric::PrivateData& private_data() const { return private_data_; }
   const fabric::PrivateData& reply() const { return reply_; }
-  QueuePairCore& client_queue_pair() const { return queue_pair_; }
+  QueuePairActor& client_queue_pair() const { return queue_pair_; }
   bool abandoned() const { return stage_ == Stage::abandoned; }
 
   void accept(fabric::PrivateData reply);
@@ -43,11 +43,11 @@ class Handshake final : public Actor {
   void answer(bool accepted, fabric::PrivateData reply);
 
   World& world_;
-  HostCore& client_;
-  HostCore& server_;
+  Host& client_;
+  Host& server_;
   std::uint32_t server_incarnation_;
   std::uint16_t service_;
-  QueuePairCore& queue_pair_;
+  QueuePairActor& queue_pair_;
   fabric::PrivateData private_data_;
   fabric::PrivateData reply_;
   Stage stage_ = Stage::request_travels;
@@ -56,12 +56,12 @@ class Handshake final : public Actor {
   fabric::WaitList waiter_;
 };
 
-class ListenerCore final : public fabric::Listener {
+class Listener final : public fabric::Listener {
  public:
-  ListenerCore(World& world, HostCore& host, DeviceCore& device, std::uint16_t service);
-  ~ListenerCore() override;
-  ListenerCore(const ListenerCore&) = delete;
-  ListenerCore& operator=(const ListenerCore&) = delete;
+  Listener(World& world, Host& host, Device& device, std::uint16_t service);
+  ~Listener() override;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
 
   std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override;
   std::uint16_t service() const { return service_; }
@@ -69,8 +69,8 @@ class ListenerCore final : public fabric::Listener {
 
  private:
   World& world_;
-  HostCore& host_;
-  DeviceCore& device_;
+  Host& host_;
+  Device& device_;
   std::uint16_t service_;
   std::pmr::deque<Handshake*> backlog_;
   fabric::WaitList waiters_;

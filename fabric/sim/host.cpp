@@ -15,9 +15,9 @@ namespace {
 // Larger blocks fail with out_of_memory.
 constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 36U;
 
-class EventCore final : public fabric::Event {
+class Event final : public fabric::Event {
  public:
-  explicit EventCore(World& world) : world_(world) {}
+  explicit Event(World& world) : world_(world) {}
   bool wait(std::uint64_t deadline_ns) override {
     return world_.current_fiber().wait(&waiters_, deadline_ns, "an event");
   }
@@ -30,8 +30,8 @@ class EventCore final : public fabric::Event {
 
 }  // namespace
 
-HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options,
-                   std::function<void(fabric::Host&)> boot)
+Host::Host(World& world, std::uint32_t index, const HostOptions& options,
+           std::function<void(fabric::Host&)> boot)
     : world_(world),
       index_(index),
       options_(options),
@@ -44,24 +44,25 @@ HostCore::HostCore(World& world, std::uint32_t index, const HostOptions& options
       landing_timer_([this] { release_landing(); }) {
   devices_.reserve(options.device_count);
   for (std::size_t count = 0; count < options.device_count; ++count) {
-    devices_.push_back(world.make<DeviceCore>(world, *this));
+    devices_.push_back(world.make<Device>(world, *this));
   }
 }
 
-HostCore::~HostCore() = default;
+Host::~Host() = default;
 
-fabric::Device& HostCore::device(std::size_t index) {
+fabric::Device& Host::device(std::size_t index) {
   FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}",
                  options_.name, devices_.size(), index);
   return *devices_[index];
 }
 
-Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint64_t size_bytes) {
+Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t size_bytes) {
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
-  std::shared_ptr<BlockCore> block;
-  if (size_bytes <= max_block_bytes) block = std::make_shared<BlockCore>(world_, *this, size_bytes);
+  std::shared_ptr<MemoryBlock> block;
+  if (size_bytes <= max_block_bytes)
+    block = std::make_shared<MemoryBlock>(world_, *this, size_bytes);
   if (block == nullptr || block->data() == nullptr) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("{} bytes cannot be had on {}", size_bytes, options_.name));
@@ -69,7 +70,7 @@ Result<std::shared_ptr<fabric::MemoryBlock>> HostCore::allocate_memory(std::uint
   return std::shared_ptr<fabric::MemoryBlock>(std::move(block));
 }
 
-fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
+fabric::FiberId Host::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
   const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
   world_.fibers.push_back(world_.make<Fiber>(world_, *this, id, options, std::move(body)));
   world_.trace.introduce(
@@ -85,42 +86,40 @@ fabric::FiberId HostCore::spawn(const fabric::FiberOptions& options, std::functi
   return id;
 }
 
-Fiber& HostCore::own_fiber(fabric::FiberId fiber) const {
+Fiber& Host::own_fiber(fabric::FiberId fiber) const {
   FALAFEL_ASSERT(fiber < world_.fibers.size() && &world_.fibers[fiber]->host() == this,
                  "host {} has no fiber {}", options_.name, fiber);
   return *world_.fibers[fiber];
 }
 
-void HostCore::cancel(fabric::FiberId fiber) { own_fiber(fiber).cancel(); }
+void Host::cancel(fabric::FiberId fiber) { own_fiber(fiber).cancel(); }
 
-void HostCore::join(fabric::FiberId fiber) {
+void Host::join(fabric::FiberId fiber) {
   Fiber& joined = own_fiber(fiber);
   while (!joined.finished()) {
     world_.current_fiber().wait(&joined.joiners(), fabric::never_ns, "the end of a fiber");
   }
 }
 
-std::unique_ptr<fabric::Event> HostCore::create_event() {
-  return std::make_unique<EventCore>(world_);
-}
+std::unique_ptr<fabric::Event> Host::create_event() { return std::make_unique<Event>(world_); }
 
-void HostCore::sleep_until(std::uint64_t deadline_ns) {
+void Host::sleep_until(std::uint64_t deadline_ns) {
   world_.current_fiber().wait(nullptr, deadline_ns, "the clock");
 }
 
-void HostCore::yield() { world_.current_fiber().yield(); }
+void Host::yield() { world_.current_fiber().yield(); }
 
-std::uint64_t HostCore::random(std::uint64_t bound) {
+std::uint64_t Host::random(std::uint64_t bound) {
   return world_.choose(ChoiceKind::program, bound);
 }
 
-void HostCore::count(const fabric::Probe& probe) {
+void Host::count(const fabric::Probe& probe) {
   FALAFEL_ASSERT(probe.index < fabric::max_probes, "probe '{}' has index {}", probe.name,
                  probe.index);
   ++world_.probes[probe.index];
 }
 
-void HostCore::start() {
+void Host::start() {
   if (alive_) return;
   alive_ = true;
   ++incarnation_;
@@ -129,7 +128,7 @@ void HostCore::start() {
 }
 
 // The peers are not notified, and requests that had been sent continue. Then the fibers unwind.
-void HostCore::crash() {
+void Host::crash() {
   if (!alive_) return;
   alive_ = false;
   world_.trace.record({.kind = EventKind::host_died, .subject = index_});
@@ -145,16 +144,16 @@ void HostCore::crash() {
   fibers_.clear();
 }
 
-void HostCore::unwind_fibers() {
+void Host::unwind_fibers() {
   // Fibers must not spawn while they unwind, but canceling one fiber can finish another.
   for (std::size_t index = 0; index < fibers_.size(); ++index) fibers_[index]->unwind();
 }
 
-void HostCore::restart_after(std::uint64_t duration_ns) {
+void Host::restart_after(std::uint64_t duration_ns) {
   world_.timers.set(restart_timer_, world_.trace.time_ns() + duration_ns);
 }
 
-void HostCore::pause(std::uint64_t duration_ns) {
+void Host::pause(std::uint64_t duration_ns) {
   if (!alive_) return;
   if (!paused_) {
     for (Fiber* fiber : fibers_) world_.ready.hold(*fiber);
@@ -166,13 +165,13 @@ void HostCore::pause(std::uint64_t duration_ns) {
 }
 
 // The run does not wait for the fibers of this host any more.
-void HostCore::stop() {
+void Host::stop() {
   stopped_ = true;
   world_.timers.cancel(pause_timer_);
   for (Fiber* fiber : fibers_) fiber->count_in_program(false);
 }
 
-void HostCore::resume_fibers() {
+void Host::resume_fibers() {
   paused_ = false;
   if (std::exchange(stopped_, false)) {
     for (Fiber* fiber : fibers_) fiber->count_in_program(true);
@@ -182,45 +181,45 @@ void HostCore::resume_fibers() {
   report_pause(false);
 }
 
-void HostCore::report_pause(bool begins) const {
+void Host::report_pause(bool begins) const {
   world_.trace.report_pause({.kind = SubjectKind::host, .number = index_, .host = options_.name},
                             begins);
 }
 
-void HostCore::break_connections() {
+void Host::break_connections() {
   for (const auto& queue_pair : world_.queue_pairs) {
     if (&queue_pair->host() == this && queue_pair->connection().is_reliable())
       queue_pair->break_connection();
   }
 }
 
-void HostCore::hold_landing(std::uint64_t duration_ns) {
+void Host::hold_landing(std::uint64_t duration_ns) {
   holds_landing_ = true;
   const bool ends = duration_ns != fabric::never_ns;
   world_.timers.set(landing_timer_, ends ? world_.trace.time_ns() + duration_ns : duration_ns);
 }
 
-void HostCore::release_landing() {
+void Host::release_landing() {
   holds_landing_ = false;
   world_.timers.cancel(landing_timer_);
   for (const auto& queue_pair : world_.queue_pairs) queue_pair->refresh();
 }
 
-void HostCore::stay_as_it_is() {
+void Host::stay_as_it_is() {
   if (holds_landing_) release_landing();
   world_.timers.cancel(pause_timer_);
   world_.timers.cancel(restart_timer_);
 }
 
-ListenerCore* HostCore::find_listener(std::uint16_t service) const {
-  for (ListenerCore* listener : listeners_) {
+Listener* Host::find_listener(std::uint16_t service) const {
+  for (Listener* listener : listeners_) {
     if (listener->service() == service) return listener;
   }
   return nullptr;
 }
 
 // The atomic will overwrite a store between its read and its write.
-void HostCore::note_processor_store(const std::byte* begin, std::uint64_t length_bytes) {
+void Host::note_processor_store(const std::byte* begin, std::uint64_t length_bytes) {
   for (const auto& device : devices_) {
     if (device->holds_any_of(begin, length_bytes)) {
       world_.count(SimulatorProbe::processor_store_lost);

@@ -15,15 +15,15 @@
 
 namespace falafel::sim {
 
-class ListenerCore;
+class Listener;
 
-class HostCore final : public fabric::Host {
+class Host final : public fabric::Host {
  public:
-  HostCore(World& world, std::uint32_t index, const HostOptions& options,
-           std::function<void(fabric::Host&)> boot);
-  ~HostCore() override;
-  HostCore(const HostCore&) = delete;
-  HostCore& operator=(const HostCore&) = delete;
+  Host(World& world, std::uint32_t index, const HostOptions& options,
+       std::function<void(fabric::Host&)> boot);
+  ~Host() override;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
 
   const std::string& name() const override { return options_.name; }
   std::size_t device_count() const override { return devices_.size(); }
@@ -60,9 +60,9 @@ class HostCore final : public fabric::Host {
   void stay_as_it_is();  // no pause ends, no restart happens any more
   void unwind_fibers();
 
-  ListenerCore* find_listener(std::uint16_t service) const;
-  void add_listener(ListenerCore& listener) { listeners_.push_back(&listener); }
-  void remove_listener(ListenerCore& listener) { std::erase(listeners_, &listener); }
+  Listener* find_listener(std::uint16_t service) const;
+  void add_listener(Listener& listener) { listeners_.push_back(&listener); }
+  void remove_listener(Listener& listener) { std::erase(listeners_, &listener); }
   void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
  private:
@@ -76,8 +76,8 @@ class HostCore final : public fabric::Host {
   std::uint32_t index_;
   HostOptions options_;
   std::function<void(fabric::Host&)> boot_;
-  std::pmr::vector<Owned<DeviceCore>> devices_;
-  std::pmr::vector<ListenerCore*> listeners_;
+  std::pmr::vector<Owned<Device>> devices_;
+  std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   std::uint32_t incarnation_ = 0;
   bool alive_ = false;

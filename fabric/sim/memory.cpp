@@ -21,12 +21,12 @@ constexpr std::size_t page_bytes = 4096;
 // With processor_preemption, others move before about one access in so many.
 constexpr std::uint64_t preemption_rate = 8;
 
-class RegionHandle final : public fabric::MemoryRegion {
+class MemoryRegion final : public fabric::MemoryRegion {
  public:
-  RegionHandle(World& world, std::uint32_t key) : world_(world), key_(key) {}
-  ~RegionHandle() override { revoke(); }
-  RegionHandle(const RegionHandle&) = delete;
-  RegionHandle& operator=(const RegionHandle&) = delete;
+  MemoryRegion(World& world, std::uint32_t key) : world_(world), key_(key) {}
+  ~MemoryRegion() override { revoke(); }
+  MemoryRegion(const MemoryRegion&) = delete;
+  MemoryRegion& operator=(const MemoryRegion&) = delete;
 
   std::uint32_t local_key() const override { return key_; }
   std::uint32_t remote_key() const override { return key_; }
@@ -68,33 +68,33 @@ void put_word(World& world, std::byte* to, std::uint64_t word) {
   put_bytes(world, to, reinterpret_cast<const std::byte*>(&word), word_bytes);
 }
 
-BlockCore::BlockCore(World& world, HostCore& host, std::uint64_t size_bytes)
+MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
     : world_(world), world_lifetime_(world.lifetime), host_(host), size_bytes_(size_bytes) {
   const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
   data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
   if (data_ != nullptr) std::memset(data_, 0, size_bytes);
 }
 
-BlockCore::~BlockCore() {
+MemoryBlock::~MemoryBlock() {
   // A program may keep the block after the simulation.
   if (data_ != nullptr && !world_lifetime_.expired()) show_newest(0, size_bytes_);
   std::free(data_);
 }
 
-void BlockCore::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
+void MemoryBlock::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
   FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
                  "host {}: access to bytes {}..+{} of a block of {}", host_.name(), offset,
                  length_bytes, size_bytes_);
 }
 
-std::byte* BlockCore::word(std::uint64_t offset) const {
+std::byte* MemoryBlock::word(std::uint64_t offset) const {
   check_range(offset, word_bytes);
   FALAFEL_ASSERT(offset % word_bytes == 0, "host {}: word at offset {} is not aligned",
                  host_.name(), offset);
   return data_ + offset;
 }
 
-void BlockCore::maybe_preempt() {
+void MemoryBlock::maybe_preempt() {
   if (world_.options.processor_preemption && world_.running != nullptr &&
       world_.chance(ChoiceKind::preemption, preemption_rate)) {
     world_.current_fiber().yield();
@@ -102,11 +102,11 @@ void BlockCore::maybe_preempt() {
 }
 
 // The processor sees its own changes.
-void BlockCore::show_newest(std::uint64_t offset, std::uint64_t length_bytes) {
+void MemoryBlock::show_newest(std::uint64_t offset, std::uint64_t length_bytes) {
   if (!world_.late_words.empty()) world_.late_words.forget(data_ + offset, length_bytes);
 }
 
-std::uint64_t BlockCore::load(std::uint64_t offset) {
+std::uint64_t MemoryBlock::load(std::uint64_t offset) {
   std::byte* address = word(offset);
   maybe_preempt();
   std::uint64_t value = load_word(address);
@@ -118,7 +118,7 @@ std::uint64_t BlockCore::load(std::uint64_t offset) {
   return value;
 }
 
-void BlockCore::store(std::uint64_t offset, std::uint64_t value) {
+void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
   std::byte* address = word(offset);
   maybe_preempt();
   world_.trace.record(
@@ -128,8 +128,8 @@ void BlockCore::store(std::uint64_t offset, std::uint64_t value) {
   store_word(address, value);
 }
 
-std::uint64_t BlockCore::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
-                                          std::uint64_t desired) {
+std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                            std::uint64_t desired) {
   std::byte* address = word(offset);
   maybe_preempt();
   show_newest(offset, word_bytes);
@@ -152,7 +152,7 @@ std::uint64_t BlockCore::compare_and_swap(std::uint64_t offset, std::uint64_t ex
 // Calls move(position, length) for the range in ascending order: in one piece, or in several that
 // meet at word boundaries if others move in between.
 template <typename Move>
-void BlockCore::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
+void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
   check_range(offset, length_bytes);
   std::uint64_t done = 0;
   while (done < length_bytes) {
@@ -170,7 +170,7 @@ void BlockCore::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move
   }
 }
 
-void BlockCore::read(std::uint64_t offset, std::span<std::byte> destination) {
+void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
   move_torn(offset, destination.size(), [&](std::uint64_t position, std::uint64_t length) {
     const std::span<std::byte> seen = destination.subspan(position, length);
     std::memcpy(seen.data(), data_ + offset + position, length);
@@ -184,7 +184,7 @@ void BlockCore::read(std::uint64_t offset, std::span<std::byte> destination) {
   });
 }
 
-void BlockCore::write(std::uint64_t offset, std::span<const std::byte> source) {
+void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
   move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
     world_.trace.record({.kind = EventKind::processor_access,
                          .offset = offset + position,
@@ -201,17 +201,17 @@ std::uint32_t RegionTable::add(Region region) {
   return ++keys_given_;
 }
 
-std::size_t RegionTable::count_valid(const HostCore& host) const {
+std::size_t RegionTable::count_valid(const Host& host) const {
   return static_cast<std::size_t>(std::ranges::count_if(regions_, [&](const Region& region) {
     return !region.revoked && &region.block->host() == &host;
   }));
 }
 
-Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_memory(
+Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
-  BlockCore* const core = dynamic_cast<BlockCore*>(block.get());
-  if (core == nullptr) {
+  MemoryBlock* const own_block = dynamic_cast<MemoryBlock*>(block.get());
+  if (own_block == nullptr) {
     return make_error(
         ErrorCode::invalid_argument,
         "block: null, or of another fabric; use memory from this host's allocate_memory");
@@ -222,7 +222,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
   if (Result<void> checked = fabric::check_access(access); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  const std::uint64_t size_bytes = core->bytes().size();
+  const std::uint64_t size_bytes = own_block->bytes().size();
   if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
     return make_error(ErrorCode::out_of_bounds,
                       fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
@@ -241,13 +241,13 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomainHandle::register_m
                                   host_.name(), length_bytes));
   }
   Region region;
-  region.base = core->data();
-  region.block = std::static_pointer_cast<BlockCore>(std::move(block));
+  region.base = own_block->data();
+  region.block = std::static_pointer_cast<MemoryBlock>(std::move(block));
   region.offset = offset;
   region.length_bytes = length_bytes;
   region.access = access;
   region.protection_domain = number_;
-  return std::make_unique<RegionHandle>(world_, world_.regions.add(std::move(region)));
+  return std::make_unique<MemoryRegion>(world_, world_.regions.add(std::move(region)));
 }
 
 }  // namespace falafel::sim

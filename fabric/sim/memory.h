@@ -13,15 +13,15 @@
 
 namespace falafel::sim {
 
-class HostCore;
+class Host;
 struct World;
 
-class BlockCore final : public fabric::MemoryBlock {
+class MemoryBlock final : public fabric::MemoryBlock {
  public:
-  BlockCore(World& world, HostCore& host, std::uint64_t size_bytes);
-  ~BlockCore() override;
-  BlockCore(const BlockCore&) = delete;
-  BlockCore& operator=(const BlockCore&) = delete;
+  MemoryBlock(World& world, Host& host, std::uint64_t size_bytes);
+  ~MemoryBlock() override;
+  MemoryBlock(const MemoryBlock&) = delete;
+  MemoryBlock& operator=(const MemoryBlock&) = delete;
 
   std::span<std::byte> bytes() override { return {data_, size_bytes_}; }
   std::uint64_t load(std::uint64_t offset) override;
@@ -32,7 +32,7 @@ class BlockCore final : public fabric::MemoryBlock {
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
 
   std::byte* data() const { return data_; }
-  const HostCore& host() const { return host_; }
+  const Host& host() const { return host_; }
 
  private:
   std::byte* word(std::uint64_t offset) const;
@@ -44,7 +44,7 @@ class BlockCore final : public fabric::MemoryBlock {
 
   World& world_;
   std::weak_ptr<const World> world_lifetime_;
-  HostCore& host_;
+  Host& host_;
   std::byte* data_;
   std::uint64_t size_bytes_;
 };
@@ -58,7 +58,7 @@ void put_word(World& world, std::byte* to, std::uint64_t word);
 
 // A registration, valid until it is revoked. A run never uses a key twice.
 struct Region {
-  std::shared_ptr<BlockCore> block;
+  std::shared_ptr<MemoryBlock> block;
   std::byte* base = nullptr;  // start of the block
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
@@ -80,7 +80,7 @@ class RegionTable {
   }
 
   std::uint32_t add(Region region);  // returns its key
-  std::size_t count_valid(const HostCore& host) const;
+  std::size_t count_valid(const Host& host) const;
   Region& at(std::uint32_t key) {
     FALAFEL_ASSERT(key - 1 < keys_given_, "there is no region of key {}", key);
     return regions_[key - 1];
@@ -97,21 +97,21 @@ class RegionTable {
   std::uint32_t keys_given_ = 0;
 };
 
-class ProtectionDomainHandle final : public fabric::ProtectionDomain {
+class ProtectionDomain final : public fabric::ProtectionDomain {
  public:
-  ProtectionDomainHandle(World& world, HostCore& host, std::uint32_t number)
+  ProtectionDomain(World& world, Host& host, std::uint32_t number)
       : world_(world), host_(host), number_(number) {}
   fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
       std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
       fabric::Access access) override;
 
   std::uint32_t number() const { return number_; }
-  HostCore& host() const { return host_; }
+  Host& host() const { return host_; }
 
  private:
   World& world_;
   std::weak_ptr<const World> world_lifetime_;
-  HostCore& host_;
+  Host& host_;
   std::uint32_t number_;
 };
 

@@ -41,7 +41,7 @@ bool Messages::lets_others_pass(Request& request) {
 Responder* Messages::receiver_of(const Request& request) const {
   if (!connection_.is_datagram()) return &connection_.responder();
   const fabric::DatagramAddress& destination = request.work.destination;
-  QueuePairCore* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);
+  QueuePairActor* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);
   if (receiver == nullptr || !receiver->connection().is_datagram()) return nullptr;
   return receiver->host().index() == destination.host ? &receiver->responder() : nullptr;
 }

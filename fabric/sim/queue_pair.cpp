@@ -31,13 +31,12 @@ struct BufferExamination {
 
 }  // namespace
 
-QueuePairCore::QueuePairCore(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
-                             const fabric::QueuePairOptions& options)
+QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
+                               const fabric::QueuePairOptions& options)
     : world_(world),
       connection_(world, host, device, number, options, [this] { break_connection(); }),
-      send_completions_(static_cast<CompletionQueueHandle*>(options.send_completions)->core()),
-      receive_completions_(
-          static_cast<CompletionQueueHandle*>(options.receive_completions)->core()),
+      send_completions_(static_cast<CompletionQueue*>(options.send_completions)->state()),
+      receive_completions_(static_cast<CompletionQueue*>(options.receive_completions)->state()),
       sends_(options.max_send_requests),
       responder_(connection_, receives_, receive_completions_, *this),
       ordering_(connection_, sends_),
@@ -51,8 +50,8 @@ QueuePairCore::QueuePairCore(World& world, HostCore& host, DeviceCore& device, s
   world_.ready.introduce(*this);
 }
 
-fabric::QueuePairState QueuePairHandle::state() const {
-  switch (core_.connection().state()) {
+fabric::QueuePairState QueuePair::state() const {
+  switch (actor_.connection().state()) {
     case State::connecting:
     case State::ready: return fabric::QueuePairState::ready;
     case State::error: return fabric::QueuePairState::error;
@@ -61,12 +60,12 @@ fabric::QueuePairState QueuePairHandle::state() const {
   return fabric::QueuePairState::closed;
 }
 
-void QueuePairCore::join(QueuePairCore& left, QueuePairCore& right) {
+void QueuePairActor::join(QueuePairActor& left, QueuePairActor& right) {
   left.connection_.set_peer(right);
   right.connection_.set_peer(left);
 }
 
-void QueuePairCore::become_ready() {
+void QueuePairActor::become_ready() {
   if (connection_.state() != State::connecting) return;
   connection_.change_state(State::ready);
   if (connection_.peer() != nullptr) connection_.peer()->refresh();
@@ -74,7 +73,7 @@ void QueuePairCore::become_ready() {
 
 // Posting
 
-Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain) {
+Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chain) {
   if (Result<void> checked = fabric::check_send_chain(
           chain, occupancy(sends_.taken_places()), connection_.options(),
           connection_.device().attributes(), BufferExamination{connection_});
@@ -87,7 +86,7 @@ Result<void> QueuePairCore::post_send(std::span<const fabric::WorkRequest> chain
   return {};
 }
 
-void QueuePairCore::enqueue(const fabric::WorkRequest& work) {
+void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
   Request& request = sends_.append(work);
   world_.trace.record({.kind = EventKind::request_posted,
                        .detail = static_cast<std::uint8_t>(work.opcode),
@@ -100,13 +99,13 @@ void QueuePairCore::enqueue(const fabric::WorkRequest& work) {
   if (connection_.state() == State::error) failure_.drop(request);
 }
 
-fabric::QueueOccupancy QueuePairCore::occupancy(std::uint32_t places_taken) const {
+fabric::QueueOccupancy QueuePairActor::occupancy(std::uint32_t places_taken) const {
   return {.queue_pair_number = number(),
           .is_closed = connection_.state() == State::closed,
           .places_taken = places_taken};
 }
 
-Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest> chain) {
   if (Result<void> checked =
           fabric::check_receive_chain(chain, occupancy(receives_.taken_places()),
                                       connection_.options(), BufferExamination{connection_});
@@ -117,12 +116,12 @@ Result<void> QueuePairCore::post_receive(std::span<const fabric::ReceiveRequest>
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
   // A flush on this side may need the new receive requests, and so may a SEND of the peer.
   if (connection_.state() == State::error) refresh();
-  QueuePairCore* peer = connection_.peer();
+  QueuePairActor* peer = connection_.peer();
   if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
   return {};
 }
 
-void QueuePairCore::give_back_places(Opcode opcode, std::uint32_t places) {
+void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
   if (opcode == Opcode::receive) {
     receives_.give_back_places(places);
   } else {
@@ -132,14 +131,14 @@ void QueuePairCore::give_back_places(Opcode opcode, std::uint32_t places) {
 
 // Steps and completions
 
-void QueuePairCore::refresh() {
+void QueuePairActor::refresh() {
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
   connection_.watch_responder(!sends_.all_completed());
 }
 
-void QueuePairCore::step() {
+void QueuePairActor::step() {
   FALAFEL_ASSERT(movable_ != 0 || can_complete_, "{} has no work", describe());
   const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
   std::uint64_t chosen = world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0));
@@ -165,7 +164,7 @@ void QueuePairCore::step() {
   refresh();
 }
 
-void QueuePairCore::progress(Request& request) {
+void QueuePairActor::progress(Request& request) {
   switch (request.work.opcode) {
     case Opcode::read:
     case Opcode::write: transfers_.progress(request); break;
@@ -176,7 +175,7 @@ void QueuePairCore::progress(Request& request) {
   }
 }
 
-void QueuePairCore::leave_gap(const std::byte* word) {
+void QueuePairActor::leave_gap(const std::byte* word) {
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     Request& request = sends_.at(place);
     if (request.state == RequestState::in_gap && request.target == word) atomics_.finish(request);
@@ -187,18 +186,18 @@ void QueuePairCore::leave_gap(const std::byte* word) {
 }
 
 // The flushes of a peer in error wait for landing requests.
-void QueuePairCore::refresh_fencing_peer() {
-  QueuePairCore* peer = connection_.peer();
+void QueuePairActor::refresh_fencing_peer() {
+  QueuePairActor* peer = connection_.peer();
   if (peer != nullptr && peer->connection_.state() == State::error) peer->refresh();
 }
 
 // On UC and UD, a request can complete at any time, because it has no answer.
-bool QueuePairCore::may_complete_oldest() const {
+bool QueuePairActor::may_complete_oldest() const {
   if (!connection_.is_ready() || sends_.all_completed()) return false;
   return sends_.oldest().is_answered() || !connection_.is_reliable();
 }
 
-void QueuePairCore::complete_oldest() {
+void QueuePairActor::complete_oldest() {
   Request& request = sends_.oldest();
   if (request.status != CompletionStatus::success) {
     fail(request.status);
@@ -211,7 +210,7 @@ void QueuePairCore::complete_oldest() {
   push_send_completion(request, CompletionStatus::success);
 }
 
-void QueuePairCore::push_send_completion(const Request& request, CompletionStatus status) {
+void QueuePairActor::push_send_completion(const Request& request, CompletionStatus status) {
   world_.trace.record({.kind = EventKind::request_completed,
                        .detail = static_cast<std::uint8_t>(status),
                        .subject = number(),
@@ -231,34 +230,34 @@ void QueuePairCore::push_send_completion(const Request& request, CompletionStatu
                           .shows_before = shown_by(status)});
 }
 
-void QueuePairCore::show_writes_of_peer(std::uint64_t before_place) {
-  const QueuePairCore* peer = connection_.peer();
+void QueuePairActor::show_writes_of_peer(std::uint64_t before_place) {
+  const QueuePairActor* peer = connection_.peer();
   if (peer != nullptr) peer->connection_.show_writes_before(before_place);
 }
 
 // Failure, flushes and closing
 
-void QueuePairCore::break_connection() {
+void QueuePairActor::break_connection() {
   if (connection_.is_ready()) fail(CompletionStatus::retry_exceeded);
 }
 
 // The oldest request fails, and the others are flushed.
-void QueuePairCore::fail(CompletionStatus status) {
+void QueuePairActor::fail(CompletionStatus status) {
   if (!sends_.all_completed()) sends_.oldest().status = status;
   failure_.leave_orphans();
   enter_error();
 }
 
-void QueuePairCore::move_to_error() {
+void QueuePairActor::move_to_error() {
   if (connection_.is_dead()) return;
   failure_.leave_orphans();
   enter_error();
 }
 
-void QueuePairCore::enter_error() {
+void QueuePairActor::enter_error() {
   connection_.change_state(State::error);
   world_.trace.record({.kind = EventKind::queue_pair_error, .subject = number()});
-  if (QueuePairCore* peer = connection_.peer()) {
+  if (QueuePairActor* peer = connection_.peer()) {
     peer->end_stall();  // its requests are refused from now on
     if (peer->is_landing()) world_.count(SimulatorProbe::fence_waited_for_landing);
     peer->refresh();
@@ -268,7 +267,7 @@ void QueuePairCore::enter_error() {
 
 // A flush waits until the data of the peer has landed. So does the completion of the first failure,
 // unless the option failure_before_landing is set.
-bool QueuePairCore::may_flush() const {
+bool QueuePairActor::may_flush() const {
   if (connection_.state() != State::error) return false;
   if (sends_.all_completed() && receives_.empty()) return false;
   if (!peer_is_landing()) return true;
@@ -276,11 +275,11 @@ bool QueuePairCore::may_flush() const {
 }
 
 // The request that broke the queue pair has not completed yet.
-bool QueuePairCore::has_failed_oldest() const {
+bool QueuePairActor::has_failed_oldest() const {
   return !sends_.all_completed() && sends_.oldest().status != CompletionStatus::success;
 }
 
-void QueuePairCore::flush_one() {
+void QueuePairActor::flush_one() {
   if (sends_.all_completed()) {
     responder_.flush_receive();
   } else if (has_failed_oldest()) {
@@ -292,7 +291,7 @@ void QueuePairCore::flush_one() {
 }
 
 // The responder admitted data or an atomic of this queue pair that is not in its memory yet.
-bool QueuePairCore::is_landing() const {
+bool QueuePairActor::is_landing() const {
   if (host().holds_landing()) return true;
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     if (sends_.at(place).is_landing()) return true;
@@ -300,11 +299,11 @@ bool QueuePairCore::is_landing() const {
   return false;
 }
 
-bool QueuePairCore::peer_is_landing() const {
+bool QueuePairActor::peer_is_landing() const {
   return connection_.peer() != nullptr && connection_.peer()->is_landing();
 }
 
-void QueuePairCore::close() {
+void QueuePairActor::close() {
   if (connection_.state() == State::closed) return;
   if (connection_.state() != State::error) failure_.leave_orphans();
   connection_.change_state(State::closed);
@@ -316,7 +315,7 @@ void QueuePairCore::close() {
   send_completions_.release(*this, connection_.options().max_send_requests);
   receive_completions_.release(*this, connection_.options().max_receive_requests);
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number()});
-  if (QueuePairCore* peer = connection_.peer()) {
+  if (QueuePairActor* peer = connection_.peer()) {
     peer->end_stall();
     if (connection_.device().attributes().destruction_drains) {
       peer->land();
@@ -328,7 +327,7 @@ void QueuePairCore::close() {
 }
 
 // Completes all admitted requests in memory at once.
-void QueuePairCore::land() {
+void QueuePairActor::land() {
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     Request& request = sends_.at(place);
     if (request.state == RequestState::in_gap) atomics_.finish(request);
@@ -339,7 +338,7 @@ void QueuePairCore::land() {
 
 // Faults
 
-bool QueuePairCore::has_work_for_fault(FaultKind kind) const {
+bool QueuePairActor::has_work_for_fault(FaultKind kind) const {
   if (!connection_.is_ready()) return false;
   if (kind == FaultKind::queue_pair_error) {
     return connection_.is_reliable() && connection_.peer() != nullptr;
@@ -352,7 +351,7 @@ bool QueuePairCore::has_work_for_fault(FaultKind kind) const {
   return false;
 }
 
-void QueuePairCore::stall(std::uint64_t duration_ns) {
+void QueuePairActor::stall(std::uint64_t duration_ns) {
   if (!stalled_) {
     world_.ready.hold(*this);
     report_stall(true);
@@ -361,7 +360,7 @@ void QueuePairCore::stall(std::uint64_t duration_ns) {
   world_.timers.set(stall_timer_, world_.trace.time_ns() + duration_ns);
 }
 
-void QueuePairCore::end_stall() {
+void QueuePairActor::end_stall() {
   if (!stalled_) return;
   stalled_ = false;
   world_.timers.cancel(stall_timer_);
@@ -369,13 +368,13 @@ void QueuePairCore::end_stall() {
   report_stall(false);
 }
 
-void QueuePairCore::report_stall(bool begins) const {
+void QueuePairActor::report_stall(bool begins) const {
   world_.trace.report_pause(
       {.kind = SubjectKind::queue_pair, .number = number(), .host = host().name()}, begins);
 }
 
-std::string QueuePairCore::describe() const {
-  const QueuePairCore* peer = connection_.peer();
+std::string QueuePairActor::describe() const {
+  const QueuePairActor* peer = connection_.peer();
   std::string text = fmt::format("queue pair {} ({}) of {}{}: {}, peer {}, {} receives", number(),
                                  to_string(connection_.transport()), host().name(),
                                  stalled_ ? ", stalled" : "", to_string(connection_.state()),

@@ -30,15 +30,17 @@
 
 namespace falafel::sim {
 
-class QueuePairCore final : public Actor {
+// The world owns it, because its requests may still land after the program has destroyed its
+// QueuePair.
+class QueuePairActor final : public Actor {
  public:
-  QueuePairCore(World& world, HostCore& host, DeviceCore& device, std::uint32_t number,
-                const fabric::QueuePairOptions& options);
+  QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
+                 const fabric::QueuePairOptions& options);
 
   const Connection& connection() const { return connection_; }
   Responder& responder() { return responder_; }
   std::uint32_t number() const { return connection_.number(); }
-  HostCore& host() const { return connection_.host(); }
+  Host& host() const { return connection_.host(); }
   bool has_work_for_fault(FaultKind kind) const;
 
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);
@@ -47,7 +49,7 @@ class QueuePairCore final : public Actor {
   void close();
 
   // Connects two queue pairs. Each admits requests after its become_ready().
-  static void join(QueuePairCore& left, QueuePairCore& right);
+  static void join(QueuePairActor& left, QueuePairActor& right);
   void become_ready();
 
   // The network between the peers breaks, so the oldest request of this side fails.
@@ -92,8 +94,8 @@ class QueuePairCore final : public Actor {
 
   World& world_;
   Connection connection_;
-  CompletionQueueCore& send_completions_;
-  CompletionQueueCore& receive_completions_;
+  CompletionQueueState& send_completions_;
+  CompletionQueueState& receive_completions_;
   SendQueue sends_;
   ReceiveQueue receives_;
   Responder responder_;
@@ -109,27 +111,27 @@ class QueuePairCore final : public Actor {
   bool stalled_ = false;
 };
 
-class QueuePairHandle final : public fabric::QueuePair {
+class QueuePair final : public fabric::QueuePair {
  public:
-  explicit QueuePairHandle(QueuePairCore& core) : core_(core) {}
-  ~QueuePairHandle() override { core_.close(); }
-  QueuePairHandle(const QueuePairHandle&) = delete;
-  QueuePairHandle& operator=(const QueuePairHandle&) = delete;
+  explicit QueuePair(QueuePairActor& actor) : actor_(actor) {}
+  ~QueuePair() override { actor_.close(); }
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
 
-  std::uint32_t number() const override { return core_.number(); }
-  fabric::Transport transport() const override { return core_.connection().transport(); }
+  std::uint32_t number() const override { return actor_.number(); }
+  fabric::Transport transport() const override { return actor_.connection().transport(); }
   fabric::QueuePairState state() const override;
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain) override {
-    return core_.post_send(chain);
+    return actor_.post_send(chain);
   }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain) override {
-    return core_.post_receive(chain);
+    return actor_.post_receive(chain);
   }
-  void move_to_error() override { core_.move_to_error(); }
-  void close() override { core_.close(); }
+  void move_to_error() override { actor_.move_to_error(); }
+  void close() override { actor_.close(); }
 
  private:
-  QueuePairCore& core_;
+  QueuePairActor& actor_;
 };
 
 }  // namespace falafel::sim

@@ -15,7 +15,7 @@ struct Region;
 class Responder {
  public:
   Responder(Connection& connection, ReceiveQueue& receives,
-            CompletionQueueCore& receive_completions, QueuePairCore& queue_pair)
+            CompletionQueueState& receive_completions, QueuePairActor& queue_pair)
       : connection_(connection),
         receives_(receives),
         receive_completions_(receive_completions),
@@ -25,7 +25,7 @@ class Responder {
   // The region that the request names, or null if the responder refuses the request.
   Region* admitted_region(const fabric::WorkRequest& work) const;
   // Atomics of this device exclude each other.
-  DeviceCore& device() const { return connection_.device(); }
+  Device& device() const { return connection_.device(); }
 
   bool has_receive_request() const { return !receives_.empty(); }
   std::uint32_t next_buffer_bytes() const { return receives_.front().length_bytes; }
@@ -44,8 +44,8 @@ class Responder {
 
   Connection& connection_;
   ReceiveQueue& receives_;
-  CompletionQueueCore& receive_completions_;
-  QueuePairCore& queue_pair_;
+  CompletionQueueState& receive_completions_;
+  QueuePairActor& queue_pair_;
 };
 
 }  // namespace falafel::sim

@@ -66,21 +66,21 @@ Fiber& World::current_fiber() {
   return *running;
 }
 
-HostCore* World::find_host(std::string_view name) {
+Host* World::find_host(std::string_view name) {
   for (const auto& host : hosts) {
     if (host->name() == name) return host.get();
   }
   return nullptr;
 }
 
-QueuePairCore* World::find_queue_pair(std::uint32_t number) {
+QueuePairActor* World::find_queue_pair(std::uint32_t number) {
   return number - 1 < queue_pairs.size() ? queue_pairs[number - 1].get() : nullptr;
 }
 
 namespace {
 
-HostCore& named_host(World& world, std::string_view name) {
-  HostCore* host = world.find_host(name);
+Host& named_host(World& world, std::string_view name) {
+  Host* host = world.find_host(name);
   if (host == nullptr) throw std::invalid_argument(fmt::format("there is no host '{}'", name));
   return *host;
 }
@@ -186,7 +186,7 @@ fabric::Host& Simulation::add_host(const HostOptions& options,
     throw std::invalid_argument(fmt::format("host '{}' needs a device", options.name));
   }
   const auto index = static_cast<std::uint32_t>(world_->hosts.size());
-  world_->hosts.push_back(world_->make<HostCore>(*world_, index, options, std::move(boot)));
+  world_->hosts.push_back(world_->make<Host>(*world_, index, options, std::move(boot)));
   return *world_->hosts.back();
 }
 

@@ -23,11 +23,11 @@
 
 namespace falafel::sim {
 
-class CompletionQueueCore;
+class CompletionQueueState;
 class Fiber;
 class Handshake;
-class HostCore;
-class QueuePairCore;
+class Host;
+class QueuePairActor;
 
 inline constexpr std::size_t first_arena_bytes = 8'192;  // further blocks grow
 // The initial room of tables. Most runs are short and need no more.
@@ -102,8 +102,8 @@ struct World {
 
   // The running fiber. Only fibers may make calls that wait.
   Fiber& current_fiber();
-  HostCore* find_host(std::string_view name);
-  QueuePairCore* find_queue_pair(std::uint32_t number);
+  Host* find_host(std::string_view name);
+  QueuePairActor* find_queue_pair(std::uint32_t number);
 
   const SimulationOptions options;
   Strategy& strategy;
@@ -119,10 +119,10 @@ struct World {
   // Expires with the world. It does not own anything; blocks that a program keeps longer ask it.
   std::shared_ptr<const World> lifetime{this, [](const World*) {}};
   RegionTable regions{arena, usual_count};
-  std::pmr::vector<Owned<HostCore>> hosts{&arena};
+  std::pmr::vector<Owned<Host>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
-  std::pmr::vector<Owned<CompletionQueueCore>> completion_queues{&arena};
-  std::pmr::vector<Owned<QueuePairCore>> queue_pairs{&arena};  // by number - 1
+  std::pmr::vector<Owned<CompletionQueueState>> completion_queues{&arena};
+  std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1
   std::pmr::vector<Owned<Handshake>> handshakes{&arena};
   std::uint32_t next_protection_domain = 1;
 
