@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -13,8 +14,7 @@
 #include "checkers/linearization/counterexample.h"
 #include "checkers/linearization/key_partition.h"
 #include "checkers/linearization/key_value_register.h"
-#include "checkers/linearization/search.h"
-#include "checkers/linearization/timeline.h"
+#include "checkers/linearization/partitioned_search.h"
 #include "fabric/fabric.h"
 
 namespace falafel::checkers {
@@ -41,10 +41,69 @@ void require_valid(const Operation& operation, Model model) {
                  "the operation cannot have this answer: {}", describe(operation));
   FALAFEL_ASSERT(model != Model::append_log || operation.answer != Answer::not_found,
                  "a log always exists, but a get did not find it: {}", describe(operation));
+  const bool returns =
+      operation.answer != Answer::indeterminate && operation.answer != Answer::refused;
+  FALAFEL_ASSERT(!returns || operation.return_time >= operation.call_time,
+                 "the operation returns before its call: {}", describe(operation));
 }
 
-Judgement judgement(Verdict verdict, std::string explanation) {
-  return {verdict, "linearizability", std::move(explanation)};
+// The operations on each key, as PartitionedSearch needs them.
+class KeyParts {
+ public:
+  KeyParts(std::span<const Operation> history, const KeyPartition& partition)
+      : history_(history), partition_(partition) {}
+
+  std::size_t parts() const { return partition_.keys(); }
+
+  class Part {
+   public:
+    Part(const KeyParts& parts, std::size_t key) : parts_(parts), key_(key) {}
+
+    std::size_t history_size() const { return parts_.history_.size(); }
+    std::span<const std::uint32_t> positions() const { return parts_.partition_.positions(key_); }
+    std::uint64_t call_time(std::uint32_t position) const {
+      return parts_.history_[position].call_time;
+    }
+    std::uint64_t return_time(std::uint32_t position) const {
+      return parts_.history_[position].return_time;
+    }
+    bool is_indeterminate(std::uint32_t position) const {
+      return parts_.history_[position].answer == Answer::indeterminate;
+    }
+    const Transition& transition(std::uint32_t position) const {
+      return parts_.partition_.transition(position);
+    }
+
+   private:
+    const KeyParts& parts_;
+    std::size_t key_;
+  };
+
+  Part part(std::size_t key) const { return {*this, key}; }
+
+ private:
+  std::span<const Operation> history_;
+  const KeyPartition& partition_;
+};
+
+// Describes the key's value after the operations, which are known to be correct.
+std::string describe_key_after(std::span<const Operation> history,
+                               std::span<const std::size_t> order, bool initially_empty) {
+  std::optional<std::string> value;  // nullopt: the key is absent
+  if (initially_empty) value.emplace();
+  for (const std::size_t position : order) {
+    const Operation& operation = history[position];
+    switch (operation.kind) {
+      case OperationKind::get: break;
+      case OperationKind::set: value = operation.value; break;
+      case OperationKind::remove: value.reset(); break;
+      case OperationKind::compare_and_swap:
+        if (value == operation.expected) value = operation.value;
+        break;
+      case OperationKind::append: *value += operation.value; break;
+    }
+  }
+  return value ? fmt::format("the key is {}", quote(*value)) : "the key is absent";
 }
 
 }  // namespace
@@ -60,9 +119,9 @@ class LinearizabilityChecker::Implementation {
   }
 
   LinearizabilityReport report(std::span<const Operation> history, std::size_t most_listed) {
-    most_listed_ = most_listed;
     for (const Operation& operation : history) require_valid(operation, model_);
-    return std::visit([&](auto& searcher) { return judge(searcher, history); }, searcher_);
+    return std::visit([&](auto& searcher) { return judge(searcher, history, most_listed); },
+                      searcher_);
   }
 
  private:
@@ -70,128 +129,62 @@ class LinearizabilityChecker::Implementation {
   template <typename SomeModel>
   struct Searcher {
     SomeModel model;
-    Search<SomeModel> search;
+    PartitionedSearch<SomeModel> search;
   };
 
-  // A key that was not decided, with the reason.
-  struct Undecided {
-    std::size_t key;
-    SearchOutcome outcome;
-  };
-
-  // Gives each key an equal share of the steps, then spends the remainder on the keys that exceeded
-  // their share. This way, a violation is found even if its key follows one that is too hard.
   template <typename SomeModel>
-  LinearizabilityReport judge(Searcher<SomeModel>& searcher, std::span<const Operation> history) {
+  LinearizabilityReport judge(Searcher<SomeModel>& searcher, std::span<const Operation> history,
+                              std::size_t most_listed) {
     partition_.assign(history, SomeModel::merges_unobserved_values);
+    if constexpr (std::is_same_v<SomeModel, AppendLog>) {
+      searcher.model.use_values(partition_.values());
+    }
+    PartitionedResult result =
+        searcher.search.run(KeyParts(history, partition_), searcher.model, limits_);
     LinearizabilityReport report;
-    const std::size_t keys = partition_.keys();
-    const std::uint64_t share = limits_.steps / std::max<std::size_t>(keys, 1);
-    std::vector<Undecided> undecided;
-    for (std::size_t key = 0; key < keys; ++key) {
-      const SearchOutcome outcome = search(searcher, history, key, share, report);
-      if (outcome == SearchOutcome::no_order) return violated(searcher, history, key, report);
-      if (outcome != SearchOutcome::order_found) undecided.push_back({key, outcome});
-    }
-    for (Undecided& again : undecided) {
-      const std::uint64_t left = limits_.steps - std::min(limits_.steps, report.steps);
-      if (again.outcome != SearchOutcome::out_of_steps || left <= share) continue;
-      again.outcome = search(searcher, history, again.key, left, report);
-      if (again.outcome == SearchOutcome::no_order) {
-        return violated(searcher, history, again.key, report);
-      }
-    }
-    std::erase_if(undecided, [](const Undecided& searched) {
-      return searched.outcome == SearchOutcome::order_found;
-    });
-    return undecided.empty() ? holds(report) : unknown(undecided, report);
-  }
-
-  template <typename SomeModel>
-  SearchOutcome search(Searcher<SomeModel>& searcher, std::span<const Operation> history,
-                       std::size_t key, std::uint64_t steps, LinearizabilityReport& report) {
-    timeline_.assign(history, partition_, key);
-    const LinearizabilityLimits limits{.steps = steps, .memory_bytes = limits_.memory_bytes};
-    const SearchOutcome outcome = run_to(searcher, limits, timeline_.returns().size());
-    report.steps += searcher.search.steps();
-    return outcome;
-  }
-
-  template <typename SomeModel>
-  SearchOutcome run_to(Searcher<SomeModel>& searcher, const LinearizabilityLimits& limits,
-                       std::size_t horizon) {
-    if constexpr (std::is_same_v<SomeModel, AppendLog>) searcher.model.clear(partition_.values());
-    return searcher.search.run(timeline_, searcher.model, limits, horizon);
-  }
-
-  // Builds a longest order after a search failed. Lookahead stops the search before it reaches the
-  // operation that does not fit, so the position has to be searched for. Bisection works because an
-  // order up to a horizon implies an order up to every earlier horizon.
-  template <typename SomeModel>
-  void run_to_furthest(Searcher<SomeModel>& searcher) {
-    std::size_t reachable = searcher.search.furthest_rank();
-    std::size_t unreachable = timeline_.returns().size();
-    while (reachable + 1 < unreachable) {
-      const std::size_t middle = std::midpoint(reachable, unreachable);
-      const bool found = run_to(searcher, limits_, middle) == SearchOutcome::order_found;
-      (found ? reachable : unreachable) = middle;
-    }
-    run_to(searcher, limits_, reachable);
-  }
-
-  template <typename SomeModel>
-  LinearizabilityReport violated(Searcher<SomeModel>& searcher, std::span<const Operation> history,
-                                 std::size_t key, LinearizabilityReport& report) {
-    run_to_furthest(searcher);
-    report.key = partition_.key(key);
-    report.longest_prefix = positions_of(searcher.search.prefix());
-    report.unfitting = positions_of(searcher.search.under_way());
-    report.judgement = judgement(Verdict::violated,
-                                 explain_violation(history, report.longest_prefix, report.unfitting,
-                                                   partition_.positions(key).size(), most_listed_,
-                                                   model_ == Model::append_log));
+    report.judgement.property = "linearizability";
+    report.judgement.verdict = verdict_of(result.outcome);
+    report.steps = result.steps;
+    report.longest_prefix = std::move(result.longest_prefix);
+    report.unfitting = std::move(result.unfitting);
+    if (report.judgement.verdict != Verdict::holds) report.key = partition_.key(result.part);
+    report.judgement.explanation = explain(history, result, report, most_listed);
     for (const std::size_t position : report.unfitting) {
       report.judgement.calls.push_back(history[position].call_time);
     }
-    return std::move(report);
+    return report;
   }
 
-  LinearizabilityReport holds(LinearizabilityReport& report) const {
-    report.judgement = judgement(
-        Verdict::holds,
-        fmt::format("the operations on each of {} keys have a correct order", partition_.keys()));
-    return std::move(report);
-  }
-
-  LinearizabilityReport unknown(std::span<const Undecided> undecided,
-                                LinearizabilityReport& report) const {
-    const Undecided& first = undecided.front();
-    const std::string limit = first.outcome == SearchOutcome::out_of_steps
-                                  ? fmt::format("{} steps", limits_.steps)
-                                  : fmt::format("{} bytes of memory", limits_.memory_bytes);
-    report.key = partition_.key(first.key);
-    report.judgement =
-        judgement(Verdict::unknown,
-                  fmt::format("key {}: the search for a correct order of its {} operations ended "
-                              "without a result at the limit of {} ({} of {} keys are undecided)",
-                              quote(report.key), partition_.positions(first.key).size(), limit,
-                              undecided.size(), partition_.keys()));
-    return std::move(report);
-  }
-
-  std::vector<std::size_t> positions_of(std::span<const std::uint32_t> operations) const {
-    std::vector<std::size_t> positions;
-    for (const std::uint32_t operation : operations) {
-      positions.push_back(timeline_.operations()[operation].position);
+  std::string explain(std::span<const Operation> history, const PartitionedResult& result,
+                      const LinearizabilityReport& report, std::size_t most_listed) const {
+    if (result.outcome == SearchOutcome::order_found) {
+      return fmt::format("the operations on each of {} keys have a correct order",
+                         partition_.keys());
     }
-    return positions;
+    const std::string key = fmt::format("key {}", quote(report.key));
+    const std::size_t operations = partition_.positions(result.part).size();
+    if (result.outcome != SearchOutcome::no_order) {
+      return explain_undecided({.object = key,
+                                .operations = operations,
+                                .limit = describe_limit(result.outcome, limits_),
+                                .undecided = result.undecided,
+                                .objects = partition_.keys(),
+                                .plural = "keys"});
+    }
+    return explain_violation(
+        {.object = key,
+         .operations = operations,
+         .prefix = report.longest_prefix,
+         .state = describe_key_after(history, report.longest_prefix, model_ == Model::append_log),
+         .unfitting = report.unfitting,
+         .first_return_time = history[report.unfitting.front()].return_time,
+         .most_listed = most_listed,
+         .describe = [&](std::size_t position) { return checkers::describe(history[position]); }});
   }
 
   Model model_;
   LinearizabilityLimits limits_;
-  std::size_t most_listed_ = 0;
   KeyPartition partition_;
-  Timeline timeline_;
   std::variant<Searcher<KeyValueRegister>, Searcher<CasRegister>, Searcher<AppendLog>> searcher_;
 };
 

@@ -9,11 +9,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "checkers/history.h"
 #include "checkers/judgement.h"
+#include "checkers/linearizability_report.h"
 
 namespace falafel::checkers {
 
@@ -24,30 +23,10 @@ enum class Model : std::uint8_t {
   append_log,          // get, set, append; a string that is initially empty; never not_found
 };
 
-// A checker that reaches one of these limits returns "unknown".
-struct LinearizabilityLimits {
-  std::uint64_t steps = 20'000'000;  // attempts to order one more operation, over all keys
-  std::uint64_t memory_bytes = 512ULL << 20U;  // for remembering visited configurations, per key
-};
-
-// A judgement in machine-readable parts. Operations are identified by their positions in the
-// history.
-struct LinearizabilityReport {
-  Judgement judgement;
-  std::string key;  // violated or unknown: the key in question
-  // Violated: a longest correct order, and the operations that cannot come next. The operation that
-  // returns first is listed first, followed by the others that were pending when it returned.
-  std::vector<std::size_t> longest_prefix;
-  std::vector<std::size_t> unfitting;
-  std::uint64_t steps = 0;
-};
-
 // The checker keeps its working memory between histories, so one checker judges many histories
 // faster than many checkers do.
 class LinearizabilityChecker {
  public:
-  static constexpr std::size_t default_most_listed = 20;
-
   explicit LinearizabilityChecker(Model model, LinearizabilityLimits limits = {});
   LinearizabilityChecker(LinearizabilityChecker&&) noexcept;
   LinearizabilityChecker& operator=(LinearizabilityChecker&&) noexcept;

@@ -10,8 +10,7 @@ constexpr std::size_t least_slots = 64;  // a power of two
 
 }  // namespace
 
-void AppendLog::clear(std::span<const std::string_view> values) {
-  values_ = values;
+void AppendLog::begin() {
   nodes_.assign(1, Node{});
   children_.assign(least_slots, empty);
 }

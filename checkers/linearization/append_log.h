@@ -17,12 +17,14 @@ namespace falafel::checkers::linearization {
 
 class AppendLog {
  public:
+  using Transition = linearization::Transition;
   static constexpr bool merges_unobserved_values = false;
   using Lookahead = NextGetLookahead<AppendLog>;
 
-  // Forgets all states. Transitions refer to the strings in `values` by number.
-  void clear(std::span<const std::string_view> values);
+  // Transitions refer to the strings in `values` by number.
+  void use_values(std::span<const std::string_view> values) { values_ = values; }
 
+  void begin();
   static State initial() { return empty; }
   State apply(State state, const Transition& transition);
   static bool only_reads(const Transition& transition) {

@@ -8,9 +8,11 @@ namespace falafel::checkers::linearization {
 
 class CasRegister {
  public:
+  using Transition = linearization::Transition;
   static constexpr bool merges_unobserved_values = true;
   using Lookahead = SupplyLookahead<CasRegister>;
 
+  static void begin() {}
   static State initial() { return absent; }
 
   static State apply(State state, const Transition& transition) {

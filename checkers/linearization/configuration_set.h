@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "checkers/linearization/transition.h"
+#include "checkers/linearization/model.h"
 
 namespace falafel::checkers::linearization {
 

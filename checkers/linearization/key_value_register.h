@@ -9,9 +9,11 @@ namespace falafel::checkers::linearization {
 
 class KeyValueRegister {
  public:
+  using Transition = linearization::Transition;
   static constexpr bool merges_unobserved_values = true;
   using Lookahead = SupplyLookahead<KeyValueRegister>;
 
+  static void begin() {}
   static State initial() { return absent; }
 
   static State apply(State state, const Transition& transition) {

@@ -16,6 +16,9 @@ namespace falafel::checkers::linearization {
 template <typename Model>
 class NextGetLookahead {
  public:
+  using Timeline = linearization::Timeline<Transition>;
+  using TimedOperation = linearization::TimedOperation<Transition>;
+
   // Ignores gets that return at or after the horizon.
   void assign(const Timeline& timeline, std::size_t horizon) {
     timeline_ = &timeline;
@@ -53,7 +56,7 @@ class NextGetLookahead {
           return &overwriter != &operation &&
                  model.may_become(overwriter.transition, get.transition);
         });
-    if (!is_overwritten) return Prospect::none;
+    if (!is_overwritten) return Prospect::excluded;
     const bool is_seen = may_come_before(get, rank, gets_, [&](const TimedOperation& other) {
       return model.may_become(after, other.transition);
     });

@@ -1,5 +1,5 @@
-// Searches for an order of the operations on one key with the algorithm of Wing and Gong, extended
-// by Lowe's just-in-time linearization and his cache of visited configurations.
+// Searches for an order of the operations on one object with the algorithm of Wing and Gong,
+// extended by Lowe's just-in-time linearization and his cache of visited configurations.
 //
 // A doubly linked list holds the events that are not yet explained. The next operation in the order
 // must have its call before the first return in the list. The operation of that first return is the
@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "checkers/linearizability.h"
+#include "checkers/linearizability_report.h"
 #include "checkers/linearization/configuration_set.h"
+#include "checkers/linearization/model.h"
 #include "checkers/linearization/timeline.h"
-#include "checkers/linearization/transition.h"
 
 namespace falafel::checkers::linearization {
 
@@ -34,6 +34,10 @@ enum class SearchOutcome : std::uint8_t { order_found, no_order, out_of_steps, o
 template <typename Model>
 class Search {
  public:
+  using Transition = typename Model::Transition;
+  using Timeline = linearization::Timeline<Transition>;
+  using TimedOperation = linearization::TimedOperation<Transition>;
+
   // Searches for an order of all operations, or of those that are needed until `horizon` operations
   // have returned.
   SearchOutcome run(const Timeline& timeline, Model& model, const LinearizabilityLimits& limits,
@@ -42,6 +46,7 @@ class Search {
     model_ = &model;
     limits_ = limits;
     horizon_ = horizon;
+    model.begin();
     state_ = model.initial();
     rank_ = 0;
     furthest_rank_ = 0;
@@ -188,7 +193,7 @@ class Search {
     const State state = model_->apply(state_, operation.transition);
     if (state == impossible || (operation.is_indeterminate() && state == state_)) return {};
     const Prospect prospect = lookahead_.prospect(*model_, rank_, operation, state_, state);
-    if (prospect == Prospect::none) return {};
+    if (prospect == Prospect::excluded) return {};
     if (prospect == Prospect::poor) return {index, state, Group::poor};
     if (prospect == Prospect::unseen) return {index, unseen_state, Group::poor};
     return {index, state, group_of(index, operation, state)};

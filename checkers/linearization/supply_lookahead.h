@@ -16,6 +16,9 @@ namespace falafel::checkers::linearization {
 template <typename Model>
 class SupplyLookahead {
  public:
+  using Timeline = linearization::Timeline<Transition>;
+  using TimedOperation = linearization::TimedOperation<Transition>;
+
   // Ignores reads by operations that return at or after the horizon.
   void assign(const Timeline& timeline, std::size_t horizon) {
     timeline_ = &timeline;
@@ -36,7 +39,7 @@ class SupplyLookahead {
                     State before, State after) const {
     if (before == after || supplies_[before].writers > 0) return Prospect::good;
     const bool is_missed = supplies_[before].readers > (finds(operation) == before ? 1 : 0);
-    return is_missed ? Prospect::none : Prospect::good;
+    return is_missed ? Prospect::excluded : Prospect::good;
   }
 
  private:
