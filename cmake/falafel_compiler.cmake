@@ -51,9 +51,20 @@ target_include_directories(falafel_options INTERFACE "${PROJECT_SOURCE_DIR}")
 if(FALAFEL_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_definitions(falafel_options INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
-target_compile_options(falafel_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
-  "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(falafel_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+else()
+  # A project that contains this one chooses its own warnings. It includes headers as users of the
+  # installed tree do: <falafel/explorer/check.h>.
+  foreach(folder IN ITEMS checkers engine explorer fabric processes)
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/falafel")
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}"
+      "${PROJECT_BINARY_DIR}/include/falafel/${folder}" SYMBOLIC)
+  endforeach()
+  target_include_directories(falafel_options INTERFACE "${PROJECT_BINARY_DIR}/include")
+endif()
 
 # falafel_use_asio(target): for targets whose sources include Boost.Asio. The thread sanitizer does
 # not support its fences, but mutexes protect its queues anyway.

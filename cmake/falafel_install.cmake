@@ -1,59 +1,69 @@
-# Installs the program and the client library. The library is one archive that contains all lower
-# layers, so that users need none of the project's own targets.
+# What is installed: libraries, headers, a CMake package with components, and a pkg-config file for
+# each component. All of it belongs to the installation component "library".
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(parts falafel_client falafel_engine falafel_fabric falafel_fabric_realtime falafel_fabric_shm)
-set(optional_libraries "")
-if(TARGET falafel_fabric_verbs)
-  list(APPEND parts falafel_fabric_verbs)
-  set(optional_libraries ibverbs)
-endif()
-list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
-add_library(falafel_library STATIC ${part_objects})
-set_target_properties(falafel_library PROPERTIES
-  OUTPUT_NAME falafel
-  EXPORT_NAME falafel
-  LINKER_LANGUAGE CXX)
-target_include_directories(falafel_library INTERFACE
-  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/falafel>")
-target_link_libraries(falafel_library INTERFACE
-  fmt::fmt tl::expected Boost::context Threads::Threads isal sodium ${optional_libraries})
-list(TRANSFORM optional_libraries PREPEND " -l" OUTPUT_VARIABLE optional_link_flags)
+set(falafel_package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/falafel")
+# The files find each other after the tree was moved.
+file(RELATIVE_PATH falafel_relative_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 
-# Uses the same paths as within the project, below a separate folder.
-set(public_headers
-  engine/client/client.h
-  engine/client/results.h
-  engine/layout/geometry.h
-  engine/safeguards.h
-  fabric/assert.h
-  fabric/error.h
-  fabric/fabric.h
-  fabric/work_request.h)
-foreach(header IN LISTS public_headers)
-  get_filename_component(folder "${header}" DIRECTORY)
-  install(FILES "${PROJECT_SOURCE_DIR}/${header}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/${folder}" COMPONENT library)
-endforeach()
-foreach(header IN ITEMS fabric_options.h falafel.h open_error.h store.h)
-  install(FILES "${PROJECT_SOURCE_DIR}/client/falafel/${header}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/falafel" COMPONENT library)
-endforeach()
+# falafel_install_library(<target> <component> <name>): users link it as falafel::<name>, from the
+# installed tree and from a project that contains this one.
+function(falafel_install_library target component name)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  add_library(falafel::${name} ALIAS ${target})
+  install(TARGETS ${target} EXPORT falafel-${component}
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
+endfunction()
 
-set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/falafel")
-install(TARGETS falafel_library EXPORT falafel
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
-install(EXPORT falafel NAMESPACE falafel:: FILE falafel-targets.cmake
-  DESTINATION "${package_folder}" COMPONENT library)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
-  COMPATIBILITY SameMinorVersion)
-# The package is relocatable: its prefix follows from the location of the .pc file.
-file(RELATIVE_PATH relative_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-configure_file("${PROJECT_SOURCE_DIR}/cmake/falafel.pc.in" "${PROJECT_BINARY_DIR}/falafel.pc" @ONLY)
-install(FILES
-  "${PROJECT_SOURCE_DIR}/cmake/falafel-config.cmake"
-  "${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
-  DESTINATION "${package_folder}" COMPONENT library)
-install(FILES "${PROJECT_BINARY_DIR}/falafel.pc"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
+# falafel_install_headers(<header, or folder with all its headers>... [EXCEPT <header>...]): with
+# their paths within the project, below include/falafel.
+function(falafel_install_headers)
+  cmake_parse_arguments(PARSE_ARGV 0 headers "" "" "EXCEPT")
+  foreach(path IN LISTS headers_UNPARSED_ARGUMENTS)
+    if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${path}")
+      file(GLOB found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+        "${PROJECT_SOURCE_DIR}/${path}/*.h")
+      list(REMOVE_ITEM found ${headers_EXCEPT})
+    else()
+      set(found "${path}")
+    endif()
+    foreach(header IN LISTS found)
+      get_filename_component(folder "${header}" DIRECTORY)
+      install(FILES "${PROJECT_SOURCE_DIR}/${header}"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/${folder}" COMPONENT library)
+    endforeach()
+  endforeach()
+endfunction()
+
+# falafel_install_pkg_config(<component> DESCRIPTION <text> LIBRARIES <name>...
+#                            [REQUIRES <pkg-config package>...] [FILE <name of the package>])
+function(falafel_install_pkg_config component)
+  cmake_parse_arguments(PARSE_ARGV 1 package "" "DESCRIPTION;FILE" "LIBRARIES;REQUIRES")
+  if(NOT package_FILE)
+    set(package_FILE falafel-${component})
+  endif()
+  list(JOIN package_REQUIRES ", " package_REQUIRES)
+  list(TRANSFORM package_LIBRARIES PREPEND " -l")
+  list(JOIN package_LIBRARIES "" package_LIBRARIES)
+  set(file "${PROJECT_BINARY_DIR}/${package_FILE}.pc")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/falafel.pc.in" "${file}" @ONLY)
+  install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
+endfunction()
+
+# falafel_install_component(<component>): after its libraries.
+function(falafel_install_component component)
+  install(EXPORT falafel-${component} NAMESPACE falafel:: FILE falafel-${component}.cmake
+    DESTINATION "${falafel_package_folder}" COMPONENT library)
+endfunction()
+
+# falafel_install_package(): the files that find_package(falafel) reads.
+function(falafel_install_package)
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+  install(FILES
+    "${PROJECT_SOURCE_DIR}/cmake/falafel-config.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/falafel_dependencies.cmake"
+    "${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
+    DESTINATION "${falafel_package_folder}" COMPONENT library)
+endfunction()

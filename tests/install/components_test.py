@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Separate projects use each component of the installed tree, through CMake and through pkg-config.
+Arguments: the folder of the sources, the build directory."""
+
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+from projects import COMPONENTS, NOT_FOR_USERS, attempt, configure, install, pkg_config, run, source_of
+
+SOURCES, BUILD = (pathlib.Path(argument) for argument in sys.argv[1:3])
+del sys.argv[1:3]
+
+MISSING_PACKAGES = {  # and how CMake finds them
+    "libboost-context-dev": "Boost", "libfmt-dev": "fmt", "nlohmann-json3-dev": "nlohmann_json",
+    "pkg-config libxxhash-dev": "PkgConfig",
+}
+
+
+class InstalledTree(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="falafel-install-")
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.prefix = cls.folder / "prefix"
+        install(BUILD, cls.prefix)
+
+    def assert_runs(self, program, component):
+        self.assertEqual(run(program), f"{component}: ok\n")
+
+    def test_cmake(self):
+        for component in COMPONENTS:
+            with self.subTest(component):
+                folder = self.folder / f"cmake-{component}"
+                configured = configure(folder, self.prefix, component)
+                self.assertEqual(configured.returncode, 0, configured.stderr)
+                run("cmake", "--build", folder / "build")
+                self.assert_runs(folder / "build/example", component)
+
+    def test_pkg_config_after_the_tree_was_moved(self):
+        moved = self.folder / "moved"
+        run("cp", "-r", self.prefix, moved)
+        for component in COMPONENTS:
+            with self.subTest(component):
+                flags = pkg_config(moved, "--cflags", "--libs", f"falafel-{component}")
+                program = self.folder / f"{component}-pkg-config"
+                run("g++", "-std=c++20", source_of(component), "-o", program, *flags)
+                self.assert_runs(program, component)
+
+    def test_the_version_is_checked(self):
+        folder = self.folder / "version"
+        self.assertEqual(configure(folder / "right", self.prefix, "simulator", "0.1").returncode, 0)
+        wrong = configure(folder / "wrong", self.prefix, "simulator", "0.2")
+        self.assertIn("requested version \"0.2\"", wrong.stderr)
+        version = pkg_config(self.prefix, "--modversion", "falafel-explorer")
+        self.assertEqual(version, pkg_config(self.prefix, "--modversion", "falafel"))
+
+    def test_a_component_that_does_not_exist_is_named(self):
+        folder = self.folder / "unknown"
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(example LANGUAGES CXX)\n"
+            "find_package(falafel REQUIRED COMPONENTS verbs)\n"
+        )
+        configured = attempt("cmake", "-S", folder, "-B", folder / "build",
+                             f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.assertNotEqual(configured.returncode, 0)
+        self.assertIn("no component 'verbs'", configured.stderr)
+
+    def test_a_missing_package_is_named_as_debian_names_it(self):
+        for package, hidden in MISSING_PACKAGES.items():
+            with self.subTest(package):
+                configured = configure(
+                    self.folder / f"without-{hidden}", self.prefix, "explorer",
+                    options=[f"-DCMAKE_DISABLE_FIND_PACKAGE_{hidden}=ON"],
+                )
+                self.assertNotEqual(configured.returncode, 0)
+                message = " ".join(configured.stderr.split())
+                self.assertIn(f"apt-get install {package}", message)
+
+    def test_no_header_needs_the_store_or_a_test_library(self):
+        headers = list((self.prefix / "include/falafel").rglob("*.h"))
+        includes = {
+            (header.relative_to(self.prefix), name) for header in headers
+            for name in re.findall(r'#\s*include [<"]([^>"]+)', header.read_text())
+        }
+        for header, name in includes:
+            self.assertNotIn(name.split("/")[0], NOT_FOR_USERS, header)
+            if header.parts[2] in ("fabric", "checkers", "explorer", "processes"):
+                self.assertFalse(name.startswith("engine/"), f"{header} includes {name}")
+
+    def test_no_library_asks_for_a_test_library(self):
+        for file in (self.prefix / "lib").rglob("*"):
+            if file.suffix in (".cmake", ".pc"):
+                for name in (*NOT_FOR_USERS, "-Werror", str(SOURCES)):
+                    self.assertFalse(name in file.read_text(), f"{file} names {name}")
+
+    def test_each_header_compiles_alone(self):
+        include = self.prefix / "include"
+        for header in sorted(include.rglob("*.h")):
+            name = header.relative_to(include)
+            with self.subTest(str(name)):
+                run("g++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{include}",
+                    f"-I{include}/falafel", "-", input=f"#include <{name}>\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
