@@ -33,6 +33,12 @@ void add(CampaignResult& result, const Finding& finding) {
   if (!is_new && finding.seed < known->second.seed) known->second = finding;
 }
 
+std::uint64_t lowest_seed(const CampaignResult& result) {
+  std::uint64_t lowest = ~std::uint64_t{0};
+  for (const auto& [property, finding] : result.findings) lowest = std::min(lowest, finding.seed);
+  return lowest;
+}
+
 }  // namespace
 
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
@@ -53,8 +59,9 @@ CampaignResult run_campaign(const Program& program, const CampaignOptions& optio
     }
     const double seconds = now_seconds() - start;
     const bool is_time = options.seconds > 0 && seconds > options.seconds;
-    if (is_time || (options.stops_at_violation && !found.holds())) {
-      for (const auto& worker : workers) worker->stop();
+    for (const auto& worker : workers) {
+      if (is_time) worker->stop();
+      if (options.stops_at_violation && !found.holds()) worker->stop_after(lowest_seed(found));
     }
     CampaignResult result = found;
     result.seconds = seconds;

@@ -24,6 +24,8 @@ struct CampaignOptions {
   std::uint64_t schedules = 10'000;  // 0: as many as `seconds` allow
   double seconds = 0;                // 0: as long as `schedules` take
   unsigned jobs = 1;
+  // Stops soon after the first violation, but runs all lower seeds, so that the finding with the
+  // lowest seed does not depend on the number of workers.
   bool stops_at_violation = false;
 };
 

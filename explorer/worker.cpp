@@ -132,7 +132,8 @@ void Worker::work(std::uint64_t first_seed, int output) {
   const std::uint64_t end = options_.first_seed + options_.schedules;
   for (std::uint64_t seed = first_seed; options_.schedules == 0 || seed < end;
        seed += options_.jobs) {
-    if (counters_->stop) break;
+    const std::uint64_t limit = counters_->seed_limit;
+    if (counters_->stop || (limit > 0 && seed > limit)) break;
     counters_->current_seed = seed;
     run_seed(program_, *runner, seed, *counters_, output);
   }

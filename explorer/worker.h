@@ -15,7 +15,7 @@
 namespace falafel::explorer {
 
 // Zeroed memory is a valid initial state. Only the worker adds; the campaign reads the counters and
-// sets `stop`.
+// sets `stop` and `seed_limit`.
 struct WorkerCounters {
   std::atomic<std::uint64_t> schedules;
   std::atomic<std::uint64_t> steps;
@@ -23,6 +23,7 @@ struct WorkerCounters {
   std::atomic<std::uint64_t> unknown;
   std::atomic<std::uint64_t> current_seed;
   std::atomic<bool> stop;
+  std::atomic<std::uint64_t> seed_limit;  // the worker runs no seed above it; 0: there is no limit
   std::array<std::atomic<std::uint64_t>, fabric::max_probes> probes;
   std::array<std::atomic<std::uint64_t>, sim::simulator_probe_count> simulator_probes;
   std::array<std::atomic<std::uint64_t>, sim::fault_kind_count> faults;
@@ -42,6 +43,8 @@ class Worker {
   std::vector<Finding> poll();
   bool is_over() const { return !process_; }
   void stop();
+  // The worker runs its seeds up to this one, and no more.
+  void stop_after(std::uint64_t seed) { counters_->seed_limit = seed; }
   const WorkerCounters& counters() const { return *counters_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "explorer/simulation_choices.h"
 #include "tools/store_scenario/scenario.h"
 
 namespace falafel::store_scenario {
@@ -96,19 +97,6 @@ void append_attacks(std::string& text, const Scenario& scenario) {
   text += '\n';
 }
 
-void append_simulator(std::string& text, const sim::SimulationOptions& options) {
-  text += "  simulator:";
-  const sim::SimulationOptions defaults;
-  const char* separator = " ";
-  for (const sim::OptionDescription& option : sim::option_descriptions()) {
-    const std::string value = option.get(options);
-    if (value == option.get(defaults)) continue;
-    fmt::format_to(std::back_inserter(text), "{}{} {}", separator, option.name, value);
-    separator = ", ";
-  }
-  text += '\n';
-}
-
 }  // namespace
 
 std::string Scenario::describe() const {
@@ -117,7 +105,7 @@ std::string Scenario::describe() const {
   append_store(text, scenario);
   append_clients(text, scenario);
   append_attacks(text, scenario);
-  append_simulator(text, scenario.simulation);
+  text += explorer::describe_simulation(scenario.simulation);
   return text;
 }
 

@@ -1,9 +1,11 @@
 // Simplifications of a scenario of the store: fewer clients, fewer operations, and the removal of
 // each feature.
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "engine/layout/entry.h"
+#include "explorer/simulation_choices.h"
 #include "tools/store_scenario/scenario.h"
 #include "tools/store_scenario/tag_world.h"
 
@@ -21,25 +23,10 @@ Simplification for_all_operations(void (*simplify)(PlannedOperation&)) {
 }
 
 void add_simulator(std::vector<Simplification>& all) {
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    all.emplace_back([index](Scenario& scenario) {
-      scenario.simulation.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
-    });
+  for (auto& simplify : explorer::simulation_simplifications()) {
+    all.emplace_back(
+        [simplify = std::move(simplify)](Scenario& scenario) { simplify(scenario.simulation); });
   }
-  all.emplace_back([](Scenario& scenario) { scenario.simulation.processor_preemption = false; });
-  all.emplace_back([](Scenario& scenario) { scenario.simulation.late_visibility = false; });
-  all.emplace_back([](Scenario& scenario) { scenario.simulation.failure_before_landing = false; });
-  all.emplace_back([](Scenario& scenario) { scenario.simulation.failing_cas_writes_back = false; });
-  all.emplace_back(
-      [](Scenario& scenario) { scenario.simulation.granularity = sim::Granularity::packet; });
-  all.emplace_back([](Scenario& scenario) { scenario.simulation.address_order = true; });
-  all.emplace_back([](Scenario& scenario) {
-    const sim::SimulationOptions plain;
-    scenario.simulation.mtu_bytes = plain.mtu_bytes;
-    scenario.simulation.max_outstanding_reads_and_atomics = plain.max_outstanding_reads_and_atomics;
-    scenario.simulation.max_message_bytes = plain.max_message_bytes;
-    scenario.simulation.max_inline_bytes = plain.max_inline_bytes;
-  });
 }
 
 void add_store(std::vector<Simplification>& all) {

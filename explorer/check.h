@@ -1,0 +1,40 @@
+// Tests a program over one-sided verbs: runs a test body under many schedules of a simulated
+// network, and shrinks, explains and records the first failing one. docs/own-program.md explains it
+// step by step.
+//
+//   auto result = falafel::check::random({.schedules = 20'000}, [](falafel::check::World& world) {
+//     ... // see explorer/check/world.h
+//     world.run();
+//   });
+//   EXPECT_TRUE(result.holds()) << result.story();
+#pragma once
+
+#include <memory>
+#include <source_location>
+#include <string>
+
+#include "explorer/check/environment.h"
+#include "explorer/check/options.h"
+#include "explorer/check/program.h"
+#include "explorer/check/remote_memory.h"
+#include "explorer/check/result.h"
+#include "explorer/check/world.h"
+
+namespace falafel::check {
+
+// Runs the body with the seeds of `options`, in worker processes, until one fails. Reads the
+// variables of environment.h first. Call it from a process with a single thread. The test
+// framework's own assertions have no effect in the body, because it runs in other processes: use
+// World::check. Throws a std::invalid_argument if an environment variable is malformed or the
+// output folder cannot be created.
+Result random(const Options& options, Body body,
+              const std::source_location& caller = std::source_location::current());
+
+// The same for any program, with its environment as a value.
+Result run_campaign(const WorldProgram& program, const Options& options,
+                    const Environment& environment);
+
+// A body as a program for explorer::main.
+std::unique_ptr<WorldProgram> program(std::string name, Body body, Network network = {});
+
+}  // namespace falafel::check

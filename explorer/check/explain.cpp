@@ -1,0 +1,183 @@
+#include "explorer/check/explain.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "explorer/check/child_text.h"
+#include "explorer/crash_recorder.h"
+#include "fabric/sim/strategies/replay_strategy.h"
+
+namespace falafel::check {
+namespace {
+
+constexpr double patience_seconds = 60;
+
+std::string to_line(const nlohmann::json& json) {
+  return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+// Writes each line of a story as soon as it is told, because the run may crash.
+class WrittenStory final : public explorer::RunListener {
+ public:
+  WrittenStory(const explorer::Vocabulary& vocabulary, const WriteText& write)
+      : story_(vocabulary), write_(write) {}
+
+  void observe(const sim::TraceEvent& event) override {
+    story_.observe(event);
+    write_new_lines();
+  }
+  void introduce(const sim::Subject& subject) override { story_.introduce(subject); }
+  void on_call(std::string_view party, std::uint64_t operation, std::string_view text) override {
+    story_.on_call(party, operation, text);
+    write_new_lines();
+  }
+  void on_return(std::string_view party, std::uint64_t operation, std::string_view text) override {
+    story_.on_return(party, operation, text);
+    write_new_lines();
+  }
+  void on_note(std::string_view party, std::string_view text) override {
+    story_.on_note(party, text);
+    write_new_lines();
+  }
+
+ private:
+  void write_new_lines() {
+    for (; written_ < story_.lines().size(); ++written_) {
+      const explorer::StoryLine& line = story_.lines()[written_];
+      write_(to_line({{"step", line.step},
+                      {"time_ns", line.time_ns},
+                      {"who", line.who},
+                      {"text", line.text}}));
+    }
+  }
+
+  explorer::Story story_;
+  const WriteText& write_;
+  std::size_t written_ = 0;
+};
+
+nlohmann::json to_json(const explorer::Run& run) {
+  nlohmann::json violations = nlohmann::json::array();
+  for (const checkers::Judgement& violation : run.violations) {
+    violations.push_back({{"property", violation.property},
+                          {"explanation", violation.explanation},
+                          {"step", violation.step}});
+  }
+  return {{"diverged", run.result.outcome == sim::Outcome::diverged},
+          {"explanation", run.result.explanation},
+          {"steps", run.result.steps},
+          {"hash", run.result.trace_hash},
+          {"violations", std::move(violations)}};
+}
+
+void write_run(const explorer::Program& program, const explorer::LoadedReplay& replay,
+               std::uint64_t critical_tries, const WriteText& write) {
+  const auto runner = program.create_runner();
+  WrittenStory story(runner->vocabulary(*replay.scenario), write);
+  sim::ReplayStrategy strategy(replay.file.choices);
+  explorer::Run run = runner->run_observed(*replay.scenario, strategy, story);
+  write(to_line({{"run", to_json(run)}}));
+  if (!replay.matches(run)) return;
+  run.put_first(replay.property);
+  const auto critical = explorer::find_critical_step(
+      *runner, {.scenario = replay.scenario, .choices = replay.file.choices, .run = std::move(run)},
+      critical_tries);
+  if (critical) write(to_line({{"choice", critical->choice}, {"critical_step", critical->step}}));
+}
+
+void read_run(const nlohmann::json& run, const explorer::LoadedReplay& replay,
+              Explanation& explanation) {
+  const bool has_diverged = run["diverged"];
+  explanation.is_as_recorded = !has_diverged && run["hash"] == replay.file.trace_hash;
+  explanation.divergence = has_diverged ? run["explanation"] : "The trace hash differs.";
+  explanation.steps = run["steps"];
+  for (const nlohmann::json& violation : run["violations"]) {
+    explanation.violations.push_back({.verdict = checkers::Verdict::violated,
+                                      .property = violation["property"],
+                                      .explanation = violation["explanation"],
+                                      .step = violation["step"]});
+  }
+}
+
+bool is_about_the_process(const std::string& property) {
+  return property == explorer::crash_property || property == explorer::hang_property;
+}
+
+// The run did not come to its end.
+void explain_crash(const explorer::Program& program, const explorer::LoadedReplay& replay,
+                   Explanation& explanation) {
+  sim::ReplayStrategy strategy(replay.file.choices);
+  const auto crash = explorer::record_crash(program, *replay.scenario, strategy, patience_seconds);
+  explanation.is_as_recorded = crash && crash->property == replay.property;
+  explanation.divergence = crash ? crash->explanation : "The run comes to its end.";
+  if (!crash) return;
+  explanation.steps = crash->steps;
+  explanation.violations.push_back({.verdict = checkers::Verdict::violated,
+                                    .property = std::string(crash->property),
+                                    .explanation = crash->explanation});
+}
+
+std::string mark_of(const explorer::CriticalStep& critical) {
+  return fmt::format("{:>6}  ------------- the violation is inevitable from here on\n",
+                     critical.step);
+}
+
+}  // namespace
+
+Explanation explain(const explorer::Program& program, const explorer::LoadedReplay& replay,
+                    std::uint64_t critical_tries) {
+  const std::string text = text_of_child(patience_seconds, [&](const WriteText& write) {
+    write_run(program, replay, critical_tries, write);
+  });
+  Explanation explanation;
+  bool has_ended = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_discarded()) break;  // the child was killed while it wrote
+    if (json.contains("run")) {
+      has_ended = true;
+      read_run(json["run"], replay, explanation);
+    } else if (json.contains("critical_step")) {
+      explanation.critical = {.choice = json["choice"], .step = json["critical_step"]};
+    } else {
+      explanation.story.push_back({.step = json["step"],
+                                   .time_ns = json["time_ns"],
+                                   .who = json["who"],
+                                   .text = json["text"]});
+    }
+  }
+  if (!has_ended || is_about_the_process(replay.property)) {
+    explain_crash(program, replay, explanation);
+  }
+  return explanation;
+}
+
+std::string to_text(const Explanation& explanation) {
+  constexpr std::size_t most_lines_at_start = 40;
+  constexpr std::size_t most_lines_at_end = 120;
+  const std::size_t count = explanation.story.size();
+  const bool is_long = count > most_lines_at_start + most_lines_at_end;
+  bool is_marked = !explanation.critical;
+  std::string text;
+  for (std::size_t index = 0; index < count; ++index) {
+    const explorer::StoryLine& line = explanation.story[index];
+    if (!is_marked && line.step >= explanation.critical->step) {
+      text += mark_of(*explanation.critical);
+      is_marked = true;
+    }
+    const bool is_left_out =
+        is_long && index >= most_lines_at_start && index < count - most_lines_at_end;
+    if (!is_left_out) text += to_string(line) + "\n";
+    if (is_left_out && index == most_lines_at_start) {
+      text +=
+          fmt::format("        ... {} lines\n", count - most_lines_at_start - most_lines_at_end);
+    }
+  }
+  return text;
+}
+
+}  // namespace falafel::check

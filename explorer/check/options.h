@@ -1,0 +1,46 @@
+// What a campaign over a test body runs, and in which network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fabric/sim/options/options.h"
+
+namespace falafel::check {
+
+// Faults that only delay, and what datagrams and unreliable connections always suffer. A correct
+// program needs no code for them.
+std::vector<sim::FaultKind> delays();
+// These, and hosts that crash, restart or stop forever, connections that break, and registrations
+// that fail. The program must handle errors of every call, and completions that are not successes.
+std::vector<sim::FaultKind> all_faults();
+
+// The network of each run is drawn from its seed (sim::draw_swarm_options) within these limits.
+struct Network {
+  std::vector<sim::FaultKind> faults = delays();
+  // From this step on, no fault strikes, and the schedule is fair: everything that can move takes
+  // turns. A run that then does not end within the step limit makes no progress. The limit is at
+  // least twice this step.
+  std::uint64_t fair_after_steps = 4'000;
+  std::uint64_t step_limit = 100'000;
+  // Changes the drawn options, for example to what the program's device promises. May be empty.
+  std::function<void(sim::SimulationOptions&)> adjust{};
+};
+
+struct Options {
+  // Replay files carry the name, and it names them. Empty: the name of the calling function, which
+  // in most test frameworks is the name of the test.
+  std::string name{};
+  std::uint64_t schedules = 10'000;
+  std::uint64_t first_seed = 1;
+  double seconds = 0;  // time limit of the campaign; 0: as long as the schedules take
+  unsigned jobs = 1;   // worker processes
+  double shrink_seconds = 20;
+  std::uint64_t critical_tries = 30;  // continuations to try for the critical step
+  std::string output = ".";           // folder for replay files; created if it does not exist
+  Network network{};
+};
+
+}  // namespace falafel::check

@@ -1,0 +1,51 @@
+// A test body as a program for the explorer: its scenarios are drawn from seeds, and its runs are
+// judged by the body itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "explorer/check/conditions.h"
+#include "explorer/check/options.h"
+#include "explorer/check/scenario.h"
+#include "explorer/check/world.h"
+#include "explorer/program.h"
+
+namespace falafel::check {
+
+using Body = std::function<void(World&)>;
+
+// The operations of the declarative form: drawn from a seed before the run.
+struct Operations {
+  std::function<DrawnClients(std::uint64_t seed)> draw;
+  std::shared_ptr<const DescribeOperation> describe;
+};
+
+class WorldProgram final : public explorer::Program {
+ public:
+  WorldProgram(std::string name, Network network, Body body,
+               std::optional<Operations> operations = std::nullopt);
+
+  std::string_view name() const override { return name_; }
+  std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override;
+  tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
+      const nlohmann::json& json) const override;
+  std::unique_ptr<explorer::Runner> create_runner() const override;
+  std::span<const fabric::Probe> probes() const override { return {}; }
+
+  // How many runs of this program have reached each condition, in this process and in those that it
+  // has forked.
+  std::map<std::string, std::uint64_t> conditions() const { return conditions_.counts(); }
+
+ private:
+  std::string name_;
+  Network network_;
+  Body body_;
+  std::optional<Operations> operations_;
+  mutable Conditions conditions_;
+};
+
+}  // namespace falafel::check

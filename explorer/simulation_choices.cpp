@@ -1,0 +1,48 @@
+#include "explorer/simulation_choices.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace falafel::explorer {
+
+std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplifications() {
+  using sim::SimulationOptions;
+  std::vector<std::function<void(SimulationOptions&)>> all;
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    all.emplace_back([index](SimulationOptions& options) {
+      options.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
+    });
+  }
+  all.emplace_back([](SimulationOptions& options) { options.processor_preemption = false; });
+  all.emplace_back([](SimulationOptions& options) { options.late_visibility = false; });
+  all.emplace_back([](SimulationOptions& options) { options.failure_before_landing = false; });
+  all.emplace_back([](SimulationOptions& options) { options.failing_cas_writes_back = false; });
+  all.emplace_back(
+      [](SimulationOptions& options) { options.granularity = sim::Granularity::packet; });
+  all.emplace_back([](SimulationOptions& options) { options.address_order = true; });
+  all.emplace_back([](SimulationOptions& options) {
+    const SimulationOptions plain;
+    options.mtu_bytes = plain.mtu_bytes;
+    options.max_outstanding_reads_and_atomics = plain.max_outstanding_reads_and_atomics;
+    options.max_message_bytes = plain.max_message_bytes;
+    options.max_inline_bytes = plain.max_inline_bytes;
+  });
+  return all;
+}
+
+std::string describe_simulation(const sim::SimulationOptions& options) {
+  std::string text = "  simulator:";
+  const sim::SimulationOptions defaults;
+  const char* separator = " ";
+  for (const sim::OptionDescription& option : sim::option_descriptions()) {
+    const std::string value = option.get(options);
+    if (value == option.get(defaults)) continue;
+    fmt::format_to(std::back_inserter(text), "{}{} {}", separator, option.name, value);
+    separator = ", ";
+  }
+  text += '\n';
+  return text;
+}
+
+}  // namespace falafel::explorer

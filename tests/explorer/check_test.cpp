@@ -1,0 +1,307 @@
+// Test bodies: a lost update is found, shrunk, recorded and replayed; crashes are caught;
+// conditions must be reached; runs repeat exactly.
+#include "explorer/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "fabric/assert.h"
+
+namespace falafel::check {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint64_t counter = 64;  // its offset
+
+// Two clients increment a counter: by READ and WRITE, or by an atomic.
+void increment(World& world, bool is_atomic) {
+  std::shared_ptr<fabric::MemoryBlock> memory;
+  world.name(counter, fabric::word_bytes, "the counter");
+  world.server("server", [&](fabric::Host& host) {
+    MemoryServer server(host, 128);
+    memory = server.memory();
+    server.serve();
+  });
+  const auto clients = static_cast<std::uint32_t>(2 + world.choose(3));
+  world.clients(clients, [&](fabric::Host& host, std::uint32_t) {
+    RemoteMemory remote(host, "server");
+    if (is_atomic) {
+      remote.fetch_and_add(counter, 1);
+    } else {
+      const std::uint64_t seen = remote.read(counter);
+      world.note(host, "has read " + std::to_string(seen));
+      remote.write(counter, seen + 1);
+    }
+  });
+  world.at_rest([&] {
+    world.check(word(memory, counter) == clients, "counter.lost-update",
+                "the counter is " + std::to_string(word(memory, counter)) + " after " +
+                    std::to_string(clients) + " increments");
+  });
+  world.run();
+}
+
+void lose_updates(World& world) { increment(world, false); }
+void count_by_atomics(World& world) { increment(world, true); }
+
+Options options_of(std::string name) {
+  return {.name = std::move(name),
+          .schedules = 2'000,
+          .shrink_seconds = 3,
+          .output = testing::TempDir() + "check_test"};
+}
+
+Result run(const Body& body, const Options& options, const Environment& environment = {}) {
+  return run_campaign(WorldProgram(options.name, options.network, body), options, environment);
+}
+
+TEST(Check, FindsShrinksAndExplainsALostUpdate) {
+  const Result result = run(lose_updates, options_of("lost update"));
+  ASSERT_FALSE(result.holds());
+  const Failure& failure = result.failures.front();
+  EXPECT_EQ(failure.property, "counter.lost-update");
+  EXPECT_THAT(failure.explanation, HasSubstr("the counter is 1 after 2 increments"));
+  EXPECT_GT(failure.steps_before, failure.steps_after);
+  EXPECT_TRUE(std::filesystem::exists(failure.replay_path));
+  EXPECT_THAT(result.story(), HasSubstr("FALAFEL_REPLAY=" + failure.replay_path));
+  EXPECT_THAT(result.story(), HasSubstr("READ returns the counter: 0"));
+  EXPECT_THAT(result.story(), HasSubstr("client 1                has read 0"));
+  EXPECT_THAT(result.story(), HasSubstr("the violation is inevitable from here on"));
+}
+
+TEST(Check, ReplaysAFailureFromItsFile) {
+  const Options options = options_of("replayed");
+  const Result found = run(lose_updates, options);
+  ASSERT_FALSE(found.holds());
+  const std::string path = found.failures.front().replay_path;
+  const Result replayed = run(lose_updates, options, {.replay = path});
+  ASSERT_FALSE(replayed.holds());
+  EXPECT_EQ(replayed.failures.size(), 1U) << replayed.story();
+  EXPECT_EQ(replayed.failures.front().property, "counter.lost-update");
+  EXPECT_EQ(replayed.schedules, 1U);
+  EXPECT_THAT(replayed.story(), HasSubstr("READ returns the counter: 0"));
+
+  const Result other = run(count_by_atomics, options, {.replay = path});
+  ASSERT_FALSE(other.holds());
+  EXPECT_EQ(other.failures.front().property, "replay");
+}
+
+TEST(Check, RunsNothingIfTheReplayIsOfAnotherTest) {
+  const Result found = run(lose_updates, options_of("one test"));
+  ASSERT_FALSE(found.holds());
+  const Result other = run(count_by_atomics, options_of("another test"),
+                           {.replay = found.failures.front().replay_path});
+  EXPECT_TRUE(other.holds());
+  EXPECT_EQ(other.schedules, 0U);
+  EXPECT_THAT(other.story(), HasSubstr("not run"));
+}
+
+TEST(Check, HoldsWithAtomics) {
+  const Result result = run(count_by_atomics, options_of("atomics"));
+  EXPECT_TRUE(result.holds()) << result.story();
+  EXPECT_EQ(result.schedules, 2'000U);
+}
+
+TEST(Check, IsTheSameTwiceAndWithTwoJobs) {
+  Options options = options_of("same");
+  options.schedules = 300;
+  const Result once = run(count_by_atomics, options);
+  const Result twice = run(count_by_atomics, options);
+  options.jobs = 2;
+  const Result by_two = run(count_by_atomics, options);
+  EXPECT_EQ(once.hash, twice.hash);
+  EXPECT_EQ(once.hash, by_two.hash);
+  EXPECT_EQ(once.steps, by_two.steps);
+  const Result failing_by_two = run(lose_updates, options);
+  options.jobs = 1;
+  EXPECT_EQ(run(lose_updates, options).failures.front().seed, failing_by_two.failures.front().seed);
+}
+
+TEST(Check, RunsTheSeedOfTheEnvironment) {
+  const Result found = run(lose_updates, options_of("seed"));
+  ASSERT_FALSE(found.holds());
+  const std::uint64_t seed = found.failures.front().seed;
+  const Result alone = run(lose_updates, options_of("seed"), {.seed = seed});
+  EXPECT_EQ(alone.schedules, 1U);
+  EXPECT_FALSE(alone.holds());
+}
+
+// The body aborts the process, which runs in a process of its own.
+TEST(Check, CatchesCrashes) {
+  const auto body = [](World& world) {
+    auto memory = std::make_shared<std::shared_ptr<fabric::MemoryBlock>>();
+    world.server("server", [memory](fabric::Host& host) {
+      MemoryServer server(host, 128);
+      *memory = server.memory();
+      server.serve();
+    });
+    world.clients(3, [](fabric::Host& host, std::uint32_t client) {
+      RemoteMemory remote(host, "server");
+      remote.write(0, client + 1);
+      FALAFEL_ASSERT(remote.read(0) == client + 1, "client {} was overtaken", client);
+    });
+    world.run();
+  };
+  const Result result = run(body, options_of("crash"));
+  ASSERT_FALSE(result.holds());
+  const Failure& failure = result.failures.front();
+  EXPECT_EQ(failure.property, "crash");
+  EXPECT_THAT(failure.explanation, HasSubstr("was overtaken"));
+  EXPECT_TRUE(std::filesystem::exists(failure.replay_path));
+  EXPECT_THAT(result.story(), HasSubstr("WRITE places"));
+  const Result replayed = run(body, options_of("crash"), {.replay = failure.replay_path});
+  ASSERT_EQ(replayed.failures.size(), 1U) << replayed.story();
+  EXPECT_EQ(replayed.failures.front().property, "crash");
+}
+
+TEST(Check, CatchesExceptions) {
+  const Result result =
+      run([](World&) { throw std::runtime_error("the body is wrong"); }, options_of("exception"));
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failures.front().property, "crash");
+  EXPECT_THAT(result.failures.front().explanation, HasSubstr("the body is wrong"));
+}
+
+TEST(Check, RequiresTheBodyToRunItsWorld) {
+  const Result result = run([](World&) {}, options_of("no run"));
+  ASSERT_FALSE(result.holds());
+  EXPECT_THAT(result.failures.front().explanation, HasSubstr("call of World::run"));
+}
+
+TEST(Check, FailsIfAConditionIsNeverReached) {
+  const auto body = [](World& world, bool reaches_it) {
+    Condition& condition = world.sometimes("lost a compare-and-swap");
+    world.client("client", [&](fabric::Host&) { condition.reached_if(reaches_it); });
+    world.run();
+  };
+  Options options = options_of("sometimes");
+  options.schedules = 50;
+  const Result never = run([&](World& world) { body(world, false); }, options);
+  ASSERT_FALSE(never.holds());
+  EXPECT_EQ(never.failures.front().property, "sometimes");
+  EXPECT_THAT(never.story(), HasSubstr("lost a compare-and-swap"));
+  const Result always = run([&](World& world) { body(world, true); }, options);
+  EXPECT_TRUE(always.holds()) << always.story();
+  EXPECT_GE(always.conditions.at("lost a compare-and-swap"), 50U);
+}
+
+TEST(Check, JudgesWhatAlwaysHolds) {
+  const auto body = [](World& world) {
+    std::shared_ptr<fabric::MemoryBlock> memory;
+    world.server("server", [&](fabric::Host& host) {
+      MemoryServer server(host, 128);
+      memory = server.memory();
+      server.serve();
+    });
+    world.clients(1, [&](fabric::Host& host, std::uint32_t) {
+      RemoteMemory remote(host, "server");
+      remote.write(0, 7);
+      remote.write(0, 0);
+    });
+    world.always("word.small", [&] { return word(memory, 0) < 5; });
+    world.run();
+  };
+  const Result result = run(body, options_of("always"));
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failures.front().property, "word.small");
+}
+
+// Fibers that poll do not starve the others for ever. Strict priorities would let them: there are
+// more of them than changes of priority.
+TEST(Check, IsFairToThoseWhoWait) {
+  const auto body = [](World& world) {
+    constexpr std::uint32_t last = 11;
+    bool is_set = false;
+    world.clients(last + 1, [&](fabric::Host& host, std::uint32_t client) {
+      if (client == last) is_set = true;
+      while (!is_set) host.yield();
+    });
+    world.run();
+  };
+  Options options = options_of("polling");
+  options.schedules = 300;
+  const Result result = run(body, options);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
+TEST(Check, ReportsRunsThatNeverEnd) {
+  const auto body = [](World& world) {
+    world.clients(2, [&](fabric::Host& host, std::uint32_t) {
+      while (true) host.yield();
+    });
+    world.run();
+  };
+  Options options = options_of("endless");
+  options.schedules = 1;
+  options.shrink_seconds = 0.5;
+  const Result result = run(body, options);
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failures.front().property, progress_property);
+}
+
+TEST(Check, ReportsRunsThatAreStuck) {
+  const auto body = [](World& world) {
+    world.client("client", [](fabric::Host& host) { host.create_event()->wait(fabric::never_ns); });
+    world.run();
+  };
+  const Result result = run(body, options_of("stuck"));
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failures.front().property, stuck_property);
+}
+
+// A client whose connection breaks gives up, and the run goes on.
+TEST(Check, SurvivesAllFaults) {
+  const auto body = [](World& world) {
+    world.server("server", [&](fabric::Host& host) { MemoryServer(host, 128).serve(); });
+    world.clients(3, [&](fabric::Host& host, std::uint32_t) {
+      RemoteMemory remote(host, "server");
+      for (int times = 0; times < 5; ++times) remote.fetch_and_add(0, 1);
+    });
+    world.run();
+  };
+  Options options = options_of("faults");
+  options.network.faults = all_faults();
+  std::erase(options.network.faults, sim::FaultKind::registration_failure);
+  const Result result = run(body, options);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
+TEST(Environment, ReadsNumbersAndRefusesOthers) {
+  const auto read = [](std::string_view name, const char* value) {
+    return read_environment(
+        [=](const char* variable) { return name == variable ? value : nullptr; });
+  };
+  EXPECT_EQ(read("FALAFEL_SEED", "17").seed, 17U);
+  EXPECT_EQ(read("FALAFEL_SCHEDULES", "5").schedules, 5U);
+  EXPECT_EQ(read("FALAFEL_JOBS", "2").jobs, 2U);
+  EXPECT_EQ(read("FALAFEL_REPLAY", "a file").replay, "a file");
+  EXPECT_FALSE(read("FALAFEL_SEED", "").seed.has_value());
+  for (const auto& [name, value] :
+       {std::pair("FALAFEL_SEED", "1x"), std::pair("FALAFEL_SEED", "-1"),
+        std::pair("FALAFEL_SCHEDULES", "0"), std::pair("FALAFEL_JOBS", "many")}) {
+    try {
+      read(name, value);
+      ADD_FAILURE() << name << "=" << value << " was accepted";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_THAT(error.what(), HasSubstr(std::string(name) + "=\"" + value + "\""));
+    }
+  }
+}
+
+TEST(Environment, IsReadByRandom) {
+  setenv("FALAFEL_SCHEDULES", "3", 1);
+  const Result result = random({.output = testing::TempDir()}, count_by_atomics);
+  setenv("FALAFEL_SCHEDULES", "three", 1);
+  EXPECT_THROW(random({}, count_by_atomics), std::invalid_argument);
+  unsetenv("FALAFEL_SCHEDULES");
+  EXPECT_EQ(result.schedules, 3U);
+  EXPECT_THAT(result.story(), HasSubstr("Environment_IsReadByRandom: 3 schedules"));
+}
+
+}  // namespace
+}  // namespace falafel::check
