@@ -16,6 +16,7 @@
 //   "ordered": the first has taken effect in the responder's memory before the second does.
 //   "fence": ordered only if the second is `fenced`.     *: requests travel in order, but memory is
 //   sampled in any order; completions arrive in order.
+//   WRITE with immediate and SEND with immediate are ordered as WRITE and SEND.
 // There is no order between queue pairs.
 //
 // A transfer of no bytes needs neither a key nor rights.
@@ -143,10 +144,18 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 //   WRITE (RC)     The responder has the data. It is visible to later requests of this queue pair,
 //                  but not yet to the responder's processor, other devices or other queue pairs.
 //   SEND (RC)      The responder has the message in a receive buffer.
+//   WRITE with immediate (RC)  As WRITE; the number has consumed a receive request.
 //   WRITE, SEND (UC, UD)  The local buffer is free again; nothing else is guaranteed. Messages may
 //                  be lost; a part of a lost WRITE may have landed.
 //   receive        The message is in the buffer. On RC, earlier WRITEs of the sender's queue pair
 //                  are in memory too. The processor sees all of them.
+//   receive_of_write  As receive, with all data of the WRITE with immediate in memory; the buffer
+//                  is unchanged.
+//
+// A WRITE with immediate consumes the responder's oldest receive request when its last packet
+// arrives, and completes it when all data is in memory. The packets before the last one, and the
+// last one too, may land while it waits for a receive request. If it finds none, it fails as a SEND
+// does, and its data may have landed all the same.
 //
 // Local buffers (including inlined ones) are registered. They belong to the fabric from posting to
 // completion, or until posting returns if inlined; posting checks their rights. An unsignalled
@@ -209,7 +218,8 @@ struct QueuePairOptions {
   // A request fails after (retry_count + 1) * acknowledge_timeout_ns without an answer.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;
-  // How often a SEND that finds no receive request is retried; 7 means forever.
+  // How often a SEND or WRITE with immediate that finds no receive request is retried; 7 means
+  // forever.
   std::uint32_t receiver_not_ready_retry_count = 7;
 };
 

@@ -37,6 +37,9 @@ std::string_view to_string(Opcode opcode) {
     case Opcode::fetch_and_add: return "FETCH_ADD";
     case Opcode::send: return "SEND";
     case Opcode::receive: return "RECV";
+    case Opcode::send_with_immediate: return "SEND with immediate";
+    case Opcode::write_with_immediate: return "WRITE with immediate";
+    case Opcode::receive_of_write: return "RECV of a WRITE";
   }
   return "unknown opcode";
 }

@@ -41,15 +41,14 @@ Result<void> check_transport(const WorkRequest& request, const QueuePairOptions&
   const auto refuse = [&](std::string_view why) {
     return refuse_request(ErrorCode::unsupported, request, options, why);
   };
-  const bool sends_data = request.opcode == Opcode::write || request.opcode == Opcode::send;
   switch (options.transport) {
     case Transport::reliable_connection: return {};
     case Transport::unreliable_connection:
-      if (!sends_data) return refuse("UC has WRITE and SEND only; use RC");
+      if (returns_data(request.opcode)) return refuse("UC has WRITE and SEND only; use RC");
       return {};
     case Transport::unreliable_datagram: break;
   }
-  if (request.opcode != Opcode::send) return refuse("UD has SEND only; use RC");
+  if (!is_send(request.opcode)) return refuse("UD has SEND only; use RC");
   if (request.length_bytes > device.mtu_bytes) {
     return refuse(fmt::format("a message of {} bytes is over the MTU of {}; split it",
                               request.length_bytes, device.mtu_bytes));
@@ -64,8 +63,8 @@ Result<void> check_flags(const WorkRequest& request, const QueuePairOptions& opt
   if (request.fenced && options.transport != Transport::reliable_connection) {
     return refuse("nothing returns data on this transport, so there is nothing to fence");
   }
-  const bool sends_data = request.opcode == Opcode::write || request.opcode == Opcode::send;
-  if (request.inlined && (!sends_data || request.length_bytes > options.max_inline_bytes)) {
+  if (request.inlined &&
+      (returns_data(request.opcode) || request.length_bytes > options.max_inline_bytes)) {
     return refuse(
         fmt::format("inlined is for WRITE and SEND of at most {} bytes "
                     "(max_inline_bytes)",
@@ -163,7 +162,7 @@ Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t reque
 
 Result<void> check_any_request(const WorkRequest& request, const QueuePairOptions& options,
                                const DeviceAttributes& device) {
-  if (request.opcode == Opcode::receive) {
+  if (is_receive(request.opcode)) {
     return refuse_request(ErrorCode::invalid_argument, request, options,
                           "post it to the receive queue");
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace falafel::fabric {
@@ -14,13 +15,37 @@ enum class Transport : std::uint8_t {
   unreliable_datagram
 };
 
-enum class Opcode : std::uint8_t { read, write, compare_and_swap, fetch_and_add, send, receive };
+enum class Opcode : std::uint8_t {
+  read,
+  write,
+  compare_and_swap,
+  fetch_and_add,
+  send,
+  receive,  // a receive request and the message in its buffer
+  send_with_immediate,
+  write_with_immediate,
+  receive_of_write,  // in completions only: a WRITE with immediate consumed the receive request
+};
 
 std::string_view to_string(Transport transport);
 std::string_view to_string(Opcode opcode);
 
 constexpr bool is_atomic(Opcode opcode) {
   return opcode == Opcode::compare_and_swap || opcode == Opcode::fetch_and_add;
+}
+
+constexpr bool is_send(Opcode opcode) {
+  return opcode == Opcode::send || opcode == Opcode::send_with_immediate;
+}
+constexpr bool is_write(Opcode opcode) {
+  return opcode == Opcode::write || opcode == Opcode::write_with_immediate;
+}
+// These consume a receive request of the responder.
+constexpr bool needs_receive_request(Opcode opcode) {
+  return is_send(opcode) || opcode == Opcode::write_with_immediate;
+}
+constexpr bool is_receive(Opcode opcode) {
+  return opcode == Opcode::receive || opcode == Opcode::receive_of_write;
 }
 
 // READs and atomics return data: they count towards the limit of outstanding requests, and a fence
@@ -60,10 +85,12 @@ struct WorkRequest {
   std::uint64_t compare = 0;      // compare_and_swap: the expected word
   std::uint64_t swap_or_add = 0;  // compare_and_swap: the new word; fetch_and_add: the addend
   DatagramAddress destination{};  // SEND on UD
+  std::uint32_t immediate = 0;    // send_with_immediate, write_with_immediate: see WorkCompletion
 };
 
-// A request of a receive queue: the buffer for one message. On UD, routing data overwrites the
-// first `datagram_header_bytes` of the buffer.
+// A request of a receive queue: the buffer for one message. A WRITE with immediate consumes the
+// request but leaves the buffer as it is. On UD, routing data overwrites the first
+// `datagram_header_bytes` of the buffer.
 struct ReceiveRequest {
   std::uint64_t id = 0;
   MemoryAddress local{};
@@ -90,9 +117,12 @@ struct WorkCompletion {
   std::uint64_t id = 0;
   CompletionStatus status = CompletionStatus::success;
   Opcode opcode = Opcode::read;
-  std::uint32_t length_bytes = 0;  // receive: bytes received (UD: with header); undefined on error
+  // receive: bytes received (UD: with header); receive_of_write: bytes written; undefined on error
+  std::uint32_t length_bytes = 0;
   std::uint32_t queue_pair_number = 0;
   DatagramAddress source{};  // receive on UD
+  // receive, receive_of_write: the sender's number, if it sent one
+  std::optional<std::uint32_t> immediate{};
 };
 
 }  // namespace falafel::fabric

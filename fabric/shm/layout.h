@@ -11,7 +11,7 @@
 namespace falafel::shm {
 
 inline constexpr std::uint32_t layout_magic = 0x4653484d;
-inline constexpr std::uint32_t layout_version = 2;
+inline constexpr std::uint32_t layout_version = 3;
 inline constexpr std::size_t cache_line_bytes = 64;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share these atomics");
@@ -61,12 +61,17 @@ static_assert(sizeof(KeyEntry) == cache_line_bytes);
 
 enum class ReceiveStatus : std::uint32_t { received, too_long };
 
+// What filled a receive request. Other values are as `message`.
+enum class Arrival : std::uint32_t { message, message_with_immediate, write_with_immediate };
+
 // One receive request. The owner writes the buffer and its capacity, the peer the rest.
 struct ReceiveSlot {
   std::uint64_t buffer;  // offset
   std::uint32_t capacity_bytes;
   std::uint32_t length_bytes;
   ReceiveStatus status;
+  Arrival arrival;
+  std::uint32_t immediate;
 };
 
 enum class EndpointState : std::uint32_t { unused, ready, error, closed };

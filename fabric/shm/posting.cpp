@@ -69,7 +69,9 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
         .buffer = buffer == nullptr ? 0 : static_cast<std::uint64_t>(buffer - host_.arena().at(0)),
         .capacity_bytes = chain[index].length_bytes,
         .length_bytes = 0,
-        .status = ReceiveStatus::received};
+        .status = ReceiveStatus::received,
+        .arrival = Arrival::message,
+        .immediate = 0};
     receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = chain[index].id;
     ++posted_receives_;
   }

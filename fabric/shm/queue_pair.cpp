@@ -79,7 +79,7 @@ void QueuePair::close() {
 }
 
 void QueuePair::free_places(Opcode opcode, std::uint32_t places) {
-  std::uint32_t& taken = opcode == Opcode::receive ? receive_places_taken_ : places_taken_;
+  std::uint32_t& taken = fabric::is_receive(opcode) ? receive_places_taken_ : places_taken_;
   FALAFEL_ASSERT(places <= taken, "queue pair {}: {} places are freed of {} taken", number_, places,
                  taken);
   taken -= places;
@@ -98,7 +98,8 @@ void QueuePair::complete(const fabric::WorkRequest& request, CompletionStatus st
                           .opcode = request.opcode,
                           .length_bytes = request.length_bytes,
                           .queue_pair_number = number_,
-                          .source = {}},
+                          .source = {},
+                          .immediate = {}},
                          *this, unsignalled_);
   unsignalled_ = 0;
 }
@@ -138,7 +139,9 @@ std::uint64_t QueuePair::patience_ns(Opcode opcode) const {
                : (std::uint64_t{options_.retry_count} + 1) * options_.acknowledge_timeout_ns;
   }
   const std::uint64_t retries = options_.receiver_not_ready_retry_count;
-  if (opcode != Opcode::send || retries == endless_retries) return fabric::never_ns;
+  if (!fabric::needs_receive_request(opcode) || retries == endless_retries) {
+    return fabric::never_ns;
+  }
   return (retries + 1) * receiver_not_ready_interval_ns;
 }
 
@@ -171,7 +174,8 @@ void QueuePair::flush() {
     complete(waiting_.front().request, CompletionStatus::flushed);
   }
   for (; collected_receives_ != posted_receives_; ++collected_receives_) {
-    receive_completed(collected_receives_, CompletionStatus::flushed, 0);
+    receive_completions_.push(receive_completion(collected_receives_, CompletionStatus::flushed),
+                              *this, 1);
   }
 }
 
@@ -223,15 +227,15 @@ std::uint64_t QueuePair::next_drain_check_ns() const {
 // -------------------------------------------------------------------------------------------------
 // Receiving
 
-void QueuePair::receive_completed(std::uint32_t index, CompletionStatus status,
-                                  std::uint32_t length_bytes) {
-  receive_completions_.push({.id = receive_ids_[index & (receive_ids_.size() - 1)],
-                             .status = status,
-                             .opcode = Opcode::receive,
-                             .length_bytes = length_bytes,
-                             .queue_pair_number = number_,
-                             .source = {}},
-                            *this, 1);
+fabric::WorkCompletion QueuePair::receive_completion(std::uint32_t index,
+                                                     CompletionStatus status) const {
+  return {.id = receive_ids_[index & (receive_ids_.size() - 1)],
+          .status = status,
+          .opcode = Opcode::receive,
+          .length_bytes = 0,
+          .queue_pair_number = number_,
+          .source = {},
+          .immediate = {}};
 }
 
 void QueuePair::collect_received() {
@@ -239,11 +243,18 @@ void QueuePair::collect_received() {
   Endpoint& own = link_->own();
   const std::uint32_t filled = own.filled.load(std::memory_order_acquire);
   for (; collected_receives_ != filled; ++collected_receives_) {
-    const ReceiveSlot& slot = own.slot(collected_receives_);
-    receive_completed(collected_receives_,
-                      slot.status == ReceiveStatus::received ? CompletionStatus::success
-                                                             : CompletionStatus::local_length_error,
-                      slot.length_bytes);
+    const ReceiveSlot slot = own.slot(collected_receives_);
+    const CompletionStatus status = slot.status == ReceiveStatus::received
+                                        ? CompletionStatus::success
+                                        : CompletionStatus::local_length_error;
+    fabric::WorkCompletion completion = receive_completion(collected_receives_, status);
+    completion.length_bytes = slot.length_bytes;
+    const bool is_write = slot.arrival == Arrival::write_with_immediate;
+    if (is_write) completion.opcode = Opcode::receive_of_write;
+    if (is_write || slot.arrival == Arrival::message_with_immediate) {
+      completion.immediate = slot.immediate;
+    }
+    receive_completions_.push(completion, *this, 1);
   }
 }
 

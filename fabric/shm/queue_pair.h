@@ -74,6 +74,9 @@ class QueuePair final : public fabric::QueuePair {
   Outcome move_data(const fabric::WorkRequest& request, std::byte* local);
   Outcome change_word(const fabric::WorkRequest& request, std::byte* local);
   Outcome deliver_message(const fabric::WorkRequest& request, std::byte* local);
+  Outcome write_and_notify(const fabric::WorkRequest& request, std::byte* local);
+  ReceiveSlot* next_receive_slot() const;
+  void fill(ReceiveSlot& slot, const fabric::WorkRequest& request, ReceiveStatus status);
   std::byte* find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
                          std::uint64_t right);
   bool may_go_on() const;
@@ -88,8 +91,8 @@ class QueuePair final : public fabric::QueuePair {
   void flush();
   std::uint64_t next_drain_check_ns() const;
   void collect_received();
-  void receive_completed(std::uint32_t index, fabric::CompletionStatus status,
-                         std::uint32_t length_bytes);
+  fabric::WorkCompletion receive_completion(std::uint32_t index,
+                                            fabric::CompletionStatus status) const;
   bool is_in_error() const;
 
   Host& host_;

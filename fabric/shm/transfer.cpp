@@ -29,6 +29,14 @@ class Busy {
   Endpoint& peer_;
 };
 
+Arrival arrival_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::send_with_immediate: return Arrival::message_with_immediate;
+    case Opcode::write_with_immediate: return Arrival::write_with_immediate;
+    default: return Arrival::message;
+  }
+}
+
 }  // namespace
 
 std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain) {
@@ -86,7 +94,8 @@ QueuePair::Outcome QueuePair::carry_out(const fabric::WorkRequest& request, std:
   if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
     return Outcome::no_answer;
   }
-  if (request.opcode == Opcode::send) return deliver_message(request, local);
+  if (fabric::is_send(request.opcode)) return deliver_message(request, local);
+  if (request.opcode == Opcode::write_with_immediate) return write_and_notify(request, local);
   return is_atomic(request.opcode) ? change_word(request, local) : move_data(request, local);
 }
 
@@ -134,21 +143,45 @@ QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, st
 
 QueuePair::Outcome QueuePair::deliver_message(const fabric::WorkRequest& request,
                                               std::byte* local) {
-  Endpoint& peer = link_->peer();
-  const std::uint32_t filled = peer.filled.load(std::memory_order_relaxed);
-  if (peer.posted.load(std::memory_order_acquire) == filled) return Outcome::no_receive_request;
-  ReceiveSlot& slot = peer.slot(filled);
-  const bool fits = request.length_bytes <= slot.capacity_bytes &&
-                    link_->peer_arena().contains(slot.buffer, slot.capacity_bytes);
+  ReceiveSlot* const slot = next_receive_slot();
+  if (slot == nullptr) return Outcome::no_receive_request;
+  const bool fits = request.length_bytes <= slot->capacity_bytes &&
+                    link_->peer_arena().contains(slot->buffer, slot->capacity_bytes);
   if (fits && request.length_bytes > 0) {
-    copy_shared(link_->peer_arena().at(slot.buffer), local, request.length_bytes,
+    copy_shared(link_->peer_arena().at(slot->buffer), local, request.length_bytes,
                 WholeWords::of_destination);
   }
-  slot.length_bytes = request.length_bytes;
-  slot.status = fits ? ReceiveStatus::received : ReceiveStatus::too_long;
-  peer.filled.store(filled + 1);
-  ring(link_->peer_wake_word());
+  fill(*slot, request, fits ? ReceiveStatus::received : ReceiveStatus::too_long);
   return fits ? Outcome::done : Outcome::message_too_long;
+}
+
+// Moves no data before there is a receive request, so a retry moves it once.
+QueuePair::Outcome QueuePair::write_and_notify(const fabric::WorkRequest& request,
+                                               std::byte* local) {
+  ReceiveSlot* const slot = next_receive_slot();
+  if (slot == nullptr) return Outcome::no_receive_request;
+  if (const Outcome moved = move_data(request, local); moved != Outcome::done) return moved;
+  fill(*slot, request, ReceiveStatus::received);
+  return Outcome::done;
+}
+
+// The peer's oldest receive request that nothing has filled, or null.
+ReceiveSlot* QueuePair::next_receive_slot() const {
+  Endpoint& peer = link_->peer();
+  const std::uint32_t filled = peer.filled.load(std::memory_order_relaxed);
+  if (peer.posted.load(std::memory_order_acquire) == filled) return nullptr;
+  return &peer.slot(filled);
+}
+
+// Completes the receive request at the peer.
+void QueuePair::fill(ReceiveSlot& slot, const fabric::WorkRequest& request, ReceiveStatus status) {
+  Endpoint& peer = link_->peer();
+  slot.length_bytes = request.length_bytes;
+  slot.status = status;
+  slot.arrival = arrival_of(request.opcode);
+  slot.immediate = request.immediate;
+  peer.filled.store(peer.filled.load(std::memory_order_relaxed) + 1);
+  ring(link_->peer_wake_word());
 }
 
 }  // namespace falafel::shm

@@ -35,6 +35,10 @@ class Connection {
   fabric::Transport transport() const { return options_.transport; }
   bool is_reliable() const { return transport() == fabric::Transport::reliable_connection; }
   bool is_datagram() const { return transport() == fabric::Transport::unreliable_datagram; }
+  // A request that finds no receive request waits for one.
+  bool retries_endlessly() const {
+    return is_reliable() && options_.receiver_not_ready_retry_count == endless_retries;
+  }
 
   State state() const { return state_; }
   bool is_ready() const { return state_ == State::ready; }
@@ -65,6 +69,8 @@ class Connection {
              std::span<const std::byte> data) const;
 
  private:
+  static constexpr std::uint32_t endless_retries = 7;
+
   bool peer_state_is(State state) const;
 
   World& world_;

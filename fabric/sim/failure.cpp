@@ -6,7 +6,6 @@
 namespace falafel::sim {
 
 using fabric::CompletionStatus;
-using fabric::Opcode;
 
 void Failure::drop(Request& request) {
   connection_.trace(EventKind::request_lost, request, 0, 0, {});
@@ -37,6 +36,16 @@ void Failure::refuse(Request& request, CompletionStatus status) {
   }
 }
 
+void Failure::find_no_receive_request(Request& request) {
+  if (!connection_.is_reliable()) {
+    connection_.world().count(SimulatorProbe::datagram_dropped);
+    drop(request);
+  } else if (!connection_.retries_endlessly() &&
+             ++request.tries > connection_.options().receiver_not_ready_retry_count) {
+    refuse(request, CompletionStatus::receiver_not_ready_exceeded);
+  }
+}
+
 bool Failure::defer_refusal(Request& request) const {
   if (!queue_.has_unanswered_before(request)) return false;
   if (!request.has_started()) request.state = RequestState::refusal_deferred;
@@ -61,7 +70,7 @@ void Failure::leave_orphans() {
   for (std::uint64_t place = queue_.released(); place < queue_.posted(); ++place) {
     Request& request = queue_.at(place);
     if (request.state == RequestState::in_gap || request.is_done()) continue;
-    if (request.is_write() || request.work.opcode == Opcode::send) take_payload(world, request);
+    if (request.is_write() || request.is_send()) take_payload(world, request);
     if (request.is_answered()) continue;
     const bool may_survive = is_in_doubt(request, end_of_issued);
     if (may_survive && surviving > 0) {

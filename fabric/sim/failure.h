@@ -23,6 +23,9 @@ class Failure {
   // Ends the request because the responder refuses it. On RC, both sides fail after the earlier
   // requests have been answered. On UC and UD, the request is dropped.
   void refuse(Request& request, fabric::CompletionStatus status);
+  // No receive request is there for the request. On RC, it tries again at its next step, and is
+  // refused after too many tries. On UC and UD, it is dropped.
+  void find_no_receive_request(Request& request);
   // Defers the refusal if an earlier request has no answer yet; returns whether it did.
   bool defer_refusal(Request& request) const;
   // Decides what happens to the requests of this side, which is about to fail. The network delivers

@@ -19,11 +19,8 @@ void Messages::progress(Request& request) {
   Responder* receiver = receiver_of(request);
   if (receiver != nullptr && receiver->is_ready() && receiver->has_receive_request()) {
     arrive(request, *receiver);
-  } else if (!connection_.is_reliable()) {
-    world.count(SimulatorProbe::datagram_dropped);
-    failure_.drop(request);
-  } else if (++request.tries > connection_.options().receiver_not_ready_retry_count) {
-    failure_.refuse(request, CompletionStatus::receiver_not_ready_exceeded);
+  } else {
+    failure_.find_no_receive_request(request);
   }
 }
 

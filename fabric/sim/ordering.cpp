@@ -75,7 +75,7 @@ bool Ordering::may_move(Request& request, const Earlier& earlier) {
     case RequestState::overtakable:
     case RequestState::refusal_deferred: return may_start(request, earlier);
     case RequestState::moving:
-      if (connection_.responder_admits()) return true;
+      if (connection_.responder_admits()) return may_go_on(request);
       if (request.is_read()) return false;
       return request.placement.has_unplaced() ||
              (!connection_.is_reliable() && connection_.responder_is_lost());
@@ -97,18 +97,28 @@ bool Ordering::may_start(Request& request, const Earlier& earlier) {
     case Opcode::write:
     case Opcode::compare_and_swap:
     case Opcode::fetch_and_add: return true;
-    case Opcode::send: return may_start_send(request);
-    case Opcode::receive: break;
+    case Opcode::send:
+    case Opcode::send_with_immediate: return has_or_tries_receive_request(request);
+    case Opcode::write_with_immediate:
+      return request.work.length_bytes > 0 || has_or_tries_receive_request(request);
+    case Opcode::receive:
+    case Opcode::receive_of_write: break;
   }
   FALAFEL_ASSERT(false, "a receive in the send queue of {}", connection_.number());
 }
 
-// With endless retries, a SEND waits for a receive request. Otherwise it tries, and may fail or be
-// lost.
-bool Ordering::may_start_send(Request& request) {
-  const bool retries_endlessly =
-      connection_.is_reliable() && connection_.options().receiver_not_ready_retry_count == 7;
-  if (!retries_endlessly || connection_.responder().has_receive_request()) return true;
+// Whether a transfer under way, which the responder admits, can make a step. Data needs no receive
+// request.
+bool Ordering::may_go_on(Request& request) {
+  if (!request.awaits_receive_request() || !request.placement.finished()) return true;
+  return has_or_tries_receive_request(request);
+}
+
+// With endless retries, a request that needs a receive request waits for one. Otherwise it tries,
+// and may fail or be lost.
+bool Ordering::has_or_tries_receive_request(Request& request) {
+  if (!connection_.retries_endlessly() || connection_.responder().has_receive_request())
+    return true;
   hold_back(request, SimulatorProbe::send_waited_for_receive);
   return false;
 }

@@ -36,7 +36,8 @@ class Ordering {
   bool must_wait_in_queue(Request& request, const Earlier& earlier);
   bool may_move(Request& request, const Earlier& earlier);
   bool may_start(Request& request, const Earlier& earlier);
-  bool may_start_send(Request& request);
+  bool may_go_on(Request& request);
+  bool has_or_tries_receive_request(Request& request);
   void hold_back(Request& request, SimulatorProbe probe);
 
   const Connection& connection_;

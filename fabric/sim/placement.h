@@ -25,6 +25,7 @@ class Placement {
 
   std::uint64_t arrived_bytes() const { return arrived_bytes_; }
   bool all_arrived() const { return arrived_bytes_ == length_bytes_; }
+  bool is_last_packet_next() const { return length_bytes_ - arrived_bytes_ <= packet_bytes_; }
   bool has_unplaced() const { return unplaced_units_ != 0; }
   bool finished() const { return all_arrived() && !has_unplaced(); }
   // No further packet will arrive.

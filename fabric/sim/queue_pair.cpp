@@ -122,7 +122,7 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
 }
 
 void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
-  if (opcode == Opcode::receive) {
+  if (fabric::is_receive(opcode)) {
     receives_.give_back_places(places);
   } else {
     sends_.give_back_places(places);
@@ -167,11 +167,15 @@ void QueuePairActor::step() {
 void QueuePairActor::progress(Request& request) {
   switch (request.work.opcode) {
     case Opcode::read:
-    case Opcode::write: transfers_.progress(request); break;
+    case Opcode::write:
+    case Opcode::write_with_immediate: transfers_.progress(request); break;
     case Opcode::compare_and_swap:
     case Opcode::fetch_and_add: atomics_.progress(request); break;
-    case Opcode::send: messages_.progress(request); break;
-    case Opcode::receive: FALAFEL_ASSERT(false, "a receive in the send queue of {}", number());
+    case Opcode::send:
+    case Opcode::send_with_immediate: messages_.progress(request); break;
+    case Opcode::receive:
+    case Opcode::receive_of_write:
+      FALAFEL_ASSERT(false, "a receive in the send queue of {}", number());
   }
 }
 
@@ -345,8 +349,7 @@ bool QueuePairActor::has_work_for_fault(FaultKind kind) const {
   }
   if (stalled_) return false;
   for (std::uint64_t place = sends_.oldest_place(); place < sends_.posted(); ++place) {
-    const bool is_send = sends_.at(place).work.opcode == Opcode::send;
-    if (is_send == (kind == FaultKind::message_delay)) return true;
+    if (sends_.at(place).is_send() == (kind == FaultKind::message_delay)) return true;
   }
   return false;
 }

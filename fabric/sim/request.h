@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -36,23 +37,41 @@ struct Request {
   RequestState state = RequestState::posted;
   // Not success if the responder refused the request, or if it failed its queue pair.
   fabric::CompletionStatus status = fabric::CompletionStatus::success;
-  std::uint32_t tries = 0;            // of a SEND that found no receive request
+  std::uint32_t tries = 0;            // that found no receive request
   std::uint64_t surviving_bytes = 0;  // of an orphan; the bytes beyond never arrive
   std::uint64_t old_word = 0;         // of an atomic: the word it read
   std::byte* target = nullptr;        // of an atomic: the word in the responder's memory
   Placement placement;                // of a READ or WRITE
-  std::vector<std::byte> payload;     // the data, once the local buffer may no longer be read
+  // Of a WRITE with immediate whose last packet has arrived: the receive request that it consumed.
+  std::optional<std::uint64_t> consumed_receive_id;
+  std::vector<std::byte> payload;  // the data, once the local buffer may no longer be read
 
   bool is_read() const { return work.opcode == fabric::Opcode::read; }
-  bool is_write() const { return work.opcode == fabric::Opcode::write; }
+  bool is_write() const { return fabric::is_write(work.opcode); }
+  bool is_send() const { return fabric::is_send(work.opcode); }
   bool is_atomic() const { return fabric::is_atomic(work.opcode); }
   bool has_started() const { return state >= RequestState::moving; }
   bool is_answered() const { return state >= RequestState::landing; }
   bool is_done() const { return state == RequestState::done; }
+  // Of a READ or WRITE under way: a packet is missing. A WRITE with immediate has one even without
+  // data.
+  bool expects_packet() const {
+    if (state != RequestState::moving) return false;
+    return !placement.all_arrived() || carries_unconsumed_immediate();
+  }
+  // The next packet of a WRITE needs a receive request.
+  bool awaits_receive_request() const {
+    return carries_unconsumed_immediate() && placement.is_last_packet_next();
+  }
   // The responder admitted data or an atomic that is not in its memory yet.
   bool is_landing() const {
     if (state == RequestState::in_gap) return true;
     return is_write() && has_started() && !is_done() && placement.has_unplaced();
+  }
+
+ private:
+  bool carries_unconsumed_immediate() const {
+    return work.opcode == fabric::Opcode::write_with_immediate && !consumed_receive_id;
   }
 };
 

@@ -21,13 +21,24 @@ constexpr int routing_byte = 0xa5;
 bool permits(const Region& region, Opcode opcode) {
   switch (opcode) {
     case Opcode::read: return region.access.remote_read;
-    case Opcode::write: return region.access.remote_write;
+    case Opcode::write:
+    case Opcode::write_with_immediate: return region.access.remote_write;
     case Opcode::compare_and_swap:
     case Opcode::fetch_and_add: return region.access.remote_atomic;
     case Opcode::send:
-    case Opcode::receive: break;
+    case Opcode::send_with_immediate:
+    case Opcode::receive:
+    case Opcode::receive_of_write: break;
   }
   return false;
+}
+
+fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus status) {
+  fabric::WorkCompletion completion;
+  completion.id = receive_id;
+  completion.status = status;
+  completion.opcode = Opcode::receive;
+  return completion;
 }
 
 }  // namespace
@@ -43,6 +54,8 @@ void Responder::deliver(const Connection& sender, const Request& request) {
   World& world = connection_.world();
   const std::uint32_t header_bytes = sender.is_datagram() ? fabric::datagram_header_bytes : 0;
   const std::uint32_t length_bytes = request.work.length_bytes;
+  const bool has_immediate = request.work.opcode == Opcode::send_with_immediate;
+  const std::uint32_t immediate = has_immediate ? request.work.immediate : 0;
   const fabric::ReceiveRequest receive = receives_.take();
   FALAFEL_ASSERT(length_bytes + header_bytes <= receive.length_bytes,
                  "a message of {} bytes is put into a buffer of {}", length_bytes + header_bytes,
@@ -52,34 +65,47 @@ void Responder::deliver(const Connection& sender, const Request& request) {
     std::byte* buffer = header + header_bytes;
     std::memset(header, routing_byte, header_bytes);
     put_bytes(world, buffer, source_of(world, request), length_bytes);
-    sender.trace(EventKind::message_delivered, request, receive.local.offset, 0,
+    sender.trace(EventKind::message_delivered, request, receive.local.offset, immediate,
                  {buffer, length_bytes});
   } else {
-    sender.trace(EventKind::message_delivered, request, 0, 0, {});
+    sender.trace(EventKind::message_delivered, request, 0, immediate, {});
   }
-  fabric::WorkCompletion received;
-  received.id = receive.id;
+  fabric::WorkCompletion received = completion_of(receive.id, CompletionStatus::success);
   received.length_bytes = length_bytes + header_bytes;
   received.source = {sender.host().index(), sender.number()};
+  if (has_immediate) received.immediate = immediate;
   complete_receive(received, request.place);
 }
 
+// A queue pair that entered the error state meanwhile flushes the receive request. The processor
+// also sees the WRITE itself.
+void Responder::complete_write(const Connection& sender, const Request& request) {
+  if (connection_.state() == Connection::State::closed) return;
+  const std::uint64_t id = *request.consumed_receive_id;
+  if (!is_ready()) {
+    complete_receive(completion_of(id, CompletionStatus::flushed),
+                     shown_by(CompletionStatus::flushed));
+    return;
+  }
+  sender.trace(EventKind::message_delivered, request, request.work.remote.offset,
+               request.work.immediate, {});
+  fabric::WorkCompletion received = completion_of(id, CompletionStatus::success);
+  received.opcode = Opcode::receive_of_write;
+  received.length_bytes = request.work.length_bytes;
+  received.immediate = request.work.immediate;
+  complete_receive(received, request.place + 1);
+}
+
 void Responder::fail_receive() {
-  fabric::WorkCompletion failed;
-  failed.id = receives_.take().id;
-  failed.status = CompletionStatus::local_length_error;
-  complete_receive(failed, 0);
+  complete_receive(completion_of(receives_.take().id, CompletionStatus::local_length_error), 0);
 }
 
 void Responder::flush_receive() {
-  fabric::WorkCompletion flushed;
-  flushed.id = receives_.take().id;
-  flushed.status = CompletionStatus::flushed;
-  complete_receive(flushed, shown_by(flushed.status));
+  const CompletionStatus status = CompletionStatus::flushed;
+  complete_receive(completion_of(receives_.take().id, status), shown_by(status));
 }
 
 void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before) {
-  completion.opcode = Opcode::receive;
   completion.queue_pair_number = connection_.number();
   receive_completions_.push({.completion = completion,
                              .queue_pair = &queue_pair_,

@@ -32,6 +32,10 @@ class Responder {
   // Copies the message of a SEND into the buffer of the oldest receive request, and completes the
   // receive request. The buffer must be long enough.
   void deliver(const Connection& sender, const Request& request);
+  // Removes the oldest receive request for a WRITE with immediate, and returns its id.
+  std::uint64_t take_receive_request() { return receives_.take().id; }
+  // Completes the receive request that a WRITE with immediate consumed, whose data is in memory.
+  void complete_write(const Connection& sender, const Request& request);
   // Fails the oldest receive request, because the message is too long for its buffer.
   void fail_receive();
   // Completes the oldest receive request as flushed.

@@ -17,6 +17,7 @@ Request& SendQueue::append(const fabric::WorkRequest& work) {
   request.tries = 0;
   request.surviving_bytes = ~std::uint64_t{0};
   request.payload.clear();
+  request.consumed_receive_id.reset();
   ++posted_;
   ++taken_places_;
   return request;

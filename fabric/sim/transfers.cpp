@@ -15,7 +15,7 @@ void Transfers::progress(Request& request) {
   World& world = connection_.world();
   const Placement& placement = request.placement;
   bool moves_words = placement.has_unplaced();
-  if (!placement.all_arrived() && (!moves_words || world.choose(ChoiceKind::packet, 2) == 0)) {
+  if (may_take_packet(request) && (!moves_words || world.choose(ChoiceKind::packet, 2) == 0)) {
     next_packet(request);
     // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory.
     moves_words =
@@ -41,6 +41,13 @@ bool Transfers::start(Request& request) {
   return true;
 }
 
+// A packet that finds no receive request does not hold up the words that have arrived.
+bool Transfers::may_take_packet(const Request& request) const {
+  if (!request.expects_packet()) return false;
+  return !request.awaits_receive_request() || !request.placement.has_unplaced() ||
+         connection_.responder().has_receive_request();
+}
+
 void Transfers::next_packet(Request& request) {
   World& world = connection_.world();
   Placement& placement = request.placement;
@@ -63,10 +70,26 @@ void Transfers::next_packet(Request& request) {
     failure_.drop(request);
     return;
   }
+  if (request.awaits_receive_request() && !admits_last_packet(request)) return;
+  if (placement.all_arrived()) return;  // an immediate number without data
   placement.next_packet_arrives();
   if (request.work.length_bytes > world.options.mtu_bytes) {
     connection_.trace(EventKind::packet_arrives, request, placement.arrived_bytes(), 0, {});
   }
+}
+
+// The last packet of a WRITE with immediate consumes a receive request. If there is none, its data
+// may arrive all the same.
+bool Transfers::admits_last_packet(Request& request) {
+  Responder& responder = connection_.responder();
+  if (responder.has_receive_request()) {
+    request.consumed_receive_id = responder.take_receive_request();
+    return true;
+  }
+  const bool has_data = !request.placement.all_arrived();
+  if (has_data && connection_.world().choose(ChoiceKind::packet, 2) == 0) return true;
+  failure_.find_no_receive_request(request);
+  return false;
 }
 
 void Transfers::move_words(Request& request) {
@@ -111,15 +134,19 @@ void Transfers::write_words(const Request& request, const Placement::Range& rang
 
 // A WRITE is answered when all its packets have arrived, a READ when all its words have been read.
 void Transfers::settle(Request& request) {
-  if (!request.has_started() || request.is_done()) return;
-  const Placement& placement = request.placement;
-  if (placement.finished()) {
-    request.state = RequestState::done;
-    // From now on, the responder's processor sees the earlier WRITEs.
-    if (request.is_read()) connection_.show_writes_before(request.place);
-  } else if (request.is_write() && placement.all_arrived()) {
+  if (!request.has_started() || request.is_done() || request.expects_packet()) return;
+  if (request.placement.finished()) {
+    finish(request);
+  } else if (request.is_write()) {
     request.state = RequestState::landing;
   }
+}
+
+void Transfers::finish(Request& request) {
+  request.state = RequestState::done;
+  // From now on, the responder's processor sees the earlier WRITEs.
+  if (request.is_read()) connection_.show_writes_before(request.place);
+  if (request.consumed_receive_id) connection_.responder().complete_write(connection_, request);
 }
 
 void Transfers::land(Request& request) {

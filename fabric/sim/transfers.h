@@ -21,10 +21,13 @@ class Transfers {
  private:
   bool start(Request& request);
   void next_packet(Request& request);
+  bool may_take_packet(const Request& request) const;
+  bool admits_last_packet(Request& request);
   void move_words(Request& request);
   void read_words(const Request& request, const Placement::Range& range, std::byte* remote);
   void write_words(const Request& request, const Placement::Range& range, std::byte* remote);
   void settle(Request& request);
+  void finish(Request& request);
 
   const Connection& connection_;
   const SendQueue& queue_;

@@ -1,5 +1,7 @@
 #include "fabric/verbs/completion_queue.h"
 
+#include <arpa/inet.h>
+
 #include <array>
 
 #include "fabric/realtime/clock.h"
@@ -25,12 +27,19 @@ fabric::CompletionStatus to_status(ibv_wc_status status, fabric::Opcode opcode) 
       if (opcode == fabric::Opcode::receive) return fabric::CompletionStatus::local_length_error;
       break;
     case IBV_WC_REM_OP_ERR:
-      if (opcode == fabric::Opcode::send)
-        return fabric::CompletionStatus::remote_invalid_request_error;
+      if (fabric::is_send(opcode)) return fabric::CompletionStatus::remote_invalid_request_error;
       break;
     default: break;
   }
   return fabric::CompletionStatus::device_error;
+}
+
+// What filled the receive request.
+void describe_arrival(const ibv_wc& entry, fabric::WorkCompletion& completion) {
+  if (entry.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    completion.opcode = fabric::Opcode::receive_of_write;
+  }
+  if ((entry.wc_flags & IBV_WC_WITH_IMM) != 0) completion.immediate = ntohl(entry.imm_data);
 }
 
 }  // namespace
@@ -132,6 +141,9 @@ void CompletionQueueState::take(const ibv_wc& entry) {
                            request.opcode == fabric::Opcode::receive;
   if (is_datagram && status == fabric::CompletionStatus::success) {
     completion.source = queue_pair.source(entry, request);
+  }
+  if (request.opcode == fabric::Opcode::receive && status == fabric::CompletionStatus::success) {
+    describe_arrival(entry, completion);
   }
   taken_.push_back(
       {.completion = completion, .queue_pair = &queue_pair, .sequence = request.sequence});

@@ -1,5 +1,7 @@
 // Posting: a chain of the contract becomes a list of libibverbs. The rules are those of
 // fabric/posting_rules.h.
+#include <arpa/inet.h>
+
 #include <bit>
 
 #include "fabric/verbs/queue_pair.h"
@@ -23,8 +25,11 @@ ibv_wr_opcode to_code(fabric::Opcode opcode) {
     case fabric::Opcode::write: return IBV_WR_RDMA_WRITE;
     case fabric::Opcode::compare_and_swap: return IBV_WR_ATOMIC_CMP_AND_SWP;
     case fabric::Opcode::fetch_and_add: return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case fabric::Opcode::send_with_immediate: return IBV_WR_SEND_WITH_IMM;
+    case fabric::Opcode::write_with_immediate: return IBV_WR_RDMA_WRITE_WITH_IMM;
     case fabric::Opcode::send:
-    case fabric::Opcode::receive: break;
+    case fabric::Opcode::receive:
+    case fabric::Opcode::receive_of_write: break;
   }
   return IBV_WR_SEND;
 }
@@ -42,7 +47,7 @@ RequestReference QueuePair::reference(std::uint64_t id) const {
 
 // Requests complete in the order of posting, so all earlier requests are complete as well.
 void QueuePair::release(fabric::Opcode opcode, std::uint64_t sequence) {
-  Queue& queue = opcode == fabric::Opcode::receive ? receives_ : sends_;
+  Queue& queue = fabric::is_receive(opcode) ? receives_ : sends_;
   FALAFEL_ASSERT(queue.contains(sequence),
                  "queue pair {}: request {} is released; {} to {} are posted", number_, sequence,
                  queue.released, queue.posted);
@@ -134,6 +139,7 @@ void QueuePair::translate(const fabric::WorkRequest& request, ibv_send_wr& out, 
   out.sg_list = &buffer;
   out.num_sge = request.length_bytes == 0 ? 0 : 1;
   out.opcode = to_code(request.opcode);
+  out.imm_data = htonl(request.immediate);
   if (request.signalled) out.send_flags |= IBV_SEND_SIGNALED;
   if (request.fenced) out.send_flags |= IBV_SEND_FENCE;
   if (request.inlined && request.length_bytes > 0) {

@@ -117,16 +117,23 @@ struct DatagramLink : Link {
   Memory memory;
 };
 
-// Answers each datagram with its first word, doubled, until none has arrived for a long time.
+constexpr std::uint32_t answer_mark = 0x0123'4567;
+
+// Answers each datagram with its first word, doubled, and an immediate number, until none has
+// arrived for a long time.
 void echo(Peer& server, DatagramLink& link) {
   while (link.receive_completions->wait(server.host.now_ns() + 100 * millisecond_ns)) {
     const WorkCompletion completion = link.next_received();
     EXPECT_EQ(completion.status, CompletionStatus::success);
     EXPECT_EQ(completion.length_bytes, datagram_header_bytes + 24U);
+    EXPECT_EQ(completion.immediate, std::nullopt);
     const std::uint64_t word = link.memory.block->load(buffer_bytes + datagram_header_bytes);
     link.post_buffer();
     link.memory.block->store(0, 2 * word);
-    EXPECT_EQ(link.execute(link.send_to(completion.source, 24)).status, CompletionStatus::success);
+    WorkRequest answer = link.send_to(completion.source, 24);
+    answer.opcode = Opcode::send_with_immediate;
+    answer.immediate = answer_mark;
+    EXPECT_EQ(link.execute(answer).status, CompletionStatus::success);
   }
 }
 
@@ -139,6 +146,7 @@ std::uint64_t ask(Peer& client, DatagramLink& link, DatagramAddress server, std:
     const WorkCompletion completion = link.next_received();
     EXPECT_EQ(completion.status, CompletionStatus::success);
     EXPECT_EQ(completion.source, server);
+    EXPECT_EQ(completion.immediate, answer_mark);
     return link.memory.block->load(buffer_bytes + datagram_header_bytes);
   }
   return 0;
@@ -188,8 +196,8 @@ TEST_P(TransportsTest, DatagramsAreSentOnly) {
     request.fenced = true;
     EXPECT_EQ(error_of_posting(link, request), ErrorCode::invalid_argument);
     request.fenced = false;
-    for (const Opcode opcode :
-         {Opcode::read, Opcode::write, Opcode::fetch_and_add, Opcode::compare_and_swap}) {
+    for (const Opcode opcode : {Opcode::read, Opcode::write, Opcode::write_with_immediate,
+                                Opcode::fetch_and_add, Opcode::compare_and_swap}) {
       request.opcode = opcode;
       EXPECT_EQ(error_of_posting(link, request), ErrorCode::unsupported);
     }

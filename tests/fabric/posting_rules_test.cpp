@@ -42,13 +42,15 @@ constexpr auto ud = Transport::unreliable_datagram;
 
 TEST(PostingRules, TransportsDifferInTheirOpcodes) {
   const auto of = [](Opcode opcode) { return WorkRequest{.opcode = opcode, .length_bytes = 8}; };
-  for (const Opcode opcode : {Opcode::read, Opcode::write, Opcode::compare_and_swap,
-                              Opcode::fetch_and_add, Opcode::send}) {
-    const bool sends_data = opcode == Opcode::write || opcode == Opcode::send;
+  for (const Opcode opcode :
+       {Opcode::read, Opcode::write, Opcode::compare_and_swap, Opcode::fetch_and_add, Opcode::send,
+        Opcode::send_with_immediate, Opcode::write_with_immediate}) {
+    const bool sends_data = is_write(opcode) || is_send(opcode);
     EXPECT_EQ(refusal(rc, of(opcode)), std::nullopt) << to_string(opcode);
     EXPECT_EQ(!refusal(uc, of(opcode)), sends_data) << to_string(opcode);
-    EXPECT_EQ(!refusal(ud, of(opcode)), opcode == Opcode::send) << to_string(opcode);
+    EXPECT_EQ(!refusal(ud, of(opcode)), is_send(opcode)) << to_string(opcode);
     EXPECT_EQ(refusal(rc, of(Opcode::receive)), ErrorCode::invalid_argument);
+    EXPECT_EQ(refusal(rc, of(Opcode::receive_of_write)), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(refusal(uc, of(Opcode::read)), ErrorCode::unsupported);
   EXPECT_EQ(refusal(ud, of(Opcode::write)), ErrorCode::unsupported);

@@ -160,6 +160,13 @@ inline fabric::WorkRequest inlined(fabric::WorkRequest request) {
   request.inlined = true;
   return request;
 }
+// Turns a WRITE or a SEND into one with immediate.
+inline fabric::WorkRequest with_immediate(fabric::WorkRequest request, std::uint32_t immediate) {
+  request.opcode = request.opcode == fabric::Opcode::send ? fabric::Opcode::send_with_immediate
+                                                          : fabric::Opcode::write_with_immediate;
+  request.immediate = immediate;
+  return request;
+}
 inline fabric::WorkRequest unsignalled(fabric::WorkRequest request) {
   request.signalled = false;
   return request;

@@ -71,6 +71,42 @@ TEST(Litmus, Rule10_receive_completion_shows_earlier_writes) {
   verify(litmus);
 }
 
+// The processor then sees all of the WRITE that carried the number, and the WRITE before it.
+TEST(Litmus, Rule10_immediate_shows_its_own_write) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        const auto received = server.await_message();
+        server.trial().seen[0] = received->immediate.value_or(0);
+        server.trial().seen[1] = server.load(x);
+        server.trial().seen[2] = server.load(x + 1);
+        server.trial().seen[3] = server.load(y);
+      },
+      [](Party& client) {
+        client.post({client.write(y, {1}), with_immediate(client.write(x, {1, 1}), 5)});
+      });
+  litmus.stage.prepare_server = [](Party& server) { server.post_receive(z); };
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 4); };
+  litmus.allowed = {{0x5111, "both WRITEs"}};
+  litmus.forbidden = "a number is received, and its WRITE or an earlier one not seen";
+  verify(litmus);
+}
+
+// The completion at the requester says less: the processor may not see the data.
+TEST(Litmus, Rule10_completion_of_a_write_with_immediate_does_not_reach_the_processor) {
+  Litmus litmus = late_visibility(look_after_the_second_client, [](Party& client) {
+    client.post({with_immediate(client.write(x, {1}), 5)});
+    client.finish();
+    client.trial().seen[0] = 1;
+  });
+  litmus.stage.prepare_server = [](Party& server) { server.post_receive(z); };
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[2], trial.seen[1]); };
+  litmus.allowed = {{0x00, "before the WRITE"},
+                    {0x01, "seen, not completed yet"},
+                    {0x10, "completed, not seen"},
+                    {0x11, "seen and completed"}};
+  verify(litmus);
+}
+
 TEST(Litmus, Rule10_later_read_shows_earlier_writes) {
   Litmus litmus = late_visibility(look_after_the_second_client, [](Party& client) {
     client.post({client.write(x, {1}), client.read(y)});

@@ -321,4 +321,66 @@ TEST(Litmus, Rule23_limited_retries_fail) {
   verify(litmus);
 }
 
+namespace {
+
+// A WRITE with immediate and then a WRITE. The outcome: the data, the statuses, and whether the
+// number arrived.
+Litmus immediate_needs_receive(std::uint32_t retry_count, Program server) {
+  Litmus litmus;
+  litmus.stage.queue_pair.receiver_not_ready_retry_count = retry_count;
+  litmus.server = std::move(server);
+  litmus.clients = {[](Party& client) {
+    const auto first = with_immediate(client.write(x, {1}), 5);
+    const auto second = client.write(y, {1});
+    client.post({first, second});
+    client.finish();
+    client.trial().seen[1] = static_cast<std::uint64_t>(client.status(first));
+    client.trial().seen[2] = static_cast<std::uint64_t>(client.status(second));
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.seen[0], trial.seen[1], trial.seen[2], trial.final_word(x),
+                  trial.final_word(y));
+  };
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule23_immediate_waits_endlessly) {
+  Litmus litmus = immediate_needs_receive(7, [](Party& server) {
+    constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
+    if (server.host().random(2) == 0) server.host().sleep_until(one_hour_ns);
+    server.post_receive(z);
+    server.trial().seen[0] = server.await_message()->immediate.value_or(0);
+  });
+  litmus.allowed = {{0x50'011, "everything succeeds, however late the receive request"}};
+  litmus.forbidden = "a WRITE with immediate that fails for want of a receive request";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule23_immediate_fails_after_limited_retries) {
+  Litmus litmus = immediate_needs_receive(1, [](Party& server) {
+    server.yield_at_random(most_yields);
+    server.post_receive(z);
+    const auto received = server.await_message(1'000'000'000);
+    if (received) server.trial().seen[0] = received->immediate.value_or(0);
+  });
+  litmus.allowed = {{0x50'011, "the receive request came in time"},
+                    {0x05'600, "not ready; the data did not land"},
+                    {0x05'610, "not ready; the data landed all the same"}};
+  litmus.forbidden = "a number without its data, or a WRITE that passes the failed one";
+  verify(litmus);
+}
+
+// The data may be there before the receive request is.
+TEST(Litmus, Rule23_data_may_land_before_the_receive_request) {
+  Litmus litmus = immediate_needs_receive(7, [](Party& server) {
+    server.yield_at_random(most_yields);
+    server.trial().seen[0] = server.load(x);
+    server.post_receive(z);
+  });
+  litmus.allowed = {{0x00'011, "not landed yet"}, {0x10'011, "landed"}};
+  verify(litmus);
+}
+
 }  // namespace falafel::litmus

@@ -83,6 +83,27 @@ TEST(Litmus, Rule24_loss_leaves_a_torn_write_that_succeeded) {
   verify(litmus);
 }
 
+TEST(Litmus, Rule24_immediate_arrives_only_with_all_data) {
+  Litmus litmus = on(Transport::unreliable_connection, 4);
+  litmus.stage.memory_words = 3 * packet_words;
+  litmus.stage.prepare_server = [](Party& server) { server.post_receive(0, 0); };
+  litmus.server = [](Party& server) {
+    const auto message = server.await_message(server.host().now_ns() + 1'000'000'000);
+    server.trial().seen[0] = message.has_value();
+    if (message) server.trial().seen[1] = message->immediate.value_or(0);
+  };
+  litmus.clients = {
+      [](Party& client) { client.post({with_immediate(client.fill(x, 1, 2 * packet_words), 5)}); }};
+  litmus.outcome = [](Trial& trial) {
+    return digits(trial.seen[0], trial.seen[1], landed_packets(trial, 2));
+  };
+  litmus.allowed = {{0x000, "nothing landed"},
+                    {0x001, "one packet landed"},
+                    {0x152, "the number and both packets"}};
+  litmus.forbidden = "a number without all of its data";
+  verify(litmus);
+}
+
 TEST(Litmus, Rule24_what_arrives_is_in_order) {
   Litmus litmus = on(Transport::unreliable_connection, 4);
   litmus.server = [](Party& server) {
