@@ -51,8 +51,11 @@ class PendingOperation {
   // Call before the operation reads; discards what an earlier attempt read.
   void begin();
   void restart();
-  // The operation has been restarting for ClientOptions::server_timeout_ns and must give up.
-  bool is_overdue() const { return session_->host().now_ns() >= deadline_ns_; }
+  // The operation has been restarting for ClientOptions::server_timeout_ns and must give up. Most
+  // operations never restart and have no deadline; they do not pay for reading the clock.
+  bool is_overdue() const {
+    return deadline_ns_ != fabric::never_ns && session_->host().now_ns() >= deadline_ns_;
+  }
   // The operation discards everything it read and may wait for the server until the next begin().
   void forget();
 
