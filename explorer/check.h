@@ -14,6 +14,7 @@
 #include <string>
 
 #include "explorer/check/environment.h"
+#include "explorer/check/history.h"
 #include "explorer/check/options.h"
 #include "explorer/check/program.h"
 #include "explorer/check/remote_memory.h"
@@ -33,6 +34,11 @@ Result random(const Options& options, Body body,
 // The same for any program, with its environment as a value.
 Result run_campaign(const WorldProgram& program, const Options& options,
                     const Environment& environment);
+
+// The name of the program: that of the options, or of the calling function.
+std::string name_of(const Options& options, const std::source_location& caller);
+// Of this process. Throws as read_environment does.
+Environment own_environment();
 
 // A body as a program for explorer::main.
 std::unique_ptr<WorldProgram> program(std::string name, Body body, Network network = {});

@@ -25,7 +25,7 @@ constexpr std::string_view sometimes_property = "sometimes";
 // The last two components of a function's name without its arguments: compilers write the others in
 // different ways. "virtual void (anonymous namespace)::Queue_Loses_Test::TestBody()", which is what
 // GoogleTest's macros declare, becomes "Queue_Loses".
-std::string name_of(const std::source_location& caller) {
+std::string short_name_of(const std::source_location& caller) {
   constexpr std::string_view separator = "::";
   constexpr std::string_view test_body = "::TestBody";
   constexpr std::string_view test_suffix = "_Test";
@@ -309,12 +309,17 @@ Result run_campaign(const WorldProgram& program, const Options& options,
   return run_schedules(program, changed, is_whole_campaign);
 }
 
+std::string name_of(const Options& options, const std::source_location& caller) {
+  return options.name.empty() ? short_name_of(caller) : options.name;
+}
+
+Environment own_environment() {
+  return read_environment([](const char* variable) { return std::getenv(variable); });
+}
+
 Result random(const Options& options, Body body, const std::source_location& caller) {
-  const Environment environment =
-      read_environment([](const char* variable) { return std::getenv(variable); });
-  const WorldProgram program(options.name.empty() ? name_of(caller) : options.name, options.network,
-                             std::move(body));
-  return run_campaign(program, options, environment);
+  const WorldProgram program(name_of(options, caller), options.network, std::move(body));
+  return run_campaign(program, options, own_environment());
 }
 
 std::unique_ptr<WorldProgram> program(std::string name, Body body, Network network) {

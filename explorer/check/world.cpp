@@ -115,6 +115,10 @@ void World::host(const sim::HostOptions& options, bool daemon, HostBody body) {
   hosts_.push_back({.options = options, .daemon = daemon, .body = std::move(body)});
 }
 
+std::string World::name_of_client(std::uint32_t client) const {
+  return fmt::format("{} {}", clients_ == 0 && peers_ > 0 ? "peer" : "client", client);
+}
+
 std::uint64_t World::choose(std::uint64_t bound) {
   require_not_run("choose");
   if (bound == 0) throw std::invalid_argument("World::choose needs a bound of at least 1, not 0");

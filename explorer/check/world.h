@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "checkers/judgement.h"
+#include "checkers/specification.h"
 #include "explorer/check/conditions.h"
 #include "explorer/check/names.h"
 #include "explorer/check/scenario.h"
@@ -64,6 +65,9 @@ class Condition {
 // the run is over. Zero if the block is null (its host has not started).
 std::uint64_t word(const fabric::MemoryBlock* block, std::uint64_t offset);
 std::uint64_t word(const std::shared_ptr<fabric::MemoryBlock>& block, std::uint64_t offset);
+
+template <checkers::Specification S>
+class History;
 
 class World {
  public:
@@ -110,6 +114,11 @@ class World {
   // find a failing schedule. Ask before run(), so that all names are known.
   bool safeguard(std::string_view name);
 
+  // Before run(): a history that is judged at the end of the run (history.h). Names distinguish the
+  // histories of several objects; the property is "linearizability" or "linearizability.NAME".
+  template <checkers::Specification S>
+  History<S>& history(std::string name = {});
+
   // Before run(): the campaign fails if none of its runs reaches the condition.
   Condition& sometimes(std::string_view name);
 
@@ -146,6 +155,8 @@ class World {
 
   // A number that grows with every call, to order events of one run.
   std::uint64_t next_time() { return ++time_; }
+  // "client 2", or "peer 2" if there are no clients.
+  std::string name_of_client(std::uint32_t client) const;
   explorer::RunListener* listener() const { return environment_.listener; }
   // Called when the run has ended, to judge what happened.
   void at_end(std::function<void(explorer::Run&)> judge);

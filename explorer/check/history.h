@@ -1,0 +1,94 @@
+// What the clients of a world called and were answered. At the end of the run, the history is
+// judged: there must be an order of all operations that respects real time and gives every answer
+// (checkers/specification.h). Operations that never return may take effect or not.
+//
+//   auto& history = world.history<Queue>();
+//   ... history.call(client, Push{7}, [&] { return queue.push(7); });
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "checkers/specification.h"
+#include "checkers/specification_history.h"
+#include "checkers/specification_linearizability.h"
+#include "explorer/check/world.h"
+
+namespace falafel::check {
+
+inline constexpr std::string_view linearizability_property = "linearizability";
+
+template <checkers::Specification S>
+class History {
+ public:
+  using Operation = typename S::Operation;
+  using Answer = typename S::Result;
+
+  explicit History(World& world) : world_(world) {}
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
+
+  // Records the operation and what `function` returns, and returns it. The function returns
+  //   an answer,
+  //   an optional answer: empty if the outcome is unknown, or
+  //   nothing, if there is only one answer (Answer{}).
+  // If it throws, because its connection is lost or its host crashes, the outcome is unknown.
+  template <typename Function>
+  auto call(std::uint32_t client, Operation operation, Function&& function) {
+    const std::uint64_t time = world_.next_time();
+    const std::size_t number = calls_.call(time, client, operation);
+    if (world_.listener() != nullptr) {
+      world_.listener()->on_call(world_.name_of_client(client), time,
+                                 S::describe(operation, nullptr));
+    }
+    if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
+      std::forward<Function>(function)();
+      complete(client, number, time, Answer{});
+    } else {
+      auto answer = std::forward<Function>(function)();
+      if constexpr (std::is_convertible_v<decltype(answer), Answer>) {
+        complete(client, number, time, answer);
+      } else if (answer) {
+        complete(client, number, time, *answer);
+      }
+      return answer;
+    }
+  }
+
+  const checkers::SpecificationHistory<S>& calls() const { return calls_; }
+
+ private:
+  void complete(std::uint32_t client, std::size_t number, std::uint64_t call_time, Answer answer) {
+    if (world_.listener() != nullptr) {
+      world_.listener()->on_return(
+          world_.name_of_client(client), call_time,
+          "returns: " + S::describe(calls_.calls()[number].operation, &answer));
+    }
+    calls_.complete(world_.next_time(), number, std::move(answer));
+  }
+
+  World& world_;
+  checkers::SpecificationHistory<S> calls_;
+};
+
+template <checkers::Specification S>
+History<S>& World::history(std::string name) {
+  const auto history = std::make_shared<History<S>>(*this);
+  std::string property(linearizability_property);
+  if (!name.empty()) property += "." + name;
+  at_end([history, property = std::move(property)](explorer::Run& run) {
+    checkers::Judgement judgement = checkers::check_linearizability(history->calls());
+    judgement.property = property;
+    if (judgement.verdict == checkers::Verdict::violated) {
+      run.violations.push_back(std::move(judgement));
+    } else if (judgement.verdict == checkers::Verdict::unknown) {
+      run.unknown.push_back(std::move(judgement));
+    }
+  });
+  return *history;
+}
+
+}  // namespace falafel::check
