@@ -357,6 +357,11 @@ class Host {
   virtual std::uint64_t now_ns() = 0;                       // monotonic
   virtual void sleep_until(std::uint64_t deadline_ns) = 0;  // waits
   virtual void yield() = 0;                                 // waits only to let others run
+  // For private structures that fibers share as threads would: the processor may be taken away
+  // here, so that others run. It may suspend the fiber, but waits for nothing; the simulator
+  // decides by a choice, and backends in real time continue. Without such points, a fiber is alone
+  // between two waits, and nobody ever contends for a lock in private memory.
+  virtual void preemption_point() = 0;
   // Uniform in [0, bound). 0: all 64 bits, which may be assumed to be unique.
   virtual std::uint64_t random(std::uint64_t bound) = 0;
 

@@ -20,14 +20,16 @@ bool strikes_at_steps(FaultKind kind) {
 
 bool can_strike(FaultKind kind, const Host& host) {
   if (!host.alive()) return false;
+  const bool is_client = host.role() != Role::server;
+  const bool is_server = host.role() != Role::client;
   switch (kind) {
-    case FaultKind::client_crash: return host.role() == Role::client;
-    case FaultKind::client_pause: return host.role() == Role::client && !host.paused();
-    case FaultKind::server_stall: return host.role() == Role::server && !host.paused();
-    case FaultKind::server_restart: return host.role() == Role::server;
-    case FaultKind::client_stop: return host.role() == Role::client && !host.stopped();
-    case FaultKind::server_stop: return host.role() == Role::server && !host.stopped();
-    case FaultKind::slow_landing: return host.role() == Role::client && !host.holds_landing();
+    case FaultKind::client_crash: return is_client;
+    case FaultKind::client_pause: return is_client && !host.paused();
+    case FaultKind::server_stall: return is_server && !host.paused();
+    case FaultKind::server_restart: return is_server;
+    case FaultKind::client_stop: return is_client && !host.stopped();
+    case FaultKind::server_stop: return is_server && !host.stopped();
+    case FaultKind::slow_landing: return is_client && !host.holds_landing();
     default: return false;
   }
 }

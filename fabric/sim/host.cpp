@@ -12,6 +12,9 @@ using fabric::Result;
 
 namespace {
 
+// A fiber is preempted at about one point in so many.
+constexpr std::uint64_t preemption_point_rate = 4;
+
 // Larger blocks fail with out_of_memory.
 constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 36U;
 
@@ -108,6 +111,10 @@ void Host::sleep_until(std::uint64_t deadline_ns) {
 }
 
 void Host::yield() { world_.current_fiber().yield(); }
+
+void Host::preemption_point() {
+  if (world_.chance(ChoiceKind::preemption, preemption_point_rate)) yield();
+}
 
 std::uint64_t Host::random(std::uint64_t bound) {
   return world_.choose(ChoiceKind::program, bound);

@@ -39,6 +39,7 @@ class Host final : public fabric::Host {
   std::uint64_t now_ns() override { return world_.trace.time_ns(); }
   void sleep_until(std::uint64_t deadline_ns) override;
   void yield() override;
+  void preemption_point() override;
   std::uint64_t random(std::uint64_t bound) override;
   void count(const fabric::Probe& probe) override;
 

@@ -72,7 +72,8 @@ struct RunResult {
   std::string explanation;  // unless completed: the state of hosts, fibers, queue pairs
 };
 
-enum class Role : std::uint8_t { client, server };
+// A node is a client and a server: faults of either strike it.
+enum class Role : std::uint8_t { client, server, node };
 
 struct HostOptions {
   std::string name;

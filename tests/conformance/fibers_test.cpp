@@ -228,6 +228,18 @@ TEST_P(FibersTest, DaemonsLiveAsLongAsOtherFibers) {
   });
 }
 
+TEST_P(FibersTest, APreemptionPointEndsByItself) {
+  run_alone([](Host& host) {
+    int others = 0;
+    const FiberId other = spawn(host, [&] {
+      for (; others < 10; ++others) host.preemption_point();
+    });
+    for (int i = 0; i < 10; ++i) host.preemption_point();
+    host.join(other);
+    EXPECT_EQ(others, 10);
+  });
+}
+
 // -------------------------------------------------------------------------------------------------
 // Time
 

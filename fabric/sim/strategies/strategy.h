@@ -25,7 +25,7 @@ enum class ChoiceKind : std::uint8_t {
   fault_duration,    // how long it lasts
   loss,              // whether a packet is lost
   reordering,        // whether a datagram is overtaken
-  preemption,        // whether others move before an access of the processor
+  preemption,        // whether others move before an access of the processor, or at a point
   program,           // fabric::Host::random
   registration,      // whether registering memory fails
   visibility,        // whether the processor sees words of a WRITE late, and which

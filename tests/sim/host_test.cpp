@@ -1,0 +1,80 @@
+// Hosts of the simulator: preemption points of their fibers, and which faults strike which role.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+
+#include "fabric/sim/simulation.h"
+#include "fabric/sim/strategies/random_strategy.h"
+#include "tests/sim/workload.h"
+
+namespace falafel::sim {
+namespace {
+
+constexpr std::uint64_t preemption_seeds = 200;
+
+// Two fibers increment a private counter that nothing protects; returns its final value.
+std::uint64_t count_with_two_fibers(std::uint64_t seed, bool with_preemption) {
+  fabric::FiberStackPool stacks;
+  RandomStrategy strategy(seed);
+  Simulation simulation({}, strategy, stacks);
+  std::uint64_t counter = 0;
+  simulation.add_host({.name = "host"}, [&](fabric::Host& host) {
+    for (int fiber = 0; fiber < 2; ++fiber) {
+      host.spawn({}, [&] {
+        const std::uint64_t found = counter;
+        if (with_preemption) host.preemption_point();
+        counter = found + 1;
+      });
+    }
+  });
+  EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+  return counter;
+}
+
+TEST(PreemptionPoint, LetsOthersRunInSomeSchedules) {
+  std::set<std::uint64_t> counters;
+  for (std::uint64_t seed = 0; seed < preemption_seeds; ++seed) {
+    counters.insert(count_with_two_fibers(seed, true));
+    EXPECT_EQ(count_with_two_fibers(seed, false), 2U) << "a fiber is alone between two waits";
+  }
+  EXPECT_EQ(counters, (std::set<std::uint64_t>{1, 2}));
+}
+
+// Runs one host of this role until the faults are over; returns how often the kind struck.
+std::uint64_t strikes(Role role, FaultKind kind) {
+  fabric::FiberStackPool stacks;
+  std::uint64_t count = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SimulationOptions options{.step_limit = 10'000, .last_fault_step = 200};
+    options.set_fault_rate(kind, 20);
+    options.longest_stall_ns = 10'000;
+    RandomStrategy strategy(seed);
+    Simulation simulation(options, strategy, stacks);
+    simulation.add_host({.name = "host", .role = role}, [&](fabric::Host& host) {
+      while (simulation.steps() < 300) host.yield();
+    });
+    const RunResult result = simulation.run();
+    EXPECT_EQ(result.outcome, Outcome::completed) << result.explanation;
+    count += result.faults[static_cast<std::size_t>(kind)];
+  }
+  return count;
+}
+
+TEST(Roles, DecideWhichFaultsStrikeAHost) {
+  for (const FaultKind kind : {FaultKind::client_crash, FaultKind::client_pause,
+                               FaultKind::client_stop, FaultKind::slow_landing}) {
+    EXPECT_GT(strikes(Role::client, kind), 0U) << to_string(kind);
+    EXPECT_EQ(strikes(Role::server, kind), 0U) << to_string(kind);
+    EXPECT_GT(strikes(Role::node, kind), 0U) << to_string(kind);
+  }
+  for (const FaultKind kind :
+       {FaultKind::server_stall, FaultKind::server_restart, FaultKind::server_stop}) {
+    EXPECT_EQ(strikes(Role::client, kind), 0U) << to_string(kind);
+    EXPECT_GT(strikes(Role::server, kind), 0U) << to_string(kind);
+    EXPECT_GT(strikes(Role::node, kind), 0U) << to_string(kind);
+  }
+}
+
+}  // namespace
+}  // namespace falafel::sim
