@@ -76,6 +76,14 @@ struct Access {
 // them before.
 //
 // bytes() is for ranges that no remote party and no work in flight accesses concurrently.
+//
+// wait_until_changed waits until the processor sees another word than `seen` at the offset, and
+// returns it. It returns `seen` only at deadline_ns (or where a cancelled fiber may end), so there
+// are no spurious returns. Changes by peers, by work in flight and by other fibers of the host end
+// the wait, changes through bytes() do not. It may miss a change that is undone before the fiber
+// runs. InfiniBand does not promise that a processor ever sees a WRITE without one of the events
+// above; every backend promises that this wait ends. The new word says nothing about other words of
+// the same WRITE, unless the device places_in_address_order.
 class MemoryBlock {
  public:
   virtual ~MemoryBlock() = default;
@@ -87,6 +95,8 @@ class MemoryBlock {
                                          std::uint64_t desired) = 0;
   virtual void read(std::uint64_t offset, std::span<std::byte> destination) = 0;
   virtual void write(std::uint64_t offset, std::span<const std::byte> source) = 0;
+  virtual std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
+                                           std::uint64_t deadline_ns) = 0;
 };
 
 // A registered range of a memory block with access rights, usable by the queue pairs of its
@@ -244,6 +254,10 @@ struct DeviceAttributes {
   // Whether destruction also drains: after a queue pair and the memory regions of its peer have
   // been destroyed, no data of the peer lands there, even if no flush was polled.
   bool destruction_drains = false;
+  // Whether this device, as the responder, places the words of a WRITE in ascending order of their
+  // addresses, so that the processor sees none before those below it, and samples those of a READ
+  // in that order. Nothing else becomes ordered.
+  bool places_in_address_order = false;
 };
 
 // Where a service listens: the name of a host in the backend's naming, and a service number.

@@ -1,5 +1,7 @@
 #include "fabric/realtime/fiber_scheduler.h"
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -7,6 +9,21 @@
 #include "fabric/realtime/processor.h"
 
 namespace falafel::fabric {
+
+namespace {
+
+// How often to look at the words that fibers wait for while a host has nothing to do: often soon
+// after the wait began, then less and less. A change is noticed late by a sixteenth of the wait at
+// most.
+constexpr std::uint64_t shortest_look_interval_ns = 20'000;
+constexpr std::uint64_t longest_look_interval_ns = 1'000'000;
+constexpr std::uint64_t look_intervals_per_wait = 16;
+
+std::uint64_t load(std::uint64_t& word) {
+  return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+
+}  // namespace
 
 class RealTimeFiber final : public Waiter {
  public:
@@ -55,6 +72,22 @@ void RealTimeFiber::wake() {
   woken = true;
   scheduler.make_ready(*this);
 }
+
+struct FiberScheduler::WordWait {
+  WordWait(FiberScheduler& owner, std::uint64_t& awaited, std::uint64_t old)
+      : scheduler(owner), word(awaited), seen(old), since_ns(monotonic_ns()) {
+    scheduler.word_waits_.push_back(this);
+  }
+  ~WordWait() { std::erase(scheduler.word_waits_, this); }
+  WordWait(const WordWait&) = delete;
+  WordWait& operator=(const WordWait&) = delete;
+
+  FiberScheduler& scheduler;
+  std::uint64_t& word;
+  std::uint64_t seen;
+  std::uint64_t since_ns;
+  WaitList waiters;
+};
 
 // -------------------------------------------------------------------------------------------------
 // The scheduler
@@ -172,6 +205,39 @@ bool FiberScheduler::wait(WaitList* list, std::uint64_t deadline_ns) {
   return fiber.woken;
 }
 
+std::uint64_t FiberScheduler::wait_until_changed(std::uint64_t& word, std::uint64_t seen,
+                                                 std::uint64_t deadline_ns) {
+  std::uint64_t found = load(word);
+  if (found != seen) {
+    waited_for_nothing();
+    return found;
+  }
+  WordWait awaited(*this, word, seen);
+  while (found == seen) {
+    wait(&awaited.waiters, deadline_ns);
+    found = load(word);
+    if (gives_up(deadline_ns)) break;
+  }
+  return found;
+}
+
+void FiberScheduler::look_at_words() {
+  for (WordWait* awaited : word_waits_) {
+    if (load(awaited->word) != awaited->seen) awaited->waiters.wake_all();
+  }
+}
+
+std::uint64_t FiberScheduler::next_look_ns(std::uint64_t now_ns) const {
+  std::uint64_t interval_ns = never_ns - now_ns;
+  for (const WordWait* awaited : word_waits_) {
+    const std::uint64_t waited_ns = now_ns - awaited->since_ns;
+    interval_ns =
+        std::min(interval_ns, std::clamp(waited_ns / look_intervals_per_wait,
+                                         shortest_look_interval_ns, longest_look_interval_ns));
+  }
+  return now_ns + interval_ns;
+}
+
 void FiberScheduler::expire_timers() {
   if (timers_.empty()) return;
   const std::uint64_t now_ns = monotonic_ns();
@@ -210,6 +276,7 @@ void FiberScheduler::finish(RealTimeFiber& fiber) {
 // after the network.
 void FiberScheduler::run_ready() {
   network_.progress();
+  look_at_words();
   expire_timers();
   RealTimeFiber* const last = last_ready_;
   for (bool more = last != nullptr; more;) {
@@ -236,7 +303,7 @@ void FiberScheduler::rest(std::uint64_t& idle_since_ns) {
   if (idle_since_ns == not_idle) idle_since_ns = now_ns;
   if (now_ns - idle_since_ns < spin_ns_) return pause_processor();
   const std::uint64_t timer_ns = timers_.empty() ? never_ns : timers_.begin()->first;
-  network_.idle_until(std::min(timer_ns, network_.next_deadline_ns()));
+  network_.idle_until(std::min({timer_ns, network_.next_deadline_ns(), next_look_ns(now_ns)}));
 }
 
 void FiberScheduler::unwind_all() {

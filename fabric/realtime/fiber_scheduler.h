@@ -58,6 +58,11 @@ class FiberScheduler {
   void may_end_here(bool here);
   // After a wait: whether the call must return without what it waited for.
   bool gives_up(std::uint64_t deadline_ns) const;
+  // Waits until the word differs from `seen`, and returns it; at the deadline, and for a fiber that
+  // may end, `seen`. Whoever changes the word need not say so: the scheduler looks at it in every
+  // round, and again and again while nothing else is left to do.
+  std::uint64_t wait_until_changed(std::uint64_t& word, std::uint64_t seen,
+                                   std::uint64_t deadline_ns);
   // For a call that waits but finds its work done already. It yields once in many such calls, so a
   // fiber whose work is always done cannot starve the others.
   void waited_for_nothing() {
@@ -75,6 +80,8 @@ class FiberScheduler {
 
  private:
   friend class RealTimeFiber;
+  // A fiber's wait for a word. It ends with this object.
+  struct WordWait;
   static constexpr std::uint32_t waits_per_turn = 256;
   static constexpr std::uint64_t not_idle = 0;
   using Timer = std::pair<std::uint64_t, RealTimeFiber*>;
@@ -87,6 +94,8 @@ class FiberScheduler {
   void throw_if_cancelled();
   bool ends_here();
   void expire_timers();
+  void look_at_words();
+  std::uint64_t next_look_ns(std::uint64_t now_ns) const;
   void rest(std::uint64_t& idle_since_ns);
 
   Network& network_;
@@ -100,6 +109,7 @@ class FiberScheduler {
   RealTimeFiber* first_ready_ = nullptr;
   RealTimeFiber* last_ready_ = nullptr;
   std::set<Timer> timers_;
+  std::vector<WordWait*> word_waits_;
   RealTimeFiber* running_ = nullptr;
   std::uint32_t foreground_fibers_ = 0;
   std::uint32_t waits_for_nothing_ = 0;

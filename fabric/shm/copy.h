@@ -1,6 +1,7 @@
 // Copies bytes that others may access at the same time. An aligned word is copied by one access of
 // the processor, everything else byte by byte. All accesses are atomic, so there is no data race.
-// They acquire and release, so whoever sees a word also sees what was written before it.
+// They acquire and release, so whoever sees a word also sees what was written before it: words are
+// placed and sampled in address order.
 #pragma once
 
 #include <atomic>

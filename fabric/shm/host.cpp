@@ -29,7 +29,8 @@ Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t 
                  .max_outstanding_reads_and_atomics = 128,
                  .supports_unreliable_connection = false,
                  .supports_unreliable_datagram = false,
-                 .destruction_drains = false};  // nobody can stop a copy that a peer is making
+                 .destruction_drains = false,       // nobody can stop a copy that a peer is making
+                 .places_in_address_order = true};  // copy.h
   for (std::size_t count = 0; count < device_count; ++count) {
     devices_.push_back(std::make_unique<Device>(*this));
   }

@@ -124,6 +124,12 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
               WholeWords::of_destination);
 }
 
+std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_t seen,
+                                              std::uint64_t deadline_ns) {
+  return scheduler_.wait_until_changed(*reinterpret_cast<std::uint64_t*>(word(offset)), seen,
+                                       deadline_ns);
+}
+
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {

@@ -25,6 +25,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
                                  std::uint64_t desired) override;
   void read(std::uint64_t offset, std::span<std::byte> destination) override;
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
+  std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
+                                   std::uint64_t deadline_ns) override;
 
   const ProcessState& process() const { return *process_; }
   std::uint64_t arena_offset() const { return arena_offset_; }

@@ -26,6 +26,8 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.supports_unreliable_connection = true;
   attributes_.supports_unreliable_datagram = true;
   attributes_.destruction_drains = host.options().destruction_drains;
+  // Late words become visible in any order.
+  attributes_.places_in_address_order = options.address_order && !options.late_visibility;
 }
 
 void Device::release(const std::byte* word) {

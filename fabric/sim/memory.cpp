@@ -62,6 +62,7 @@ void store_word(std::byte* address, std::uint64_t value) {
 void put_bytes(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes) {
   if (!world.late_words.empty()) world.late_words.forget(to, length_bytes);
   std::memcpy(to, from, length_bytes);
+  world.word_waits.wake(to, length_bytes);
 }
 
 void put_word(World& world, std::byte* to, std::uint64_t word) {
@@ -126,6 +127,7 @@ void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
   host_.note_processor_store(address, word_bytes);
   show_newest(offset, word_bytes);
   store_word(address, value);
+  world_.word_waits.wake(address, word_bytes);
 }
 
 std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
@@ -142,6 +144,7 @@ std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t 
                          .replaced_word = found});
     host_.note_processor_store(address, word_bytes);
     store_word(address, desired);
+    world_.word_waits.wake(address, word_bytes);
   } else {
     world_.trace.show(
         {.kind = EventKind::processor_read, .offset = offset, .word = found, .block = this});
@@ -193,7 +196,26 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
     host_.note_processor_store(data_ + offset + position, length);
     show_newest(offset + position, length);
     std::memcpy(data_ + offset + position, source.data() + position, length);
+    world_.word_waits.wake(data_ + offset + position, length);
   });
+}
+
+std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_t seen,
+                                              std::uint64_t deadline_ns) {
+  const std::byte* address = word(offset);
+  Fiber& fiber = world_.current_fiber();
+  std::uint64_t found = load(offset);
+  for (bool is_over = false; found == seen && !is_over; found = load(offset)) {
+    if (load_word(address) == seen) {
+      WordWaits::Wait wait(world_.word_waits, address, seen);
+      fiber.wait(&wait.waiters(), deadline_ns, "a word of memory to change");
+    } else {
+      fiber.wait(nullptr, 0, "a word to become visible");  // in memory, and late (late_visibility)
+    }
+    if (fiber.cancelled()) return seen;
+    is_over = world_.trace.time_ns() >= deadline_ns;
+  }
+  return found;
 }
 
 std::uint32_t RegionTable::add(Region region) {

@@ -30,6 +30,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
                                  std::uint64_t desired) override;
   void read(std::uint64_t offset, std::span<std::byte> destination) override;
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
+  std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
+                                   std::uint64_t deadline_ns) override;
 
   std::byte* data() const { return data_; }
   const Host& host() const { return host_; }

@@ -64,6 +64,7 @@ void Responder::deliver(const Connection& sender, const Request& request) {
     std::byte* header = world.regions.at(receive.local.key).base + receive.local.offset;
     std::byte* buffer = header + header_bytes;
     std::memset(header, routing_byte, header_bytes);
+    world.word_waits.wake(header, header_bytes);
     put_bytes(world, buffer, source_of(world, request), length_bytes);
     sender.trace(EventKind::message_delivered, request, receive.local.offset, immediate,
                  {buffer, length_bytes});

@@ -126,6 +126,7 @@ void Transfers::write_words(const Request& request, const Placement::Range& rang
   if (world.options.late_visibility && world.choose(ChoiceKind::visibility, 2) == 1) {
     world.late_words.retain(remote, range.length_bytes, {connection_.number(), request.place});
     std::memcpy(remote, source, range.length_bytes);
+    world.word_waits.wake(remote, range.length_bytes);
   } else {
     put_bytes(world, remote, source, range.length_bytes);
   }

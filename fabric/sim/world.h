@@ -20,6 +20,7 @@
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
+#include "fabric/sim/word_waits.h"
 
 namespace falafel::sim {
 
@@ -115,6 +116,7 @@ struct World {
 
   ReadySet ready{arena, usual_count};
   TimerQueue timers{arena, usual_count};
+  WordWaits word_waits;
   LateWords late_words;  // outlives the memory blocks of the world, whose destructors use it
   // Expires with the world. It does not own anything; blocks that a program keeps longer ask it.
   std::shared_ptr<const World> lifetime{this, [](const World*) {}};

@@ -26,7 +26,7 @@ class Host final : public fabric::RealTimeHost {
   fabric::Device& device(std::size_t index) override { return *devices_.at(index); }
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
       std::uint64_t size_bytes) override {
-    return allocate_block(size_bytes, memory_options_);
+    return allocate_block(scheduler(), size_bytes, memory_options_);
   }
 
  private:

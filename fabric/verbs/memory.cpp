@@ -23,8 +23,12 @@ namespace {
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
   // Takes ownership of the mapping of `mapped_bytes` at `address`.
-  MemoryBlock(std::byte* address, std::uint64_t size_bytes, std::uint64_t mapped_bytes)
-      : address_(address), size_bytes_(size_bytes), mapped_bytes_(mapped_bytes) {}
+  MemoryBlock(fabric::FiberScheduler& scheduler, std::byte* address, std::uint64_t size_bytes,
+              std::uint64_t mapped_bytes)
+      : scheduler_(scheduler),
+        address_(address),
+        size_bytes_(size_bytes),
+        mapped_bytes_(mapped_bytes) {}
   ~MemoryBlock() override { ::munmap(address_, mapped_bytes_); }
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
@@ -43,12 +47,19 @@ class MemoryBlock final : public fabric::MemoryBlock {
   }
   void read(std::uint64_t offset, std::span<std::byte> destination) override;
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
+  std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
+                                   std::uint64_t deadline_ns) override {
+    return scheduler_.wait_until_changed(word_at(offset), seen, deadline_ns);
+  }
 
  private:
-  std::atomic_ref<std::uint64_t> word(std::uint64_t offset) {
+  std::uint64_t& word_at(std::uint64_t offset) {
     check_range(offset, fabric::word_bytes);
     FALAFEL_ASSERT(offset % fabric::word_bytes == 0, "offset {} is not aligned to a word", offset);
-    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address_ + offset));
+    return *reinterpret_cast<std::uint64_t*>(address_ + offset);
+  }
+  std::atomic_ref<std::uint64_t> word(std::uint64_t offset) {
+    return std::atomic_ref(word_at(offset));
   }
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
     FALAFEL_ASSERT(offset <= size_bytes_ && length_bytes <= size_bytes_ - offset,
@@ -56,6 +67,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
                    size_bytes_);
   }
 
+  fabric::FiberScheduler& scheduler_;
   std::byte* address_;
   std::uint64_t size_bytes_;
   std::uint64_t mapped_bytes_;
@@ -225,7 +237,8 @@ void prefer_node(void* address, std::uint64_t length_bytes, std::uint32_t node) 
 
 }  // namespace
 
-Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_bytes,
+Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(fabric::FiberScheduler& scheduler,
+                                                            std::uint64_t size_bytes,
                                                             const MemoryOptions& options) {
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
@@ -250,7 +263,8 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_b
                                        : ""));
   }
   if (options.numa_node) prefer_node(address, mapped_bytes, *options.numa_node);
-  return std::make_shared<MemoryBlock>(static_cast<std::byte*>(address), size_bytes, mapped_bytes);
+  return std::make_shared<MemoryBlock>(scheduler, static_cast<std::byte*>(address), size_bytes,
+                                       mapped_bytes);
 }
 
 }  // namespace falafel::verbs

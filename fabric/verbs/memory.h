@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "fabric/fabric.h"
+#include "fabric/realtime/fiber_scheduler.h"
 #include "fabric/verbs/resources.h"
 
 namespace falafel::verbs {
@@ -16,8 +17,8 @@ struct MemoryOptions {
   std::optional<std::uint32_t> numa_node;
 };
 
-fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(std::uint64_t size_bytes,
-                                                                    const MemoryOptions& options);
+fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(
+    fabric::FiberScheduler& scheduler, std::uint64_t size_bytes, const MemoryOptions& options);
 
 // What posting needs to know about a registration.
 struct RegisteredRange {

@@ -30,6 +30,7 @@ struct Capabilities {
   bool unreliable_datagram = false;
   bool changes_access = true;        // MemoryRegion::change_access
   bool whole_words_anywhere = true;  // including those of transfers that begin inside a word
+  bool places_in_address_order = false;
 };
 
 enum class Role { client, server };

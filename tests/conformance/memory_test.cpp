@@ -92,6 +92,9 @@ class ForeignBlock final : public MemoryBlock {
   std::uint64_t compare_and_swap(std::uint64_t, std::uint64_t, std::uint64_t) override { return 0; }
   void read(std::uint64_t, std::span<std::byte>) override {}
   void write(std::uint64_t, std::span<const std::byte>) override {}
+  std::uint64_t wait_until_changed(std::uint64_t, std::uint64_t seen, std::uint64_t) override {
+    return seen;
+  }
 
  private:
   std::array<std::byte, 64> bytes_{};

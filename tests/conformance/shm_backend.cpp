@@ -175,7 +175,10 @@ class ShmVariant final : public Variant {
 
   std::string name() const override { return name_; }
   Capabilities capabilities() const override {
-    return {.crashes_hosts = crashes_hosts_, .notices_death = true, .inlines_data = true};
+    return {.crashes_hosts = crashes_hosts_,
+            .notices_death = true,
+            .inlines_data = true,
+            .places_in_address_order = true};
   }
   void run(const Program& program) const override {
     for (int run = 1; run <= runs_; ++run) {

@@ -77,7 +77,8 @@ class SimulatorVariant : public Variant {
             .breaks_connections = true,
             .inlines_data = true,
             .unreliable_connection = true,
-            .unreliable_datagram = true};
+            .unreliable_datagram = true,
+            .places_in_address_order = options().address_order && !options().late_visibility};
   }
 
   void run(const Program& program) const override {

@@ -159,6 +159,38 @@ TEST(Litmus, Rule03_address_order_is_an_option) {
   verify(litmus);
 }
 
+namespace {
+
+// A WRITE of two words; the processor waits for the second one, then loads the first.
+Litmus write_ends_a_wait() {
+  Litmus litmus;
+  litmus.server = [](Party& server) {
+    server.trial().seen[1] =
+        server.memory().wait_until_changed((x + 1) * fabric::word_bytes, 0, fabric::never_ns);
+    server.trial().seen[0] = server.memory().load(x * fabric::word_bytes);
+  };
+  litmus.clients = {[](Party& client) { client.post({client.write(x, {1, 1})}); }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule03_a_changed_word_says_nothing_about_others) {
+  Litmus litmus = write_ends_a_wait();
+  litmus.allowed = {{0x01, "the first word is missing"}, {0x11, "both words"}};
+  litmus.forbidden = "a wait that ends with an old word";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule03_the_last_word_changes_last_in_address_order) {
+  Litmus litmus = write_ends_a_wait();
+  litmus.options.address_order = true;
+  litmus.allowed = {{0x11, "both words"}};
+  litmus.forbidden = "the last word without the first";
+  verify(litmus);
+}
+
 TEST(Litmus, Rule04_packets_are_moved_on_their_own) {
   Litmus litmus = write_meets_read(2 * packet_words);
   litmus.options.mtu_bytes = small_mtu_bytes;

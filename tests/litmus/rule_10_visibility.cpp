@@ -152,6 +152,22 @@ TEST(Litmus, Rule10_destruction_shows_what_has_landed_where_it_drains) {
   verify(litmus);
 }
 
+TEST(Litmus, Rule10_a_wait_for_a_late_word_ends) {
+  Litmus litmus = late_visibility(
+      [](Party& server) {
+        server.trial().seen[0] =
+            server.memory().wait_until_changed(x * fabric::word_bytes, 0, fabric::never_ns);
+        server.trial().seen[1] = server.memory().load((x + 1) * fabric::word_bytes);
+      },
+      [](Party& client) {
+        client.post({client.write(x, {1, 1})});
+      });
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {{0x10, "the other word is late or missing"}, {0x11, "both words"}};
+  litmus.forbidden = "a wait that ends with an old word, or not at all";
+  verify(litmus);
+}
+
 TEST(Litmus, Rule10_words_never_become_older) {
   Litmus litmus = late_visibility(
       [](Party& server) {
