@@ -368,7 +368,12 @@ class Host {
   virtual void join(FiberId fiber) = 0;      // waits until it has returned or unwound
   virtual std::unique_ptr<Event> create_event() = 0;
 
-  virtual std::uint64_t now_ns() = 0;                       // monotonic
+  // The monotonic clock, which all deadlines refer to. It starts at any value, may run a little
+  // fast or slow, and never goes backward. Those of two hosts have nothing to do with each other.
+  virtual std::uint64_t now_ns() = 0;
+  // The time since 1970 as far as the host knows. It may differ from that of other hosts, and may
+  // be set forward or backward at any time.
+  virtual std::uint64_t wall_clock_ns() = 0;
   virtual void sleep_until(std::uint64_t deadline_ns) = 0;  // waits
   virtual void yield() = 0;                                 // waits only to let others run
   // For private structures that fibers share as threads would: the processor may be taken away

@@ -44,6 +44,7 @@ class RealTimeHost : public Host {
   void join(FiberId fiber) override { scheduler_.join(fiber); }
   std::unique_ptr<Event> create_event() override;
   std::uint64_t now_ns() override { return monotonic_ns(); }
+  std::uint64_t wall_clock_ns() override { return fabric::wall_clock_ns(); }
   void sleep_until(std::uint64_t deadline_ns) override { scheduler_.wait(nullptr, deadline_ns); }
   void yield() override { scheduler_.yield(); }
   void preemption_point() override {}

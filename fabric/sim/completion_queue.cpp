@@ -34,7 +34,7 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();
     fiber.wait(&waiters_, deadline_ns, "a completion");
-    if (world_.trace.time_ns() >= deadline_ns || fiber.cancelled()) break;
+    if (host_.now_ns() >= deadline_ns || fiber.cancelled()) break;
   }
   return first_ != end_;
 }

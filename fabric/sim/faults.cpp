@@ -30,6 +30,7 @@ bool can_strike(FaultKind kind, const Host& host) {
     case FaultKind::client_stop: return is_client && !host.stopped();
     case FaultKind::server_stop: return is_server && !host.stopped();
     case FaultKind::slow_landing: return is_client && !host.holds_landing();
+    case FaultKind::clock_step: return host.clock().can_step();
     default: return false;
   }
 }
@@ -74,7 +75,8 @@ bool FaultInjector::strike(FaultKind kind) {
     case FaultKind::server_restart:
     case FaultKind::client_stop:
     case FaultKind::server_stop:
-    case FaultKind::slow_landing: return strike_host(kind);
+    case FaultKind::slow_landing:
+    case FaultKind::clock_step: return strike_host(kind);
     case FaultKind::queue_pair_error:
     case FaultKind::message_delay:
     case FaultKind::late_packets: return strike_queue_pair(kind);
@@ -112,6 +114,8 @@ bool FaultInjector::strike_host(FaultKind kind) {
   } else if (kind == FaultKind::slow_landing) {
     // A process that is stopped in the middle of a copy does not finish it.
     host.hold_landing(host.stopped() ? fabric::never_ns : draw_duration_ns());
+  } else if (kind == FaultKind::clock_step) {
+    host.clock().step();
   } else {
     host.pause(draw_duration_ns());
   }

@@ -100,7 +100,8 @@ bool Fiber::ends_here() { return may_end_here_ && !std::exchange(was_told_to_end
 
 bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
   if (cancelled_ && ends_here()) return false;
-  if (cancelled_ || deadline_ns <= world_.trace.time_ns()) {
+  const std::uint64_t wakes_at_ns = host_.clock().time_of(deadline_ns);
+  if (cancelled_ || wakes_at_ns <= world_.trace.time_ns()) {
     yield();
     return false;
   }
@@ -108,10 +109,10 @@ bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_
   waits_for_ = what;
   if (list != nullptr) list->add(*this);
   world_.ready.set_work(*this, false);
-  if (deadline_ns != fabric::never_ns) world_.timers.set(*this, deadline_ns);
+  if (wakes_at_ns != fabric::never_ns) world_.timers.set(*this, wakes_at_ns);
   suspend();
   if (cancelled_ && !ends_here()) throw_cancelled();
-  if (deadline_ns != fabric::never_ns) world_.timers.cancel(*this);
+  if (wakes_at_ns != fabric::never_ns) world_.timers.cancel(*this);
   stop_waiting();
   waits_for_ = {};
   return woken_;

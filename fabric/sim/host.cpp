@@ -39,6 +39,7 @@ Host::Host(World& world, std::uint32_t index, const HostOptions& options,
       index_(index),
       options_(options),
       boot_(std::move(boot)),
+      clock_(world),
       devices_(&world.arena),
       listeners_(&world.arena),
       fibers_(&world.arena),
@@ -131,6 +132,7 @@ void Host::start() {
   alive_ = true;
   ++incarnation_;
   world_.trace.record({.kind = EventKind::host_started, .subject = index_});
+  clock_.boot();
   spawn({.name = options_.name}, [this] { boot_(*this); });
 }
 

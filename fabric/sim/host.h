@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/sim/device.h"
 #include "fabric/sim/fiber.h"
+#include "fabric/sim/host_clock.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/world.h"
 
@@ -36,7 +37,8 @@ class Host final : public fabric::Host {
   void may_end_here(bool here) override { world_.current_fiber().may_end_here(here); }
   void join(fabric::FiberId fiber) override;
   std::unique_ptr<fabric::Event> create_event() override;
-  std::uint64_t now_ns() override { return world_.trace.time_ns(); }
+  std::uint64_t now_ns() override { return clock_.now_ns(); }
+  std::uint64_t wall_clock_ns() override { return clock_.wall_clock_ns(); }
   void sleep_until(std::uint64_t deadline_ns) override;
   void yield() override;
   void preemption_point() override;
@@ -51,6 +53,8 @@ class Host final : public fabric::Host {
   bool stopped() const { return stopped_; }  // paused forever
   bool holds_landing() const { return holds_landing_; }
   const HostOptions& options() const { return options_; }
+  HostClock& clock() { return clock_; }
+  const HostClock& clock() const { return clock_; }
 
   void start();  // the first time, or again after a crash
   void crash();
@@ -77,6 +81,7 @@ class Host final : public fabric::Host {
   std::uint32_t index_;
   HostOptions options_;
   std::function<void(fabric::Host&)> boot_;
+  HostClock clock_;
   std::pmr::vector<Owned<Device>> devices_;
   std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation

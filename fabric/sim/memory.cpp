@@ -213,7 +213,7 @@ std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_
       fiber.wait(nullptr, 0, "a word to become visible");  // in memory, and late (late_visibility)
     }
     if (fiber.cancelled()) return seen;
-    is_over = world_.trace.time_ns() >= deadline_ns;
+    is_over = host_.now_ns() >= deadline_ns;
   }
   return found;
 }

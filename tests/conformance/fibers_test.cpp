@@ -277,6 +277,16 @@ TEST_P(FibersTest, TimeNeverGoesBack) {
   });
 }
 
+TEST_P(FibersTest, TheWallClockMovesOnToo) {
+  run_alone([](Host& host) {
+    constexpr std::uint64_t second_millennium_ns = 946'684'800'000 * millisecond_ns;
+    const std::uint64_t before_ns = host.wall_clock_ns();
+    EXPECT_GT(before_ns, second_millennium_ns) << "it counts from 1970";
+    sleep(host, 20 * millisecond_ns);
+    EXPECT_GT(host.wall_clock_ns(), before_ns + millisecond_ns);
+  });
+}
+
 TEST_P(FibersTest, SleepersWakeInTheOrderOfTheirDeadlines) {
   run_alone([](Host& host) {
     const std::uint64_t start_ns = host.now_ns();

@@ -145,6 +145,9 @@ std::vector<Profile> profiles(StrategyKind strategy) {
   add("preemption").processor_preemption = true;
   add("global_atomics").atomic_capability = fabric::AtomicCapability::global;
   add("failing_cas_writes").failing_cas_writes_back = true;
+  SimulationOptions& clocks = add("clocks");
+  clocks.clock_offset_ns = 1'000'000'000;
+  clocks.clock_drift_ppm = 10;
   return all;
 }
 

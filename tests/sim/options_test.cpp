@@ -52,8 +52,11 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"fault_rate.server_stop", "22"},
                                                      {"fault_rate.registration_failure", "23"},
                                                      {"fault_rate.slow_landing", "24"},
+                                                     {"fault_rate.clock_step", "25"},
                                                      {"last_fault_step", "8"},
                                                      {"longest_stall_ns", "9"},
+                                                     {"clock_offset_ns", "26"},
+                                                     {"clock_drift_ppm", "27"},
                                                      {"granularity", "packet"},
                                                      {"address_order", "true"},
                                                      {"failing_cas_writes_back", "true"},
@@ -77,9 +80,11 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .pct_steps = 5,
       .step_limit = 6,
       .step_duration_ns = 7,
-      .fault_rates = {11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24},
+      .fault_rates = {11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25},
       .last_fault_step = 8,
       .longest_stall_ns = 9,
+      .clock_offset_ns = 26,
+      .clock_drift_ppm = 27,
       .granularity = Granularity::packet,
       .address_order = true,
       .failing_cas_writes_back = true,
@@ -204,10 +209,14 @@ std::map<std::string, std::map<std::string, std::uint64_t>> swarm_counts() {
   return counts;
 }
 
+// Clocks stay exact: few programs use wall clocks, and those that do set the options themselves.
 TEST(Swarm, HasEachFeatureInAndOut) {
   auto counts = swarm_counts();
+  for (const char* name : {"clock_offset_ns", "clock_drift_ppm", "fault_rate.clock_step"}) {
+    EXPECT_EQ(counts[name]["0"], swarm_size) << name;
+  }
   for (auto& [name, values] : counts) {
-    if (!name.starts_with("fault_rate.")) continue;
+    if (!name.starts_with("fault_rate.") || name == "fault_rate.clock_step") continue;
     EXPECT_GT(values["0"], swarm_size / 4) << name;
     EXPECT_LT(values["0"], swarm_size * 4 / 5) << name;
     EXPECT_GT(values.size(), 40U) << name;

@@ -139,7 +139,8 @@ TEST(Simulation, EveryFaultKindStrikesAndEveryRareBranchIsReached) {
     }
   }
   for (std::size_t kind = 0; kind < fault_kind_count; ++kind) {
-    EXPECT_GT(sum.faults[kind], 0U) << to_string(static_cast<FaultKind>(kind));
+    const bool is_drawn = static_cast<FaultKind>(kind) != FaultKind::clock_step;
+    EXPECT_EQ(sum.faults[kind] > 0, is_drawn) << to_string(static_cast<FaultKind>(kind));
   }
   for (std::size_t probe = 0; probe < simulator_probe_count; ++probe) {
     EXPECT_GT(sum.simulator_probes[probe], 0U) << to_string(static_cast<SimulatorProbe>(probe));

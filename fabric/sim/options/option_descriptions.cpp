@@ -18,6 +18,7 @@ constexpr std::uint64_t largest_number = ~std::uint64_t{0};
 constexpr std::uint64_t most_steps = 1'000'000'000'000;
 constexpr std::uint64_t longest_step_ns = 1'000'000;
 constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
+constexpr std::uint64_t largest_drift_ppm = 100'000;
 
 // Accepts decimal digits and nothing else.
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -172,11 +173,25 @@ void add_faults(std::vector<OptionDescription>& table) {
   add_later(FaultKind::slow_landing,
             "what a client sent counts as landing for a while, forever if the client is stopped",
             "steps");
+  add_later(FaultKind::clock_step,
+            "a host's wall clock is set to another time that `clock_offset_ns` permits", "steps");
 
   table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
                          &SimulationOptions::last_fault_step));
   table.push_back(number("longest_stall_ns", "the longest duration of a pause or delay",
                          {1, one_hour_ns}, &SimulationOptions::longest_stall_ns));
+}
+
+void add_clocks(std::vector<OptionDescription>& table) {
+  table.push_back(later(number(
+      "clock_offset_ns",
+      "by how much a host's wall clock is off at most when it is set, in either direction; the "
+      "monotonic clock starts late by as much at most",
+      {0, one_hour_ns}, &SimulationOptions::clock_offset_ns)));
+  table.push_back(later(number("clock_drift_ppm",
+                               "by how many parts per million a host's clocks are fast or "
+                               "slow at most",
+                               {0, largest_drift_ppm}, &SimulationOptions::clock_drift_ppm)));
 }
 
 void add_device(std::vector<OptionDescription>& table) {
@@ -228,6 +243,7 @@ const std::vector<OptionDescription>& option_descriptions() {
     std::vector<OptionDescription> rows;
     add_scheduling(rows);
     add_faults(rows);
+    add_clocks(rows);
     add_device(rows);
     return rows;
   }();

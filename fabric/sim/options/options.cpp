@@ -68,6 +68,7 @@ std::string_view to_string(FaultKind kind) {
     case FaultKind::server_stop: return "server_stop";
     case FaultKind::registration_failure: return "registration_failure";
     case FaultKind::slow_landing: return "slow_landing";
+    case FaultKind::clock_step: return "clock_step";
   }
   return "unknown";
 }

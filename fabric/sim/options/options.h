@@ -41,8 +41,9 @@ enum class FaultKind : std::uint8_t {
   registration_failure,  // registering memory fails with out_of_memory
   // data that a client sent counts as landing for a while; forever if the client is stopped
   slow_landing,
+  clock_step,  // a host's wall clock is set to another time that clock_offset_ns permits
 };
-inline constexpr std::size_t fault_kind_count = 14;
+inline constexpr std::size_t fault_kind_count = 15;
 std::string_view to_string(FaultKind kind);
 
 struct SimulationOptions {
@@ -55,6 +56,10 @@ struct SimulationOptions {
   std::array<std::uint64_t, fault_kind_count> fault_rates{};
   std::uint64_t last_fault_step = ~std::uint64_t{0};  // no fault strikes afterwards
   std::uint64_t longest_stall_ns = 10'000'000'000;    // longest pause or delay; logarithmic
+
+  // Each host draws how far its clocks are off, and how fast they run.
+  std::uint64_t clock_offset_ns = 0;  // the largest error of a wall clock, in either direction
+  std::uint64_t clock_drift_ppm = 0;  // the largest error of the speed of clocks
 
   Granularity granularity = Granularity::word;
   bool address_order = false;            // transfers move words in ascending order

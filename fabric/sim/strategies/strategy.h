@@ -29,8 +29,9 @@ enum class ChoiceKind : std::uint8_t {
   program,           // fabric::Host::random
   registration,      // whether registering memory fails
   visibility,        // whether the processor sees words of a WRITE late, and which
+  clock,             // how far the clocks of a host are off, and how fast they run
 };
-inline constexpr std::size_t choice_kind_count = 17;
+inline constexpr std::size_t choice_kind_count = 18;
 std::string_view to_string(ChoiceKind kind);
 
 // A question. The answer is a number below `bound`, or any 64 bits if `bound` is 0. `step` and
