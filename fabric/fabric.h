@@ -167,8 +167,10 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 // last one too, may land while it waits for a receive request. If it finds none, it fails as a SEND
 // does, and its data may have landed all the same.
 //
-// Local buffers (including inlined ones) are registered. They belong to the fabric from posting to
-// completion, or until posting returns if inlined; posting checks their rights. An unsignalled
+// Local buffers (including inlined ones) are registered, each segment on its own. They belong to
+// the fabric from posting to completion, or until posting returns if inlined; posting checks their
+// rights. Segments concern this host alone: at the responder, the transfer is one range, and its
+// aligned words are whole, even one that comes from two segments or goes to two. An unsignalled
 // request is complete when a later one of its queue pair is. Its place in the queue becomes free
 // when its own completion or a later one has been polled.
 //
@@ -200,9 +202,13 @@ class QueuePair {
   // Errors: queue_pair_closed, queue_full, unsupported (opcode on this transport, UD message over
   // one MTU), invalid_argument (misaligned atomic, wrong length, longer than the device's
   // max_message_bytes, fence where nothing returns data, more inline data than promised),
-  // out_of_bounds, access_denied (local buffer).
+  // out_of_bounds, access_denied (local buffer). A list of segments is an invalid_argument if it is
+  // longer than promised, contains an empty segment, does not add up to length_bytes, or belongs
+  // to an atomic.
   virtual Result<void> post_send(std::span<const WorkRequest> chain) = 0;
-  // Errors: queue_pair_closed, queue_full, out_of_bounds, access_denied (no local write).
+  // Errors: queue_pair_closed, queue_full, out_of_bounds, access_denied (no local write),
+  // invalid_argument (a list of segments as above; on UD also one whose first segment does not hold
+  // the routing data).
   virtual Result<void> post_receive(std::span<const ReceiveRequest> chain) = 0;
 
   // Fences the queue pair: the device admits no further packets of the peer and flushes own
@@ -223,6 +229,8 @@ struct QueuePairOptions {
   std::uint32_t max_send_requests = 32;
   std::uint32_t max_receive_requests = 32;
   std::uint32_t max_inline_bytes = 0;
+  std::uint32_t max_send_segments = 1;     // per request
+  std::uint32_t max_receive_segments = 1;  // per receive request
   // As requester. The device's limit caps it; UC and UD have no such requests.
   std::uint32_t max_outstanding_reads_and_atomics = 16;
   // A request fails after (retry_count + 1) * acknowledge_timeout_ns without an answer.
@@ -249,6 +257,7 @@ struct DeviceAttributes {
   std::uint32_t max_queue_requests = 0;
   std::uint32_t max_completions = 0;
   std::uint32_t max_outstanding_reads_and_atomics = 0;
+  std::uint32_t max_scatter_gather_entries = 1;  // segments per request
   bool supports_unreliable_connection = false;
   bool supports_unreliable_datagram = false;
   // Whether destruction also drains: after a queue pair and the memory regions of its peer have

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,6 +74,38 @@ Result<void> check_flags(const WorkRequest& request, const QueuePairOptions& opt
   return {};
 }
 
+// Why the list of segments breaks the rules; nothing if it does not. A device would take the length
+// 0 for the longest.
+std::optional<std::string> fault_of_segments(std::span<const LocalSegment> segments,
+                                             std::uint32_t length_bytes, std::uint32_t max_segments,
+                                             std::string_view name_of_limit) {
+  if (segments.empty()) return std::nullopt;
+  if (segments.size() > max_segments) {
+    return fmt::format("{} segments are over the {} that the queue pair was created for ({})",
+                       segments.size(), max_segments, name_of_limit);
+  }
+  std::uint64_t sum_bytes = 0;
+  for (const LocalSegment& segment : segments) {
+    if (segment.length_bytes == 0) return "a segment is empty; leave it out";
+    sum_bytes += segment.length_bytes;
+  }
+  if (sum_bytes == length_bytes) return std::nullopt;
+  return fmt::format("the segments have {} bytes together, and length_bytes is {}", sum_bytes,
+                     length_bytes);
+}
+
+Result<void> check_send_segments(const WorkRequest& request, const QueuePairOptions& options) {
+  if (!request.segments.empty() && is_atomic(request.opcode)) {
+    return refuse_request(ErrorCode::invalid_argument, request, options,
+                          "an atomic returns one word; use `local`");
+  }
+  if (auto fault = fault_of_segments(request.segments, request.length_bytes,
+                                     options.max_send_segments, "max_send_segments")) {
+    return refuse_request(ErrorCode::invalid_argument, request, options, *fault);
+  }
+  return {};
+}
+
 Result<void> check_atomic(const WorkRequest& request, const QueuePairOptions& options,
                           const DeviceAttributes& device) {
   if (request.length_bytes != word_bytes || request.remote.offset % word_bytes != 0) {
@@ -106,6 +139,17 @@ Result<void> check_limits(const QueuePairOptions& options, const DeviceAttribute
         "max_send_requests {}, max_receive_requests {}: not between 1 and {} "
         "(max_queue_requests)",
         options.max_send_requests, options.max_receive_requests, device.max_queue_requests));
+  }
+  const std::uint32_t most_segments =
+      std::max(options.max_send_segments, options.max_receive_segments);
+  const std::uint32_t least_segments =
+      std::min(options.max_send_segments, options.max_receive_segments);
+  if (least_segments == 0 || most_segments > device.max_scatter_gather_entries) {
+    return refuse_argument(
+        fmt::format("max_send_segments {}, max_receive_segments {}: not between 1 and {} "
+                    "(max_scatter_gather_entries)",
+                    options.max_send_segments, options.max_receive_segments,
+                    device.max_scatter_gather_entries));
   }
   if (options.max_inline_bytes > device.max_inline_bytes) {
     return refuse_argument(fmt::format("max_inline_bytes: {} is over the device's {}",
@@ -174,8 +218,23 @@ Result<void> check_any_request(const WorkRequest& request, const QueuePairOption
   }
   if (Result<void> checked = check_transport(request, options, device); !checked) return checked;
   if (Result<void> checked = check_flags(request, options); !checked) return checked;
+  if (Result<void> checked = check_send_segments(request, options); !checked) return checked;
   if (!is_atomic(request.opcode)) return {};
   return check_atomic(request, options, device);
+}
+
+Result<void> check_receive_segments(const ReceiveRequest& request,
+                                    const QueuePairOptions& options) {
+  if (request.segments.empty()) return {};
+  auto fault = fault_of_segments(request.segments, request.length_bytes,
+                                 options.max_receive_segments, "max_receive_segments");
+  if (!fault && options.transport == Transport::unreliable_datagram &&
+      request.segments.front().length_bytes < datagram_header_bytes) {
+    fault = fmt::format("the first segment of {} bytes does not hold the {} of the routing data",
+                        request.segments.front().length_bytes, datagram_header_bytes);
+  }
+  if (!fault) return {};
+  return refuse_argument(fmt::format("receive request: {}", *fault));
 }
 
 Result<void> refuse_local_buffer(LocalBuffer found, const MemoryAddress& local,

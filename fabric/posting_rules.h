@@ -56,6 +56,7 @@ Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t reque
 // Checks everything except the queue and the local buffer. Errors: see QueuePair::post_send.
 Result<void> check_any_request(const WorkRequest& request, const QueuePairOptions& options,
                                const DeviceAttributes& device);
+Result<void> check_receive_segments(const ReceiveRequest& request, const QueuePairOptions& options);
 // Errors: out_of_bounds, access_denied, depending on the finding.
 [[gnu::cold]] Result<void> refuse_local_buffer(LocalBuffer found, const MemoryAddress& local,
                                                std::uint64_t length_bytes);
@@ -69,13 +70,33 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
                             request.remote.offset % word_bytes == 0 &&
                             device.atomic_capability != AtomicCapability::none;
   const bool fits_message = request.length_bytes <= device.max_message_bytes;
-  if (is_reliable && (moves_data || changes_word) && fits_message && !request.inlined) return {};
+  const bool is_plain = !request.inlined && request.segments.empty();
+  if (is_reliable && (moves_data || changes_word) && fits_message && is_plain) return {};
   return check_any_request(request, options, device);
 }
 
+// Examines the local buffer of a request, segment by segment.
+template <typename Request, typename Examine>
+Result<void> check_local_buffer(const Request& request, std::size_t index, bool is_written,
+                                const Examine& examine) {
+  const auto check = [&](const MemoryAddress& local, std::uint32_t length_bytes) -> Result<void> {
+    const LocalBuffer found = examine(index, local, length_bytes, is_written);
+    if (found == LocalBuffer::usable) return {};
+    return refuse_local_buffer(found, local, length_bytes);
+  };
+  if (request.length_bytes == 0) return {};
+  if (request.segments.empty()) return check(request.local, request.length_bytes);
+  for (const LocalSegment& segment : request.segments) {
+    if (Result<void> checked = check(segment.address, segment.length_bytes); !checked) {
+      return checked;
+    }
+  }
+  return {};
+}
+
 // Checks a chain for the send queue. `examine(index, local, length_bytes, is_written)` returns the
-// backend's finding for the request with that index; a request without data has no buffer to
-// examine.
+// backend's finding for the local buffer of the request with that index, or for its next segment; a
+// request without data has no buffer to examine.
 template <typename Examine>
 Result<void> check_send_chain(std::span<const WorkRequest> chain, const QueueOccupancy& queue,
                               const QueuePairOptions& options, const DeviceAttributes& device,
@@ -84,11 +105,10 @@ Result<void> check_send_chain(std::span<const WorkRequest> chain, const QueueOcc
   for (std::size_t index = 0; index < chain.size(); ++index) {
     const WorkRequest& request = chain[index];
     if (Result<void> checked = check_request(request, options, device); !checked) return checked;
-    if (request.length_bytes == 0) continue;
-    const LocalBuffer found =
-        examine(index, request.local, request.length_bytes, returns_data(request.opcode));
-    if (found != LocalBuffer::usable) {
-      return refuse_local_buffer(found, request.local, request.length_bytes);
+    if (Result<void> checked =
+            check_local_buffer(request, index, returns_data(request.opcode), examine);
+        !checked) {
+      return checked;
     }
   }
   return {};
@@ -101,10 +121,9 @@ Result<void> check_receive_chain(std::span<const ReceiveRequest> chain, const Qu
   if (Result<void> fits = check_receive_places(queue, chain.size(), options); !fits) return fits;
   for (std::size_t index = 0; index < chain.size(); ++index) {
     const ReceiveRequest& request = chain[index];
-    if (request.length_bytes == 0) continue;
-    const LocalBuffer found = examine(index, request.local, request.length_bytes, true);
-    if (found != LocalBuffer::usable) {
-      return refuse_local_buffer(found, request.local, request.length_bytes);
+    if (Result<void> checked = check_receive_segments(request, options); !checked) return checked;
+    if (Result<void> checked = check_local_buffer(request, index, true, examine); !checked) {
+      return checked;
     }
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace falafel::fabric {
@@ -64,6 +65,12 @@ struct MemoryAddress {
   std::uint64_t offset = 0;
 };
 
+// A part of a local buffer that is not contiguous.
+struct LocalSegment {
+  MemoryAddress address{};
+  std::uint32_t length_bytes = 0;
+};
+
 // The destination or source of a datagram.
 struct DatagramAddress {
   std::uint32_t host = 0;
@@ -86,6 +93,9 @@ struct WorkRequest {
   std::uint64_t swap_or_add = 0;  // compare_and_swap: the new word; fetch_and_add: the addend
   DatagramAddress destination{};  // SEND on UD
   std::uint32_t immediate = 0;    // send_with_immediate, write_with_immediate: see WorkCompletion
+  // If not empty, the local buffer in parts, instead of `local`: gathered by WRITE and SEND, filled
+  // by READ, in this order. The list is copied while posting.
+  std::span<const LocalSegment> segments{};
 };
 
 // A request of a receive queue: the buffer for one message. A WRITE with immediate consumes the
@@ -95,6 +105,8 @@ struct ReceiveRequest {
   std::uint64_t id = 0;
   MemoryAddress local{};
   std::uint32_t length_bytes = 0;
+  // If not empty, the buffer in parts, instead of `local`. The list is copied while posting.
+  std::span<const LocalSegment> segments{};
 };
 
 inline constexpr std::uint32_t datagram_header_bytes = 40;

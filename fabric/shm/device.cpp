@@ -54,7 +54,7 @@ Result<Device::Prepared> Device::prepare(const fabric::QueuePairOptions& options
   if (auto checked = check_options(options); !checked) return tl::unexpected(checked.error());
   const auto& domain = static_cast<ProtectionDomain&>(*options.protection_domain).number();
   ProcessState& process = host_.process();
-  auto endpoint = process.make_endpoint(options.max_receive_requests, domain, host_.wake_word());
+  auto endpoint = process.make_endpoint(options, domain, host_.wake_word());
   if (!endpoint) return tl::unexpected(endpoint.error());
   return Prepared{.queue_pair = std::make_unique<QueuePair>(
                       host_, options, process.next_queue_pair(), domain->value),

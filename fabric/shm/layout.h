@@ -64,10 +64,19 @@ enum class ReceiveStatus : std::uint32_t { received, too_long };
 // What filled a receive request. Other values are as `message`.
 enum class Arrival : std::uint32_t { message, message_with_immediate, write_with_immediate };
 
-// One receive request. The owner writes the buffer and its capacity, the peer the rest.
-struct ReceiveSlot {
+inline constexpr std::uint32_t most_segments = 16;  // per request
+
+// A part of the buffer of a receive request.
+struct ReceiveSegment {
   std::uint64_t buffer;  // offset
-  std::uint32_t capacity_bytes;
+  std::uint64_t length_bytes;
+};
+
+// One receive request. The owner writes the buffer, the peer the rest.
+struct ReceiveSlot {
+  ReceiveSegment first;          // without data: of no bytes
+  std::uint32_t segment_count;   // those behind the first one are in Endpoint::segment()
+  std::uint32_t capacity_bytes;  // of all segments
   std::uint32_t length_bytes;
   ReceiveStatus status;
   Arrival arrival;
@@ -76,14 +85,15 @@ struct ReceiveSlot {
 
 enum class EndpointState : std::uint32_t { unused, ready, error, closed };
 
-// One side of a connection. The receive queue is a ring of slots that follows the endpoint. The
-// owner has posted `posted` requests since the beginning, and the peer has filled the first
-// `filled` of them.
+// One side of a connection. The receive queue is a ring of slots that follows the endpoint; behind
+// it, each slot has room for its further segments. The owner has posted `posted` requests since the
+// beginning, and the peer has filled the first `filled` of them.
 struct Endpoint {
   std::uint64_t domain;
   std::uint64_t wake_word;  // offset
   std::uint32_t number;
-  std::uint32_t slot_mask;  // the number of slots, a power of two, minus one
+  std::uint32_t slot_mask;         // the number of slots, a power of two, minus one
+  std::uint32_t further_segments;  // per slot
   // Both sides advance it, never back.
   alignas(cache_line_bytes) std::atomic<EndpointState> state;
   // Written by the peer: nonzero while it carries out requests in this endpoint's memory. If the
@@ -95,6 +105,13 @@ struct Endpoint {
 
   ReceiveSlot& slot(std::uint32_t index) {
     return reinterpret_cast<ReceiveSlot*>(this + 1)[index & slot_mask];
+  }
+  // Where a segment of a slot, counted from 1, is: in bytes from the endpoint.
+  std::uint64_t place_of_segment(std::uint32_t index, std::uint32_t counted) const {
+    const std::uint64_t slots = std::uint64_t{slot_mask} + 1;
+    const std::uint64_t before =
+        (index & slot_mask) * std::uint64_t{further_segments} + counted - 1;
+    return sizeof(Endpoint) + slots * sizeof(ReceiveSlot) + before * sizeof(ReceiveSegment);
   }
 };
 

@@ -9,12 +9,11 @@ namespace falafel::shm {
 using fabric::Result;
 
 fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
-                                             std::uint64_t length_bytes, bool is_written,
-                                             std::byte*& address) {
+                                             std::uint64_t length_bytes, bool is_written) {
   const Lookup found =
       local_keys_.look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
                           is_written ? rights::local_write : rights::none);
-  address = found.address;
+  locals_.push_back({.begin = found.address, .length_bytes = length_bytes});
   switch (found.result) {
     case Lookup::Result::found: return fabric::LocalBuffer::usable;
     case Lookup::Result::unknown_key: return fabric::LocalBuffer::unknown_key;
@@ -25,57 +24,76 @@ fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
 }
 
 Result<void> QueuePair::post_send(std::span<const fabric::WorkRequest> chain) {
-  locals_.assign(chain.size(), nullptr);
-  const auto examine = [this](std::size_t index, const fabric::MemoryAddress& local,
+  locals_.clear();
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
                               std::uint64_t length_bytes, bool is_written) {
-    return examine_local(local, length_bytes, is_written, locals_[index]);
+    return examine_local(local, length_bytes, is_written);
   };
   const fabric::QueueOccupancy queue{
       .queue_pair_number = number_, .is_closed = closed_, .places_taken = places_taken_};
   auto checked = fabric::check_send_chain(chain, queue, options_, host_.attributes(), examine);
   if (!checked) return checked;
   places_taken_ += static_cast<std::uint32_t>(chain.size());
-  const std::size_t completed = waiting_.empty() ? carry_out_at_once(chain) : 0;
-  for (std::size_t index = completed; index < chain.size(); ++index) {
-    enqueue(chain[index], locals_[index]);
+  LocalParts locals = locals_;
+  const std::size_t completed = waiting_.empty() ? carry_out_at_once(chain, locals) : 0;
+  for (const fabric::WorkRequest& request : chain.subspan(completed)) {
+    enqueue(request, take_parts(locals, part_count(request)));
   }
   if (completed < chain.size()) progress();
   return {};
 }
 
-void QueuePair::enqueue(const fabric::WorkRequest& request, std::byte* local) {
-  Waiting waiting{.request = request, .local = local, .inlined = {}, .since_ns = 0};
+void QueuePair::enqueue(const fabric::WorkRequest& request, LocalParts local) {
+  Waiting waiting{
+      .request = request, .local = {local.begin(), local.end()}, .inlined = {}, .since_ns = 0};
+  waiting.request.segments = {};  // the program's list
   if (request.inlined && request.length_bytes > 0) {
-    waiting.inlined.assign(local, local + request.length_bytes);
-    waiting.local = waiting.inlined.data();
+    waiting.inlined.resize(request.length_bytes);
+    gather(local, 0, waiting.inlined);
+    waiting.local = {{.begin = waiting.inlined.data(), .length_bytes = request.length_bytes}};
   }
   waiting_.push_back(std::move(waiting));
 }
 
+// Describes a receive request to the peer.
+void QueuePair::fill_slot(const fabric::ReceiveRequest& request, LocalParts local) {
+  const auto describe = [this](const LocalPart& part) -> ReceiveSegment {
+    return {.buffer = static_cast<std::uint64_t>(part.begin - host_.arena().at(0)),
+            .length_bytes = part.length_bytes};
+  };
+  Endpoint& own = link_->own();
+  const auto count = static_cast<std::uint32_t>(local.size());
+  own.slot(posted_receives_) = {.first = local.empty() ? ReceiveSegment{} : describe(local[0]),
+                                .segment_count = count,
+                                .capacity_bytes = request.length_bytes,
+                                .length_bytes = 0,
+                                .status = ReceiveStatus::received,
+                                .arrival = Arrival::message,
+                                .immediate = 0};
+  for (std::uint32_t number = 1; number < count; ++number) {
+    const std::uint64_t place = own.place_of_segment(posted_receives_, number);
+    *reinterpret_cast<ReceiveSegment*>(reinterpret_cast<std::byte*>(&own) + place) =
+        describe(local[number]);
+  }
+}
+
 Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> chain) {
-  locals_.assign(chain.size(), nullptr);
-  const auto examine = [this](std::size_t index, const fabric::MemoryAddress& local,
+  locals_.clear();
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
                               std::uint64_t length_bytes, bool is_written) {
-    return examine_local(local, length_bytes, is_written, locals_[index]);
+    return examine_local(local, length_bytes, is_written);
   };
   const fabric::QueueOccupancy queue{
       .queue_pair_number = number_, .is_closed = closed_, .places_taken = receive_places_taken_};
   auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
   if (!checked) return checked;
-  Endpoint& own = link_->own();
-  for (std::size_t index = 0; index < chain.size(); ++index) {
-    const std::byte* const buffer = locals_[index];
-    own.slot(posted_receives_) = {
-        .buffer = buffer == nullptr ? 0 : static_cast<std::uint64_t>(buffer - host_.arena().at(0)),
-        .capacity_bytes = chain[index].length_bytes,
-        .length_bytes = 0,
-        .status = ReceiveStatus::received,
-        .arrival = Arrival::message,
-        .immediate = 0};
-    receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = chain[index].id;
+  LocalParts locals = locals_;
+  for (const fabric::ReceiveRequest& request : chain) {
+    fill_slot(request, take_parts(locals, part_count(request)));
+    receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = request.id;
     ++posted_receives_;
   }
-  own.posted.store(posted_receives_);
+  link_->own().posted.store(posted_receives_);
   receive_places_taken_ += static_cast<std::uint32_t>(chain.size());
   FALAFEL_ASSERT(posted_receives_ - collected_receives_ <= options_.max_receive_requests,
                  "queue pair {}: {} receive requests are posted, {} collected", number_,

@@ -28,10 +28,12 @@ std::uint64_t ProcessState::next_wake_word() {
 }
 
 Result<std::unique_ptr<OwnEndpoint>> ProcessState::make_endpoint(
-    std::uint32_t receive_requests, std::shared_ptr<const DomainNumber> domain,
+    const fabric::QueuePairOptions& options, std::shared_ptr<const DomainNumber> domain,
     std::uint64_t wake_word) {
-  const std::uint32_t slots = std::bit_ceil(receive_requests);
-  const std::uint64_t size_bytes = sizeof(Endpoint) + slots * sizeof(ReceiveSlot);
+  const std::uint32_t slots = std::bit_ceil(options.max_receive_requests);
+  const std::uint32_t further_segments = options.max_receive_segments - 1;
+  const std::uint64_t slot_bytes = sizeof(ReceiveSlot) + further_segments * sizeof(ReceiveSegment);
+  const std::uint64_t size_bytes = sizeof(Endpoint) + slots * slot_bytes;
   const auto offset = arena_->allocate(size_bytes);
   if (!offset) return tl::unexpected(offset.error());
   FALAFEL_ASSERT(*offset % alignof(Endpoint) == 0, "an endpoint was allocated at offset {}",
@@ -40,6 +42,7 @@ Result<std::unique_ptr<OwnEndpoint>> ProcessState::make_endpoint(
   endpoint->domain = domain->value;
   endpoint->wake_word = wake_word;
   endpoint->slot_mask = slots - 1;
+  endpoint->further_segments = further_segments;
   endpoint->state.store(EndpointState::ready);
   return std::make_unique<OwnEndpoint>(*this, std::move(domain), *offset, size_bytes);
 }

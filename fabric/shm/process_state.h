@@ -38,9 +38,9 @@ class ProcessState {
   // Returns the offset of a word that wakes a host. After many hosts, words are shared; that can
   // only wake a host without need.
   std::uint64_t next_wake_word();
-  // Makes an endpoint with room for this many receive requests. Errors: out_of_memory.
+  // Makes an endpoint with room for the receive requests of the options. Errors: out_of_memory.
   fabric::Result<std::unique_ptr<OwnEndpoint>> make_endpoint(
-      std::uint32_t receive_requests, std::shared_ptr<const DomainNumber> domain,
+      const fabric::QueuePairOptions& options, std::shared_ptr<const DomainNumber> domain,
       std::uint64_t wake_word);
   // Maps the memory of a peer, which may be this process itself. Errors: as MappedArena::map, and
   // invalid_argument if the memory does not have this identity.

@@ -15,6 +15,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/link.h"
+#include "fabric/shm/local_parts.h"
 
 namespace falafel::shm {
 
@@ -49,7 +50,7 @@ class QueuePair final : public fabric::QueuePair {
  private:
   struct Waiting {
     fabric::WorkRequest request;
-    std::byte* local = nullptr;
+    std::vector<LocalPart> local;
     std::vector<std::byte> inlined;
     std::uint64_t since_ns = 0;  // of the first attempt; 0: not tried yet
   };
@@ -62,19 +63,26 @@ class QueuePair final : public fabric::QueuePair {
     no_answer,
   };
 
-  // Where the buffer is, if it is usable.
+  // Adds the buffer, or the segment of it, to locals_.
   fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
-                                    bool is_written, std::byte*& address);
-  void enqueue(const fabric::WorkRequest& request, std::byte* local);
-  // Attempts requests in order and returns how many have completed.
-  std::size_t carry_out_at_once(std::span<const fabric::WorkRequest> chain);
+                                    bool is_written);
+  void fill_slot(const fabric::ReceiveRequest& request, LocalParts local);
+  void enqueue(const fabric::WorkRequest& request, LocalParts local);
+  // Attempts requests in order and returns how many have completed. Removes their buffers from
+  // `locals`.
+  std::size_t carry_out_at_once(std::span<const fabric::WorkRequest> chain, LocalParts& locals);
   Outcome retry(const Waiting& waiting);
-  Outcome carry_out(const fabric::WorkRequest& request, std::byte* local);
+  Outcome carry_out(const fabric::WorkRequest& request, LocalParts local);
   void prefetch(const fabric::WorkRequest& request);
-  Outcome move_data(const fabric::WorkRequest& request, std::byte* local);
+  Outcome move_data(const fabric::WorkRequest& request, LocalParts local);
+  void read_packet(LocalParts local, std::uint64_t offset, std::byte* remote,
+                   std::uint64_t length_bytes);
+  std::byte* whole_source(LocalParts local, std::uint64_t offset, std::uint64_t length_bytes);
   Outcome change_word(const fabric::WorkRequest& request, std::byte* local);
-  Outcome deliver_message(const fabric::WorkRequest& request, std::byte* local);
-  Outcome write_and_notify(const fabric::WorkRequest& request, std::byte* local);
+  Outcome deliver_message(const fabric::WorkRequest& request, LocalParts local);
+  ReceiveSegment further_segment(std::uint32_t index, std::uint32_t number) const;
+  bool fill_buffer(const ReceiveSlot& slot, LocalParts local, std::uint64_t length_bytes);
+  Outcome write_and_notify(const fabric::WorkRequest& request, LocalParts local);
   ReceiveSlot* next_receive_slot() const;
   void fill(ReceiveSlot& slot, const fabric::WorkRequest& request, ReceiveStatus status);
   std::byte* find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
@@ -108,7 +116,8 @@ class QueuePair final : public fabric::QueuePair {
   std::uint64_t undrained_since_ns_ = 0;  // when the error was noticed; 0: not yet
   bool drained_ = false;  // in error, and everything the peer delivered has been collected
 
-  std::vector<std::byte*> locals_;  // buffers of the chain that is being posted; null: no data
+  std::vector<LocalPart> locals_;    // buffers of the chain that is being posted
+  std::vector<std::byte> gathered_;  // a member only to reuse its memory
   std::deque<Waiting> waiting_;
   std::uint32_t places_taken_ = 0;
   std::uint32_t unsignalled_ = 0;  // completed requests that the next completion will report

@@ -39,14 +39,14 @@ Arrival arrival_of(Opcode opcode) {
 
 }  // namespace
 
-std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain) {
-  FALAFEL_ASSERT(locals_.size() == chain.size(), "queue pair {}: {} buffers for {} requests",
-                 number_, locals_.size(), chain.size());
+std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain,
+                                         LocalParts& locals) {
   const Busy busy(link_->peer());
   for (const fabric::WorkRequest& request : chain) prefetch(request);
   for (std::size_t index = 0; index < chain.size(); ++index) {
     if (is_in_error()) return index;
-    const Outcome outcome = carry_out(chain[index], locals_[index]);
+    LocalParts rest = locals;
+    const Outcome outcome = carry_out(chain[index], take_parts(rest, part_count(chain[index])));
     if (outcome == Outcome::done) {
       complete(chain[index], CompletionStatus::success);
     } else if (outcome == Outcome::no_answer || outcome == Outcome::no_receive_request) {
@@ -54,6 +54,7 @@ std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> ch
     } else {
       fail_for(chain[index], outcome);
     }
+    locals = rest;
   }
   return chain.size();
 }
@@ -90,19 +91,20 @@ QueuePair::Outcome QueuePair::retry(const Waiting& waiting) {
 }
 
 // Call it while a Busy lives.
-QueuePair::Outcome QueuePair::carry_out(const fabric::WorkRequest& request, std::byte* local) {
+QueuePair::Outcome QueuePair::carry_out(const fabric::WorkRequest& request, LocalParts local) {
   if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
     return Outcome::no_answer;
   }
   if (fabric::is_send(request.opcode)) return deliver_message(request, local);
   if (request.opcode == Opcode::write_with_immediate) return write_and_notify(request, local);
-  return is_atomic(request.opcode) ? change_word(request, local) : move_data(request, local);
+  if (is_atomic(request.opcode)) return change_word(request, local.front().begin);
+  return move_data(request, local);
 }
 
 // Copies packet by packet, because the peer may revoke rights or fence the queue pair in between.
 // The last packet of a READ may contain words that the responder wrote behind its fence, so a READ
 // checks once more.
-QueuePair::Outcome QueuePair::move_data(const fabric::WorkRequest& request, std::byte* local) {
+QueuePair::Outcome QueuePair::move_data(const fabric::WorkRequest& request, LocalParts local) {
   if (request.length_bytes == 0) return Outcome::done;
   const bool is_read = request.opcode == Opcode::read;
   const std::uint64_t right = is_read ? rights::remote_read : rights::remote_write;
@@ -112,9 +114,9 @@ QueuePair::Outcome QueuePair::move_data(const fabric::WorkRequest& request, std:
   for (std::uint64_t done = 0;;) {
     const std::uint64_t length = std::min(packet_bytes, request.length_bytes - done);
     if (is_read) {
-      copy_shared(local + done, remote, length, WholeWords::of_source);
+      read_packet(local, done, remote, length);
     } else {
-      copy_shared(remote, local + done, length, WholeWords::of_destination);
+      copy_shared(remote, whole_source(local, done, length), length, WholeWords::of_destination);
     }
     done += length;
     const bool is_over = done == request.length_bytes;
@@ -124,6 +126,27 @@ QueuePair::Outcome QueuePair::move_data(const fabric::WorkRequest& request, std:
                          request.length_bytes - done, right);
     if (remote == nullptr) return Outcome::access_error;
   }
+}
+
+// The words of the responder's memory are read whole, even one that goes to two parts.
+void QueuePair::read_packet(LocalParts local, std::uint64_t offset, std::byte* remote,
+                            std::uint64_t length_bytes) {
+  if (std::byte* const whole = find_whole(local, offset, length_bytes)) {
+    copy_shared(whole, remote, length_bytes, WholeWords::of_source);
+    return;
+  }
+  gathered_.resize(length_bytes);
+  copy_shared(gathered_.data(), remote, length_bytes, WholeWords::of_source);
+  scatter(local, offset, gathered_);
+}
+
+// A range of the local buffer as one piece. The result is valid until the next call.
+std::byte* QueuePair::whole_source(LocalParts local, std::uint64_t offset,
+                                   std::uint64_t length_bytes) {
+  if (std::byte* const whole = find_whole(local, offset, length_bytes)) return whole;
+  gathered_.resize(length_bytes);
+  gather(local, offset, gathered_);
+  return gathered_.data();
 }
 
 QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, std::byte* local) {
@@ -142,22 +165,50 @@ QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, st
 }
 
 QueuePair::Outcome QueuePair::deliver_message(const fabric::WorkRequest& request,
-                                              std::byte* local) {
+                                              LocalParts local) {
   ReceiveSlot* const slot = next_receive_slot();
   if (slot == nullptr) return Outcome::no_receive_request;
   const bool fits = request.length_bytes <= slot->capacity_bytes &&
-                    link_->peer_arena().contains(slot->buffer, slot->capacity_bytes);
-  if (fits && request.length_bytes > 0) {
-    copy_shared(link_->peer_arena().at(slot->buffer), local, request.length_bytes,
-                WholeWords::of_destination);
-  }
+                    fill_buffer(*slot, local, request.length_bytes);
   fill(*slot, request, fits ? ReceiveStatus::received : ReceiveStatus::too_long);
   return fits ? Outcome::done : Outcome::message_too_long;
 }
 
+// A segment of the peer's slot. One that is not within the peer's memory has no bytes there either.
+ReceiveSegment QueuePair::further_segment(std::uint32_t index, std::uint32_t number) const {
+  constexpr ReceiveSegment nowhere{.buffer = ~std::uint64_t{0}, .length_bytes = 1};
+  const MappedArena& arena = link_->peer_arena();
+  const Endpoint& peer = link_->peer();
+  if (number > peer.further_segments || number >= most_segments) return nowhere;
+  if (peer.further_segments >= most_segments) return nowhere;
+  const auto endpoint =
+      static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&peer) - arena.at(0));
+  const std::uint64_t place = endpoint + peer.place_of_segment(index, number);
+  if (!arena.contains(place, sizeof(ReceiveSegment))) return nowhere;
+  return arena.object_at<ReceiveSegment>(place);
+}
+
+// Copies the message into the segments of the peer's buffer, one after the other. Returns whether
+// they are in its memory and hold the message.
+bool QueuePair::fill_buffer(const ReceiveSlot& slot, LocalParts local, std::uint64_t length_bytes) {
+  const MappedArena& arena = link_->peer_arena();
+  const std::uint32_t index = link_->peer().filled.load(std::memory_order_relaxed);
+  std::byte* message = length_bytes == 0 ? nullptr : whole_source(local, 0, length_bytes);
+  for (std::uint32_t number = 0; length_bytes > 0; ++number) {
+    if (number == slot.segment_count) return false;
+    const ReceiveSegment segment = number == 0 ? slot.first : further_segment(index, number);
+    if (!arena.contains(segment.buffer, segment.length_bytes)) return false;
+    const std::uint64_t piece_bytes = std::min(segment.length_bytes, length_bytes);
+    copy_shared(arena.at(segment.buffer), message, piece_bytes, WholeWords::of_destination);
+    message += piece_bytes;
+    length_bytes -= piece_bytes;
+  }
+  return true;
+}
+
 // Moves no data before there is a receive request, so a retry moves it once.
 QueuePair::Outcome QueuePair::write_and_notify(const fabric::WorkRequest& request,
-                                               std::byte* local) {
+                                               LocalParts local) {
   ReceiveSlot* const slot = next_receive_slot();
   if (slot == nullptr) return Outcome::no_receive_request;
   if (const Outcome moved = move_data(request, local); moved != Outcome::done) return moved;

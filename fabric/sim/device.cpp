@@ -21,6 +21,7 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.max_inline_bytes = static_cast<std::uint32_t>(options.max_inline_bytes);
   attributes_.max_queue_requests = host.options().max_queue_requests;
   attributes_.max_completions = host.options().max_completions;
+  attributes_.max_scatter_gather_entries = host.options().max_scatter_gather_entries;
   attributes_.max_outstanding_reads_and_atomics =
       static_cast<std::uint32_t>(options.max_outstanding_reads_and_atomics);
   attributes_.supports_unreliable_connection = true;

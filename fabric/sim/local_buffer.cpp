@@ -1,27 +1,87 @@
 #include "fabric/sim/local_buffer.h"
 
+#include <algorithm>
+
+#include "fabric/sim/memory.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
-std::byte* local_buffer(World& world, const Request& request) {
-  const fabric::MemoryAddress& local = request.work.local;
+namespace {
+
+// The rules of posting checked the range. Its region may have been revoked since.
+std::byte* locate(World& world, const fabric::MemoryAddress& local, std::uint64_t length_bytes) {
   const Region& region = world.regions.at(local.key);
-  // The rules of posting checked it. The region may have been revoked since.
-  FALAFEL_ASSERT(region.contains(local.offset, request.work.length_bytes),
-                 "the local buffer of request {} is outside of region {}", request.work.id,
-                 local.key);
+  FALAFEL_ASSERT(region.contains(local.offset, length_bytes),
+                 "the local buffer of {} bytes at {} is outside of region {}", length_bytes,
+                 local.offset, local.key);
   return region.base + local.offset;
 }
 
-const std::byte* source_of(World& world, const Request& request) {
-  return request.payload.empty() ? local_buffer(world, request) : request.payload.data();
+// Calls `use(begin, length_bytes)` for the pieces of a range, in order.
+template <typename Use>
+void for_each_piece(World& world, std::span<const fabric::LocalSegment> segments,
+                    std::uint64_t offset, std::uint64_t length_bytes, const Use& use) {
+  for (const fabric::LocalSegment& segment : segments) {
+    if (length_bytes == 0) return;
+    if (offset >= segment.length_bytes) {
+      offset -= segment.length_bytes;
+      continue;
+    }
+    const std::uint64_t piece_bytes = std::min(segment.length_bytes - offset, length_bytes);
+    use(locate(world, segment.address, segment.length_bytes) + offset, piece_bytes);
+    offset = 0;
+    length_bytes -= piece_bytes;
+  }
+  FALAFEL_ASSERT(length_bytes == 0, "{} bytes are beyond the last segment", length_bytes);
+}
+
+void gather(World& world, const Request& request, std::uint64_t offset, std::uint64_t length_bytes,
+            std::vector<std::byte>& gathered) {
+  gathered.clear();
+  for_each_piece(world, request.work.segments, offset, length_bytes,
+                 [&](const std::byte* begin, std::uint64_t piece_bytes) {
+                   gathered.insert(gathered.end(), begin, begin + piece_bytes);
+                 });
+}
+
+}  // namespace
+
+std::byte* local_buffer(World& world, const Request& request) {
+  return locate(world, request.work.local, request.work.length_bytes);
+}
+
+const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
+                           std::uint64_t length_bytes, std::vector<std::byte>& scratch) {
+  if (!request.payload.empty()) return request.payload.data() + offset;
+  if (request.work.segments.empty()) return local_buffer(world, request) + offset;
+  gather(world, request, offset, length_bytes, scratch);
+  return scratch.data();
 }
 
 void take_payload(World& world, Request& request) {
   if (!request.payload.empty() || request.work.length_bytes == 0) return;
+  if (!request.work.segments.empty()) {
+    gather(world, request, 0, request.work.length_bytes, request.payload);
+    return;
+  }
   const std::byte* source = local_buffer(world, request);
   request.payload.assign(source, source + request.work.length_bytes);
+}
+
+void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,
+             std::span<const std::byte> data) {
+  if (buffer.segments.empty()) {
+    std::byte* const to = locate(world, buffer.local, offset + data.size()) + offset;
+    put_bytes(world, to, data.data(), data.size());
+    return;
+  }
+  const std::byte* from = data.data();
+  for_each_piece(world, buffer.segments, offset, data.size(),
+                 [&](std::byte* to, std::uint64_t piece_bytes) {
+                   put_bytes(world, to, from, piece_bytes);
+                   from += piece_bytes;
+                 });
 }
 
 }  // namespace falafel::sim

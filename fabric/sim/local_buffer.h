@@ -1,8 +1,11 @@
-// The requester's side of the data: the local buffer of a request, which is registered memory, and
-// the copy that replaces it once the program may use the buffer again.
+// The memory of this host that a request uses: its local buffer, which is one registered range or a
+// list of segments, and the copy that replaces it once the program may use the buffer again.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "fabric/sim/request.h"
 
@@ -10,12 +13,23 @@ namespace falafel::sim {
 
 struct World;
 
+// The local buffer of a request that has no segments.
 std::byte* local_buffer(World& world, const Request& request);
 
-// The data of a WRITE or SEND: the local buffer, or the copy of it.
-const std::byte* source_of(World& world, const Request& request);
+// A range of the data of a WRITE or SEND: in the local buffer, in the copy of it, or, if the range
+// is in several segments, gathered in `scratch`.
+const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
+                           std::uint64_t length_bytes, std::vector<std::byte>& scratch);
 
 // Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
+
+// A device writes data into a local buffer, from `offset` on.
+struct LocalBufferView {
+  fabric::MemoryAddress local;
+  std::span<const fabric::LocalSegment> segments;
+};
+void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,
+             std::span<const std::byte> data);
 
 }  // namespace falafel::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fabric/assert.h"
 #include "fabric/sim/ring.h"
@@ -13,7 +14,7 @@ class ReceiveQueue {
  public:
   bool empty() const { return first_ == posted_; }
   std::uint64_t size() const { return posted_ - first_; }
-  const fabric::ReceiveRequest& front() const { return ring_[first_]; }
+  const fabric::ReceiveRequest& front() const { return ring_[first_].request; }
 
   // The number of places in use. A request uses its place until its completion is polled.
   std::uint32_t taken_places() const { return taken_places_; }
@@ -25,17 +26,26 @@ class ReceiveQueue {
 
   void make_room(std::uint64_t requests) { ring_.make_room(first_, posted_, requests); }
   void append(const fabric::ReceiveRequest& request) {
-    ring_[posted_++] = request;
+    Place& place = ring_[posted_++];
+    place.segments.assign(request.segments.begin(), request.segments.end());
+    place.request = request;
+    place.request.segments = place.segments;
     ++taken_places_;
   }
+  // The segments of the result are valid until the next request is appended.
   fabric::ReceiveRequest take() {
     FALAFEL_ASSERT(!empty(), "a receive request is taken from an empty queue");
-    return ring_[first_++];
+    return ring_[first_++].request;
   }
   void drop_all() { first_ = posted_; }
 
  private:
-  Ring<fabric::ReceiveRequest> ring_;  // [first_, posted_)
+  struct Place {
+    fabric::ReceiveRequest request;
+    std::vector<fabric::LocalSegment> segments;  // what request.segments refers to
+  };
+
+  Ring<Place> ring_;  // [first_, posted_)
   std::uint64_t first_ = 0;
   std::uint64_t posted_ = 0;
   std::uint32_t taken_places_ = 0;

@@ -42,6 +42,8 @@ struct Request {
   std::uint64_t old_word = 0;         // of an atomic: the word it read
   std::byte* target = nullptr;        // of an atomic: the word in the responder's memory
   Placement placement;                // of a READ or WRITE
+  // What `work.segments` refers to, as the program's list need not live longer than posting.
+  std::vector<fabric::LocalSegment> segments;
   // Of a WRITE with immediate whose last packet has arrived: the receive request that it consumed.
   std::optional<std::uint64_t> consumed_receive_id;
   std::vector<std::byte> payload;  // the data, once the local buffer may no longer be read

@@ -1,6 +1,7 @@
 #include "fabric/sim/responder.h"
 
-#include <cstring>
+#include <array>
+#include <span>
 
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/host.h"
@@ -15,8 +16,12 @@ using fabric::Opcode;
 
 namespace {
 
-// Fills the routing data in front of a datagram. The contract promises nothing about it.
-constexpr int routing_byte = 0xa5;
+// The routing data in front of a datagram. The contract promises nothing about it.
+constexpr auto routing_data = [] {
+  std::array<std::byte, fabric::datagram_header_bytes> data{};
+  for (std::byte& byte : data) byte = std::byte{0xa5};
+  return data;
+}();
 
 bool permits(const Region& region, Opcode opcode) {
   switch (opcode) {
@@ -61,13 +66,15 @@ void Responder::deliver(const Connection& sender, const Request& request) {
                  "a message of {} bytes is put into a buffer of {}", length_bytes + header_bytes,
                  receive.length_bytes);
   if (length_bytes > 0) {
-    std::byte* header = world.regions.at(receive.local.key).base + receive.local.offset;
-    std::byte* buffer = header + header_bytes;
-    std::memset(header, routing_byte, header_bytes);
-    world.word_waits.wake(header, header_bytes);
-    put_bytes(world, buffer, source_of(world, request), length_bytes);
-    sender.trace(EventKind::message_delivered, request, receive.local.offset, immediate,
-                 {buffer, length_bytes});
+    const LocalBufferView buffer{.local = receive.local, .segments = receive.segments};
+    scatter(world, buffer, 0, std::span(routing_data).first(header_bytes));
+    const std::byte* message = source_of(world, request, 0, length_bytes, scratch_);
+    scatter(world, buffer, header_bytes, {message, length_bytes});
+    const bool has_segments = !receive.segments.empty();
+    const fabric::MemoryAddress& start =
+        has_segments ? receive.segments.front().address : receive.local;
+    sender.trace(EventKind::message_delivered, request, start.offset, immediate,
+                 {message, length_bytes});
   } else {
     sender.trace(EventKind::message_delivered, request, 0, immediate, {});
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "fabric/sim/connection.h"
 #include "fabric/sim/receive_queue.h"
@@ -50,6 +51,7 @@ class Responder {
   ReceiveQueue& receives_;
   CompletionQueueState& receive_completions_;
   QueuePairActor& queue_pair_;
+  std::vector<std::byte> scratch_;  // a member only to reuse its memory
 };
 
 }  // namespace falafel::sim

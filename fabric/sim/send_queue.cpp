@@ -11,6 +11,8 @@ Request& SendQueue::append(const fabric::WorkRequest& work) {
                  work.id, max_requests_);
   Request& request = ring_[posted_];
   request.work = work;
+  request.segments.assign(work.segments.begin(), work.segments.end());
+  request.work.segments = request.segments;
   request.place = posted_;
   request.state = RequestState::posted;
   request.status = fabric::CompletionStatus::success;

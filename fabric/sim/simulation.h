@@ -84,6 +84,7 @@ struct HostOptions {
   // DeviceAttributes of each of its devices.
   std::uint32_t max_queue_requests = 16'384;
   std::uint32_t max_completions = 1U << 20U;
+  std::uint32_t max_scatter_gather_entries = 16;
   bool destruction_drains = false;
 
   static constexpr std::size_t without_limit = std::numeric_limits<std::size_t>::max();

@@ -112,7 +112,8 @@ void Transfers::move_words(Request& request) {
 void Transfers::read_words(const Request& request, const Placement::Range& range,
                            std::byte* remote) {
   World& world = connection_.world();
-  put_bytes(world, local_buffer(world, request) + range.offset, remote, range.length_bytes);
+  scatter(world, {.local = request.work.local, .segments = request.work.segments}, range.offset,
+          {remote, range.length_bytes});
   connection_.trace(EventKind::words_read, request, request.work.remote.offset + range.offset, 0,
                     {remote, range.length_bytes});
 }
@@ -120,7 +121,7 @@ void Transfers::read_words(const Request& request, const Placement::Range& range
 void Transfers::write_words(const Request& request, const Placement::Range& range,
                             std::byte* remote) {
   World& world = connection_.world();
-  const std::byte* source = source_of(world, request) + range.offset;
+  const std::byte* source = source_of(world, request, range.offset, range.length_bytes, scratch_);
   connection_.trace(EventKind::words_written, request, request.work.remote.offset + range.offset, 0,
                     {source, range.length_bytes});
   if (world.options.late_visibility && world.choose(ChoiceKind::visibility, 2) == 1) {

@@ -2,6 +2,8 @@
 // packets that have arrived are moved, or both.
 #pragma once
 
+#include <vector>
+
 #include "fabric/sim/connection.h"
 #include "fabric/sim/failure.h"
 #include "fabric/sim/request.h"
@@ -32,6 +34,7 @@ class Transfers {
   const Connection& connection_;
   const SendQueue& queue_;
   Failure& failure_;
+  std::vector<std::byte> scratch_;  // a member only to reuse its memory
 };
 
 }  // namespace falafel::sim

@@ -20,6 +20,8 @@ namespace {
 
 // libibverbs stores this number in 8 bits.
 constexpr int most_outstanding = std::numeric_limits<std::uint8_t>::max();
+// More segments would only make every place of a queue larger.
+constexpr int most_segments = 32;
 // The largest number that fits into the field of a queue pair's attributes.
 constexpr std::uint32_t most_retries = 7;
 
@@ -34,6 +36,13 @@ fabric::AtomicCapability to_capability(ibv_atomic_cap capability) {
 
 std::uint32_t limited(int value, int limit) {
   return static_cast<std::uint32_t>(std::clamp(value, 0, limit));
+}
+
+// Some devices take fewer segments for a READ than for other requests.
+std::uint32_t segments_of(const ibv_device_attr& limits) {
+  const int least =
+      limits.max_sge_rd > 0 ? std::min(limits.max_sge, limits.max_sge_rd) : limits.max_sge;
+  return limited(std::max(least, 1), most_segments);
 }
 
 tl::unexpected<fabric::Error> refuse(std::string why) {
@@ -108,6 +117,7 @@ Result<void> Device::query_attributes() {
   attributes_.max_queue_requests = limited(limits.max_qp_wr, limits.max_cqe / 2);
   attributes_.max_outstanding_reads_and_atomics =
       limited(limits.max_qp_init_rd_atom, most_outstanding);
+  attributes_.max_scatter_gather_entries = segments_of(limits);
   max_reads_as_responder_ = limited(limits.max_qp_rd_atom, most_outstanding);
   attributes_.supports_unreliable_connection = true;
   // The kernel returns the pages of a region to the system when the region is deregistered. The

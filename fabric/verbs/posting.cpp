@@ -2,6 +2,7 @@
 // fabric/posting_rules.h.
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "fabric/verbs/queue_pair.h"
@@ -32,6 +33,18 @@ ibv_wr_opcode to_code(fabric::Opcode opcode) {
     case fabric::Opcode::receive_of_write: break;
   }
   return IBV_WR_SEND;
+}
+
+// At least as many as there are in the chain.
+template <typename Request>
+std::size_t segment_count(std::span<const Request> chain) {
+  std::size_t count = 0;
+  for (const Request& request : chain) count += std::max<std::size_t>(request.segments.size(), 1);
+  return count;
+}
+
+fabric::MemoryAddress start_of(const fabric::ReceiveRequest& request) {
+  return request.segments.empty() ? request.local : request.segments.front().address;
 }
 
 }  // namespace
@@ -82,9 +95,10 @@ Result<void> QueuePair::post_send(std::span<const fabric::WorkRequest> chain) {
   if (Result<void> checked = check_chain(chain); !checked) return checked;
   if (chain.empty()) return {};
   send_list_.assign(chain.size(), ibv_send_wr{});
-  buffers_.assign(chain.size(), ibv_sge{});
+  buffers_.clear();
+  buffers_.reserve(segment_count(chain));
   for (std::size_t i = 0; i < chain.size(); ++i) {
-    translate(chain[i], send_list_[i], buffers_[i]);
+    translate(chain[i], send_list_[i]);
     if (i > 0) send_list_[i - 1].next = &send_list_[i];
   }
   ibv_send_wr* refused = nullptr;
@@ -107,19 +121,19 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
   }
   if (chain.empty()) return {};
   receive_list_.assign(chain.size(), ibv_recv_wr{});
-  buffers_.assign(chain.size(), ibv_sge{});
+  buffers_.clear();
+  buffers_.reserve(segment_count(chain));
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const fabric::ReceiveRequest& request = chain[i];
     const std::uint64_t sequence = receives_.posted++;
     receives_.at(sequence) = {.id = request.id,
                               .opcode = fabric::Opcode::receive,
                               .sequence = sequence,
-                              .buffer = request.local};
-    buffers_[i] = {
-        .addr = request.local.offset, .length = request.length_bytes, .lkey = request.local.key};
+                              .buffer = start_of(request)};
+    const std::span<ibv_sge> buffer = describe_buffer(request);
     receive_list_[i].wr_id = device_id(true, sequence);
-    receive_list_[i].sg_list = &buffers_[i];
-    receive_list_[i].num_sge = request.length_bytes == 0 ? 0 : 1;
+    receive_list_[i].sg_list = buffer.data();
+    receive_list_[i].num_sge = static_cast<int>(buffer.size());
     if (i > 0) receive_list_[i - 1].next = &receive_list_[i];
   }
   ibv_recv_wr* refused = nullptr;
@@ -129,23 +143,42 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
   return {};
 }
 
-void QueuePair::translate(const fabric::WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer) {
+// Appends the segments of the request to buffers_, which must have room for them.
+template <typename Request>
+std::span<ibv_sge> QueuePair::describe_buffer(const Request& request) {
+  const std::size_t first = buffers_.size();
+  const auto append = [this](const fabric::MemoryAddress& address, std::uint32_t length_bytes) {
+    FALAFEL_ASSERT(buffers_.size() < buffers_.capacity(), "{} segments do not fit",
+                   buffers_.size() + 1);
+    buffers_.push_back({.addr = address.offset, .length = length_bytes, .lkey = address.key});
+  };
+  for (const fabric::LocalSegment& segment : request.segments) {
+    append(segment.address, segment.length_bytes);
+  }
+  if (request.segments.empty() && request.length_bytes > 0) {
+    append(request.local, request.length_bytes);
+  }
+  return std::span(buffers_).subspan(first);
+}
+
+void QueuePair::translate(const fabric::WorkRequest& request, ibv_send_wr& out) {
   const std::uint64_t sequence = sends_.posted++;
   sends_.at(sequence) = {
       .id = request.id, .opcode = request.opcode, .sequence = sequence, .buffer = {}};
-  buffer = {
-      .addr = request.local.offset, .length = request.length_bytes, .lkey = request.local.key};
+  const std::span<ibv_sge> buffer = describe_buffer(request);
   out.wr_id = device_id(false, sequence);
-  out.sg_list = &buffer;
-  out.num_sge = request.length_bytes == 0 ? 0 : 1;
+  out.sg_list = buffer.data();
+  out.num_sge = static_cast<int>(buffer.size());
   out.opcode = to_code(request.opcode);
   out.imm_data = htonl(request.immediate);
   if (request.signalled) out.send_flags |= IBV_SEND_SIGNALED;
   if (request.fenced) out.send_flags |= IBV_SEND_FENCE;
   if (request.inlined && request.length_bytes > 0) {
     // The data is copied now, from its address in this process.
-    const std::byte* const block = domain_->regions.at(request.local.key).block;
-    buffer.addr = std::bit_cast<std::uint64_t>(block + request.local.offset);
+    for (ibv_sge& part : buffer) {
+      const std::byte* const block = domain_->regions.at(part.lkey).block;
+      part.addr = std::bit_cast<std::uint64_t>(block + part.addr);
+    }
     out.send_flags |= IBV_SEND_INLINE;
   }
   if (options_.transport == fabric::Transport::unreliable_datagram) {

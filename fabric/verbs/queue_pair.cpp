@@ -64,17 +64,19 @@ Result<std::unique_ptr<QueuePair>> QueuePair::create(const fabric::QueuePairOpti
   wanted.recv_cq = receives.state()->raw();
   wanted.cap = {.max_send_wr = options.max_send_requests,
                 .max_recv_wr = options.max_receive_requests,
-                .max_send_sge = 1,
-                .max_recv_sge = 1,
+                .max_send_sge = options.max_send_segments,
+                .max_recv_sge = options.max_receive_segments,
                 .max_inline_data = options.max_inline_bytes};
   wanted.qp_type = to_type(options.transport);
   ibv_qp* const raw = ibv_create_qp(domain.state()->raw.get(), &wanted);
   if (raw == nullptr) {
     return make_error(
         ErrorCode::out_of_memory,
-        fmt::format("no queue pair of {} sends and {} receives: {}; ask for less, or "
-                    "raise the limit of locked memory",
-                    options.max_send_requests, options.max_receive_requests, words_of(errno)));
+        fmt::format("no queue pair of {} sends, {} receives, {} and {} segments and {} bytes of "
+                    "inline data: {}; ask for less, or raise the limit of locked memory",
+                    options.max_send_requests, options.max_receive_requests,
+                    options.max_send_segments, options.max_receive_segments,
+                    options.max_inline_bytes, words_of(errno)));
   }
   std::unique_ptr<QueuePair> queue_pair(
       new QueuePair(options, port, attributes, std::move(addresses), raw));

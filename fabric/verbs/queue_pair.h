@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -107,7 +108,9 @@ class QueuePair final : public fabric::QueuePair {
   fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
                                     bool is_written) const;
   fabric::Result<void> check_chain(std::span<const fabric::WorkRequest> chain);
-  void translate(const fabric::WorkRequest& request, ibv_send_wr& out, ibv_sge& buffer);
+  void translate(const fabric::WorkRequest& request, ibv_send_wr& out);
+  template <typename Request>
+  std::span<ibv_sge> describe_buffer(const Request& request);
 
   static std::uint32_t key_of_datagrams();
   fabric::Result<void> prepare_destination(const fabric::DatagramAddress& destination);

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -165,6 +166,23 @@ inline fabric::WorkRequest with_immediate(fabric::WorkRequest request, std::uint
   request.opcode = request.opcode == fabric::Opcode::send ? fabric::Opcode::send_with_immediate
                                                           : fabric::Opcode::write_with_immediate;
   request.immediate = immediate;
+  return request;
+}
+// The local buffer of a request as a list of so many equal segments.
+template <std::uint32_t count>
+std::array<fabric::LocalSegment, count> segments_of(const fabric::WorkRequest& request) {
+  std::array<fabric::LocalSegment, count> segments;
+  fabric::MemoryAddress address = request.local;
+  for (fabric::LocalSegment& segment : segments) {
+    segment = {.address = address, .length_bytes = request.length_bytes / count};
+    address.offset += segment.length_bytes;
+  }
+  return segments;
+}
+inline fabric::WorkRequest with_segments(fabric::WorkRequest request,
+                                         std::span<const fabric::LocalSegment> segments) {
+  request.segments = segments;
+  request.local = {};
   return request;
 }
 inline fabric::WorkRequest unsignalled(fabric::WorkRequest request) {

@@ -1,6 +1,8 @@
 // Rules 1 to 4: the units that a transfer moves atomically, and the order in which its parts land.
 #include <gtest/gtest.h>
 
+#include <iterator>
+
 #include "tests/litmus/litmus.h"
 #include "tests/litmus/words.h"
 
@@ -32,6 +34,33 @@ TEST(Litmus, Rule01_aligned_word_is_never_torn) {
       [](Party& client) {
         read_into_seen(client, x, 1);
         client.trial().seen[0] = classify(client.trial().seen[0]);
+      },
+  };
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {{0x00, "READ and processor before the WRITE"},
+                    {0x01, "READ before, processor after"},
+                    {0x10, "READ after, processor before"},
+                    {0x11, "both after"}};
+  litmus.forbidden = "a part of a word";
+  verify(litmus);
+}
+
+// Segments are this side's concern: the word is gathered before it lands.
+TEST(Litmus, Rule01_word_of_two_segments_is_never_torn) {
+  Litmus litmus;
+  litmus.stage.client_count = 2;
+  litmus.stage.queue_pair.max_send_segments = 2;
+  litmus.server = [](Party& server) { server.trial().seen[1] = classify(server.load(x)); };
+  litmus.clients = {
+      [](Party& client) {
+        const auto write = client.write(x, {all_ones});
+        client.post({with_segments(write, segments_of<2>(write))});
+      },
+      [](Party& client) {
+        const auto sample = client.read(x);
+        client.post({with_segments(sample, segments_of<2>(sample))});
+        client.finish();
+        client.trial().seen[0] = classify(client.result(sample));
       },
   };
   litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
@@ -143,12 +172,25 @@ Litmus write_meets_descending_loads() {
 
 }  // namespace
 
+constexpr AllowedOutcome in_any_order[] = {{0x001, "only the last word in time"},
+                                           {0x010, "only the middle word in time"},
+                                           {0x011, "all but the first word in time"},
+                                           {0x101, "all but the middle word in time"}};
+
 TEST(Litmus, Rule03_write_lands_in_any_order) {
   Litmus litmus = write_meets_descending_loads();
-  litmus.allowed.insert(litmus.allowed.end(), {{0x001, "only the last word in time"},
-                                               {0x010, "only the middle word in time"},
-                                               {0x011, "all but the first word in time"},
-                                               {0x101, "all but the middle word in time"}});
+  litmus.allowed.insert(litmus.allowed.end(), std::begin(in_any_order), std::end(in_any_order));
+  verify(litmus);
+}
+
+TEST(Litmus, Rule03_segments_land_in_any_order) {
+  Litmus litmus = write_meets_descending_loads();
+  litmus.stage.queue_pair.max_send_segments = 3;
+  litmus.clients = {[](Party& client) {
+    const auto write = client.write(0, {1, 1, 1});
+    client.post({with_segments(write, segments_of<3>(write))});
+  }};
+  litmus.allowed.insert(litmus.allowed.end(), std::begin(in_any_order), std::end(in_any_order));
   verify(litmus);
 }
 

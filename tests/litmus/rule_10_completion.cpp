@@ -88,6 +88,7 @@ namespace {
 Litmus source_changes(std::function<void(Party&, const fabric::WorkRequest&)> post) {
   Litmus litmus;
   litmus.stage.queue_pair.max_inline_bytes = fabric::word_bytes;
+  litmus.stage.queue_pair.max_send_segments = 2;
   litmus.clients = {[post = std::move(post)](Party& client) {
     const auto write = client.write(x, {1});
     post(client, write);
@@ -105,6 +106,26 @@ TEST(Litmus, Rule10_source_is_read_until_completion) {
   Litmus litmus =
       source_changes([](Party& client, const fabric::WorkRequest& write) { client.post({write}); });
   litmus.allowed.push_back({2, "the data that the buffer was reused for"});
+  verify(litmus);
+}
+
+TEST(Litmus, Rule10_segments_are_read_until_completion) {
+  Litmus litmus = source_changes([](Party& client, const fabric::WorkRequest& write) {
+    client.post({with_segments(write, segments_of<2>(write))});
+  });
+  litmus.allowed.push_back({2, "the data that the buffer was reused for"});
+  verify(litmus);
+}
+
+TEST(Litmus, Rule10_segments_are_free_after_completion) {
+  Litmus litmus = source_changes([](Party& client, const fabric::WorkRequest& write) {
+    const bool is_inline = client.host().random(2) == 0;
+    const auto segments = segments_of<2>(write);
+    const auto request = with_segments(write, segments);
+    client.post({is_inline ? inlined(request) : request});
+    if (!is_inline) client.finish();
+  });
+  litmus.forbidden = "a source that is read after the completion, or after posting if inlined";
   verify(litmus);
 }
 
