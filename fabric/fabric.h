@@ -219,6 +219,14 @@ class QueuePair {
   // Closes the queue pair: like move_to_error, but without completions, and unpolled completions
   // are lost. Posting afterwards is an error.
   virtual void close() = 0;
+
+  // Waits until this side hears that the peer has closed its end (true), or until deadline_ns
+  // (false). Closing this end ends the wait, too (false); destroy the queue pair only afterwards.
+  // Requires QueuePairOptions::hears_close. The notice travels apart from requests: it may arrive
+  // before or after those that the peer sent earlier, and it may take any time. It changes nothing
+  // here: the queue pair stays `ready`, requests time out, and data of the peer may still be
+  // landing. A crash of the peer is silent, also one that loses a notice on its way.
+  virtual bool wait_until_peer_closed(std::uint64_t deadline_ns) = 0;
 };
 
 struct QueuePairOptions {
@@ -239,6 +247,9 @@ struct QueuePairOptions {
   // How often a SEND or WRITE with immediate that finds no receive request is retried; 7 means
   // forever.
   std::uint32_t receiver_not_ready_retry_count = 7;
+  // RC and UC: whether this side is told that its peer has closed. On libibverbs it costs each side
+  // a socket for as long as the connection lasts.
+  bool hears_close = false;
 };
 
 // -------------------------------------------------------------------------------------------------

@@ -82,6 +82,8 @@ void Link::on_readable() {
   const ReceivedMessage received = receive_message(socket_.native_handle(), said);
   if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_message();
   if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) {
+    peer_has_closed_.store(true);
+    signal_->raise();
     return process_.close();  // the link no longer depends on the peer's process
   }
   // The system closes the socket of a killed process before the last thread of the process has

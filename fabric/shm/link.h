@@ -85,6 +85,8 @@ class Link : public std::enable_shared_from_this<Link> {
 
   // The peer closed its end of the socket without a goodbye, or its process has ended.
   bool is_lost() const { return lost_.load(); }
+  // The peer said goodbye: it closed its end in good order.
+  bool peer_has_closed() const { return peer_has_closed_.load(); }
   // No request of the peer is in progress. Call it once the endpoint of this side has left `ready`.
   bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
 
@@ -109,6 +111,7 @@ class Link : public std::enable_shared_from_this<Link> {
   boost::asio::posix::stream_descriptor process_;
   std::atomic<bool> lost_ = false;
   std::atomic<bool> peer_has_ended_ = false;
+  std::atomic<bool> peer_has_closed_ = false;
 };
 
 }  // namespace falafel::shm

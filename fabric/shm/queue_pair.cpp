@@ -75,7 +75,25 @@ void QueuePair::close() {
   waiting_.clear();
   if (link_ == nullptr) return;
   link_->close();
+  host_.signal_waiters().wake_all();  // those that wait for the peer to close
   host_.process().retire(std::move(link_));
+}
+
+// The queue pair may be closed during the wait, so only its link and its host are used then.
+bool QueuePair::wait_until_peer_closed(std::uint64_t deadline_ns) {
+  FALAFEL_ASSERT(options_.hears_close,
+                 "queue pair {} does not hear that its peer closes; set hears_close in its options",
+                 number_);
+  const std::shared_ptr<Link> link = link_;
+  Host& host = host_;
+  const auto is_closed = [&] {
+    return link == nullptr || link->own().state.load() == EndpointState::closed;
+  };
+  while (!is_closed() && !link->peer_has_closed()) {
+    host.scheduler().wait(&host.signal_waiters(), deadline_ns);
+    if (host.scheduler().gives_up(deadline_ns)) break;
+  }
+  return !is_closed() && link->peer_has_closed();
 }
 
 void QueuePair::free_places(Opcode opcode, std::uint32_t places) {

@@ -37,6 +37,7 @@ class QueuePair final : public fabric::QueuePair {
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain) override;
   void move_to_error() override;
   void close() override;
+  bool wait_until_peer_closed(std::uint64_t deadline_ns) override;
 
   void attach(std::shared_ptr<Link> link);
   // Retries waiting requests and collects what the peer has delivered.

@@ -48,6 +48,7 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
   send_completions_.reserve(options.max_send_requests);
   receive_completions_.reserve(options.max_receive_requests);
   world_.ready.introduce(*this);
+  if (options.hears_close) closing_notice_ = world_.make<ClosingNotice>(world_, number);
 }
 
 fabric::QueuePairState QueuePair::state() const {
@@ -319,8 +320,10 @@ void QueuePairActor::close() {
   send_completions_.release(*this, connection_.options().max_send_requests);
   receive_completions_.release(*this, connection_.options().max_receive_requests);
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number()});
+  if (closing_notice_ != nullptr) closing_notice_->waiters().wake_all();
   if (QueuePairActor* peer = connection_.peer()) {
     peer->end_stall();
+    if (peer->closing_notice_ != nullptr && host().alive()) peer->closing_notice_->send(host());
     if (connection_.device().attributes().destruction_drains) {
       peer->land();
       show_writes_of_peer(all_places);
@@ -328,6 +331,18 @@ void QueuePairActor::close() {
     peer->refresh();
   }
   refresh();
+}
+
+bool QueuePairActor::wait_until_peer_closed(std::uint64_t deadline_ns) {
+  FALAFEL_ASSERT(closing_notice_ != nullptr,
+                 "queue pair {} does not hear that its peer closes; set hears_close in its options",
+                 number());
+  Fiber& fiber = world_.current_fiber();
+  while (!closing_notice_->has_arrived() && connection_.state() != State::closed) {
+    fiber.wait(&closing_notice_->waiters(), deadline_ns, "the peer to close");
+    if (fiber.cancelled() || host().now_ns() >= deadline_ns) break;
+  }
+  return closing_notice_->has_arrived() && connection_.state() != State::closed;
 }
 
 // Completes all admitted requests in memory at once.

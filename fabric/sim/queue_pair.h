@@ -16,6 +16,7 @@
 #include "fabric/fabric.h"
 #include "fabric/posting_rules.h"
 #include "fabric/sim/atomics.h"
+#include "fabric/sim/closing_notice.h"
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/connection.h"
 #include "fabric/sim/failure.h"
@@ -47,6 +48,7 @@ class QueuePairActor final : public Actor {
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   void move_to_error();
   void close();
+  bool wait_until_peer_closed(std::uint64_t deadline_ns);
 
   // Connects two queue pairs. Each admits requests after its become_ready().
   static void join(QueuePairActor& left, QueuePairActor& right);
@@ -109,6 +111,7 @@ class QueuePairActor final : public Actor {
   bool can_complete_ = false;
   CallbackTimer stall_timer_;
   bool stalled_ = false;
+  Owned<ClosingNotice> closing_notice_;  // null unless this side hears it
 };
 
 class QueuePair final : public fabric::QueuePair {
@@ -129,6 +132,9 @@ class QueuePair final : public fabric::QueuePair {
   }
   void move_to_error() override { actor_.move_to_error(); }
   void close() override { actor_.close(); }
+  bool wait_until_peer_closed(std::uint64_t deadline_ns) override {
+    return actor_.wait_until_peer_closed(deadline_ns);
+  }
 
  private:
   QueuePairActor& actor_;

@@ -33,7 +33,7 @@ enum class EventKind : std::uint8_t {
   access_refused,     // offset, word: the status
   queue_pair_error,
   processor_access,  // offset, data or word: stored by the processor in its host's memory
-  connection,        // a step of a handshake
+  connection,        // a step of a handshake, or a notice that the peer has closed (in detail)
   time_jump,         // word: the time in nanoseconds
   fault,             // detail: FaultKind
   host_started,      // subject: host
@@ -41,6 +41,10 @@ enum class EventKind : std::uint8_t {
   processor_read,  // offset, data or word: read by the processor; for observers only
 };
 std::string_view to_string(EventKind kind);
+
+// The detail of a `connection` event that is a notice of closing; smaller ones are stages of a
+// handshake.
+inline constexpr std::uint8_t closing_notice_detail = 5;
 
 struct TraceEvent {
   EventKind kind{};

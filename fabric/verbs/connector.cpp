@@ -50,6 +50,9 @@ class Connector {
   Connector(const Connector&) = delete;
   Connector& operator=(const Connector&) = delete;
 
+  // After the exchange.
+  tcp::socket take_socket() { return std::move(attempt_->socket); }
+
   // Sends the offer and returns the body of the answer if the listener accepts.
   Result<HandshakeBody> exchange(const HandshakeBody& offer) {
     attempt_->offer.body = offer;
@@ -151,12 +154,17 @@ Result<fabric::Connection> connect_to_listener(Device& device, const fabric::Add
   if (!queue_pair) return tl::unexpected(queue_pair.error());
   HandshakeBody own = device.describe(**queue_pair, options);
   set_private_data(own, private_data);
-  const auto answer = Connector(device, address, deadline_ns).exchange(own);
+  Connector connector(device, address, deadline_ns);
+  const auto answer = connector.exchange(own);
   if (!answer) return tl::unexpected(answer.error());
   const auto route = agree(own, *answer);
   if (!route) return tl::unexpected(route.error());
   if (Result<void> joined = (*queue_pair)->join(*route); !joined) {
     return tl::unexpected(joined.error());
+  }
+  if (own.hears_close != 0 || answer->hears_close != 0) {
+    (*queue_pair)
+        ->attach(std::make_shared<ClosingNotice>(device.scheduler(), connector.take_socket()));
   }
   return fabric::Connection{.queue_pair = std::move(*queue_pair),
                             .private_data = private_data_of(*answer)};

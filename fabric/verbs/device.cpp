@@ -240,6 +240,7 @@ HandshakeBody Device::describe(const QueuePair& queue_pair,
   body.reads_as_requester = std::min(options.max_outstanding_reads_and_atomics,
                                      attributes_.max_outstanding_reads_and_atomics);
   body.reads_as_responder = max_reads_as_responder_;
+  body.hears_close = options.hears_close ? 1 : 0;
   return body;
 }
 

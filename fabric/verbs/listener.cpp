@@ -55,6 +55,14 @@ struct Caller : std::enable_shared_from_this<Caller> {
     asio::async_write(socket, asio::buffer(&reply, sizeof reply),
                       [self = shared_from_this()](const error_code&, std::size_t) {});
   }
+  // The same, but the socket outlives the caller. The answer has left when this returns: a new
+  // connection has room for it.
+  tcp::socket answer_and_release(const HandshakeBody& body) {
+    reply = {.head = {.kind = HandshakeKind::acceptance}, .body = body};
+    error_code ignored;
+    asio::write(socket, asio::buffer(&reply, sizeof reply), ignored);
+    return std::move(socket);
+  }
   void reject(const fabric::PrivateData& reason) {
     HandshakeBody body;
     set_private_data(body, reason);
@@ -96,7 +104,14 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     if (Result<void> joined = (*queue_pair)->join(*route); !joined) {
       return tl::unexpected(joined.error());
     }
-    std::exchange(caller_, nullptr)->answer(HandshakeKind::acceptance, own);
+    const auto caller = std::exchange(caller_, nullptr);
+    if (own.hears_close != 0 || caller->offer.body.hears_close != 0) {
+      (*queue_pair)
+          ->attach(std::make_shared<ClosingNotice>(device_.scheduler(),
+                                                   caller->answer_and_release(own)));
+    } else {
+      caller->answer(HandshakeKind::acceptance, own);
+    }
     return std::move(*queue_pair);
   }
 

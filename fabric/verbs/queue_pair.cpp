@@ -109,9 +109,23 @@ void QueuePair::close() {
   state_ = fabric::QueuePairState::closed;
   const int failed = ibv_destroy_qp(std::exchange(raw_, nullptr));
   FALAFEL_ASSERT(failed == 0, "ibv_destroy_qp: {}", words_of(failed));
+  if (closing_notice_ != nullptr) closing_notice_->say_goodbye();
   forget_destinations();
   send_completions_->detach(*this, options_.max_send_requests);
   receive_completions_->detach(*this, options_.max_receive_requests);
+}
+
+void QueuePair::attach(std::shared_ptr<ClosingNotice> notice) {
+  closing_notice_ = std::move(notice);
+  if (options_.hears_close) closing_notice_->listen();
+}
+
+bool QueuePair::wait_until_peer_closed(std::uint64_t deadline_ns) {
+  FALAFEL_ASSERT(options_.hears_close && closing_notice_ != nullptr,
+                 "queue pair {} does not hear that its peer closes; set hears_close in the options "
+                 "of a connection",
+                 number_);
+  return closing_notice_->wait(deadline_ns);
 }
 
 // -------------------------------------------------------------------------------------------------

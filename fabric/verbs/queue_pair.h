@@ -17,6 +17,7 @@
 #include "fabric/fabric.h"
 #include "fabric/posting_rules.h"
 #include "fabric/verbs/address_book.h"
+#include "fabric/verbs/closing_notice.h"
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/gid.h"
 #include "fabric/verbs/memory.h"
@@ -69,6 +70,8 @@ class QueuePair final : public fabric::QueuePair {
   // Makes the queue pair ready. After an error it is unusable.
   fabric::Result<void> join(const Route& route);
   fabric::Result<void> become_ready_for_datagrams();
+  // The sides of the connection tell each other when they close.
+  void attach(std::shared_ptr<ClosingNotice> notice);
 
   std::uint32_t number() const override { return number_; }
   fabric::Transport transport() const override { return options_.transport; }
@@ -77,6 +80,7 @@ class QueuePair final : public fabric::QueuePair {
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain) override;
   void move_to_error() override;
   void close() override;
+  bool wait_until_peer_closed(std::uint64_t deadline_ns) override;
 
   // For completion queues.
   RequestReference reference(std::uint64_t device_id) const;
@@ -132,6 +136,7 @@ class QueuePair final : public fabric::QueuePair {
   std::shared_ptr<DomainState> domain_;
   std::shared_ptr<CompletionQueueState> send_completions_;
   std::shared_ptr<CompletionQueueState> receive_completions_;
+  std::shared_ptr<ClosingNotice> closing_notice_;  // null unless a side hears it
   ibv_qp* raw_;
   std::uint32_t number_;
   mutable fabric::QueuePairState state_ = fabric::QueuePairState::ready;

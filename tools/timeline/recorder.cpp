@@ -129,7 +129,9 @@ void Recorder::observe(const sim::TraceEvent& event) {
     case EventKind::processor_access: return on_processor_access(event);
     case EventKind::queue_pair_error: return on_queue_pair_error(event);
     case EventKind::connection:
-      return mark(MarkKind::connection, lanes_.of_queue_pair(event.subject), "connects");
+      return mark(MarkKind::connection, lanes_.of_queue_pair(event.subject),
+                  event.detail == sim::closing_notice_detail ? "hears that the peer has closed"
+                                                             : "connects");
     case EventKind::fault:
       return mark(MarkKind::fault, none,
                   std::string(to_string(static_cast<sim::FaultKind>(event.detail))));

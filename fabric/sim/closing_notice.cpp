@@ -1,0 +1,42 @@
+#include "fabric/sim/closing_notice.h"
+
+#include <fmt/format.h>
+
+#include "fabric/sim/host.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+
+ClosingNotice::ClosingNotice(World& world, std::uint32_t receiver)
+    : world_(world), receiver_(receiver) {
+  world_.ready.introduce(*this);
+}
+
+void ClosingNotice::send(const Host& sender) {
+  if (stage_ != Stage::not_sent) return;
+  stage_ = Stage::travels;
+  sender_ = &sender;
+  incarnation_of_sender_ = sender.incarnation();
+  world_.ready.set_work(*this, true);
+}
+
+// The sender may have died before the notice left it.
+bool ClosingNotice::is_lost() const {
+  const bool is_alive = sender_->alive() && sender_->incarnation() == incarnation_of_sender_;
+  return !is_alive && world_.choose(ChoiceKind::loss, 2) == 0;
+}
+
+void ClosingNotice::step() {
+  world_.trace.record(
+      {.kind = EventKind::connection, .detail = closing_notice_detail, .subject = receiver_});
+  world_.ready.set_work(*this, false);
+  stage_ = is_lost() ? Stage::lost : Stage::arrived;
+  waiters_.wake_all();
+}
+
+std::string ClosingNotice::describe() const {
+  return fmt::format("notice to queue pair {} that its peer has closed, stage {}", receiver_,
+                     static_cast<int>(stage_));
+}
+
+}  // namespace falafel::sim
