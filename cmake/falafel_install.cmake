@@ -1,5 +1,6 @@
-# What is installed: libraries, headers, a CMake package with components, and a pkg-config file for
-# each component. All of it belongs to the installation component "library".
+# What is installed: libraries, headers, a CMake package with components, a pkg-config file for each
+# component, falafel-new-program and the examples. All of it belongs to the installation component
+# "library".
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -16,18 +17,21 @@ function(falafel_install_library target component name)
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
 endfunction()
 
-# falafel_install_headers(<header, or folder with all its headers>... [EXCEPT <header>...]): with
-# their paths within the project, below include/falafel.
+# falafel_install_headers(<path>... [EXCEPT <header>...]): with their paths within the project,
+# below include/falafel. A path is a header, a folder, or a folder with its subfolders: `name/**`.
 function(falafel_install_headers)
   cmake_parse_arguments(PARSE_ARGV 0 headers "" "" "EXCEPT")
   foreach(path IN LISTS headers_UNPARSED_ARGUMENTS)
-    if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${path}")
+    if(path MATCHES "^(.+)/[*][*]$")
+      file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+        "${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_1}/*.h")
+    elseif(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${path}")
       file(GLOB found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
         "${PROJECT_SOURCE_DIR}/${path}/*.h")
-      list(REMOVE_ITEM found ${headers_EXCEPT})
     else()
       set(found "${path}")
     endif()
+    list(REMOVE_ITEM found ${headers_EXCEPT})
     foreach(header IN LISTS found)
       get_filename_component(folder "${header}" DIRECTORY)
       install(FILES "${PROJECT_SOURCE_DIR}/${header}"
@@ -66,4 +70,10 @@ function(falafel_install_package)
     "${PROJECT_SOURCE_DIR}/cmake/falafel_dependencies.cmake"
     "${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
     DESTINATION "${falafel_package_folder}" COMPONENT library)
+  install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/new-program"
+    DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME falafel-new-program COMPONENT library)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/new_program"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/falafel" COMPONENT library)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/falafel" COMPONENT library)
 endfunction()

@@ -35,7 +35,7 @@ class Subproject(unittest.TestCase):
         ))
 
     def configure(self, *options):
-        return attempt("cmake", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release",
+        return attempt("cmake", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Debug",
                        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options)
 
     def test_without_the_store_and_without_test_libraries(self):

@@ -1,40 +1,23 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md's transcript as they are and compares the output. A line `...`
-stands for any lines, and `...` within a line for any characters. Arguments: the program,
-README.md."""
+"""Runs the commands of README.md's transcript as they are and compares the output. Arguments:
+the program, README.md."""
 
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from transcript import expected_output, steps, with_line_end
+
 PROGRAM, README = sys.argv[1:3]
 del sys.argv[1:3]
-
-TRANSCRIPT = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def steps():
-    """(command, expected output) in order."""
-    found = TRANSCRIPT.findall(pathlib.Path(README).read_text())
-    for block in found:
-        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = step.partition("\n")
-            yield command, output
-
-
-def pattern_of(expected):
-    lines = ["(?:.*\n)*" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
-             for line in expected.splitlines()]
-    return re.compile("".join(lines))
 
 
 class Transcript(unittest.TestCase):
     def test_the_commands_print_what_the_readme_says(self):
-        commands = list(steps())
+        commands = list(steps(README))
         self.assertGreaterEqual(len(commands), 4)
         with tempfile.TemporaryDirectory(prefix="falafel-") as folder:
             environment = {**os.environ, "FALAFEL_DIRECTORY": folder + "/run",
@@ -61,9 +44,7 @@ class Transcript(unittest.TestCase):
         else:
             output = subprocess.run(["bash", "-c", command], env=environment, text=True, timeout=120,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-        if output and not output.endswith("\n"):
-            output += "\n"
-        self.assertRegex(output, re.compile(r"\A" + pattern_of(expected).pattern + r"\Z"), command)
+        self.assertRegex(with_line_end(output), expected_output(expected), command)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-// Tells a line of a story.
-#include <falafel/explorer/campaign.h>
-#include <falafel/explorer/story.h>
+// Runs a test body.
+#include <falafel/explorer/check.h>
 #include <cstdio>
 
 int main() {
-  const falafel::explorer::StoryLine line{.step = 1, .time_ns = 100, .who = "client", .text = "a"};
-  const bool is_told = falafel::explorer::to_string(line).find("client") != std::string::npos;
-  std::printf("explorer: %s\n", is_told ? "ok" : "not told");
+  const auto result = falafel::check::random(
+      {.name = "example", .schedules = 10}, [](falafel::check::World& world) {
+        world.client("client", [](falafel::fabric::Host& host) { host.yield(); });
+        world.run();
+      });
+  std::printf("explorer: %s\n", result.holds() ? "ok" : result.story().c_str());
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Builds each example against the installed tree: its mistakes are found, recorded and replayed,
+and its cure holds. Arguments: the folder of the sources, the build directory."""
+
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+from projects import attempt, install, run
+
+SOURCES, BUILD = (pathlib.Path(argument) for argument in sys.argv[1:3])
+del sys.argv[1:3]
+
+# Variants that fail, each with the property that it violates.
+MISTAKES = {
+    "lease_lock": {"waits_forever": "progress.ends", "trusts_leases": "linearizability"},
+    "michael_scott_queue": {"mistake": "linearizability"},
+    "ring": {"mistake": "linearizability"},
+    "ticket_lock": {"mistake": "linearizability"},
+    "treiber_stack": {"mistake": "linearizability"},
+}
+CURE_SCHEDULES = 10_000
+REPLAY = re.compile(r"^  FALAFEL_REPLAY=(\S+)", re.MULTILINE)
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="falafel-examples-")
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        install(BUILD, cls.folder / "prefix")
+        cls.examples = cls.folder / "prefix/share/falafel/examples"
+
+    def build(self, example):
+        build = self.folder / example
+        run("cmake", "-S", self.examples / example, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+            f"-DCMAKE_PREFIX_PATH={self.folder / 'prefix'}")
+        run("cmake", "--build", build)
+        return build
+
+    def run_variant(self, build, variant, **environment):
+        return attempt(f"./{build.name}", variant, cwd=build, env={**os.environ, **environment})
+
+    def assert_fails_and_replays(self, build, variant, violated):
+        found = self.run_variant(build, variant)
+        self.assertEqual(found.returncode, 1, found.stdout + found.stderr)
+        self.assertIn(f"VIOLATED {violated}", found.stdout)
+        self.assertIn("after shrinking", found.stdout)
+        path = REPLAY.search(found.stdout)[1]
+        replayed = self.run_variant(build, variant, FALAFEL_REPLAY=path)
+        self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
+        self.assertIn(f"VIOLATED {violated}", replayed.stdout)
+
+    def test_every_example_is_tested(self):
+        examples = {path.parent.name for path in (SOURCES / "examples").glob("*/CMakeLists.txt")}
+        self.assertEqual(examples, set(MISTAKES))
+
+    def test_mistakes_are_found_and_cures_hold(self):
+        for example, mistakes in MISTAKES.items():
+            with self.subTest(example):
+                build = self.build(example)
+                for variant, violated in mistakes.items():
+                    self.assert_fails_and_replays(build, variant, violated)
+                cured = self.run_variant(build, "cure", FALAFEL_SCHEDULES=str(CURE_SCHEDULES))
+                self.assertEqual(cured.returncode, 0, cured.stdout + cured.stderr)
+                self.assertIn(f"{CURE_SCHEDULES} schedules", cured.stdout)
+                run("ctest", "--test-dir", build, "--parallel", "2")
+
+
+if __name__ == "__main__":
+    unittest.main()
