@@ -13,7 +13,7 @@ namespace {
 
 using namespace checkers;
 
-struct Counter {
+struct Tally {
   using State = std::int64_t;
   using Operation = std::int64_t;
   using Result = std::int64_t;
@@ -27,10 +27,10 @@ struct Counter {
     return fmt::format("add {} -> {}", addend, before ? std::to_string(*before) : "?");
   }
 };
-static_assert(Specification<Counter>);
+static_assert(Specification<Tally>);
 
-Call<Counter> added(std::uint32_t client, std::uint64_t call_time, std::uint64_t return_time,
-                    std::int64_t addend, std::int64_t before) {
+Call<Tally> added(std::uint32_t client, std::uint64_t call_time, std::uint64_t return_time,
+                  std::int64_t addend, std::int64_t before) {
   return {.client = client,
           .operation = addend,
           .result = before,
@@ -38,13 +38,13 @@ Call<Counter> added(std::uint32_t client, std::uint64_t call_time, std::uint64_t
           .return_time = return_time};
 }
 
-Call<Counter> lost(Call<Counter> call) {
+Call<Tally> lost(Call<Tally> call) {
   call.result.reset();
   return call;
 }
 
-Verdict judge(const std::vector<Call<Counter>>& history) {
-  return check_linearizability<Counter>(history).verdict;
+Verdict judge(const std::vector<Call<Tally>>& history) {
+  return check_linearizability<Tally>(history).verdict;
 }
 
 TEST(SpecificationChecker, OrdersConcurrentOperations) {
@@ -55,7 +55,7 @@ TEST(SpecificationChecker, OrdersConcurrentOperations) {
 }
 
 TEST(SpecificationChecker, UnansweredOperationsHappenOnceOrNot) {
-  const Call<Counter> unanswered = lost(added(1, 1, 0, 5, 0));
+  const Call<Tally> unanswered = lost(added(1, 1, 0, 5, 0));
   EXPECT_EQ(judge({unanswered, added(2, 2, 3, 1, 0)}), Verdict::holds);
   EXPECT_EQ(judge({unanswered, added(2, 2, 3, 1, 5)}), Verdict::holds);
   EXPECT_EQ(judge({unanswered, unanswered, added(2, 2, 3, 1, 10)}), Verdict::holds);
@@ -63,7 +63,7 @@ TEST(SpecificationChecker, UnansweredOperationsHappenOnceOrNot) {
 }
 
 TEST(SpecificationChecker, RefusedOperationsAreLeftOut) {
-  SpecificationHistory<Counter> history;
+  SpecificationHistory<Tally> history;
   const std::size_t refused = history.call(1, 1, 5);
   history.refuse(2, refused);
   const std::size_t counted = history.call(3, 1, 7);
@@ -72,9 +72,9 @@ TEST(SpecificationChecker, RefusedOperationsAreLeftOut) {
 }
 
 TEST(SpecificationChecker, ExplainsWhatDoesNotFit) {
-  const std::vector<Call<Counter>> history = {added(1, 1, 2, 5, 0), added(2, 3, 6, 1, 5),
-                                              added(3, 4, 5, 1, 9)};
-  EXPECT_EQ(check_linearizability<Counter>(history).explanation,
+  const std::vector<Call<Tally>> history = {added(1, 1, 2, 5, 0), added(2, 3, 6, 1, 5),
+                                            added(3, 4, 5, 1, 9)};
+  EXPECT_EQ(check_linearizability<Tally>(history).explanation,
             "the object: no order of its 3 operations is correct. The longest correct prefix has 1 "
             "operations:\n"
             "  1. client 1: add 5 -> 0 (call 1, return 2)\n"
@@ -86,18 +86,18 @@ TEST(SpecificationChecker, ExplainsWhatDoesNotFit) {
 }
 
 TEST(SpecificationChecker, NamesTheLimitItReached) {
-  std::vector<Call<Counter>> history;
+  std::vector<Call<Tally>> history;
   for (std::uint32_t client = 1; client <= 20; ++client) {
     history.push_back(added(client, 1, 2, std::int64_t{1} << client, 1));
   }
-  for (Call<Counter>& call : history) call.result = std::nullopt;
+  for (Call<Tally>& call : history) call.result = std::nullopt;
   history.push_back(added(30, 3, 4, 1, 1));
-  const Judgement unknown = check_linearizability<Counter>(history, {.steps = 1'000});
+  const Judgement unknown = check_linearizability<Tally>(history, {.steps = 1'000});
   EXPECT_EQ(unknown.verdict, Verdict::unknown);
   EXPECT_NE(unknown.explanation.find("at the limit of 1000 steps"), std::string::npos)
       << unknown.explanation;
   const Judgement full =
-      check_linearizability<Counter>(history, {.steps = 1'000'000'000, .memory_bytes = 100'000});
+      check_linearizability<Tally>(history, {.steps = 1'000'000'000, .memory_bytes = 100'000});
   EXPECT_EQ(full.verdict, Verdict::unknown);
   EXPECT_NE(full.explanation.find("bytes of memory"), std::string::npos) << full.explanation;
 }
