@@ -20,6 +20,8 @@ struct Transition {
   std::uint32_t value = absent;
   std::uint32_t expected = absent;  // compare_and_swap
 
+  // clang-tidy mistakes the zero that the compiler compares with for a null pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Transition&, const Transition&) = default;
 };
 

@@ -33,7 +33,7 @@ class CheckTest(unittest.TestCase):
     def add_project_file(self, path):
         shutil.copy(PROJECT / path, self.root / path)
 
-    def add_compile_commands(self, *sources):
+    def add_compile_commands(self, *sources, preset="release"):
         commands = [
             {
                 "directory": str(self.root),
@@ -43,7 +43,7 @@ class CheckTest(unittest.TestCase):
             }
             for source in sources
         ]
-        self.add("build/release/compile_commands.json", json.dumps(commands))
+        self.add(f"build/{preset}/compile_commands.json", json.dumps(commands))
 
     def run_check(self, name, *options):
         program = PROJECT / "tools" / "checks" / name
@@ -72,7 +72,7 @@ class AllChecks(CheckTest):
         return [path.name for path in programs if path.is_file() and path.stat().st_mode & 0o100]
 
     def test_each_has_help(self):
-        self.assertEqual(len(self.checks()), 8)
+        self.assertEqual(len(self.checks()), 9)
         for name in self.checks():
             with self.subTest(name):
                 run = self.run_program(PROJECT / "tools" / "checks" / name, "--help")
@@ -89,6 +89,7 @@ class AllChecks(CheckTest):
 
     def test_an_empty_tree_is_not_accepted(self):
         self.add_compile_commands()
+        self.add_compile_commands(preset="asan")
         for name in self.checks():
             with self.subTest(name):
                 run = self.run_check(name)
@@ -419,6 +420,34 @@ class Tidy(CheckTest):
         self.add("engine/table.cpp", "int* entry = 0;\n")
         self.assert_reported("tidy", "engine/store.cpp:3: use nullptr", "engine/table.cpp:1: use nullptr")
         self.assertEqual(self.run_check("tidy").stderr, "")
+
+
+class Clang(CheckTest):
+    def setUp(self):
+        super().setUp()
+        self.add_compile_commands("engine/store.cpp", "tools/demo.cpp")
+        self.add_compile_commands("engine/store.cpp", preset="asan")
+
+    def test_accepts(self):
+        self.add("engine/store.cpp", "int one = 1;\n")
+        self.add("tools/demo.cpp", "int two = 2;\n")
+        self.assert_accepted("clang")
+
+    def test_reports_what_only_clang_warns_about(self):
+        self.add("engine/store.cpp", "int one = 1;\n")
+        self.add("tools/demo.cpp", "int two() {\n  int word = 2;\n  return (word = word);\n}\n")
+        self.assert_reported("clang", "tools/demo.cpp:3: explicitly assigning value of variable")
+
+    def test_leaves_out_what_the_asan_build_compiles(self):
+        self.add("engine/store.cpp", "int one() {\n  int word = 1;\n  return (word = word);\n}\n")
+        self.add("tools/demo.cpp", "int two = 2;\n")
+        self.assert_accepted("clang")
+
+    def test_asks_for_a_configured_build(self):
+        shutil.rmtree(self.root / "build/asan")
+        run = self.run_check("clang")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("cmake --preset asan", run.stderr)
 
 
 class Documents(CheckTest):

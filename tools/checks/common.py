@@ -12,7 +12,7 @@ import sys
 from typing import NamedTuple
 
 CPP_SUFFIXES = (".h", ".cpp")
-COMPILE_COMMANDS = "build/release/compile_commands.json"
+COMPILE_COMMANDS = "build/{preset}/compile_commands.json"
 
 
 class Problem(NamedTuple):
@@ -81,12 +81,14 @@ class TranslationUnit(NamedTuple):
     arguments: list  # compiler arguments
 
 
-def translation_units(root):
-    """The translation units of the release build, from its compile_commands.json."""
-    if not (root / COMPILE_COMMANDS).exists():
-        sys.exit(f"{COMPILE_COMMANDS} is missing; build first: tools/test --quick")
+def translation_units(root, preset="release"):
+    """The translation units of the preset's build, from its compile_commands.json."""
+    commands = COMPILE_COMMANDS.format(preset=preset)
+    if not (root / commands).exists():
+        remedy = "tools/test --quick" if preset == "release" else f"cmake --preset {preset}"
+        sys.exit(f"{commands} is missing; build first: {remedy}")
     units = []
-    for entry in json.loads((root / COMPILE_COMMANDS).read_text()):
+    for entry in json.loads((root / commands).read_text()):
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
         parts = [str(part.relative_to(root)) for part in parts_of_unity(source) or [source]
                  if part.is_relative_to(root)]

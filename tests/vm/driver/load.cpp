@@ -146,7 +146,7 @@ int work(verbs::Host& host, const Settings& settings) {
   }
   const std::uint64_t deadline_ns =
       host.now_ns() + static_cast<std::uint64_t>(settings.seconds * static_cast<double>(second_ns));
-  for (std::uint64_t connections = 1; host.now_ns() < deadline_ns; ++connections) {
+  while (host.now_ns() < deadline_ns) {
     auto client = connect(host, settings);
     if (!client) {
       if (!settings.reconnects) return explain(client.error());
