@@ -13,7 +13,7 @@ using fabric::Opcode;
 
 namespace {
 
-// About one atomic in so many has a gap.
+// About one atomic in so many has a gap. Others need not use it, so no gap adds nothing.
 constexpr std::uint64_t gap_rate = 8;
 
 // The word that the atomic writes.
@@ -47,14 +47,17 @@ void Atomics::progress(Request& request) {
     holder->leave_gap(request.target);
   }
   request.old_word = load_word(request.target);
-  if (!changes_word(request) && !world.options.failing_cas_writes_back) {
+  const bool writes = changes_word(request) || world.options.failing_cas_writes_back;
+  world.touch_memory(*region->block, request.work.remote.offset, fabric::word_bytes,
+                     writes ? Access::writes : Access::reads);
+  if (!writes) {
     trace_read(request);
     if (!connection_.is_dead()) return_old_word(request);
     request.state = RequestState::done;
     return;
   }
   const bool has_gap = world.options.atomic_capability != fabric::AtomicCapability::global &&
-                       world.choose(ChoiceKind::atomic_gap, gap_rate) == 0;
+                       world.chance(ChoiceKind::atomic_gap, gap_rate, only_first);
   if (!has_gap) {
     finish(request);
     return;
@@ -69,6 +72,9 @@ void Atomics::finish(Request& request) {
                  "atomic {} writes in state {}", request.work.id, to_string(request.state));
   World& world = connection_.world();
   const std::uint64_t word = new_word(request);
+  // The responder may have revoked the region since it admitted the request.
+  world.touch_memory(*world.regions.at(request.work.remote.key).block, request.work.remote.offset,
+                     fabric::word_bytes, Access::writes);
   world.trace.record({.kind = EventKind::atomic_written,
                       .detail = static_cast<std::uint8_t>(request.work.opcode),
                       .subject = connection_.number(),
@@ -92,6 +98,7 @@ void Atomics::finish(Request& request) {
 
 void Atomics::return_old_word(const Request& request) const {
   World& world = connection_.world();
+  touch_local_buffer(world, request);
   put_word(world, local_buffer(world, request), request.old_word);
 }
 

@@ -8,17 +8,26 @@
 namespace falafel::sim {
 
 CompletionQueueState::CompletionQueueState(World& world, Host& host, std::uint32_t capacity)
-    : world_(world), host_(host), capacity_(capacity) {}
+    : world_(world),
+      host_(host),
+      number_(static_cast<std::uint32_t>(world.completion_queues.size())),
+      capacity_(capacity) {}
+
+void CompletionQueueState::touch(Access access) const {
+  world_.touch(Touchable::completion_queue, number_, access);
+}
 
 void CompletionQueueState::push(const Entry& entry) {
   FALAFEL_ASSERT(end_ - first_ < capacity_, "completion queue of {} overflows its {} entries",
                  host_.name(), capacity_);
+  touch(Access::writes);
   ring_.make_room(first_, end_, 1);
   ring_[end_++] = entry;
   if (!waiters_.empty()) waiters_.wake_all();
 }
 
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
+  touch(first_ == end_ ? Access::reads : Access::writes);
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];
@@ -30,6 +39,7 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
 }
 
 bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
+  touch(Access::reads);
   // Another fiber may have polled the completion that woke this one.
   while (first_ == end_) {
     Fiber& fiber = world_.current_fiber();
@@ -42,6 +52,7 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
 void CompletionQueueState::release(const QueuePairActor& queue_pair, std::uint32_t entries) {
   FALAFEL_ASSERT(entries <= reserved_, "{} entries are given back of {} reserved", entries,
                  reserved_);
+  touch(Access::writes);
   reserved_ -= entries;
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {

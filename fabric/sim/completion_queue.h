@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/ring.h"
+#include "fabric/sim/touches.h"
 
 namespace falafel::sim {
 
@@ -52,8 +53,11 @@ class CompletionQueueState {
   Host& host() const { return host_; }
 
  private:
+  void touch(Access access) const;
+
   World& world_;
   Host& host_;
+  std::uint32_t number_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;
   Ring<Entry> ring_;  // [first_, end_)

@@ -35,11 +35,17 @@ Connection::Connection(World& world, Host& host, Device& device, std::uint32_t n
 void Connection::change_state(State state) {
   FALAFEL_ASSERT(state_ < state, "queue pair {} goes from {} to {}", number_, to_string(state_),
                  to_string(state));
+  touch(Access::writes);
   state_ = state;
+}
+
+void Connection::touch(Access access) const {
+  world_.touch(Touchable::connection, number_, access);
 }
 
 void Connection::set_peer(QueuePairActor& peer) {
   FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
+  touch(Access::writes);
   peer_ = &peer;
 }
 
@@ -49,11 +55,15 @@ Responder& Connection::responder() const {
 }
 
 bool Connection::peer_state_is(State state) const {
-  return peer_ != nullptr && peer_->connection().state() == state;
+  if (peer_ == nullptr) return false;
+  peer_->connection().touch(Access::reads);
+  return peer_->connection().state() == state;
 }
 
 bool Connection::responder_is_lost() const {
-  return peer_ != nullptr && peer_->connection().is_dead();
+  if (peer_ == nullptr) return false;
+  peer_->connection().touch(Access::reads);
+  return peer_->connection().is_dead();
 }
 
 void Connection::watch_responder(bool expects_answer) {
@@ -74,6 +84,10 @@ void Connection::stop_watching() {
 }
 
 void Connection::show_writes_before(std::uint64_t place) const {
+  if (world_.options.late_visibility) {
+    world_.touch(Touchable::late_words, number_, Access::writes);
+    world_.touch(Touchable::visibility, 0, Access::writes);
+  }
   if (!world_.late_words.empty()) world_.late_words.reveal(number_, place);
 }
 

@@ -72,6 +72,7 @@ Result<QueuePairActor*> Device::create_queue_pair(const fabric::QueuePairOptions
   if (Result<void> checked = check_options(options); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
+  world_.touch(Touchable::numbers, 0, Access::writes);
   const auto number = static_cast<std::uint32_t>(world_.queue_pairs.size() + 1);
   world_.queue_pairs.push_back(world_.make<QueuePairActor>(world_, host_, *this, number, options));
   world_.trace.introduce({.kind = SubjectKind::queue_pair, .number = number, .host = host_.name()});

@@ -91,10 +91,10 @@ bool FaultInjector::strike(FaultKind kind) {
 // From one step to the longest stall; each power of two is equally likely.
 std::uint64_t FaultInjector::draw_duration_ns() {
   const SimulationOptions& options = world_.options;
-  const std::uint64_t steps =
-      std::max<std::uint64_t>(options.longest_stall_ns / options.step_duration_ns, 1);
+  const std::uint64_t step_ns = std::max<std::uint64_t>(options.step_duration_ns, 1);
+  const std::uint64_t steps = std::max<std::uint64_t>(options.longest_stall_ns / step_ns, 1);
   const auto magnitudes = static_cast<std::uint64_t>(std::bit_width(steps));
-  return options.step_duration_ns << world_.choose(ChoiceKind::fault_duration, magnitudes);
+  return step_ns << world_.choose(ChoiceKind::fault_duration, magnitudes);
 }
 
 bool FaultInjector::strike_host(FaultKind kind) {

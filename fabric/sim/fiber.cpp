@@ -18,6 +18,7 @@ Fiber::Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOp
       body_(std::move(body)),
       context_(world.stacks, options.name, &Fiber::enter, this) {
   world_.ready.introduce(*this);
+  touch();
   world_.ready.set_work(*this, true);
   count_in_program(true);
 }
@@ -38,6 +39,7 @@ void Fiber::run_body() {
 
 void Fiber::finish() {
   FALAFEL_ASSERT(!finished_, "fiber '{}' of host {} finishes twice", name_, host_.name());
+  touch();
   finished_ = true;
   stop_waiting();
   world_.timers.cancel(*this);
@@ -49,6 +51,7 @@ void Fiber::finish() {
 void Fiber::count_in_program(bool counts) {
   if (daemon_ || counts_in_program_ == counts || (counts && finished_)) return;
   counts_in_program_ = counts;
+  world_.touch(Touchable::program_end, 0, Access::adds);
   if (counts) {
     ++world_.unfinished_foreground_fibers;
   } else {
@@ -58,6 +61,7 @@ void Fiber::count_in_program(bool counts) {
 }
 
 void Fiber::wake() {
+  touch();
   woken_ = true;
   world_.ready.set_work(*this, true);
 }
@@ -80,6 +84,8 @@ void Fiber::suspend() {
 
 void Fiber::step() {
   world_.trace.record({.kind = EventKind::fiber_runs, .subject = id_});
+  world_.touch(Touchable::host_program, host_.index(), Access::writes);
+  if (daemon_) world_.touch(Touchable::program_end, 0, Access::reads);
   if (cancelled_ && !context_.started()) {
     body_ = nullptr;
     finish();
@@ -126,6 +132,7 @@ void Fiber::yield() {
 
 void Fiber::cancel() {
   if (finished_) return;
+  touch();
   cancelled_ = true;
   world_.ready.set_work(*this, true);
 }
@@ -143,6 +150,8 @@ void Fiber::unwind() {
 }
 
 void Fiber::expired() { world_.ready.set_work(*this, true); }
+
+void Fiber::touch() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }
 
 std::string Fiber::describe() const {
   const std::string_view state = finished_             ? "finished"

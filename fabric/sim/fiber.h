@@ -44,6 +44,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
 
  private:
   void wake() override;
+  void touch() const;
   static void enter(void* self);
   void run_body();
   void resume();

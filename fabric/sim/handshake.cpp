@@ -76,11 +76,13 @@ Handshake::Handshake(World& world, Host& client, Host& server, std::uint16_t ser
       queue_pair_(queue_pair),
       private_data_(std::move(private_data)) {
   world_.ready.introduce(*this);
+  touch();
   world_.ready.set_work(*this, true);
 }
 
 Result<void> Handshake::wait(std::uint64_t deadline_ns) {
   world_.current_fiber().wait(&waiter_, deadline_ns, "a connection");
+  touch();
   if (stage_ != Stage::done) {
     stage_ = Stage::abandoned;
     world_.ready.set_work(*this, false);
@@ -129,6 +131,7 @@ void Handshake::accept(fabric::PrivateData reply) { answer(true, std::move(reply
 void Handshake::reject(fabric::PrivateData reason) { answer(false, std::move(reason)); }
 
 void Handshake::answer(bool accepted, fabric::PrivateData reply) {
+  touch();
   if (stage_ != Stage::at_listener) return;  // the client gave up
   reply.resize(std::min(reply.size(), fabric::max_private_data_bytes));
   if (!server_.alive()) return;  // the answer is lost
@@ -137,6 +140,8 @@ void Handshake::answer(bool accepted, fabric::PrivateData reply) {
   stage_ = Stage::answer_travels;
   world_.ready.set_work(*this, true);
 }
+
+void Handshake::touch() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }
 
 std::string Handshake::describe() const {
   return fmt::format("connection of {} to service {} of {}, stage {}", client_.name(), service_,
@@ -154,15 +159,18 @@ Listener::~Listener() {
 }
 
 void Listener::arrive(Handshake& handshake) {
+  host_.touch_services(Access::writes);
   backlog_.push_back(&handshake);
   waiters_.wake_all();
 }
 
 std::unique_ptr<fabric::ConnectionRequest> Listener::accept(std::uint64_t deadline_ns) {
   for (;;) {
+    host_.touch_services(Access::writes);
     while (!backlog_.empty()) {
       Handshake& handshake = *backlog_.front();
       backlog_.pop_front();
+      handshake.touch();
       if (!handshake.abandoned()) return std::make_unique<ConnectionRequest>(device_, handshake);
     }
     if (!world_.current_fiber().wait(&waiters_, deadline_ns, "a request to connect") &&

@@ -30,6 +30,8 @@ class Handshake final : public Actor {
   QueuePairActor& client_queue_pair() const { return queue_pair_; }
   bool abandoned() const { return stage_ == Stage::abandoned; }
 
+  void touch() const;
+
   void accept(fabric::PrivateData reply);
   void reject(fabric::PrivateData reason);
 

@@ -20,14 +20,21 @@ constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 36U;
 
 class Event final : public fabric::Event {
  public:
-  explicit Event(World& world) : world_(world) {}
+  explicit Event(World& world) : world_(world), number_(world.next_event++) {}
   bool wait(std::uint64_t deadline_ns) override {
+    touch();
     return world_.current_fiber().wait(&waiters_, deadline_ns, "an event");
   }
-  void notify_all() override { waiters_.wake_all(); }
+  void notify_all() override {
+    touch();
+    waiters_.wake_all();
+  }
 
  private:
+  void touch() const { world_.touch(Touchable::event, number_, Access::writes); }
+
   World& world_;
+  std::uint32_t number_;
   fabric::WaitList waiters_;
 };
 
@@ -75,6 +82,7 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
 }
 
 fabric::FiberId Host::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
+  world_.touch(Touchable::numbers, 0, Access::writes);
   const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
   world_.fibers.push_back(world_.make<Fiber>(world_, *this, id, options, std::move(body)));
   world_.trace.introduce(
@@ -100,6 +108,7 @@ void Host::cancel(fabric::FiberId fiber) { own_fiber(fiber).cancel(); }
 
 void Host::join(fabric::FiberId fiber) {
   Fiber& joined = own_fiber(fiber);
+  world_.touch(Touchable::actor, joined.actor_id(), Access::writes);
   while (!joined.finished()) {
     world_.current_fiber().wait(&joined.joiners(), fabric::never_ns, "the end of a fiber");
   }
@@ -114,7 +123,7 @@ void Host::sleep_until(std::uint64_t deadline_ns) {
 void Host::yield() { world_.current_fiber().yield(); }
 
 void Host::preemption_point() {
-  if (world_.chance(ChoiceKind::preemption, preemption_point_rate)) yield();
+  if (world_.chance(ChoiceKind::preemption, preemption_point_rate, only_first)) yield();
 }
 
 std::uint64_t Host::random(std::uint64_t bound) {
@@ -128,6 +137,7 @@ void Host::count(const fabric::Probe& probe) {
 }
 
 void Host::start() {
+  touch_world();
   if (alive_) return;
   alive_ = true;
   ++incarnation_;
@@ -138,6 +148,7 @@ void Host::start() {
 
 // The peers are not notified, and requests that had been sent continue. Then the fibers unwind.
 void Host::crash() {
+  touch_world();
   if (!alive_) return;
   alive_ = false;
   world_.trace.record({.kind = EventKind::host_died, .subject = index_});
@@ -163,6 +174,7 @@ void Host::restart_after(std::uint64_t duration_ns) {
 }
 
 void Host::pause(std::uint64_t duration_ns) {
+  touch_world();
   if (!alive_) return;
   if (!paused_) {
     for (Fiber* fiber : fibers_) world_.ready.hold(*fiber);
@@ -181,6 +193,7 @@ void Host::stop() {
 }
 
 void Host::resume_fibers() {
+  touch_world();
   paused_ = false;
   if (std::exchange(stopped_, false)) {
     for (Fiber* fiber : fibers_) fiber->count_in_program(true);
@@ -196,6 +209,7 @@ void Host::report_pause(bool begins) const {
 }
 
 void Host::break_connections() {
+  touch_world();
   for (const auto& queue_pair : world_.queue_pairs) {
     if (&queue_pair->host() == this && queue_pair->connection().is_reliable())
       queue_pair->break_connection();
@@ -203,12 +217,14 @@ void Host::break_connections() {
 }
 
 void Host::hold_landing(std::uint64_t duration_ns) {
+  touch_world();
   holds_landing_ = true;
   const bool ends = duration_ns != fabric::never_ns;
   world_.timers.set(landing_timer_, ends ? world_.trace.time_ns() + duration_ns : duration_ns);
 }
 
 void Host::release_landing() {
+  touch_world();
   holds_landing_ = false;
   world_.timers.cancel(landing_timer_);
   for (const auto& queue_pair : world_.queue_pairs) queue_pair->refresh();
@@ -220,7 +236,24 @@ void Host::stay_as_it_is() {
   world_.timers.cancel(restart_timer_);
 }
 
+void Host::touch_world() const { world_.touch(Touchable::world, 0, Access::writes); }
+
+void Host::touch_services(Access access) const {
+  world_.touch(Touchable::services, index_, access);
+}
+
+void Host::add_listener(Listener& listener) {
+  touch_services(Access::writes);
+  listeners_.push_back(&listener);
+}
+
+void Host::remove_listener(Listener& listener) {
+  touch_services(Access::writes);
+  std::erase(listeners_, &listener);
+}
+
 Listener* Host::find_listener(std::uint16_t service) const {
+  touch_services(Access::reads);
   for (Listener* listener : listeners_) {
     if (listener->service() == service) return listener;
   }

@@ -66,12 +66,14 @@ class Host final : public fabric::Host {
   void unwind_fibers();
 
   Listener* find_listener(std::uint16_t service) const;
-  void add_listener(Listener& listener) { listeners_.push_back(&listener); }
-  void remove_listener(Listener& listener) { std::erase(listeners_, &listener); }
+  void add_listener(Listener& listener);
+  void remove_listener(Listener& listener);
+  void touch_services(Access access) const;
   void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
  private:
   void stop();
+  void touch_world() const;
   void resume_fibers();
   void release_landing();
   void report_pause(bool begins) const;

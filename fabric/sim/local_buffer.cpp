@@ -18,10 +18,18 @@ std::byte* locate(World& world, const fabric::MemoryAddress& local, std::uint64_
   return region.base + local.offset;
 }
 
+void touch(World& world, const fabric::MemoryAddress& local, std::uint64_t offset,
+           std::uint64_t length_bytes, Access access) {
+  if (world.step_observer == nullptr) return;
+  world.touch_memory(*world.regions.at(local.key).block, local.offset + offset, length_bytes,
+                     access);
+}
+
 // Calls `use(begin, length_bytes)` for the pieces of a range, in order.
 template <typename Use>
 void for_each_piece(World& world, std::span<const fabric::LocalSegment> segments,
-                    std::uint64_t offset, std::uint64_t length_bytes, const Use& use) {
+                    std::uint64_t offset, std::uint64_t length_bytes, Access access,
+                    const Use& use) {
   for (const fabric::LocalSegment& segment : segments) {
     if (length_bytes == 0) return;
     if (offset >= segment.length_bytes) {
@@ -29,6 +37,7 @@ void for_each_piece(World& world, std::span<const fabric::LocalSegment> segments
       continue;
     }
     const std::uint64_t piece_bytes = std::min(segment.length_bytes - offset, length_bytes);
+    touch(world, segment.address, offset, piece_bytes, access);
     use(locate(world, segment.address, segment.length_bytes) + offset, piece_bytes);
     offset = 0;
     length_bytes -= piece_bytes;
@@ -39,7 +48,7 @@ void for_each_piece(World& world, std::span<const fabric::LocalSegment> segments
 void gather(World& world, const Request& request, std::uint64_t offset, std::uint64_t length_bytes,
             std::vector<std::byte>& gathered) {
   gathered.clear();
-  for_each_piece(world, request.work.segments, offset, length_bytes,
+  for_each_piece(world, request.work.segments, offset, length_bytes, Access::reads,
                  [&](const std::byte* begin, std::uint64_t piece_bytes) {
                    gathered.insert(gathered.end(), begin, begin + piece_bytes);
                  });
@@ -51,10 +60,17 @@ std::byte* local_buffer(World& world, const Request& request) {
   return locate(world, request.work.local, request.work.length_bytes);
 }
 
+void touch_local_buffer(World& world, const Request& request) {
+  touch(world, request.work.local, 0, request.work.length_bytes, Access::writes);
+}
+
 const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
                            std::uint64_t length_bytes, std::vector<std::byte>& scratch) {
   if (!request.payload.empty()) return request.payload.data() + offset;
-  if (request.work.segments.empty()) return local_buffer(world, request) + offset;
+  if (request.work.segments.empty()) {
+    touch(world, request.work.local, offset, length_bytes, Access::reads);
+    return local_buffer(world, request) + offset;
+  }
   gather(world, request, offset, length_bytes, scratch);
   return scratch.data();
 }
@@ -65,6 +81,7 @@ void take_payload(World& world, Request& request) {
     gather(world, request, 0, request.work.length_bytes, request.payload);
     return;
   }
+  touch(world, request.work.local, 0, request.work.length_bytes, Access::reads);
   const std::byte* source = local_buffer(world, request);
   request.payload.assign(source, source + request.work.length_bytes);
 }
@@ -72,12 +89,13 @@ void take_payload(World& world, Request& request) {
 void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,
              std::span<const std::byte> data) {
   if (buffer.segments.empty()) {
+    touch(world, buffer.local, offset, data.size(), Access::writes);
     std::byte* const to = locate(world, buffer.local, offset + data.size()) + offset;
     put_bytes(world, to, data.data(), data.size());
     return;
   }
   const std::byte* from = data.data();
-  for_each_piece(world, buffer.segments, offset, data.size(),
+  for_each_piece(world, buffer.segments, offset, data.size(), Access::writes,
                  [&](std::byte* to, std::uint64_t piece_bytes) {
                    put_bytes(world, to, from, piece_bytes);
                    from += piece_bytes;

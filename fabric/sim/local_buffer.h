@@ -21,6 +21,9 @@ std::byte* local_buffer(World& world, const Request& request);
 const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
                            std::uint64_t length_bytes, std::vector<std::byte>& scratch);
 
+// Reports that a step writes it.
+void touch_local_buffer(World& world, const Request& request);
+
 // Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
 

@@ -18,7 +18,8 @@ using fabric::Result;
 using fabric::word_bytes;
 
 constexpr std::size_t page_bytes = 4096;
-// With processor_preemption, others move before about one access in so many.
+// With processor_preemption, others move before about one access in so many. They may move before
+// every access, because they need not make use of it.
 constexpr std::uint64_t preemption_rate = 8;
 
 class MemoryRegion final : public fabric::MemoryRegion {
@@ -35,10 +36,14 @@ class MemoryRegion final : public fabric::MemoryRegion {
   fabric::Access access() const override { return region().access; }
   Result<void> change_access(fabric::Access access) override {
     if (Result<void> checked = fabric::check_access(access); !checked) return checked;
+    world_.touch(Touchable::region, key_, Access::writes);
     region().access = access;
     return {};
   }
-  void revoke() override { region().revoked = true; }
+  void revoke() override {
+    world_.touch(Touchable::region, key_, Access::writes);
+    region().revoked = true;
+  }
 
  private:
   Region& region() const { return world_.regions.at(key_); }
@@ -70,7 +75,11 @@ void put_word(World& world, std::byte* to, std::uint64_t word) {
 }
 
 MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
-    : world_(world), world_lifetime_(world.lifetime), host_(host), size_bytes_(size_bytes) {
+    : world_(world),
+      world_lifetime_(world.lifetime),
+      host_(host),
+      number_(world.next_block++),
+      size_bytes_(size_bytes) {
   const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
   data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
   if (data_ != nullptr) std::memset(data_, 0, size_bytes);
@@ -80,6 +89,11 @@ MemoryBlock::~MemoryBlock() {
   // A program may keep the block after the simulation.
   if (data_ != nullptr && !world_lifetime_.expired()) show_newest(0, size_bytes_);
   std::free(data_);
+}
+
+std::span<std::byte> MemoryBlock::bytes() {
+  if (!world_lifetime_.expired()) world_.touch_memory(*this, 0, size_bytes_, Access::writes);
+  return {data_, size_bytes_};
 }
 
 void MemoryBlock::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -97,9 +111,17 @@ std::byte* MemoryBlock::word(std::uint64_t offset) const {
 
 void MemoryBlock::maybe_preempt() {
   if (world_.options.processor_preemption && world_.running != nullptr &&
-      world_.chance(ChoiceKind::preemption, preemption_rate)) {
+      world_.chance(ChoiceKind::preemption, preemption_rate, only_first)) {
     world_.current_fiber().yield();
   }
+}
+
+// Looking at late words can make them visible, so it changes the memory.
+void MemoryBlock::touch_as_processor(std::uint64_t offset, std::uint64_t length_bytes,
+                                     Access access) {
+  const bool looks = world_.options.late_visibility && access == Access::reads;
+  if (looks) world_.touch(Touchable::visibility, 0, Access::reads);
+  world_.touch_memory(*this, offset, length_bytes, looks ? Access::writes : access);
 }
 
 // The processor sees its own changes.
@@ -110,6 +132,7 @@ void MemoryBlock::show_newest(std::uint64_t offset, std::uint64_t length_bytes) 
 std::uint64_t MemoryBlock::load(std::uint64_t offset) {
   std::byte* address = word(offset);
   maybe_preempt();
+  touch_as_processor(offset, word_bytes, Access::reads);
   std::uint64_t value = load_word(address);
   if (!world_.late_words.empty()) {
     world_.late_words.look(world_, address, std::as_writable_bytes(std::span(&value, 1)));
@@ -122,6 +145,7 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset) {
 void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
   std::byte* address = word(offset);
   maybe_preempt();
+  touch_as_processor(offset, word_bytes, Access::writes);
   world_.trace.record(
       {.kind = EventKind::processor_access, .offset = offset, .word = value, .block = this});
   host_.note_processor_store(address, word_bytes);
@@ -136,6 +160,7 @@ std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t 
   maybe_preempt();
   show_newest(offset, word_bytes);
   const std::uint64_t found = load_word(address);
+  touch_as_processor(offset, word_bytes, found == expected ? Access::writes : Access::reads);
   if (found == expected) {
     world_.trace.record({.kind = EventKind::processor_access,
                          .offset = offset,
@@ -164,7 +189,8 @@ void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Mo
     if (world_.options.processor_preemption && length > word_bytes) {
       const std::uint64_t words = (length + word_bytes - 1) / word_bytes;
       const std::uint64_t border =
-          (offset + done + (1 + world_.choose(ChoiceKind::preemption, words)) * word_bytes) /
+          (offset + done +
+           (1 + world_.choose(ChoiceKind::preemption, words, only_first)) * word_bytes) /
           word_bytes * word_bytes;
       length = std::min(length, border - offset - done);
     }
@@ -175,6 +201,7 @@ void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Mo
 
 void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
   move_torn(offset, destination.size(), [&](std::uint64_t position, std::uint64_t length) {
+    touch_as_processor(offset + position, length, Access::reads);
     const std::span<std::byte> seen = destination.subspan(position, length);
     std::memcpy(seen.data(), data_ + offset + position, length);
     if (!world_.late_words.empty()) {
@@ -189,6 +216,7 @@ void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
 
 void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
   move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
+    touch_as_processor(offset + position, length, Access::writes);
     world_.trace.record({.kind = EventKind::processor_access,
                          .offset = offset + position,
                          .data = source.subspan(position, length),
@@ -244,13 +272,14 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   if (Result<void> checked = fabric::check_access(access); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  const std::uint64_t size_bytes = own_block->bytes().size();
+  const std::uint64_t size_bytes = own_block->size_bytes();
   if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
     return make_error(ErrorCode::out_of_bounds,
                       fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
                                   length_bytes, size_bytes));
   }
   const std::size_t most = host_.options().max_registrations;
+  if (most != HostOptions::without_limit) world_.touch(Touchable::world, 0, Access::writes);
   if (most != HostOptions::without_limit && world_.regions.count_valid(host_) >= most) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("{} has all of its {} registrations; allow more, or revoke some",
@@ -262,6 +291,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
                       fmt::format("{} cannot lock {} bytes; register less, or try again",
                                   host_.name(), length_bytes));
   }
+  world_.touch(Touchable::numbers, 0, Access::writes);
   Region region;
   region.base = own_block->data();
   region.block = std::static_pointer_cast<MemoryBlock>(std::move(block));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/sim/touches.h"
 
 namespace falafel::sim {
 
@@ -23,7 +24,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
-  std::span<std::byte> bytes() override { return {data_, size_bytes_}; }
+  std::span<std::byte> bytes() override;
   std::uint64_t load(std::uint64_t offset) override;
   void store(std::uint64_t offset, std::uint64_t value) override;
   std::uint64_t compare_and_swap(std::uint64_t offset, std::uint64_t expected,
@@ -34,12 +35,15 @@ class MemoryBlock final : public fabric::MemoryBlock {
                                    std::uint64_t deadline_ns) override;
 
   std::byte* data() const { return data_; }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+  std::uint32_t number() const { return number_; }  // blocks are numbered as they are allocated
   const Host& host() const { return host_; }
 
  private:
   std::byte* word(std::uint64_t offset) const;
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
   void maybe_preempt();
+  void touch_as_processor(std::uint64_t offset, std::uint64_t length_bytes, Access access);
   void show_newest(std::uint64_t offset, std::uint64_t length_bytes);
   template <typename Move>
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);
@@ -47,6 +51,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   World& world_;
   std::weak_ptr<const World> world_lifetime_;
   Host& host_;
+  std::uint32_t number_;
   std::byte* data_;
   std::uint64_t size_bytes_;
 };

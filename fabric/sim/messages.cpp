@@ -17,6 +17,7 @@ void Messages::progress(Request& request) {
     return;
   }
   Responder* receiver = receiver_of(request);
+  if (receiver != nullptr) receiver->touch_connection();
   if (receiver != nullptr && receiver->is_ready() && receiver->has_receive_request()) {
     arrive(request, *receiver);
   } else {
@@ -37,6 +38,7 @@ bool Messages::lets_others_pass(Request& request) {
 // Null if there is no such queue pair.
 Responder* Messages::receiver_of(const Request& request) const {
   if (!connection_.is_datagram()) return &connection_.responder();
+  connection_.world().touch(Touchable::numbers, 0, Access::reads);
   const fabric::DatagramAddress& destination = request.work.destination;
   QueuePairActor* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);
   if (receiver == nullptr || !receiver->connection().is_datagram()) return nullptr;

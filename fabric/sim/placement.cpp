@@ -94,7 +94,7 @@ std::uint64_t Placement::find_unplaced(std::uint64_t from) const {
 Placement::Range Placement::take(World& world) {
   FALAFEL_ASSERT(has_unplaced(), "all {} units that arrived are in place", arrived_units_);
   if (unplaced_units_ == arrived_units_ && all_arrived() &&
-      world.choose(ChoiceKind::placement_length, tear_rate) != 0) {
+      !world.chance(ChoiceKind::placement_length, tear_rate, only_first)) {
     return take_everything();
   }
   std::uint64_t first = 0;
@@ -102,9 +102,10 @@ Placement::Range Placement::take(World& world) {
   if (unplaced_units_ > 1) {
     const auto scales = static_cast<std::uint64_t>(std::bit_width(unplaced_units_ - 1));
     if (!world.options.address_order) {
-      first = world.choose(ChoiceKind::placement_start, arrived_units_);
+      first = world.choose(ChoiceKind::placement_start, arrived_units_,
+                           many_units_ ? all_answers : small_mask_);
     }
-    most = std::uint64_t{1} << world.choose(ChoiceKind::placement_length, scales);
+    most = std::uint64_t{1} << world.choose(ChoiceKind::placement_length, scales, only_first);
   }
   return take_run(find_unplaced(first), most);
 }

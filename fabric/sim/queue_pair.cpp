@@ -15,13 +15,15 @@ using State = Connection::State;
 
 namespace {
 
-// About one answer in so many arrives in a later step than the request is answered.
+// About one answer in so many arrives in a later step than the request is answered. The later step
+// may be the next one, so arriving at once adds nothing.
 constexpr std::uint64_t late_answer_rate = 8;
 
 // Examines local buffers for the rules of posting.
 struct BufferExamination {
   fabric::LocalBuffer operator()(std::size_t /*index*/, const fabric::MemoryAddress& local,
                                  std::uint64_t length_bytes, bool is_written) const {
+    connection.world().touch(Touchable::region, local.key, Access::reads);
     const Region* region =
         connection.world().regions.find(local.key, connection.protection_domain());
     return fabric::examine_local_buffer(region, local, length_bytes, is_written);
@@ -52,6 +54,7 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
 }
 
 fabric::QueuePairState QueuePair::state() const {
+  actor_.connection().touch(Access::reads);
   switch (actor_.connection().state()) {
     case State::connecting:
     case State::ready: return fabric::QueuePairState::ready;
@@ -101,6 +104,7 @@ void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
 }
 
 fabric::QueueOccupancy QueuePairActor::occupancy(std::uint32_t places_taken) const {
+  connection_.touch(Access::reads);
   return {.queue_pair_number = number(),
           .is_closed = connection_.state() == State::closed,
           .places_taken = places_taken};
@@ -113,11 +117,13 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
       !checked) {
     return checked;
   }
+  responder_.touch_receives(Access::writes);
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
   // A flush on this side may need the new receive requests, and so may a SEND of the peer.
   if (connection_.state() == State::error) refresh();
   QueuePairActor* peer = connection_.peer();
+  if (peer != nullptr) world_.touch(Touchable::actor, peer->actor_id(), Access::reads);
   if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
   return {};
 }
@@ -133,6 +139,7 @@ void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
 // Steps and completions
 
 void QueuePairActor::refresh() {
+  world_.touch(Touchable::actor, actor_id(), Access::writes);
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
@@ -152,7 +159,7 @@ void QueuePairActor::step() {
                    number());
     progress(request);
     if (may_complete_oldest() && connection_.is_reliable() &&
-        !world_.chance(ChoiceKind::answer, late_answer_rate)) {
+        !world_.chance(ChoiceKind::answer, late_answer_rate, only_first)) {
       complete_oldest();
     }
     refresh_fencing_peer();
@@ -193,7 +200,9 @@ void QueuePairActor::leave_gap(const std::byte* word) {
 // The flushes of a peer in error wait for landing requests.
 void QueuePairActor::refresh_fencing_peer() {
   QueuePairActor* peer = connection_.peer();
-  if (peer != nullptr && peer->connection_.state() == State::error) peer->refresh();
+  if (peer == nullptr) return;
+  peer->connection_.touch(Access::reads);
+  if (peer->connection_.state() == State::error) peer->refresh();
 }
 
 // On UC and UD, a request can complete at any time, because it has no answer.
@@ -274,6 +283,7 @@ void QueuePairActor::enter_error() {
 // unless the option failure_before_landing is set.
 bool QueuePairActor::may_flush() const {
   if (connection_.state() != State::error) return false;
+  responder_.touch_receives(Access::reads);
   if (sends_.all_completed() && receives_.empty()) return false;
   if (!peer_is_landing()) return true;
   return world_.options.failure_before_landing && has_failed_oldest();
@@ -297,6 +307,7 @@ void QueuePairActor::flush_one() {
 
 // The responder admitted data or an atomic of this queue pair that is not in its memory yet.
 bool QueuePairActor::is_landing() const {
+  world_.touch(Touchable::actor, actor_id(), Access::reads);
   if (host().holds_landing()) return true;
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     if (sends_.at(place).is_landing()) return true;
@@ -313,6 +324,7 @@ void QueuePairActor::close() {
   if (connection_.state() != State::error) failure_.leave_orphans();
   connection_.change_state(State::closed);
   sends_.complete_all();
+  responder_.touch_receives(Access::writes);
   receives_.drop_all();
   sends_.release_done();
   connection_.stop_watching();

@@ -49,6 +49,7 @@ fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus 
 }  // namespace
 
 Region* Responder::admitted_region(const fabric::WorkRequest& work) const {
+  connection_.world().touch(Touchable::region, work.remote.key, Access::reads);
   Region* region =
       connection_.world().regions.find(work.remote.key, connection_.protection_domain());
   if (region == nullptr || !permits(*region, work.opcode)) return nullptr;
@@ -88,6 +89,7 @@ void Responder::deliver(const Connection& sender, const Request& request) {
 // A queue pair that entered the error state meanwhile flushes the receive request. The processor
 // also sees the WRITE itself.
 void Responder::complete_write(const Connection& sender, const Request& request) {
+  touch_connection();
   if (connection_.state() == Connection::State::closed) return;
   const std::uint64_t id = *request.consumed_receive_id;
   if (!is_ready()) {
@@ -114,11 +116,21 @@ void Responder::flush_receive() {
 }
 
 void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before) {
+  touch_receives(Access::writes);
   completion.queue_pair_number = connection_.number();
   receive_completions_.push({.completion = completion,
                              .queue_pair = &queue_pair_,
                              .retires = 1,
                              .shows_before = shows_before});
+}
+
+void Responder::touch_receives(Access access) const {
+  connection_.world().touch(Touchable::receives, connection_.number(), access);
+}
+
+bool Responder::has_receive_request() const {
+  touch_receives(Access::reads);
+  return !receives_.empty();
 }
 
 void Responder::fail_access() {

@@ -28,13 +28,16 @@ class Responder {
   // Atomics of this device exclude each other.
   Device& device() const { return connection_.device(); }
 
-  bool has_receive_request() const { return !receives_.empty(); }
+  bool has_receive_request() const;
   std::uint32_t next_buffer_bytes() const { return receives_.front().length_bytes; }
   // Copies the message of a SEND into the buffer of the oldest receive request, and completes the
   // receive request. The buffer must be long enough.
   void deliver(const Connection& sender, const Request& request);
   // Removes the oldest receive request for a WRITE with immediate, and returns its id.
-  std::uint64_t take_receive_request() { return receives_.take().id; }
+  std::uint64_t take_receive_request() {
+    touch_receives(Access::writes);
+    return receives_.take().id;
+  }
   // Completes the receive request that a WRITE with immediate consumed, whose data is in memory.
   void complete_write(const Connection& sender, const Request& request);
   // Fails the oldest receive request, because the message is too long for its buffer.
@@ -43,6 +46,9 @@ class Responder {
   void flush_receive();
   // Moves this side to error, because it refused a request of the peer.
   void fail_access();
+
+  void touch_receives(Access access) const;
+  void touch_connection() const { connection_.touch(Access::reads); }
 
  private:
   void complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before);

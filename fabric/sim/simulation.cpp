@@ -113,12 +113,21 @@ std::string describe(const World& world, std::string_view why) {
 
 // The strategy picks an actor, which makes one step.
 void step(World& world) {
+  if (world.step_observer != nullptr &&
+      !world.step_observer->begin_step(world.ready.ids(), world.trace.time_ns())) {
+    world.stop();
+    return;
+  }
   Actor& actor = world.ready.at(world.choose_actor());
   world.trace.advance(world.options.step_duration_ns);
   actor.step();
 }
 
 void jump_to_next_timer(World& world) {
+  if (world.step_observer != nullptr && !world.step_observer->begin_jump()) {
+    world.stop();
+    return;
+  }
   world.trace.jump_to(std::max(world.trace.time_ns(), world.timers.next_ns()));
   world.trace.record({.kind = EventKind::time_jump, .word = world.trace.time_ns()});
 }
@@ -196,6 +205,7 @@ RunResult Simulation::run() {
   RunResult result;
   result.outcome = run_programs(world);
   if (result.outcome == Outcome::completed) result.outcome = quiesce(world);
+  if (world.step_observer != nullptr) world.step_observer->end_run();
   if (const std::string* divergence = world.strategy.divergence()) {
     result.outcome = Outcome::diverged;
     result.explanation = *divergence;
@@ -219,7 +229,14 @@ std::optional<fabric::FiberId> Simulation::running_fiber() const {
 
 std::uint64_t Simulation::steps() const { return world_->trace.step(); }
 
-void Simulation::stop() { world_->stop(); }
+void Simulation::stop() {
+  world_->touch(Touchable::world, 0, Access::writes);
+  world_->stop();
+}
+
+void Simulation::touch(std::uint32_t shared, Access access) {
+  world_->touch(Touchable::shared, shared, access);
+}
 
 void Simulation::crash(std::string_view host) { named_host(*world_, host).crash(); }
 
@@ -242,6 +259,7 @@ void Simulation::hold_landing(std::string_view host, std::uint64_t duration_ns) 
 }
 
 void Simulation::set_wall_clock(std::string_view host, std::int64_t error_ns) {
+  world_->touch(Touchable::world, 0, Access::writes);
   named_host(*world_, host).clock().set_wall_clock(error_ns);
 }
 

@@ -25,6 +25,7 @@
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/options/options.h"
 #include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/touches.h"
 #include "fabric/sim/trace.h"
 
 namespace falafel::sim {
@@ -116,6 +117,11 @@ class Simulation {
 
   // Ends the run before its next step. Call from a fiber or an observer.
   void stop();
+
+  // Tells an exhaustive exploration that the running fiber accesses an object of the program that
+  // fibers of several hosts share, outside of the fabric. The program numbers these objects.
+  // Without an exploration, it does nothing.
+  void touch(std::uint32_t shared, Access access);
 
   // Scripted faults, for scenarios. Call from a fiber or before run(). A fiber may name its own
   // host: it is then canceled in its next call that waits.

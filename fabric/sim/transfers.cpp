@@ -17,9 +17,10 @@ void Transfers::progress(Request& request) {
   bool moves_words = placement.has_unplaced();
   if (may_take_packet(request) && (!moves_words || world.choose(ChoiceKind::packet, 2) == 0)) {
     next_packet(request);
-    // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory.
-    moves_words =
-        placement.has_unplaced() && (request.is_read() || world.choose(ChoiceKind::packet, 2) == 0);
+    // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory,
+    // or in the step before.
+    moves_words = placement.has_unplaced() &&
+                  (request.is_read() || world.choose(ChoiceKind::packet, 2, only_second) == 0);
   }
   if (moves_words) move_words(request);
   settle(request);
@@ -101,6 +102,8 @@ void Transfers::move_words(Request& request) {
   FALAFEL_ASSERT(region.contains(target.offset + range.offset, range.length_bytes),
                  "request {} moves bytes {}..+{} outside of region {}", request.work.id,
                  target.offset + range.offset, range.length_bytes, target.key);
+  world.touch_memory(*region.block, target.offset + range.offset, range.length_bytes,
+                     request.is_read() ? Access::reads : Access::writes);
   std::byte* remote = region.base + target.offset + range.offset;
   if (request.is_read()) {
     read_words(request, range, remote);
@@ -121,6 +124,9 @@ void Transfers::read_words(const Request& request, const Placement::Range& range
 void Transfers::write_words(const Request& request, const Placement::Range& range,
                             std::byte* remote) {
   World& world = connection_.world();
+  if (world.options.late_visibility) {
+    world.touch(Touchable::late_words, connection_.number(), Access::writes);
+  }
   const std::byte* source = source_of(world, request, range.offset, range.length_bytes, scratch_);
   connection_.trace(EventKind::words_written, request, request.work.remote.offset + range.offset, 0,
                     {source, range.length_bytes});

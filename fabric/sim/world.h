@@ -19,6 +19,7 @@
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/touches.h"
 #include "fabric/sim/trace.h"
 #include "fabric/sim/word_waits.h"
 
@@ -59,9 +60,10 @@ struct World {
         fabric::FiberStackPool& stack_pool, TraceObserver* observer);
   ~World();
 
-  std::uint64_t choose(ChoiceKind kind, std::uint64_t bound) {
+  std::uint64_t choose(ChoiceKind kind, std::uint64_t bound, Answers sufficient = all_answers) {
     if (bound == 1) return 0;
-    const std::uint64_t value = strategy.choose({kind, bound, trace.step(), trace.hash()});
+    const std::uint64_t value =
+        strategy.choose({kind, bound, trace.step(), trace.hash(), sufficient});
     FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
     return value;
   }
@@ -75,11 +77,23 @@ struct World {
     return chosen;
   }
   // Returns true about once in `rate` calls, and never for a rate of 0.
-  bool chance(ChoiceKind kind, std::uint64_t rate) { return rate != 0 && choose(kind, rate) == 0; }
+  bool chance(ChoiceKind kind, std::uint64_t rate, Answers sufficient = yes_or_no) {
+    return rate != 0 && choose(kind, rate, sufficient) == 0;
+  }
 
   // Returns whether a fault that is drawn per packet, message or registration strikes now.
   bool strikes(FaultKind kind, ChoiceKind choice) {
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
+  }
+
+  void touch(Touchable object, std::uint32_t number, Access access) {
+    if (step_observer != nullptr) step_observer->touch({object, number, access});
+  }
+  void touch_memory(const MemoryBlock& block, std::uint64_t offset, std::uint64_t length_bytes,
+                    Access access) {
+    if (step_observer == nullptr) return;
+    step_observer->touch(
+        {Touchable::memory, block.number(), access, offset, offset + length_bytes});
   }
 
   void stop() {
@@ -108,6 +122,7 @@ struct World {
 
   const SimulationOptions options;
   Strategy& strategy;
+  StepObserver* const step_observer = strategy.step_observer();
   fabric::FiberStackPool& stacks;
   Trace trace;
 
@@ -127,6 +142,8 @@ struct World {
   std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1
   std::pmr::vector<Owned<Handshake>> handshakes{&arena};
   std::uint32_t next_protection_domain = 1;
+  std::uint32_t next_block = 0;
+  std::uint32_t next_event = 0;
 
   Fiber* running = nullptr;
   std::uint64_t unfinished_foreground_fibers = 0;

@@ -12,10 +12,8 @@ namespace {
 using fabric::Transport;
 using fabric::word_bytes;
 
-// The server listens before the clients connect, and all connections exist before the programs
-// start. Both times are fixed, so the clock jumps there and all parties become ready at once.
+// The server listens before the clients connect.
 constexpr std::uint64_t connecting_starts_ns = 1'000'000;
-constexpr std::uint64_t programs_start_ns = 2'000'000;
 constexpr std::uint16_t first_service = 1;
 
 }  // namespace
@@ -135,6 +133,17 @@ Trial::Trial(sim::Simulation& simulation, const Stage& stage, const Program& ser
   for (std::size_t index = 0; index < clients.size(); ++index) {
     add_party(index + 1, client_names[index], clients[index]);
   }
+}
+
+// An exploration must know of it.
+void Trial::tell(std::size_t index, std::uint64_t value) {
+  simulation_.touch(static_cast<std::uint32_t>(index), sim::Access::writes);
+  seen.at(index) = value;
+}
+
+std::uint64_t Trial::told(std::size_t index) {
+  simulation_.touch(static_cast<std::uint32_t>(index), sim::Access::reads);
+  return seen.at(index);
 }
 
 void Trial::add_party(std::size_t number, const std::string& name, const Program& program) {

@@ -22,6 +22,9 @@ namespace falafel::litmus {
 
 inline constexpr std::size_t max_requests = 16;  // per party and run
 inline constexpr std::size_t max_devices = 2;
+// All connections exist by then. The time is fixed, so the clock jumps there and all parties become
+// ready at once.
+inline constexpr std::uint64_t programs_start_ns = 2'000'000;
 
 class Party;
 class Trial;
@@ -68,6 +71,10 @@ class Party {
 
   void post(std::initializer_list<fabric::WorkRequest> chain, std::size_t queue_pair = 0);
   fabric::Result<void> try_post(std::initializer_list<fabric::WorkRequest> chain,
+                                std::size_t queue_pair = 0) {
+    return try_post(std::span(chain.begin(), chain.size()), queue_pair);
+  }
+  fabric::Result<void> try_post(std::span<const fabric::WorkRequest> chain,
                                 std::size_t queue_pair = 0);
   void finish();  // waits until all posted signalled requests have completed
   std::uint64_t result(const fabric::WorkRequest& request, std::uint64_t index = 0) const;
@@ -128,6 +135,9 @@ class Trial {
         const std::vector<Program>& clients);
 
   sim::Simulation& simulation() const { return simulation_; }
+  // What one party tells another one outside of the network, in a register of the test.
+  void tell(std::size_t index, std::uint64_t value);
+  std::uint64_t told(std::size_t index);
   const Stage& stage() const { return stage_; }
   Party& server() { return parties_.front(); }
   Party& client(std::size_t index = 0) { return parties_.at(index + 1); }
@@ -151,7 +161,7 @@ inline constexpr fabric::Access every_right{
 
 // Host names for the simulation's faults.
 inline constexpr const char* server_name = "server";
-inline constexpr const char* client_names[] = {"client", "second client"};
+inline constexpr const char* client_names[] = {"client", "second client", "third client"};
 
 inline fabric::WorkRequest fenced(fabric::WorkRequest request) {
   request.fenced = true;

@@ -109,8 +109,7 @@ WorkRequest Party::send(std::initializer_list<std::uint64_t> values) {
   return request;
 }
 
-fabric::Result<void> Party::try_post(std::initializer_list<WorkRequest> chain,
-                                     std::size_t queue_pair) {
+fabric::Result<void> Party::try_post(std::span<const WorkRequest> chain, std::size_t queue_pair) {
   auto posted = queue_pairs_.at(queue_pair)->post_send({chain.begin(), chain.size()});
   if (posted.has_value()) {
     const auto signalled = std::ranges::count(chain, true, &WorkRequest::signalled);

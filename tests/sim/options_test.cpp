@@ -121,7 +121,7 @@ TEST(OptionDescriptions, TakeBothEndsOfTheirRangesAndNothingBeyond) {
   for (const RangeCase& range : {RangeCase{"pct_depth", 1, 100},
                                  {"pct_steps", 1, 1'000'000'000'000},
                                  {"step_limit", 1, 1'000'000'000'000},
-                                 {"step_duration_ns", 1, 1'000'000},
+                                 {"step_duration_ns", 0, 1'000'000},
                                  {"fault_rate.late_packets", 0, 1'000'000'000'000},
                                  {"last_fault_step", 0, largest_number},
                                  {"longest_stall_ns", 1, 3'600'000'000'000},

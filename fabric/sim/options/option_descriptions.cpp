@@ -141,7 +141,7 @@ void add_scheduling(std::vector<OptionDescription>& table) {
                          "a run that takes more steps ends with the outcome step_limit",
                          {1, most_steps}, &SimulationOptions::step_limit));
   table.push_back(number("step_duration_ns", "how far the clock advances with each step",
-                         {1, longest_step_ns}, &SimulationOptions::step_duration_ns));
+                         {0, longest_step_ns}, &SimulationOptions::step_duration_ns));
 }
 
 void add_faults(std::vector<OptionDescription>& table) {

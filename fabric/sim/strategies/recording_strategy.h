@@ -33,6 +33,7 @@ class RecordingStrategy final : public Strategy {
   std::uint64_t choose(const ChoicePoint& point) override;
   std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
   const std::string* divergence() const override { return inner_.divergence(); }
+  StepObserver* step_observer() override { return inner_.step_observer(); }
 
   const std::vector<Choice>& choices() const { return choices_; }
 

@@ -34,6 +34,13 @@ enum class ChoiceKind : std::uint8_t {
 inline constexpr std::size_t choice_kind_count = 18;
 std::string_view to_string(ChoiceKind kind);
 
+// Bit i stands for answer i; 0 stands for all answers.
+using Answers = std::uint64_t;
+inline constexpr Answers all_answers = 0;
+inline constexpr Answers only_first = 0b01;
+inline constexpr Answers only_second = 0b10;
+inline constexpr Answers yes_or_no = 0b11;  // 0 is yes, and all other answers are no
+
 // A question. The answer is a number below `bound`, or any 64 bits if `bound` is 0. `step` and
 // `trace_hash` identify the point of the run.
 struct ChoicePoint {
@@ -41,9 +48,13 @@ struct ChoicePoint {
   std::uint64_t bound;
   std::uint64_t step;
   std::uint64_t trace_hash;
+  // These answers suffice to reach, with other orders of steps, whatever the others lead to.
+  Answers sufficient = all_answers;
 };
 
 using ActorId = std::uint32_t;
+
+class StepObserver;
 
 class Strategy {
  public:
@@ -56,6 +67,9 @@ class Strategy {
   // and at which step. The answers are then meaningless, and the run must end as diverged. The text
   // is valid and unchanged as long as the strategy exists.
   virtual const std::string* divergence() const { return nullptr; }
+  // Not null if the strategy wants to see the steps of the run. Called once, before the run; the
+  // observer must outlive the run.
+  virtual StepObserver* step_observer() { return nullptr; }
 };
 
 }  // namespace falafel::sim

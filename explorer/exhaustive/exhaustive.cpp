@@ -1,0 +1,129 @@
+#include "explorer/exhaustive/exhaustive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "explorer/exhaustive/plain_search.h"
+#include "explorer/exhaustive/search_strategy.h"
+#include "explorer/exhaustive/source_dpor.h"
+#include "explorer/wall_clock.h"
+
+namespace falafel::explorer {
+namespace {
+
+std::unique_ptr<Search> make_search(const ExhaustiveOptions& options) {
+  if (options.without_reduction) {
+    return std::make_unique<PlainSearch>(PlainSearch::Depth::sufficient_answers);
+  }
+  return std::make_unique<SourceDpor>();
+}
+
+void count(ExhaustiveResult& result, const Execution& execution, bool is_redundant) {
+  result.steps += execution.steps;
+  if (is_redundant) {
+    ++result.redundant;
+    return;
+  }
+  ++result.executions;
+  if (execution.is_unknown) ++result.unknown;
+  if (execution.outcome != sim::Outcome::step_limit) return;
+  ++result.cut_off;
+  result.coverage = Coverage::complete_up_to_steps;
+}
+
+bool is_step_fault(sim::FaultKind kind) {
+  return kind != sim::FaultKind::unreliable_loss && kind != sim::FaultKind::datagram_reordering &&
+         kind != sim::FaultKind::registration_failure;
+}
+
+}  // namespace
+
+std::string_view to_string(Coverage coverage) {
+  switch (coverage) {
+    case Coverage::complete: return "complete";
+    case Coverage::complete_up_to_steps: return "complete up to the step limit";
+    case Coverage::stopped: return "stopped";
+  }
+  return "unknown coverage";
+}
+
+std::string ExhaustiveResult::describe() const {
+  std::string text = fmt::format("{}: {} executions, {} redundant, {} steps, {:.1f} s",
+                                 to_string(coverage), executions, redundant, steps, seconds);
+  if (cut_off > 0) text += fmt::format("; {} reached the step limit", cut_off);
+  if (unknown > 0) text += fmt::format("; {} could not be judged", unknown);
+  if (violation) text += fmt::format("; violated: {}", violation->run.property());
+  return text;
+}
+
+tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
+    sim::SimulationOptions options) {
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    const auto kind = static_cast<sim::FaultKind>(index);
+    if (options.fault_rate(kind) == 0) continue;
+    if (is_step_fault(kind)) {
+      return tl::unexpected(fmt::format(
+          "{}: this fault strikes at steps drawn in advance; explore with rate 0, and let the "
+          "program cause the fault",
+          to_string(kind)));
+    }
+    if (options.last_fault_step != ~std::uint64_t{0}) {
+      return tl::unexpected(
+          std::string("last_fault_step: faults that end at a step; explore without a last step"));
+    }
+  }
+  options.step_duration_ns = 0;
+  return options;
+}
+
+ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Execute& execute,
+                                    const Repeat& repeat) {
+  const std::unique_ptr<Search> search = make_search(options);
+  SearchStrategy strategy(*search, options.explored_from_ns);
+  ExhaustiveResult result;
+  const double start_seconds = now_seconds();
+  do {
+    result.seconds = now_seconds() - start_seconds;
+    if (result.executions + result.redundant >= options.max_executions ||
+        result.seconds >= options.max_seconds) {
+      result.coverage = Coverage::stopped;
+      return result;
+    }
+    strategy.begin_run();
+    const Execution execution = execute(strategy);
+    count(result, execution, strategy.is_ended());
+    search->end_execution(execution.outcome == sim::Outcome::step_limit);
+    if (execution.is_violation && !strategy.is_ended()) {
+      result.coverage = Coverage::stopped;
+      strategy.begin_run();
+      if (repeat) result.violation = repeat(strategy);
+      break;
+    }
+  } while (search->find_next_execution());
+  result.seconds = now_seconds() - start_seconds;
+  return result;
+}
+
+tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& program,
+                                                                 const Scenario& scenario,
+                                                                 const ExhaustiveOptions& options) {
+  const auto simulation = options_for_exploration(scenario.simulation);
+  if (!simulation) return tl::unexpected(simulation.error());
+  const std::unique_ptr<Scenario> explored = scenario.clone();
+  explored->simulation = *simulation;
+  const std::unique_ptr<Runner> runner = program.create_runner();
+  return explore_executions(
+      options,
+      [&](sim::Strategy& strategy) {
+        const Run run = runner->run(*explored, strategy);
+        return Execution{.outcome = run.result.outcome,
+                         .steps = run.result.steps,
+                         .is_unknown = !run.unknown.empty(),
+                         .is_violation = !run.violations.empty()};
+      },
+      [&](sim::Strategy& strategy) { return record(*runner, *explored, strategy); });
+}
+
+}  // namespace falafel::explorer

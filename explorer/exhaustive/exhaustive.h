@@ -1,0 +1,73 @@
+// Exhaustive exploration: runs a program with all schedules that differ, instead of with some that
+// are drawn at random. docs/exhaustive.md describes the method and what it assumes of a program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "explorer/failing_run.h"
+#include "explorer/program.h"
+
+namespace falafel::explorer {
+
+struct ExhaustiveOptions {
+  // Choices at earlier times are fixed, and not explored.
+  std::uint64_t explored_from_ns = 0;
+  // The exploration stops after so many executions, or so much time.
+  std::uint64_t max_executions = std::numeric_limits<std::uint64_t>::max();
+  double max_seconds = std::numeric_limits<double>::infinity();
+  // Goes through all executions instead of one for each trace. For comparison.
+  bool without_reduction = false;
+};
+
+enum class Coverage : std::uint8_t {
+  complete,              // all executions
+  complete_up_to_steps,  // all, but some were cut off at the step limit
+  stopped,               // not all
+};
+std::string_view to_string(Coverage coverage);
+
+struct ExhaustiveResult {
+  Coverage coverage = Coverage::complete;
+  std::uint64_t executions = 0;  // that ran to their end, or to the step limit
+  std::uint64_t cut_off = 0;     // of them, those that reached the step limit
+  std::uint64_t redundant = 0;   // given up, because all their continuations were known
+  std::uint64_t unknown = 0;     // executions that a checker could not judge
+  std::uint64_t steps = 0;       // of all executions
+  double seconds = 0;
+  std::optional<FailingRun> violation;  // the first; the exploration stopped there
+
+  std::string describe() const;  // one line
+};
+
+// The options with which a scenario is explored: steps take no time, and everything else is as it
+// was. Returns a message if a fault strikes at steps that are drawn in advance, or only up to a
+// step: such a run depends on how many steps there were, so no steps commute.
+tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
+    sim::SimulationOptions options);
+
+// Explores `scenario`, with options_for_exploration, until the first violation.
+tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& program,
+                                                                 const Scenario& scenario,
+                                                                 const ExhaustiveOptions& options);
+
+// The same for what is not a Program. An execution runs one simulation, which has
+// options_for_exploration, with the strategy that it gets.
+struct Execution {
+  sim::Outcome outcome{};
+  std::uint64_t steps = 0;
+  bool is_unknown = false;
+  bool is_violation = false;
+};
+using Execute = std::function<Execution(sim::Strategy& strategy)>;
+// Calls `repeat` with a strategy that repeats the first violation, if there is one.
+using Repeat = std::function<FailingRun(sim::Strategy& strategy)>;
+ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Execute& execute,
+                                    const Repeat& repeat = nullptr);
+
+}  // namespace falafel::explorer

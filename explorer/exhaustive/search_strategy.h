@@ -1,0 +1,55 @@
+// Lets a search decide a run of the simulator. Every step of an actor is a step of a process; a
+// jump of the clock is a step of the environment.
+//
+// Until the time `explored_from_ns` nothing is explored: the first ready actor steps, and all other
+// answers are neutral.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "explorer/exhaustive/search.h"
+#include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/touches.h"
+
+namespace falafel::explorer {
+
+class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
+ public:
+  SearchStrategy(Search& search, std::uint64_t explored_from_ns)
+      : search_(search), explored_from_ns_(explored_from_ns) {}
+
+  // Call between runs.
+  void begin_run();
+  // Whether the search ended the present run.
+  bool is_ended() const { return is_ended_; }
+
+  std::uint64_t choose(const sim::ChoicePoint& point) override;
+  std::uint64_t schedule(const sim::ChoicePoint& point,
+                         std::span<const sim::ActorId> actors) override;
+  sim::StepObserver* step_observer() override { return this; }
+
+  bool begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) override;
+  bool begin_jump() override;
+  void touch(const sim::Touch& touch) override;
+  void end_run() override { is_exploring_ = false; }
+
+ private:
+  bool begin(std::span<const Process> enabled);
+  std::uint64_t unique_number();
+
+  Search& search_;
+  std::uint64_t explored_from_ns_;
+  bool is_exploring_ = false;
+  bool is_ended_ = false;
+  Process process_ = environment;  // that makes the present step
+  std::size_t chosen_ = 0;         // its place among the ready actors
+  std::vector<Process> enabled_;
+  std::map<Process, std::uint64_t> unique_numbers_;  // that each process has got
+};
+
+}  // namespace falafel::explorer

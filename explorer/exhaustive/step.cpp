@@ -1,0 +1,45 @@
+#include "explorer/exhaustive/step.h"
+
+namespace falafel::explorer {
+namespace {
+
+bool are_of_one_object(const sim::Touch& left, const sim::Touch& right) {
+  return left.object == right.object && left.number == right.number;
+}
+
+bool commute(const sim::Touch& left, const sim::Touch& right) {
+  if (!are_of_one_object(left, right)) return true;
+  if (left.end <= right.begin || right.end <= left.begin) return true;
+  return sim::commute(left.access, right.access);
+}
+
+}  // namespace
+
+void Footprint::add(const sim::Touch& touch) {
+  for (sim::Touch& known : touches_) {
+    if (!are_of_one_object(known, touch)) continue;
+    if (known.begin != touch.begin || known.end != touch.end) continue;
+    if (known.access != touch.access) known.access = sim::Access::writes;
+    return;
+  }
+  touches_.push_back(touch);
+}
+
+void Footprint::add(const Footprint& other) {
+  for (const sim::Touch& touch : other.touches_) add(touch);
+}
+
+bool Footprint::commutes_with(const Footprint& other) const {
+  for (const sim::Touch& left : touches_) {
+    for (const sim::Touch& right : other.touches_) {
+      if (!commute(left, right)) return false;
+    }
+  }
+  return true;
+}
+
+bool dependent(const Step& left, const Step& right) {
+  return left.process == right.process || !left.footprint.commutes_with(right.footprint);
+}
+
+}  // namespace falafel::explorer

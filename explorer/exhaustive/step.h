@@ -1,0 +1,37 @@
+// A step of an execution, and the dependence relation between steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/sim/touches.h"
+
+namespace falafel::explorer {
+
+// A process makes the steps of one actor of the simulator. The environment is a process that can
+// make a step only while no other process can.
+using Process = std::uint32_t;
+inline constexpr Process environment = 0;
+
+// The accesses of a step, at most one entry for accesses of one kind to one range.
+class Footprint {
+ public:
+  void clear() { touches_.clear(); }
+  void add(const sim::Touch& touch);
+  void add(const Footprint& other);
+  bool commutes_with(const Footprint& other) const;
+
+ private:
+  std::vector<sim::Touch> touches_;
+};
+
+struct Step {
+  Process process = environment;
+  Footprint footprint;
+};
+
+// Steps of one process depend on each other. Steps of two processes depend on each other if they
+// access the same part of an object in a way that does not commute.
+bool dependent(const Step& left, const Step& right);
+
+}  // namespace falafel::explorer

@@ -1,0 +1,149 @@
+// Exhaustive exploration of programs on the simulator against a plain search of the same programs.
+#include "explorer/exhaustive/exhaustive.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+
+#include "explorer/exhaustive/plain_search.h"
+#include "explorer/exhaustive/source_dpor.h"
+#include "tests/explorer/exhaustive/verbs_program.h"
+
+namespace falafel::explorer {
+namespace {
+
+constexpr std::uint64_t programs = 2'000;
+// Programs for which a plain search takes longer are left out.
+constexpr std::uint64_t most_plain_executions = 300;
+
+VerbsProgram clients_of(std::size_t clients, const std::vector<VerbCall>& calls) {
+  return {.clients = std::vector(clients, calls), .server = {}};
+}
+
+const VerbCall fetch_add{.verb = Verb::fetch_and_add};
+
+std::set<VerbsState> states_of(const VerbsProgram& program, Search& search) {
+  std::set<VerbsState> states;
+  explore(program, search, [&](const VerbsExecution& execution) {
+    states.insert(execution.state);
+    return true;
+  });
+  return states;
+}
+
+// Nothing if a plain search takes too long.
+std::optional<std::set<VerbsState>> states_of_plain_search(const VerbsProgram& program,
+                                                           PlainSearch::Depth depth,
+                                                           std::uint64_t most_executions) {
+  PlainSearch search(depth);
+  std::set<VerbsState> states;
+  std::uint64_t executions = 0;
+  explore(program, search, [&](const VerbsExecution& execution) {
+    states.insert(execution.state);
+    return ++executions < most_executions;
+  });
+  if (executions == most_executions) return std::nullopt;
+  return states;
+}
+
+// A mutant: it does not see the accesses to one kind of object.
+class WithoutTouches final : public Search {
+ public:
+  explicit WithoutTouches(sim::Touchable object) : object_(object) {}
+  std::optional<Process> next(std::span<const Process> enabled) override {
+    return search_.next(enabled);
+  }
+  std::uint64_t choose(std::uint64_t bound, sim::Answers sufficient) override {
+    return search_.choose(bound, sufficient);
+  }
+  void touch(const sim::Touch& touch) override {
+    if (touch.object != object_) search_.touch(touch);
+  }
+  void end_execution(bool is_cut_off) override { search_.end_execution(is_cut_off); }
+  bool find_next_execution() override { return search_.find_next_execution(); }
+
+ private:
+  sim::Touchable object_;
+  SourceDpor search_;
+};
+
+bool misses_states_without(sim::Touchable object) {
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+    const VerbsProgram program = draw_verbs_program(seed);
+    SourceDpor search;
+    WithoutTouches mutant(object);
+    if (states_of(program, mutant) != states_of(program, search)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// 9! / (3! * 3! * 3!) orders of the atomics; all other steps of different clients commute.
+TEST(Exhaustive, ThreeClientsWithThreeFetchAddsHave1680Traces) {
+  const VerbsResult result = explore(clients_of(3, {fetch_add, fetch_add, fetch_add}));
+  EXPECT_EQ(result.counts.executions, 1'680U);
+  EXPECT_EQ(result.counts.redundant, 0U);
+  EXPECT_EQ(result.states.size(), 1'680U);
+  EXPECT_EQ(result.counts.coverage, Coverage::complete);
+  RecordProperty("result", result.counts.describe());
+}
+
+TEST(Exhaustive, ClientsOfDifferentWordsNeedOneExecution) {
+  VerbsProgram program = clients_of(2, {fetch_add, fetch_add, fetch_add});
+  for (VerbCall& call : program.clients[1]) call.word = 1;
+  const VerbsResult result = explore(program);
+  EXPECT_EQ(result.counts.executions, 1U);
+  EXPECT_EQ(result.counts.redundant, 0U);
+}
+
+TEST(Exhaustive, FindsTheStatesThatAPlainSearchFinds) {
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+    const VerbsProgram program = draw_verbs_program(seed);
+    const auto plain = states_of_plain_search(program, PlainSearch::Depth::sufficient_answers,
+                                              most_plain_executions);
+    if (!plain) continue;
+    SourceDpor search;
+    ASSERT_EQ(states_of(program, search), *plain) << "program " << seed;
+    ++compared;
+  }
+  EXPECT_GT(compared, programs / 5);
+}
+
+// The answers that the simulator declares sufficient.
+TEST(Exhaustive, FindsTheStatesOfAllAnswers) {
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = 0; seed < programs / 40; ++seed) {
+    const VerbsProgram program = draw_verbs_program(seed);
+    const auto plain = states_of_plain_search(program, PlainSearch::Depth::all_answers, 5'000);
+    if (!plain) continue;
+    SourceDpor search;
+    ASSERT_EQ(states_of(program, search), *plain) << "program " << seed;
+    ++compared;
+  }
+  EXPECT_GT(compared, programs / 200);
+  RecordProperty("compared", std::to_string(compared));
+}
+
+TEST(Exhaustive, MissesStatesWithoutTheAccessesToMemory) {
+  EXPECT_TRUE(misses_states_without(sim::Touchable::memory));
+}
+
+TEST(Exhaustive, StopsAtItsLimits) {
+  const VerbsProgram program = clients_of(2, {fetch_add, fetch_add});
+  const VerbsResult result = explore(program, {.max_executions = 3});
+  EXPECT_EQ(result.counts.coverage, Coverage::stopped);
+  EXPECT_EQ(result.counts.executions + result.counts.redundant, 3U);
+}
+
+TEST(Exhaustive, RefusesFaultsThatDependOnTheNumberOfSteps) {
+  sim::SimulationOptions options;
+  options.set_fault_rate(sim::FaultKind::client_crash, 100);
+  const auto refused = options_for_exploration(options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("client_crash"), std::string::npos) << refused.error();
+}
+
+}  // namespace falafel::explorer
