@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <string>
 
@@ -16,6 +17,12 @@ namespace {
 // loop.
 constexpr std::uint64_t step_limit = 20'000;
 constexpr std::uint64_t usual_steps = 64;
+// An exploration gives up at a longer run, because it would have to run it again and again.
+constexpr std::uint64_t explored_step_limit = 1'000;
+// A test with more schedules that differ is not proven, but tried at random.
+constexpr std::uint64_t most_executions = 100'000;
+// Set in the environment, it makes all tests try random schedules.
+constexpr const char* random_variable = "FALAFEL_LITMUS_RANDOM";
 
 const AllowedOutcome* find(const std::vector<AllowedOutcome>& outcomes, std::uint64_t digits) {
   const auto found = std::ranges::find(outcomes, digits, &AllowedOutcome::digits);
@@ -36,20 +43,26 @@ sim::SimulationOptions options_for(const Litmus& litmus, std::uint64_t seed) {
 
 struct RunOutcome {
   std::uint64_t digits = 0;
+  sim::Outcome end{};
   std::string explanation;  // empty if the run ended normally
 };
 
-RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options, std::uint64_t seed,
-                    fabric::FiberStackPool& stacks) {
-  const std::unique_ptr<sim::Strategy> strategy = sim::make_strategy(options, seed);
-  sim::Simulation simulation(options, *strategy, stacks);
+RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options,
+                    sim::Strategy& strategy, fabric::FiberStackPool& stacks) {
+  sim::Simulation simulation(options, strategy, stacks);
   Trial trial(simulation, litmus.stage, litmus.server, litmus.clients);
   trial.result = simulation.run();
-  if (trial.result.outcome != sim::Outcome::completed) {
-    return {incomplete_outcome,
-            fmt::format("{}: {}", sim::to_string(trial.result.outcome), trial.result.explanation)};
+  const sim::Outcome end = trial.result.outcome;
+  if (end != sim::Outcome::completed) {
+    return {incomplete_outcome, end,
+            fmt::format("{}: {}", sim::to_string(end), trial.result.explanation)};
   }
-  return {litmus.outcome(trial), {}};
+  return {litmus.outcome(trial), end, {}};
+}
+
+RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options, std::uint64_t seed,
+                    fabric::FiberStackPool& stacks) {
+  return run_once(litmus, options, *sim::make_strategy(options, seed), stacks);
 }
 
 std::string describe(const Litmus& litmus, std::uint64_t digits, const Tally& tally) {
@@ -94,9 +107,45 @@ OutcomeTable run_litmus(const Litmus& litmus, std::uint64_t schedules) {
   return table;
 }
 
-void verify(const Litmus& litmus) {
-  const OutcomeTable table =
-      run_litmus(litmus, litmus.forbidden.empty() ? reach_schedules : never_schedules);
+std::optional<Proof> prove(const Litmus& litmus, std::uint64_t most_executions) {
+  sim::SimulationOptions options = litmus.options;
+  options.step_limit = explored_step_limit;
+  const auto explored = explorer::options_for_exploration(options);
+  if (!explored) return std::nullopt;
+  Proof proof;
+  fabric::FiberStackPool stacks;
+  proof.result = explorer::explore_executions(
+      {.explored_from_ns = programs_start_ns, .max_executions = most_executions},
+      [&](sim::Strategy& strategy) {
+        const RunOutcome run = run_once(litmus, *explored, strategy, stacks);
+        // An execution that the exploration gives up was stopped.
+        if (run.end != sim::Outcome::stopped) ++proof.table[run.digits].count;
+        return explorer::Execution{.outcome = run.end,
+                                   .is_violation = run.end == sim::Outcome::step_limit};
+      });
+  if (proof.result.coverage == explorer::Coverage::stopped) return std::nullopt;
+  return proof;
+}
+
+namespace {
+
+// What the proof contradicts.
+std::string find_problems(const Litmus& litmus, const Proof& proof) {
+  std::string problems;
+  for (const AllowedOutcome& outcome : litmus.allowed) {
+    if (proof.table.contains(outcome.digits)) continue;
+    problems += fmt::format("{:x} never appears: {}\n", outcome.digits, outcome.meaning);
+  }
+  for (const auto& [digits, tally] : proof.table) {
+    if (is_listed(litmus, digits)) continue;
+    problems +=
+        fmt::format("{:x} must not appear, and does in {} executions\n", digits, tally.count);
+  }
+  return problems;
+}
+
+// What a campaign of random schedules contradicts.
+std::string find_problems(const Litmus& litmus, const OutcomeTable& table) {
   std::string problems;
   for (const AllowedOutcome& outcome : litmus.allowed) {
     const auto found = table.find(outcome.digits);
@@ -110,7 +159,30 @@ void verify(const Litmus& litmus) {
                             digits, tally.first_seed,
                             litmus.forbidden.empty() ? "what is not listed" : litmus.forbidden);
   }
+  return problems;
+}
+
+void verify_at_random(const Litmus& litmus) {
+  const OutcomeTable table =
+      run_litmus(litmus, litmus.forbidden.empty() ? reach_schedules : never_schedules);
+  const std::string problems = find_problems(litmus, table);
   if (!problems.empty()) ADD_FAILURE() << problems << describe(litmus, table);
+}
+
+}  // namespace
+
+void verify(const Litmus& litmus) {
+  const std::optional<Proof> proof =
+      std::getenv(random_variable) == nullptr ? prove(litmus, most_executions) : std::nullopt;
+  testing::Test::RecordProperty("proof", proof ? proof->result.describe() : "none");
+  if (!proof) {
+    verify_at_random(litmus);
+    return;
+  }
+  const std::string problems = find_problems(litmus, *proof);
+  if (!problems.empty()) {
+    ADD_FAILURE() << problems << proof->result.describe() << '\n' << describe(litmus, proof->table);
+  }
 }
 
 std::uint64_t seen_digits(const Trial& trial, std::size_t count, std::size_t first) {

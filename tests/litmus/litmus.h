@@ -1,7 +1,9 @@
 // Litmus tests of the simulator. A test is a program of a few requests with the set of outcomes
-// that must occur and a claim that no other outcome occurs. Each test runs with many seeds,
-// alternating a random walk and PCT. It fails if a listed outcome does not appear soon or if an
-// unlisted one appears. It then prints the frequency of each outcome and the first seed of each.
+// that must occur and a claim that no other outcome occurs. An exhaustive exploration proves both.
+// A test with too many schedules for that, or with faults that strike at random steps, runs with
+// many seeds instead, alternating a random walk and PCT: it fails if a listed outcome does not
+// appear soon or if an unlisted one appears, and prints the frequency of each outcome and the first
+// seed of each.
 //
 // An outcome is a number whose hexadecimal digits are the observed values: digits(1, 0) is 0x10.
 #pragma once
@@ -9,9 +11,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "explorer/exhaustive/exhaustive.h"
 #include "fabric/sim/options/options.h"
 #include "tests/litmus/party.h"
 
@@ -54,6 +58,14 @@ inline constexpr std::uint64_t incomplete_outcome = ~std::uint64_t{0};
 
 // Tries seeds from 0 on; stops at an unlisted outcome.
 OutcomeTable run_litmus(const Litmus& litmus, std::uint64_t schedules);
+
+// Explores all schedules that differ. None if the test asks for what an exploration does not do, or
+// has more than `most_executions`.
+struct Proof {
+  OutcomeTable table;  // how many executions ended in each outcome
+  explorer::ExhaustiveResult result;
+};
+std::optional<Proof> prove(const Litmus& litmus, std::uint64_t most_executions);
 
 // Runs the test and reports to GoogleTest.
 void verify(const Litmus& litmus);

@@ -6,11 +6,11 @@
 namespace falafel::litmus {
 namespace {
 
-// The client reports completions in seen[0]. The server's processor reads seen[0] first, then its
-// memory.
+// The client tells the server of completions. The server's processor hears of them first, then
+// reads its memory.
 void look_after_the_flag(Party& server) {
   server.host().yield();
-  const std::uint64_t flag = server.trial().seen[0];
+  const std::uint64_t flag = server.trial().told(0);
   server.trial().seen[1] = server.load(x);
   server.trial().seen[2] = flag;
 }
@@ -32,7 +32,7 @@ TEST(Litmus, Rule10_write_completion_does_not_reach_the_processor) {
   Litmus litmus = flag_and_load([](Party& client) {
     client.post({client.write(x, {1})});
     client.finish();
-    client.trial().seen[0] = 1;
+    client.trial().tell(0, 1);
   });
   litmus.allowed.push_back({0x10, "completed, and not in memory"});
   verify(litmus);
@@ -50,7 +50,7 @@ TEST(Litmus, Rule10_read_on_the_same_queue_pair_does) {
       client.post({read});
     }
     client.finish();
-    client.trial().seen[0] = 1;
+    client.trial().tell(0, 1);
   });
   litmus.forbidden = "a READ completed, and an earlier WRITE not in memory";
   verify(litmus);
@@ -60,7 +60,7 @@ TEST(Litmus, Rule10_atomic_completion_reaches_the_processor) {
   Litmus litmus = flag_and_load([](Party& client) {
     client.post({client.compare_and_swap(x, 0, 1)});
     client.finish();
-    client.trial().seen[0] = 1;
+    client.trial().tell(0, 1);
   });
   litmus.forbidden = "an atomic completed, and not in memory";
   verify(litmus);

@@ -25,10 +25,10 @@ void write_x_then_swap_y(Party& client) {
   client.finish();
 }
 
-// The second client reports in seen[0] what it found in x; the processor reads seen[0] first.
+// The second client tells the server what it found in x; the processor hears of it before it looks.
 void look_after_the_second_client(Party& server) {
   server.host().yield();
-  const std::uint64_t found = server.trial().seen[0];
+  const std::uint64_t found = server.trial().told(0);
   server.trial().seen[1] = server.load(x);
   server.trial().seen[2] = found;
 }
@@ -37,7 +37,7 @@ void read_x(Party& client) {
   const auto read = client.read(x);
   client.post({read});
   client.finish();
-  client.trial().seen[0] = client.result(read);
+  client.trial().tell(0, client.result(read));
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ TEST(Litmus, Rule10_completion_of_a_write_with_immediate_does_not_reach_the_proc
   Litmus litmus = late_visibility(look_after_the_second_client, [](Party& client) {
     client.post({with_immediate(client.write(x, {1}), 5)});
     client.finish();
-    client.trial().seen[0] = 1;
+    client.trial().tell(0, 1);
   });
   litmus.stage.prepare_server = [](Party& server) { server.post_receive(z); };
   litmus.outcome = [](Trial& trial) { return digits(trial.seen[2], trial.seen[1]); };
@@ -111,7 +111,7 @@ TEST(Litmus, Rule10_later_read_shows_earlier_writes) {
   Litmus litmus = late_visibility(look_after_the_second_client, [](Party& client) {
     client.post({client.write(x, {1}), client.read(y)});
     client.finish();
-    client.trial().seen[0] = 1;
+    client.trial().tell(0, 1);
   });
   litmus.outcome = [](Trial& trial) { return digits(trial.seen[2], trial.seen[1]); };
   litmus.allowed = {
@@ -207,12 +207,12 @@ TEST(Litmus, Rule08_atomic_does_not_show_writes_to_the_processor) {
 
 // A processor that cannot trust its own view reads through the device.
 TEST(Litmus, Rule08_reads_find_the_writes_before_an_atomic_that_the_processor_sees) {
-  Litmus litmus = late_visibility([](Party& server) { server.trial().seen[0] = server.load(y); },
+  Litmus litmus = late_visibility([](Party& server) { server.trial().tell(0, server.load(y)); },
                                   write_x_then_swap_y);
   litmus.stage.client_count = 2;
   litmus.clients.emplace_back([](Party& client) {
     client.yield_at_random(8);
-    const std::uint64_t swapped = client.trial().seen[0];
+    const std::uint64_t swapped = client.trial().told(0);
     const auto data = client.read(x, 2);
     client.post({data});
     client.finish();

@@ -107,12 +107,12 @@ TEST(Litmus, Rule20_detection_takes_all_retries) {
 
 namespace {
 
-// The client posts a WRITE or a CAS and crashes at once; seen[0] reports the crash.
+// The client posts a WRITE or a CAS and crashes at once, and tells of the crash.
 void post_and_die(Party& client) {
   client.post(
       {client.host().random(2) == 0 ? client.write(x, {1}) : client.compare_and_swap(x, 0, 1)});
   client.yield_at_random(2);
-  client.trial().seen[0] = 1;
+  client.trial().tell(0, 1);
   client.trial().simulation().crash(client_names[0]);
   client.host().yield();
 }
@@ -123,7 +123,7 @@ TEST(Litmus, Rule21_requests_of_the_dead_still_execute) {
   Litmus litmus;
   litmus.server = [](Party& server) {
     server.yield_at_random(most_yields);
-    const std::uint64_t dead = server.trial().seen[0];
+    const std::uint64_t dead = server.trial().told(0);
     server.trial().seen[1] = server.load(x);
     server.trial().seen[2] = dead;
   };
@@ -148,7 +148,7 @@ Litmus reuse_after_death(bool wait_for_flush) {
   Litmus litmus;
   litmus.server = [wait_for_flush](Party& server) {
     server.yield_at_random(most_yields);
-    if (server.trial().seen[0] == 0) return;
+    if (server.trial().told(0) == 0) return;
     const bool post_before = server.host().random(2) == 0;
     if (post_before) server.post_receive(z);
     server.queue_pair().move_to_error();

@@ -247,11 +247,11 @@ TEST(Litmus, Rule26_nothing_is_admitted_after_the_right_has_ended) {
   litmus.server = [](Party& server) {
     server.yield_at_random(most_yields);
     server.region().revoke();
-    server.trial().seen[0] = 1;
+    server.trial().tell(0, 1);
   };
   litmus.clients = {[](Party& client) {
     client.yield_at_random(most_yields);
-    client.trial().seen[1] = client.trial().seen[0];
+    client.trial().seen[1] = client.trial().told(0);
     const auto request =
         client.host().random(2) == 0 ? client.write(x, {1}) : client.fetch_and_add(x, 1);
     client.post({request});
