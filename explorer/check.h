@@ -14,6 +14,7 @@
 #include <string>
 
 #include "explorer/check/environment.h"
+#include "explorer/check/exhaustive.h"
 #include "explorer/check/history.h"
 #include "explorer/check/options.h"
 #include "explorer/check/program.h"

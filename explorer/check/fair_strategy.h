@@ -25,6 +25,7 @@ class FairStrategy final : public sim::Strategy {
   }
 
   const std::string* divergence() const override { return inner_.divergence(); }
+  sim::StepObserver* step_observer() override { return inner_.step_observer(); }
 
  private:
   // The next actor after the last one, by number.

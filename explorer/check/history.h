@@ -38,7 +38,7 @@ class History {
   // If it throws, because its connection is lost or its host crashes, the outcome is unknown.
   template <typename Function>
   auto call(std::uint32_t client, Operation operation, Function&& function) {
-    const std::uint64_t time = world_.next_time();
+    const std::uint64_t time = world_.next_call_time();
     const std::size_t number = calls_.call(time, client, operation);
     if (world_.listener() != nullptr) {
       world_.listener()->on_call(world_.name_of_client(client), time,
@@ -67,7 +67,7 @@ class History {
           world_.name_of_client(client), call_time,
           "returns: " + S::describe(calls_.calls()[number].operation, &answer));
     }
-    calls_.complete(world_.next_time(), number, std::move(answer));
+    calls_.complete(world_.next_return_time(), number, std::move(answer));
   }
 
   World& world_;

@@ -16,6 +16,10 @@ namespace {
 // independent of these.
 constexpr std::uint64_t choice_stream = 0x63686f696365;
 
+// What the world itself shares between hosts (Simulation::touch). Bodies number theirs from 0.
+constexpr std::uint32_t history_object = ~std::uint32_t{0};
+constexpr std::uint32_t always_object = history_object - 1;
+
 // The number of a choice determines its value, so that it stays when the number of earlier choices
 // changes.
 std::uint64_t draw_choice(std::uint64_t seed, std::size_t number, std::uint64_t bound) {
@@ -215,7 +219,23 @@ void World::judge_end() {
   for (const auto& judge : at_end_) judge(run_);
 }
 
+// Whether an operation returned before another one was called decides what a history may answer;
+// the order of two calls, or of two returns, does not.
+std::uint64_t World::next_call_time() {
+  simulation().touch(history_object, sim::Access::reads);
+  return ++time_;
+}
+
+std::uint64_t World::next_return_time() {
+  simulation().touch(history_object, sim::Access::adds);
+  return ++time_;
+}
+
+// A condition may look at anything, so no two steps commute.
 void World::judge_always() {
+  if (!always_.empty() && simulation_ != nullptr) {
+    simulation_->touch(always_object, sim::Access::writes);
+  }
   for (const Always& always : always_) {
     if (!always.holds()) fail(always.property, "does not hold any more");
   }

@@ -153,8 +153,10 @@ class World {
   // The operations of the declarative form; see workload.h.
   const DrawnClients& drawn_clients() const { return environment_.scenario.clients; }
 
-  // A number that grows with every call, to order events of one run.
-  std::uint64_t next_time() { return ++time_; }
+  // Numbers that grow with every call, to order events of one run: an operation is called, or it
+  // returns. An exploration tries both orders of a call and a return. Call during run().
+  std::uint64_t next_call_time();
+  std::uint64_t next_return_time();
   // "client 2", or "peer 2" if there are no clients.
   std::string name_of_client(std::uint32_t client) const;
   explorer::RunListener* listener() const { return environment_.listener; }

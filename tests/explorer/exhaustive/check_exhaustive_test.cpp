@@ -1,0 +1,137 @@
+// Proofs of test bodies: a counter by atomics is proven, a lost update is found, recorded and
+// replayed, and histories and conditions are judged over all schedules.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "explorer/check.h"
+
+namespace falafel::check {
+namespace {
+
+constexpr std::uint64_t counter = 64;          // its offset
+constexpr std::uint64_t start_ns = 1'000'000;  // all clients are connected
+constexpr std::uint32_t clients = 2;
+
+void increment(World& world, bool is_atomic) {
+  std::shared_ptr<fabric::MemoryBlock> memory;
+  world.server("server", [&](fabric::Host& host) {
+    MemoryServer server(host, 128);
+    memory = server.memory();
+    server.serve();
+  });
+  world.clients(clients, [&](fabric::Host& host, std::uint32_t) {
+    RemoteMemory remote(host, "server");
+    host.sleep_until(start_ns);
+    if (is_atomic) {
+      remote.fetch_and_add(counter, 1);
+    } else {
+      remote.write(counter, remote.read(counter) + 1);
+    }
+  });
+  world.at_rest([&] {
+    world.check(word(memory, counter) == clients, "counter.lost-update", "an increment is lost");
+  });
+  world.run();
+}
+
+ExhaustiveOptions options_of(std::string name) {
+  return {.name = std::move(name),
+          .shrink_seconds = 1,
+          .critical_tries = 5,
+          .output = testing::TempDir() + "check_exhaustive_test",
+          .explored_from_ns = start_ns};
+}
+
+Proof run(const Body& body, const ExhaustiveOptions& options, const Environment& environment = {}) {
+  return prove(WorldProgram(options.name, {}, body), options, environment);
+}
+
+// An operation writes a value, or reads; both answer the value of the register afterwards.
+struct Register {
+  using State = std::uint64_t;
+  using Operation = std::optional<std::uint64_t>;
+  using Result = std::uint64_t;
+  static State initial() { return 0; }
+  static bool apply(State& state, const Operation& operation, const Result* result) {
+    if (operation) state = *operation;
+    return result == nullptr || *result == state;
+  }
+  static std::string describe(const Operation& operation, const Result*) {
+    return operation ? "write" : "read";
+  }
+};
+
+}  // namespace
+
+TEST(CheckExhaustive, ProvesACounterOfAtomics) {
+  const Proof proof =
+      run([](World& world) { increment(world, true); }, options_of("counter of atomics"));
+  EXPECT_TRUE(proof.holds() && proof.is_complete()) << proof.story();
+  EXPECT_GE(proof.schedules, 2U);
+  EXPECT_LT(proof.schedules, 100U);
+}
+
+TEST(CheckExhaustive, FindsALostUpdateAndReplaysIt) {
+  const Body body = [](World& world) { increment(world, false); };
+  const ExhaustiveOptions options = options_of("counter of words");
+  const Proof proof = run(body, options);
+  ASSERT_FALSE(proof.holds());
+  EXPECT_EQ(proof.failures.front().property, "counter.lost-update");
+  EXPECT_EQ(proof.coverage, explorer::Coverage::stopped);
+  const Proof replayed = run(body, options, {.replay = proof.failures.front().replay_path});
+  ASSERT_FALSE(replayed.holds()) << replayed.story();
+  EXPECT_EQ(replayed.failures.front().property, "counter.lost-update");
+}
+
+TEST(CheckExhaustive, FindsAConditionThatNoScheduleReaches) {
+  const Proof proof = run(
+      [](World& world) {
+        Condition& always_one = world.sometimes("the counter is 1");
+        Condition& never_three = world.sometimes("the counter is 3");
+        world.server("server", [](fabric::Host& host) { MemoryServer(host, 128).serve(); });
+        world.clients(clients, [&](fabric::Host& host, std::uint32_t) {
+          RemoteMemory remote(host, "server");
+          host.sleep_until(start_ns);
+          const std::uint64_t seen = remote.fetch_and_add(counter, 1);
+          always_one.reached_if(seen == 1);
+          never_three.reached_if(seen == 3);
+        });
+        world.run();
+      },
+      options_of("conditions"));
+  EXPECT_TRUE(proof.is_complete()) << proof.story();
+  ASSERT_EQ(proof.failures.size(), 1U) << proof.story();
+  EXPECT_EQ(proof.failures.front().property, "sometimes");
+  EXPECT_THAT(proof.failures.front().explanation, testing::HasSubstr("the counter is 3"));
+}
+
+// Client 0 reads another word than client 1 writes, so nothing but the order of calls and returns
+// tells that the read came too late for its answer.
+TEST(CheckExhaustive, ExploresTheOrderOfCallsAndReturns) {
+  const Proof proof = run(
+      [](World& world) {
+        world.server("server", [](fabric::Host& host) { MemoryServer(host, 128).serve(); });
+        auto& history = world.history<Register>();
+        world.clients(clients, [&](fabric::Host& host, std::uint32_t client) {
+          RemoteMemory remote(host, "server");
+          host.sleep_until(start_ns);
+          if (client == 0) {
+            history.call(client, std::nullopt, [&] { return remote.read(0); });
+          } else {
+            history.call(client, 1, [&] {
+              remote.write(counter, 1);
+              return std::uint64_t{1};
+            });
+          }
+        });
+        world.run();
+      },
+      options_of("history"));
+  ASSERT_FALSE(proof.holds()) << proof.story();
+  EXPECT_EQ(proof.failures.front().property, linearizability_property);
+}
+
+}  // namespace falafel::check
