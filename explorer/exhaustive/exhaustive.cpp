@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "explorer/exhaustive/plain_search.h"
+#include "explorer/exhaustive/preemption_bound.h"
 #include "explorer/exhaustive/search_strategy.h"
 #include "explorer/exhaustive/source_dpor.h"
 #include "explorer/wall_clock.h"
@@ -14,7 +15,7 @@ namespace falafel::explorer {
 namespace {
 
 std::unique_ptr<Search> make_search(const ExhaustiveOptions& options) {
-  if (options.without_reduction) {
+  if (options.without_reduction || options.max_preemptions) {
     return std::make_unique<PlainSearch>(PlainSearch::Depth::sufficient_answers);
   }
   return std::make_unique<SourceDpor>();
@@ -44,6 +45,7 @@ std::string_view to_string(Coverage coverage) {
   switch (coverage) {
     case Coverage::complete: return "complete";
     case Coverage::complete_up_to_steps: return "complete up to the step limit";
+    case Coverage::complete_up_to_preemptions: return "complete up to the preemptions";
     case Coverage::stopped: return "stopped";
   }
   return "unknown coverage";
@@ -80,7 +82,9 @@ tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
 
 ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Execute& execute,
                                     const Repeat& repeat) {
-  const std::unique_ptr<Search> search = make_search(options);
+  const std::unique_ptr<Search> unbounded = make_search(options);
+  PreemptionBound bounded(*unbounded, options.max_preemptions.value_or(0));
+  Search* const search = options.max_preemptions ? &bounded : unbounded.get();
   SearchStrategy strategy(*search, options.explored_from_ns);
   ExhaustiveResult result;
   const double start_seconds = now_seconds();
@@ -102,6 +106,9 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
       break;
     }
   } while (search->find_next_execution());
+  if (result.coverage == Coverage::complete && bounded.has_bound()) {
+    result.coverage = Coverage::complete_up_to_preemptions;
+  }
   result.seconds = now_seconds() - start_seconds;
   return result;
 }

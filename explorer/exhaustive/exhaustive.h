@@ -21,14 +21,18 @@ struct ExhaustiveOptions {
   // The exploration stops after so many executions, or so much time.
   std::uint64_t max_executions = std::numeric_limits<std::uint64_t>::max();
   double max_seconds = std::numeric_limits<double>::infinity();
+  // Only executions with so many preemptions. A process is preempted if another one makes the next
+  // step although it could go on. Such an exploration goes without reduction.
+  std::optional<std::uint64_t> max_preemptions{};
   // Goes through all executions instead of one for each trace. For comparison.
   bool without_reduction = false;
 };
 
 enum class Coverage : std::uint8_t {
-  complete,              // all executions
-  complete_up_to_steps,  // all, but some were cut off at the step limit
-  stopped,               // not all
+  complete,                    // all executions
+  complete_up_to_steps,        // all, but some were cut off at the step limit
+  complete_up_to_preemptions,  // all that preempt no more often than asked for
+  stopped,                     // not all
 };
 std::string_view to_string(Coverage coverage);
 

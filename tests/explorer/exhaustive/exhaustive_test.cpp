@@ -138,6 +138,16 @@ TEST(Exhaustive, StopsAtItsLimits) {
   EXPECT_EQ(result.counts.executions + result.counts.redundant, 3U);
 }
 
+TEST(Exhaustive, BoundsThePreemptions) {
+  const VerbsProgram program = clients_of(2, {fetch_add});
+  const VerbsResult none = explore(program, {.max_preemptions = 0});
+  const VerbsResult many = explore(program, {.max_preemptions = 100});
+  EXPECT_EQ(none.counts.coverage, Coverage::complete_up_to_preemptions);
+  EXPECT_EQ(many.counts.coverage, Coverage::complete);
+  EXPECT_LT(none.counts.executions, many.counts.executions);
+  EXPECT_EQ(many.states, explore(program).states);
+}
+
 TEST(Exhaustive, RefusesFaultsThatDependOnTheNumberOfSteps) {
   sim::SimulationOptions options;
   options.set_fault_rate(sim::FaultKind::client_crash, 100);

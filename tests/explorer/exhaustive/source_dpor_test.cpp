@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "explorer/exhaustive/plain_search.h"
+#include "explorer/exhaustive/preemption_bound.h"
 #include "tests/explorer/exhaustive/toy_program.h"
 
 namespace falafel::explorer {
@@ -116,6 +118,18 @@ TEST(SourceDpor, FindsStepsThatOthersDisable) {
                      {{ToyAction::await, 0, 0}}};
   SourceDpor search;
   EXPECT_EQ(explore(program, search).states.size(), 2U);
+}
+
+// Two threads with two steps each: 6 orders, 2 of them without preemption, 2 with one.
+TEST(PreemptionBound, LimitsHowOftenAThreadIsPreempted) {
+  const ToyOperation add{ToyAction::fetch_add, 0, 1};
+  const ToyProgram program = threads_of(2, {add, add});
+  for (std::uint64_t most = 0; most <= 3; ++most) {
+    PlainSearch plain(PlainSearch::Depth::all_answers);
+    PreemptionBound search(plain, most);
+    EXPECT_EQ(explore(program, search).executions, std::min<std::uint64_t>(2 * (most + 1), 6));
+    EXPECT_EQ(search.has_bound(), most < 2) << most;
+  }
 }
 
 // Without a dependence that exists, states are missed: the comparison above would notice.

@@ -1,0 +1,55 @@
+// Lets a search preempt a process only so often: a process is preempted if another one makes the
+// next step although it could go on (M. Musuvathi, S. Qadeer: "Iterative Context Bounding for
+// Systematic Testing of Multithreaded Programs", PLDI 2007). Many flaws need few preemptions.
+//
+// Equivalent executions can differ in their preemptions, so a reduction could leave out the one that
+// is within the bound. Use a search without reduction.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "explorer/exhaustive/search.h"
+
+namespace falafel::explorer {
+
+class PreemptionBound final : public Search {
+ public:
+  PreemptionBound(Search& search, std::uint64_t max_preemptions)
+      : search_(search), max_preemptions_(max_preemptions) {}
+
+  std::optional<Process> next(std::span<const Process> enabled) override {
+    const bool could_go_on = last_ && std::ranges::find(enabled, *last_) != enabled.end();
+    const bool must_go_on = could_go_on && preemptions_ == max_preemptions_;
+    const std::optional<Process> chosen =
+        search_.next(must_go_on ? std::span<const Process>(&*last_, 1) : enabled);
+    if (could_go_on && chosen && *chosen != *last_) ++preemptions_;
+    has_bound_ |= must_go_on && enabled.size() > 1;
+    last_ = chosen;
+    return chosen;
+  }
+  std::uint64_t choose(std::uint64_t bound, sim::Answers sufficient) override {
+    return search_.choose(bound, sufficient);
+  }
+  void touch(const sim::Touch& touch) override { search_.touch(touch); }
+  void end_execution(bool is_cut_off) override {
+    last_.reset();
+    preemptions_ = 0;
+    search_.end_execution(is_cut_off);
+  }
+  bool find_next_execution() override { return search_.find_next_execution(); }
+
+  // Whether an execution was kept from a further preemption.
+  bool has_bound() const { return has_bound_; }
+
+ private:
+  Search& search_;
+  std::uint64_t max_preemptions_;
+  std::uint64_t preemptions_ = 0;  // in the present execution
+  std::optional<Process> last_;    // that made a step
+  bool has_bound_ = false;
+};
+
+}  // namespace falafel::explorer
