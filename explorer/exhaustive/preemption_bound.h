@@ -2,8 +2,8 @@
 // next step although it could go on (M. Musuvathi, S. Qadeer: "Iterative Context Bounding for
 // Systematic Testing of Multithreaded Programs", PLDI 2007). Many flaws need few preemptions.
 //
-// Equivalent executions can differ in their preemptions, so a reduction could leave out the one that
-// is within the bound. Use a search without reduction.
+// Equivalent executions can differ in their preemptions, so a reduction could leave out the one
+// that is within the bound. Use a search without reduction.
 #pragma once
 
 #include <algorithm>

@@ -13,11 +13,17 @@ ClosingNotice::ClosingNotice(World& world, std::uint32_t receiver)
 }
 
 void ClosingNotice::send(const Host& sender) {
+  world_.touch(Touchable::actor, actor_id(), Access::writes);
   if (stage_ != Stage::not_sent) return;
   stage_ = Stage::travels;
   sender_ = &sender;
   incarnation_of_sender_ = sender.incarnation();
   world_.ready.set_work(*this, true);
+}
+
+bool ClosingNotice::has_arrived() const {
+  world_.touch(Touchable::actor, actor_id(), Access::reads);
+  return stage_ == Stage::arrived;
 }
 
 // The sender may have died before the notice left it.

@@ -19,7 +19,7 @@ class ClosingNotice final : public Actor {
   ClosingNotice(World& world, std::uint32_t receiver);
 
   void send(const Host& sender);
-  bool has_arrived() const { return stage_ == Stage::arrived; }
+  bool has_arrived() const;
   fabric::WaitList& waiters() { return waiters_; }
 
   void step() override;

@@ -350,6 +350,7 @@ bool QueuePairActor::wait_until_peer_closed(std::uint64_t deadline_ns) {
                  "queue pair {} does not hear that its peer closes; set hears_close in its options",
                  number());
   Fiber& fiber = world_.current_fiber();
+  connection_.touch(Access::reads);
   while (!closing_notice_->has_arrived() && connection_.state() != State::closed) {
     fiber.wait(&closing_notice_->waiters(), deadline_ns, "the peer to close");
     if (fiber.cancelled() || host().now_ns() >= deadline_ns) break;
