@@ -20,7 +20,7 @@ constexpr std::uint64_t usual_steps = 64;
 // An exploration gives up at a longer run, because it would have to run it again and again.
 constexpr std::uint64_t explored_step_limit = 1'000;
 // A test with more schedules that differ is not proven, but tried at random.
-constexpr std::uint64_t most_executions = 100'000;
+constexpr std::uint64_t most_proven_executions = 100'000;
 // Set in the environment, it makes all tests try random schedules.
 constexpr const char* random_variable = "FALAFEL_LITMUS_RANDOM";
 
@@ -172,8 +172,9 @@ void verify_at_random(const Litmus& litmus) {
 }  // namespace
 
 void verify(const Litmus& litmus) {
-  const std::optional<Proof> proof =
-      std::getenv(random_variable) == nullptr ? prove(litmus, most_executions) : std::nullopt;
+  const std::optional<Proof> proof = std::getenv(random_variable) == nullptr
+                                         ? prove(litmus, most_proven_executions)
+                                         : std::nullopt;
   testing::Test::RecordProperty("proof", proof ? proof->result.describe() : "none");
   if (!proof) {
     verify_at_random(litmus);

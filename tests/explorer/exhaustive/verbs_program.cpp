@@ -3,6 +3,7 @@
 #include "explorer/exhaustive/search_strategy.h"
 #include "fabric/random.h"
 #include "tests/litmus/party.h"
+#include "tests/litmus/words.h"
 
 namespace falafel::explorer {
 namespace {
