@@ -7,47 +7,53 @@
 
 namespace falafel::checkers {
 
-std::vector<AbaChecker::Reading>::iterator AbaChecker::place_of(Slot& slot, std::uint32_t party,
-                                                                std::uint64_t word) {
+std::vector<AbaChecker::Reading>::iterator AbaChecker::place_of(Word& word, std::uint32_t party,
+                                                                std::uint64_t value) {
   return std::ranges::lower_bound(
-      slot.readings, std::pair(party, word), {},
-      [](const Reading& reading) { return std::pair(reading.party, reading.word); });
+      word.readings, std::pair(party, value), {},
+      [](const Reading& reading) { return std::pair(reading.party, reading.value); });
 }
 
-bool AbaChecker::is_reading(const Slot& slot, std::vector<Reading>::iterator place,
-                            std::uint32_t party, std::uint64_t word) {
-  return place != slot.readings.end() && place->party == party && place->word == word;
+bool AbaChecker::is_reading(const Word& word, std::vector<Reading>::iterator place,
+                            std::uint32_t party, std::uint64_t value) {
+  return place != word.readings.end() && place->party == party && place->value == value;
 }
 
-void AbaChecker::remember(Slot& slot, std::uint32_t party, std::uint64_t word) {
-  const auto place = place_of(slot, party, word);
-  if (is_reading(slot, place, party, word)) {
-    place->version = slot.version;
+void AbaChecker::remember(Word& word, std::uint32_t party, std::uint64_t value) {
+  const auto place = place_of(word, party, value);
+  if (is_reading(word, place, party, value)) {
+    place->version = word.version;
   } else {
-    slot.readings.insert(place, {.party = party, .word = word, .version = slot.version});
+    word.readings.insert(place, {.party = party, .value = value, .version = word.version});
   }
 }
 
-void AbaChecker::on_read(std::uint32_t party, std::uint64_t slot, engine::Entry entry) {
-  remember(slots_[slot], party, entry.word());
+void AbaChecker::on_read(std::uint32_t party, std::uint64_t word, std::uint64_t value) {
+  remember(words_[word], party, value);
 }
 
-void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t slot, engine::Entry expected,
-                            engine::Entry desired, std::uint64_t step) {
-  Slot& swapped = slots_[slot];
-  const auto reading = place_of(swapped, party, expected.word());
+void AbaChecker::on_written(std::uint32_t party, std::uint64_t word, std::uint64_t value) {
+  Word& written = words_[word];
+  ++written.version;
+  remember(written, party, value);
+}
+
+void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
+                            std::uint64_t desired, std::uint64_t step) {
+  Word& swapped = words_[word];
+  const auto reading = place_of(swapped, party, expected);
   const std::uint64_t version = swapped.version++;
   const std::uint64_t version_read =
-      is_reading(swapped, reading, party, expected.word()) ? reading->version : version;
-  remember(swapped, party, desired.word());
+      is_reading(swapped, reading, party, expected) ? reading->version : version;
+  remember(swapped, party, desired);
   if (judgement_.verdict != Verdict::holds || version_read == version) return;
   judgement_ = {.verdict = Verdict::violated,
                 .property = "aba",
                 .explanation = fmt::format(
-                    "step {}: {} replaced the word {:016x} of slot {}, which it had read"
+                    "step {}: {} replaced the word {:016x} of {}, which it had read"
                     " {} changes earlier; the entry has since changed and changed back",
-                    step, name_party_(party), expected.word(), slot, version - version_read),
-                .slots = {slot},
+                    step, name_party_(party), expected, name_word_(word), version - version_read),
+                .slots = {word},
                 .step = step};
 }
 

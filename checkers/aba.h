@@ -1,59 +1,65 @@
-// ABA: a compare-and-swap that succeeds although the entry changed after the party read it.
+// ABA: a compare-and-swap that succeeds although the word changed after the party read it.
 //
-// The checker gives an entry a new ghost version whenever it changes. For each word that a party
-// has read in a slot, it remembers the version of the latest read. When that party's
-// compare-and-swap succeeds on the word, the version must be unchanged. The check is stricter than
+// The checker gives a word of memory a new ghost version whenever it changes. For each value that a
+// party has read there, it remembers the version of the latest read. When that party's
+// compare-and-swap succeeds on the value, the version must be unchanged. The check is stricter than
 // linearizability: ABA is reported even if the history is linearizable.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "checkers/judgement.h"
-#include "engine/layout/entry.h"
 
 namespace falafel::checkers {
 
+// Judges words of 64 bits. A word is identified by any number: its address, its offset, its index.
 class AbaChecker {
  public:
-  // Returns a party's name for explanations.
+  // Returns a party's name, and a word's ("slot 3"), for explanations.
   using NameParty = std::function<std::string(std::uint32_t party)>;
+  using NameWord = std::function<std::string(std::uint64_t word)>;
 
-  AbaChecker(std::uint64_t table_entries, NameParty name_party)
-      : slots_(table_entries), name_party_(std::move(name_party)) {}
+  AbaChecker(NameParty name_party, NameWord name_word)
+      : name_party_(std::move(name_party)), name_word_(std::move(name_word)) {}
 
   // Call these in the order in which the accesses take effect. A party is anything that reads and
   // swaps on its own account. The value that a failed compare-and-swap returns counts as a read.
-  void on_read(std::uint32_t party, std::uint64_t slot, engine::Entry entry);
-  void on_swapped(std::uint32_t party, std::uint64_t slot, engine::Entry expected,
-                  engine::Entry desired, std::uint64_t step);
+  void on_read(std::uint32_t party, std::uint64_t word, std::uint64_t value);
+  // A compare-and-swap replaced the value `expected` by another one.
+  void on_swapped(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
+                  std::uint64_t desired, std::uint64_t step);
+  // The party changed the word without comparing it, for example by a WRITE or a FETCH_ADD.
+  void on_written(std::uint32_t party, std::uint64_t word, std::uint64_t value);
 
-  // The first violation. Property: "aba".
+  // The first violation. Property: "aba". The word is the judgement's slot.
   const Judgement& judgement() const { return judgement_; }
 
  private:
-  // A word that a party has read, with the version of the slot at that time.
+  // A value that a party has read, with the version of the word at that time.
   struct Reading {
     std::uint32_t party;
-    std::uint64_t word;
+    std::uint64_t value;
     std::uint64_t version;
   };
-  struct Slot {
+  struct Word {
     std::uint64_t version = 0;
-    std::vector<Reading> readings;  // sorted by party and word
+    std::vector<Reading> readings;  // sorted by party and value
   };
 
-  static std::vector<Reading>::iterator place_of(Slot& slot, std::uint32_t party,
-                                                 std::uint64_t word);
-  static bool is_reading(const Slot& slot, std::vector<Reading>::iterator place,
-                         std::uint32_t party, std::uint64_t word);
-  static void remember(Slot& slot, std::uint32_t party, std::uint64_t word);
+  static std::vector<Reading>::iterator place_of(Word& word, std::uint32_t party,
+                                                 std::uint64_t value);
+  static bool is_reading(const Word& word, std::vector<Reading>::iterator place,
+                         std::uint32_t party, std::uint64_t value);
+  static void remember(Word& word, std::uint32_t party, std::uint64_t value);
 
-  std::vector<Slot> slots_;
+  std::unordered_map<std::uint64_t, Word> words_;  // only looked up
   NameParty name_party_;
+  NameWord name_word_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "aba", .explanation = {}};
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,14 @@
 namespace falafel::checkers {
 namespace {
 
-using engine::Entry;
-
-constexpr Entry a{0x100000000};
-constexpr Entry b{0x200000000};
+constexpr std::uint64_t a = 0x100000000;
+constexpr std::uint64_t b = 0x200000000;
 
 std::string name_party(std::uint32_t party) { return "party " + std::to_string(party); }
+std::string name_word(std::uint64_t word) { return "word " + std::to_string(word); }
 
 TEST(AbaChecker, AcceptsASwapOfWhatWasRead) {
-  AbaChecker checker(4, name_party);
+  AbaChecker checker(name_party, name_word);
   checker.on_read(1, 0, a);
   checker.on_swapped(1, 0, a, b, 10);
   checker.on_swapped(1, 0, b, a, 11);  // the party wrote b itself
@@ -29,7 +29,7 @@ TEST(AbaChecker, AcceptsASwapOfWhatWasRead) {
 }
 
 TEST(AbaChecker, FindsASwapOfAWordThatCameBack) {
-  AbaChecker checker(4, name_party);
+  AbaChecker checker(name_party, name_word);
   checker.on_read(1, 0, a);
   checker.on_read(2, 0, a);
   checker.on_swapped(2, 0, a, b, 10);
@@ -40,7 +40,7 @@ TEST(AbaChecker, FindsASwapOfAWordThatCameBack) {
 }
 
 TEST(AbaChecker, AcceptsAWordThatWasReadAgain) {
-  AbaChecker checker(4, name_party);
+  AbaChecker checker(name_party, name_word);
   checker.on_read(1, 0, a);
   checker.on_read(2, 0, a);
   checker.on_swapped(2, 0, a, b, 10);
@@ -51,7 +51,7 @@ TEST(AbaChecker, AcceptsAWordThatWasReadAgain) {
 }
 
 TEST(AbaChecker, AFailedSwapReadsWhatItFinds) {
-  AbaChecker checker(4, name_party);
+  AbaChecker checker(name_party, name_word);
   checker.on_read(1, 0, a);
   checker.on_read(2, 0, a);
   checker.on_swapped(2, 0, a, b, 10);
@@ -63,8 +63,22 @@ TEST(AbaChecker, AFailedSwapReadsWhatItFinds) {
   EXPECT_THAT(checker.judgement().explanation, testing::HasSubstr("party 1 replaced"));
 }
 
+TEST(AbaChecker, SeesWhatIsWrittenWithoutComparing) {
+  AbaChecker checker(name_party, name_word);
+  checker.on_read(1, 0xffff'ffff'ffff'fff8, 7);
+  checker.on_written(2, 0xffff'ffff'ffff'fff8, 8);
+  checker.on_written(2, 0xffff'ffff'ffff'fff8, 7);
+  checker.on_swapped(2, 0xffff'ffff'ffff'fff8, 7, 9, 10);  // it wrote 7 itself
+  EXPECT_EQ(checker.judgement().verdict, Verdict::holds);
+  checker.on_written(2, 0xffff'ffff'ffff'fff8, 7);
+  checker.on_swapped(1, 0xffff'ffff'ffff'fff8, 7, 8, 11);
+  EXPECT_EQ(checker.judgement().verdict, Verdict::violated);
+  EXPECT_THAT(checker.judgement().explanation,
+              testing::HasSubstr("of word 18446744073709551608, which it had read 4 changes"));
+}
+
 TEST(AbaChecker, KeepsSlotsApart) {
-  AbaChecker checker(4, name_party);
+  AbaChecker checker(name_party, name_word);
   checker.on_read(1, 0, a);
   checker.on_read(2, 1, a);
   checker.on_swapped(2, 1, a, b, 10);

@@ -1,5 +1,7 @@
 #include "tools/store_scenario/run_observer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -27,7 +29,7 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
     : geometry_(scenario.geometry),
       world_(world),
       options_(options),
-      aba_(scenario.geometry.table_entries, Parties::name),
+      aba_(Parties::name, [](std::uint64_t slot) { return fmt::format("slot {}", slot); }),
       progress_(most_verbs_without_completion),
       memory_(scenario, options.paranoid),
       operations_(scenario, memory_.table()) {}
@@ -120,7 +122,7 @@ bool RunObserver::is_of_server(const sim::TraceEvent& event) const {
 }
 
 void RunObserver::read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word) {
-  if (const auto slot = slot_at(offset)) aba_.on_read(party, *slot, engine::Entry(word));
+  if (const auto slot = slot_at(offset)) aba_.on_read(party, *slot, word);
 }
 
 void RunObserver::read_entries(std::uint32_t party, std::uint64_t offset,
@@ -181,13 +183,15 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   const auto slot = slot_at(event.offset);
   if (!slot) return;
   const engine::Entry previous(replaced_word);
-  if (event.word == replaced_word) return aba_.on_read(party, *slot, previous);
+  if (event.word == replaced_word) return aba_.on_read(party, *slot, replaced_word);
   const engine::Entry next(event.word);
   AttackedSlots& attacked = world_.attacked();
   const bool is_hostile = parties_.is_hostile(party);
   attacked.on_changed(*slot, previous, next, is_hostile);
   if (is_hostile) memory_.on_attack();
-  if (!attacked.is_attacked(*slot)) aba_.on_swapped(party, *slot, previous, next, event.step);
+  if (!attacked.is_attacked(*slot)) {
+    aba_.on_swapped(party, *slot, replaced_word, event.word, event.step);
+  }
   note_denials(event.time_ns);
   with_memory([&](const checkers::MemoryView& view) {
     const bool is_judged = Parties::is_client(party) && !is_hostile;
