@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -57,7 +57,7 @@ class AbaChecker {
                          std::uint32_t party, std::uint64_t value);
   static void remember(Word& word, std::uint32_t party, std::uint64_t value);
 
-  std::unordered_map<std::uint64_t, Word> words_;  // only looked up
+  std::map<std::uint64_t, Word> words_;
   NameParty name_party_;
   NameWord name_word_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "aba", .explanation = {}};

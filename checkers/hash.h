@@ -1,14 +1,12 @@
 // A hash of any value that consists of numbers, enumerations, strings, optionals, pairs, tuples,
-// variants and containers of these; of other types by std::hash.
+// variants and containers of these. It is the same with every standard library.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <ranges>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <variant>
@@ -65,8 +63,6 @@ std::uint64_t hash_of(const Value& value) {
     return linearization::mix(static_cast<std::uint64_t>(value));
   } else if constexpr (std::is_enum_v<Value>) {
     return hash_of(static_cast<std::underlying_type_t<Value>>(value));
-  } else if constexpr (std::convertible_to<const Value&, std::string_view>) {
-    return std::hash<std::string_view>{}(value);
   } else if constexpr (hashing::is_optional<Value>) {
     return value ? combine_hashes(1, hash_of(*value)) : 0;
   } else if constexpr (hashing::is_variant<Value>) {
@@ -74,7 +70,9 @@ std::uint64_t hash_of(const Value& value) {
     return combine_hashes(value.index(), part);
   } else if constexpr (std::ranges::range<const Value&>) {
     return hashing::hash_of_elements(value);
-  } else if constexpr (hashing::TupleLike<Value>) {
+  } else {
+    static_assert(hashing::TupleLike<Value>,
+                  "give the specification a static member function hash(const State&)");
     return std::apply(
         [](const auto&... parts) {
           std::uint64_t hash = 0;
@@ -82,8 +80,6 @@ std::uint64_t hash_of(const Value& value) {
           return hash;
         },
         value);
-  } else {
-    return std::hash<Value>{}(value);
   }
 }
 

@@ -9,10 +9,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -232,10 +232,6 @@ class SpecificationModel {
   }
 
  private:
-  struct Mix {
-    std::size_t operator()(std::uint64_t word) const { return mix(word); }
-  };
-
   State number_of(KnownState<S> state) {
     const std::uint64_t hash = state.hash();
     const auto [begin, end] = numbers_.equal_range(hash);
@@ -249,8 +245,8 @@ class SpecificationModel {
   }
 
   std::vector<KnownState<S>> states_;
-  std::unordered_multimap<std::uint64_t, State, Mix> numbers_;  // by hash
-  std::unordered_map<std::uint64_t, State, Mix> next_;          // by state and transition
+  std::multimap<std::uint64_t, State> numbers_;  // by hash
+  std::map<std::uint64_t, State> next_;          // by state and transition
 };
 
 }  // namespace falafel::checkers::linearization

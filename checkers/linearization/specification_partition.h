@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "checkers/linearization/specification_model.h"
@@ -111,9 +111,9 @@ class SpecificationPartition {
   }
 
   std::span<const Call<S>> history_;
-  std::vector<Object> objects_;                             // by first call
-  std::unordered_map<std::string, std::size_t> number_of_;  // by name
-  std::vector<SpecificationTransition<S>> transitions_;     // by position in the history
+  std::vector<Object> objects_;                          // by first call
+  std::map<std::string, std::size_t> number_of_;         // by name
+  std::vector<SpecificationTransition<S>> transitions_;  // by position in the history
 };
 
 }  // namespace falafel::checkers::linearization

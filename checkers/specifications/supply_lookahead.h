@@ -9,10 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "checkers/hash.h"
@@ -39,19 +38,17 @@ class SupplyLookahead {
 
   bool may_follow(const State& before, std::size_t call, const State& after) const {
     if (before == after) return true;
-    const auto number = numbers_.find(before);
-    if (number == numbers_.end()) return true;
-    const Supply& supply = supplies_[number->second];
-    const bool needs_it = calls_[call].needed == number->second;
+    const std::optional<std::size_t> number = find(before);
+    if (!number) return true;
+    const Supply& supply = supplies_[*number];
+    const bool needs_it = calls_[call].needed == *number;
     return supply.writers > 0 || supply.readers <= (needs_it ? 1 : 0);
   }
 
  private:
-  struct Hash {
-    std::size_t operator()(const State& state) const { return hash_of(state); }
-  };
   // Counts operations that are not yet ordered.
   struct Supply {
+    State value;
     std::int64_t readers = 0;  // need the value
     std::int64_t writers = 0;  // may write the value
   };
@@ -62,9 +59,18 @@ class SupplyLookahead {
 
   std::optional<std::size_t> number_of(const std::optional<State>& value) {
     if (!value) return std::nullopt;
-    const auto [entry, is_new] = numbers_.emplace(*value, supplies_.size());
-    if (is_new) supplies_.emplace_back();
-    return entry->second;
+    if (const std::optional<std::size_t> known = find(*value)) return known;
+    numbers_.emplace(hash_of(*value), supplies_.size());
+    supplies_.push_back({.value = *value});
+    return supplies_.size() - 1;
+  }
+
+  std::optional<std::size_t> find(const State& value) const {
+    const auto [begin, end] = numbers_.equal_range(hash_of(value));
+    for (auto candidate = begin; candidate != end; ++candidate) {
+      if (supplies_[candidate->second].value == value) return candidate->second;
+    }
+    return std::nullopt;
   }
 
   void count(const Values& values, std::int64_t change) {
@@ -72,8 +78,8 @@ class SupplyLookahead {
     if (values.written) supplies_[*values.written].writers += change;
   }
 
-  std::unordered_map<State, std::size_t, Hash> numbers_;
-  std::vector<Supply> supplies_;  // by number
+  std::multimap<std::uint64_t, std::size_t> numbers_;  // by the hash of the value
+  std::vector<Supply> supplies_;                       // by number
   std::vector<Values> calls_;
 };
 
