@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -96,6 +97,36 @@ TEST_F(CheckCommand, ReadsOtherFormatsAndStandardInput) {
   EXPECT_EQ(run("check --format kv-log - < " + file("bad.edn", texts::bad_log)).status, 1);
   EXPECT_EQ(run("check --format jsonl " + file("good.jsonl", texts::good_json)).status, 0);
   EXPECT_EQ(run("check --format jsonl " + file("bad.jsonl", texts::bad_json)).status, 1);
+}
+
+TEST_F(CheckCommand, JudgesAHistoryThatNamesItsSpecification) {
+  const std::string pop =
+      R"({"client": 2, "operation": "pop", "call": 3, "return": 4, "outcome": "answered", "result": )";
+  const std::string start = R"({"specification": "queue"})"
+                            "\n"
+                            R"({"client": 1, "operation": "push", "value": "<b>", "call": 1, )"
+                            R"("return": 2, "outcome": "answered"})"
+                            "\n";
+  const std::string page = testing::TempDir() + "falafel_check_command_page.html";
+  const std::string check = "check --format specification --page " + page + " ";
+  EXPECT_EQ(run(check + file("good.spec", start + pop + "\"<b>\"}")).status, 0);
+  const std::string bad = file("bad.spec", start + pop + "7}");
+  const ProgramRun result = run(check + bad);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.output.find("  client 2: pop -> 7 (call 3, return 4)\n"), std::string::npos)
+      << result.output;
+  std::ifstream written(page);
+  const std::string html(std::istreambuf_iterator<char>(written), {});
+  EXPECT_NE(html.find("<g class=\"ordered\">"), std::string::npos) << html;
+  EXPECT_NE(html.find("<g class=\"unfitting\">"), std::string::npos) << html;
+  EXPECT_NE(html.find("1. push &quot;&lt;b&gt;&quot;"), std::string::npos) << html;
+  const std::string broken = file("broken.spec", start + "{}");
+  const ProgramRun unreadable = run(check + broken);
+  EXPECT_EQ(unreadable.status, 2);
+  EXPECT_EQ(unreadable.output, broken + ":3: \"client\" is missing; add it\n");
+  EXPECT_EQ(run(check + bad + " " + bad).status, 2);
+  EXPECT_EQ(run("check --format specification --json " + bad).status, 1);
+  EXPECT_EQ(run(check_ + "--page " + page + " " + bad_).status, 1);
 }
 
 TEST_F(CheckCommand, PrintsJson) {

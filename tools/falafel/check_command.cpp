@@ -18,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "checkers/formats/history_page.h"
 #include "checkers/formats/json_format.h"
 #include "checkers/formats/recorded_history.h"
+#include "checkers/formats/specification_lines.h"
 #include "checkers/linearizability.h"
 #include "tools/falafel/commands.h"
 
@@ -30,18 +32,23 @@ namespace {
 using checkers::LinearizabilityReport;
 using checkers::Verdict;
 using checkers::formats::Format;
+using checkers::formats::JudgedHistory;
 using checkers::formats::ReadError;
 using checkers::formats::RecordedHistory;
 using Json = nlohmann::ordered_json;
 
 constexpr int status_unreadable = 2;
 
+// The format in which the history names its own specification.
+constexpr const char* specification_format = "specification";
+
 const std::map<std::string, Format> format_names = {{"jsonl", Format::json_lines},
                                                     {"jepsen-register", Format::jepsen_register},
                                                     {"kv-log", Format::kv_log}};
 
 struct CheckOptions {
-  Format format = Format::json_lines;
+  std::string format;  // a name of format_names, or specification_format
+  std::string page;    // file to write; empty: none
   std::vector<std::string> files;
   std::uint64_t steps = 500'000'000;
   std::uint64_t memory_mib = 1'024;
@@ -72,17 +79,43 @@ std::string_view name_of(Verdict verdict) {
   return "unknown";
 }
 
-// "-" stands for standard input.
-tl::expected<RecordedHistory, ReadError> read_file(const std::string& path,
-                                                   const CheckOptions& options) {
-  const checkers::formats::ReadLimits limits{.history_bytes = options.memory_mib << 20U};
-  if (path == "-") return checkers::formats::read_history(std::cin, options.format, limits);
+// Calls `read` with the file. "-" stands for standard input.
+template <typename Result, typename Read>
+tl::expected<Result, ReadError> read_file(const std::string& path, Read read) {
+  if (path == "-") return read(std::cin);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return tl::unexpected(ReadError{
         1, fmt::format("cannot open the file: {}", std::generic_category().message(errno))});
   }
-  return checkers::formats::read_history(file, options.format, limits);
+  return read(file);
+}
+
+// For the page.
+JudgedHistory as_judged(const RecordedHistory& recorded, const LinearizabilityReport& report) {
+  JudgedHistory judged{.specification = "key-value store", .operations = {}, .report = report};
+  for (const checkers::Operation& operation : recorded.operations) {
+    checkers::formats::JudgedOperation shown{.client = operation.client,
+                                             .text = checkers::describe(operation),
+                                             .call_time = operation.call_time};
+    const bool returns = operation.answer != checkers::Answer::indeterminate &&
+                         operation.answer != checkers::Answer::refused;
+    if (returns) shown.return_time = operation.return_time;
+    judged.operations.push_back(std::move(shown));
+  }
+  return judged;
+}
+
+Json operations_to_json(const JudgedHistory& judged, const std::vector<std::size_t>& positions) {
+  Json operations = Json::array();
+  for (const std::size_t position : positions) {
+    const checkers::formats::JudgedOperation& operation = judged.operations[position];
+    Json object = {
+        {"client", operation.client}, {"operation", operation.text}, {"call", operation.call_time}};
+    if (operation.return_time) object["return"] = *operation.return_time;
+    operations.push_back(std::move(object));
+  }
+  return operations;
 }
 
 Json operations_to_json(const RecordedHistory& recorded,
@@ -94,7 +127,8 @@ Json operations_to_json(const RecordedHistory& recorded,
   return operations;
 }
 
-Json report_to_json(const std::string& path, const RecordedHistory& recorded,
+template <typename History>
+Json report_to_json(const std::string& path, const History& recorded,
                     const LinearizabilityReport& report) {
   Json object;
   object["file"] = path;
@@ -110,10 +144,9 @@ Json report_to_json(const std::string& path, const RecordedHistory& recorded,
   return object;
 }
 
-void print_report(const std::string& path, const RecordedHistory& recorded,
+void print_report(const std::string& path, std::size_t operations,
                   const LinearizabilityReport& report) {
-  fmt::print("{}: {} ({} operations)\n", path, name_of(report.judgement.verdict),
-             recorded.operations.size());
+  fmt::print("{}: {} ({} operations)\n", path, name_of(report.judgement.verdict), operations);
   if (report.judgement.verdict == Verdict::holds) return;
   const bool ends_line = report.judgement.explanation.ends_with('\n');
   fmt::print("{}{}", report.judgement.explanation, ends_line ? "" : "\n");
@@ -135,21 +168,62 @@ class Check {
 
  private:
   int judge(const std::string& path) {
-    const auto recorded = read_file(path, options_);
+    if (options_.format == specification_format) return judge_specification(path);
+    const auto recorded = read_file<RecordedHistory>(path, [&](std::istream& input) {
+      return checkers::formats::read_history(input, format_names.at(options_.format),
+                                             read_limits());
+    });
     if (!recorded) {
       refuse(path, recorded.error());
       return status_unreadable;
     }
-    checkers::LinearizabilityChecker checker(
-        recorded->model, {.steps = options_.steps, .memory_bytes = options_.memory_mib << 20U});
+    checkers::LinearizabilityChecker checker(recorded->model, limits());
     const LinearizabilityReport report =
         checker.report(recorded->operations, std::numeric_limits<std::size_t>::max());
+    if (!write_page(path, as_judged(*recorded, report))) return status_unreadable;
+    return report_of(path, *recorded, report);
+  }
+
+  int judge_specification(const std::string& path) {
+    const auto judged = read_file<JudgedHistory>(path, [&](std::istream& input) {
+      return checkers::formats::judge_specification_lines(input, read_limits(), limits());
+    });
+    if (!judged) {
+      refuse(path, judged.error());
+      return status_unreadable;
+    }
+    if (!write_page(path, *judged)) return status_unreadable;
+    return report_of(path, *judged, judged->report);
+  }
+
+  template <typename History>
+  int report_of(const std::string& path, const History& history,
+                const LinearizabilityReport& report) {
     if (options_.prints_json) {
-      results_.push_back(report_to_json(path, *recorded, report));
+      results_.push_back(report_to_json(path, history, report));
     } else {
-      print_report(path, *recorded, report);
+      print_report(path, history.operations.size(), report);
     }
     return status_of(report.judgement.verdict);
+  }
+
+  // Returns whether the page is written, or none is wanted.
+  bool write_page(const std::string& path, const JudgedHistory& judged) const {
+    if (options_.page.empty()) return true;
+    std::ofstream file(options_.page, std::ios::binary);
+    file << checkers::formats::history_page(path, judged);
+    file.close();
+    if (file) return true;
+    fmt::print(stderr, "cannot write {}: {}\n", options_.page,
+               std::generic_category().message(errno));
+    return false;
+  }
+
+  checkers::formats::ReadLimits read_limits() const {
+    return {.history_bytes = options_.memory_mib << 20U};
+  }
+  checkers::LinearizabilityLimits limits() const {
+    return {.steps = options_.steps, .memory_bytes = options_.memory_mib << 20U};
   }
 
   void refuse(const std::string& path, const ReadError& error) {
@@ -176,9 +250,14 @@ void add_check_command(CLI::App& app, int& exit_status) {
       ->type_name("FILE");
   command
       ->add_option("--format", options->format,
-                   "format of the files: jsonl, jepsen-register, kv-log")
+                   "format of the files: jsonl, jepsen-register, kv-log, specification")
       ->required()
-      ->transform(CLI::CheckedTransformer(format_names).description(""));
+      ->check(CLI::IsMember({"jsonl", "jepsen-register", "kv-log", specification_format})
+                  .description(""));
+  command
+      ->add_option("--page", options->page,
+                   "write a page that shows the history; with one file only")
+      ->type_name("FILE");
   command
       ->add_option("--steps", options->steps,
                    "maximum number of search steps, which bounds the time")
@@ -193,7 +272,12 @@ void add_check_command(CLI::App& app, int& exit_status) {
   command->footer(
       "Exit status: 0 linearizable, 1 not linearizable, 2 unreadable, 4 unknown (a limit was\n"
       "reached). With several files, the first of 1, 2, 4, 0 that applies.");
-  command->callback([options, &exit_status] { exit_status = Check(*options).run(); });
+  command->callback([options, &exit_status] {
+    if (!options->page.empty() && options->files.size() != 1) {
+      throw CLI::ValidationError("--page", "a page shows one history; name one file");
+    }
+    exit_status = Check(*options).run();
+  });
 }
 
 }  // namespace falafel::command_line

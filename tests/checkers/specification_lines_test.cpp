@@ -1,0 +1,120 @@
+// Recorded histories of the shipped specifications.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "checkers/formats/specification_lines.h"
+
+namespace falafel::checkers_test {
+namespace {
+
+using checkers::Verdict;
+using checkers::formats::judge_specification_lines;
+using checkers::formats::JudgedHistory;
+using checkers::formats::ReadError;
+
+tl::expected<JudgedHistory, ReadError> judge_lines(const std::string& text) {
+  std::istringstream input(text);
+  return judge_specification_lines(input, {}, {});
+}
+
+// An operation that was answered, after those before it.
+class Recorded {
+ public:
+  explicit Recorded(const std::string& specification)
+      : text_(R"({"specification": ")" + specification + "\"}\n") {}
+
+  Recorded& then(const std::string& operation, const std::string& fields = "") {
+    time_ += 2;
+    text_ += R"({"client": 1, "operation": ")" + operation + R"(", "call": )" +
+             std::to_string(time_) + R"(, "return": )" + std::to_string(time_ + 1) +
+             R"(, "outcome": "answered")" + (fields.empty() ? "" : ", " + fields) + "}\n";
+    return *this;
+  }
+
+  Verdict verdict() const {
+    const auto judged = judge_lines(text_);
+    EXPECT_TRUE(judged) << (judged ? "" : judged.error().message);
+    return judged ? judged->report.judgement.verdict : Verdict::unknown;
+  }
+  std::string error() const {
+    const auto judged = judge_lines(text_);
+    EXPECT_FALSE(judged);
+    return judged ? "" : std::to_string(judged.error().line) + ": " + judged.error().message;
+  }
+
+ private:
+  std::string text_;
+  std::uint64_t time_ = 0;
+};
+
+TEST(SpecificationLines, JudgeEverySpecification) {
+  const std::string one = R"("value": 1)";
+  const auto expect = [](const Recorded& recorded, const std::string& operation,
+                         const std::string& right, const std::string& wrong) {
+    EXPECT_EQ(Recorded(recorded).then(operation, right).verdict(), Verdict::holds) << operation;
+    EXPECT_EQ(Recorded(recorded).then(operation, wrong).verdict(), Verdict::violated) << operation;
+  };
+  expect(Recorded("register").then("write", one), "read", R"("result": 1)", R"("result": "1")");
+  expect(Recorded("cas_register").then("write", one), "compare_and_swap",
+         R"("expected": 1, "desired": 2, "swapped": true)",
+         R"("expected": 1, "desired": 2, "result": 2)");
+  expect(Recorded("key_value_map").then("set", R"("key": "a", "value": 1)"), "get",
+         R"("key": "a", "result": 1)", R"("key": "a", "result": null)");
+  expect(Recorded("cache_register").then("set", R"("key": "a", "value": 1)"), "get",
+         R"("key": "a", "result": null)", R"("key": "a", "result": 2)");
+  expect(Recorded("append_log").then("append", R"("value": 1, "result": 0)"), "read_all",
+         R"("result": [1])", R"("result": [])");
+  expect(Recorded("append_log").then("append", one), "read_entry", R"("index": 0, "result": 1)",
+         R"("index": 1, "result": 1)");
+  expect(Recorded("counter").then("fetch_add", R"("addend": 5, "result": 0)"), "read",
+         R"("result": 5)", R"("result": 6)");
+  expect(Recorded("stack").then("push", one).then("push", R"("value": 2)"), "pop", R"("result": 2)",
+         R"("result": 1)");
+  expect(Recorded("queue").then("push", one).then("push", R"("value": 2)"), "pop", R"("result": 1)",
+         R"("result": 2)");
+  expect(Recorded("set").then("add", R"("value": 1, "result": true)"), "contains",
+         R"("value": 1, "result": true)", R"("value": 2, "result": true)");
+  expect(Recorded("lock").then("acquire", R"("result": true)"), "try_acquire",
+         R"("owner": 7, "result": false)", R"("owner": 7, "result": true)");
+}
+
+TEST(SpecificationLines, UnansweredAndRefusedOperations) {
+  const std::string start = R"({"specification": "queue"})"
+                            "\n\n"
+                            R"({"client": 1, "operation": "push", "value": 1, "call": 1, )";
+  const std::string pop =
+      R"({"client": 2, "operation": "pop", "call": 3, "return": 4, "outcome": "answered", "result": )";
+  const std::string lost = start + "\"outcome\": \"indeterminate\"}\n";
+  const std::string refused = start + "\"return\": 2, \"outcome\": \"refused\"}\n";
+  EXPECT_EQ(judge_lines(lost + pop + "1}")->report.judgement.verdict, Verdict::holds);
+  EXPECT_EQ(judge_lines(lost + pop + "null}")->report.judgement.verdict, Verdict::holds);
+  EXPECT_EQ(judge_lines(refused + pop + "null}")->report.judgement.verdict, Verdict::holds);
+  EXPECT_EQ(judge_lines(refused + pop + "1}")->report.judgement.verdict, Verdict::violated);
+  EXPECT_EQ(judge_lines(lost + pop + "1}")->operations[0].text, "push 1");
+}
+
+TEST(SpecificationLines, SayWhatIsWrongAndWhere) {
+  EXPECT_EQ(judge_lines("").error().message,
+            R"(the first line must name the specification, as in {"specification": "queue"})");
+  EXPECT_EQ(Recorded("queue").error(), "1: the history has no operations; add one line for each");
+  EXPECT_EQ(Recorded("heap").then("push").error(),
+            "1: the specification is \"heap\", but must be one of: append_log, cache_register, "
+            "cas_register, counter, key_value_map, lock, queue, register, set, stack");
+  EXPECT_EQ(Recorded("queue").then("put").error(),
+            "2: the operation is \"put\", but must be one of: push, pop");
+  EXPECT_EQ(Recorded("queue").then("pop").error(), "2: \"result\" is missing; add it");
+  EXPECT_EQ(Recorded("queue").then("pop", R"("result": 1, "more": 2)").error(),
+            "2: \"more\" is unexpected here; remove it");
+  EXPECT_EQ(Recorded("queue").then("pop", R"("result": [1])").error(),
+            "2: \"result\" is [1], but must be a number, a string, a boolean or null");
+  EXPECT_EQ(Recorded("counter").then("read", R"("result": -1)").error(),
+            "2: \"result\" is -1, but must be an unsigned 64-bit integer");
+  EXPECT_FALSE(judge_lines("{\"specification\": \"queue\"}\n[[[[1]]]]"));
+  EXPECT_FALSE(judge_lines("{\"specification\": \"queue\"}\n{\"a\": \xff}"));
+  EXPECT_FALSE(judge_lines("{\"specification\": \"queue\"}\n{"));
+}
+
+}  // namespace
+}  // namespace falafel::checkers_test
