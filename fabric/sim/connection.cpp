@@ -39,10 +39,6 @@ void Connection::change_state(State state) {
   state_ = state;
 }
 
-void Connection::touch(Access access) const {
-  world_.touch(Touchable::connection, number_, access);
-}
-
 void Connection::set_peer(QueuePairActor& peer) {
   FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
   touch(Access::writes);

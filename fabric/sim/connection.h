@@ -45,7 +45,7 @@ class Connection {
   // In error or closed: requests may still take effect, but none succeeds for the program.
   bool is_dead() const { return state_ >= State::error; }
   void change_state(State state);
-  void touch(Access access) const;
+  void touch(Access access) const { world_.touch(Touchable::connection, number_, access); }
 
   QueuePairActor* peer() const { return peer_; }
   void set_peer(QueuePairActor& peer);

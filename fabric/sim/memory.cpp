@@ -79,6 +79,7 @@ MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
       world_lifetime_(world.lifetime),
       host_(host),
       number_(world.next_block++),
+      is_observed_(world.step_observer != nullptr),
       size_bytes_(size_bytes) {
   const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
   data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
@@ -91,9 +92,8 @@ MemoryBlock::~MemoryBlock() {
   std::free(data_);
 }
 
-std::span<std::byte> MemoryBlock::bytes() {
+void MemoryBlock::touch_all() {
   if (!world_lifetime_.expired()) world_.touch_memory(*this, 0, size_bytes_, Access::writes);
-  return {data_, size_bytes_};
 }
 
 void MemoryBlock::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -117,8 +117,7 @@ void MemoryBlock::maybe_preempt() {
 }
 
 // Looking at late words can make them visible, so it changes the memory.
-void MemoryBlock::touch_as_processor(std::uint64_t offset, std::uint64_t length_bytes,
-                                     Access access) {
+void MemoryBlock::report_access(std::uint64_t offset, std::uint64_t length_bytes, Access access) {
   const bool looks = world_.options.late_visibility && access == Access::reads;
   if (looks) world_.touch(Touchable::visibility, 0, Access::reads);
   world_.touch_memory(*this, offset, length_bytes, looks ? Access::writes : access);

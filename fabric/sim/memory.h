@@ -24,7 +24,10 @@ class MemoryBlock final : public fabric::MemoryBlock {
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
-  std::span<std::byte> bytes() override;
+  std::span<std::byte> bytes() override {
+    if (is_observed_) touch_all();
+    return {data_, size_bytes_};
+  }
   std::uint64_t load(std::uint64_t offset) override;
   void store(std::uint64_t offset, std::uint64_t value) override;
   std::uint64_t compare_and_swap(std::uint64_t offset, std::uint64_t expected,
@@ -43,7 +46,11 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::byte* word(std::uint64_t offset) const;
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
   void maybe_preempt();
-  void touch_as_processor(std::uint64_t offset, std::uint64_t length_bytes, Access access);
+  void touch_all();
+  void touch_as_processor(std::uint64_t offset, std::uint64_t length_bytes, Access access) {
+    if (is_observed_) report_access(offset, length_bytes, access);
+  }
+  void report_access(std::uint64_t offset, std::uint64_t length_bytes, Access access);
   void show_newest(std::uint64_t offset, std::uint64_t length_bytes);
   template <typename Move>
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);
@@ -52,6 +59,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::weak_ptr<const World> world_lifetime_;
   Host& host_;
   std::uint32_t number_;
+  bool is_observed_;  // an explorer wants to know of accesses
   std::byte* data_;
   std::uint64_t size_bytes_;
 };

@@ -124,15 +124,6 @@ void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_
                              .shows_before = shows_before});
 }
 
-void Responder::touch_receives(Access access) const {
-  connection_.world().touch(Touchable::receives, connection_.number(), access);
-}
-
-bool Responder::has_receive_request() const {
-  touch_receives(Access::reads);
-  return !receives_.empty();
-}
-
 void Responder::fail_access() {
   if (is_ready()) queue_pair_.move_to_error();
 }

@@ -28,7 +28,10 @@ class Responder {
   // Atomics of this device exclude each other.
   Device& device() const { return connection_.device(); }
 
-  bool has_receive_request() const;
+  bool has_receive_request() const {
+    touch_receives(Access::reads);
+    return !receives_.empty();
+  }
   std::uint32_t next_buffer_bytes() const { return receives_.front().length_bytes; }
   // Copies the message of a SEND into the buffer of the oldest receive request, and completes the
   // receive request. The buffer must be long enough.
@@ -47,7 +50,9 @@ class Responder {
   // Moves this side to error, because it refused a request of the peer.
   void fail_access();
 
-  void touch_receives(Access access) const;
+  void touch_receives(Access access) const {
+    connection_.world().touch(Touchable::receives, connection_.number(), access);
+  }
   void touch_connection() const { connection_.touch(Access::reads); }
 
  private:
