@@ -167,6 +167,9 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 // last one too, may land while it waits for a receive request. If it finds none, it fails as a SEND
 // does, and its data may have landed all the same.
 //
+// Masked atomics access their word as the other atomics do, as a whole. They replace, or add to,
+// only a part of its bits, and write the others back as they read them.
+//
 // Local buffers (including inlined ones) are registered, each segment on its own. They belong to
 // the fabric from posting to completion, or until posting returns if inlined; posting checks their
 // rights. Segments concern this host alone: at the responder, the transfer is one range, and its
@@ -199,8 +202,8 @@ class QueuePair {
   // Posts a chain: one doorbell, in order; either all of it or, on error, nothing. In the error
   // state, requests are accepted and flushed. At most max_outstanding_reads_and_atomics READs and
   // atomics are outstanding; further ones wait in the queue and delay the requests behind them.
-  // Errors: queue_pair_closed, queue_full, unsupported (opcode on this transport, UD message over
-  // one MTU), invalid_argument (misaligned atomic, wrong length, longer than the device's
+  // Errors: queue_pair_closed, queue_full, unsupported (opcode on this transport or device, UD
+  // message over one MTU), invalid_argument (misaligned atomic, wrong length, longer than the device's
   // max_message_bytes, fence where nothing returns data, more inline data than promised),
   // out_of_bounds, access_denied (local buffer). A list of segments is an invalid_argument if it is
   // longer than promised, contains an empty segment, does not add up to length_bytes, or belongs
@@ -269,6 +272,7 @@ struct DeviceAttributes {
   std::uint32_t max_completions = 0;
   std::uint32_t max_outstanding_reads_and_atomics = 0;
   std::uint32_t max_scatter_gather_entries = 1;  // segments per request
+  bool has_masked_atomics = false;
   bool supports_unreliable_connection = false;
   bool supports_unreliable_datagram = false;
   // Whether destruction also drains: after a queue pair and the memory regions of its peer have

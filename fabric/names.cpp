@@ -40,6 +40,8 @@ std::string_view to_string(Opcode opcode) {
     case Opcode::send_with_immediate: return "SEND with immediate";
     case Opcode::write_with_immediate: return "WRITE with immediate";
     case Opcode::receive_of_write: return "RECV of a WRITE";
+    case Opcode::masked_compare_and_swap: return "masked CAS";
+    case Opcode::masked_fetch_and_add: return "masked FETCH_ADD";
   }
   return "unknown opcode";
 }

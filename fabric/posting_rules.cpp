@@ -117,6 +117,10 @@ Result<void> check_atomic(const WorkRequest& request, const QueuePairOptions& op
   if (device.atomic_capability == AtomicCapability::none) {
     return refuse_request(ErrorCode::unsupported, request, options, "the device has no atomics");
   }
+  if (is_masked(request.opcode) && !device.has_masked_atomics) {
+    return refuse_request(ErrorCode::unsupported, request, options,
+                          "the device has no masked atomics (has_masked_atomics)");
+  }
   return {};
 }
 

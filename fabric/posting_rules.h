@@ -66,7 +66,8 @@ inline Result<void> check_request(const WorkRequest& request, const QueuePairOpt
                                   const DeviceAttributes& device) {
   const bool is_reliable = options.transport == Transport::reliable_connection;
   const bool moves_data = request.opcode == Opcode::read || request.opcode == Opcode::write;
-  const bool changes_word = is_atomic(request.opcode) && request.length_bytes == word_bytes &&
+  const bool changes_word = is_atomic(request.opcode) && !is_masked(request.opcode) &&
+                            request.length_bytes == word_bytes &&
                             request.remote.offset % word_bytes == 0 &&
                             device.atomic_capability != AtomicCapability::none;
   const bool fits_message = request.length_bytes <= device.max_message_bytes;

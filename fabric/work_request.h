@@ -26,13 +26,18 @@ enum class Opcode : std::uint8_t {
   send_with_immediate,
   write_with_immediate,
   receive_of_write,  // in completions only: a WRITE with immediate consumed the receive request
+  masked_compare_and_swap,
+  masked_fetch_and_add,
 };
 
 std::string_view to_string(Transport transport);
 std::string_view to_string(Opcode opcode);
 
+constexpr bool is_masked(Opcode opcode) {
+  return opcode == Opcode::masked_compare_and_swap || opcode == Opcode::masked_fetch_and_add;
+}
 constexpr bool is_atomic(Opcode opcode) {
-  return opcode == Opcode::compare_and_swap || opcode == Opcode::fetch_and_add;
+  return opcode == Opcode::compare_and_swap || opcode == Opcode::fetch_and_add || is_masked(opcode);
 }
 
 constexpr bool is_send(Opcode opcode) {
@@ -93,6 +98,12 @@ struct WorkRequest {
   std::uint64_t swap_or_add = 0;  // compare_and_swap: the new word; fetch_and_add: the addend
   DatagramAddress destination{};  // SEND on UD
   std::uint32_t immediate = 0;    // send_with_immediate, write_with_immediate: see WorkCompletion
+  // Masked atomics. Compare-and-swap: the bits that are compared, and the bits that are replaced.
+  std::uint64_t compare_mask = 0;
+  std::uint64_t swap_mask = 0;
+  // Masked fetch-and-add: the highest bit of each field of the word. The fields are added one by
+  // one, and no carry leaves a field.
+  std::uint64_t field_boundaries = 0;
   // If not empty, the local buffer in parts, instead of `local`: gathered by WRITE and SEND, filled
   // by READ, in this order. The list is copied while posting.
   std::span<const LocalSegment> segments{};

@@ -1,8 +1,10 @@
 // Carrying out requests in the peer's memory.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
+#include "fabric/masked_atomics.h"
 #include "fabric/shm/copy.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/key_table.h"
@@ -28,6 +30,22 @@ class Busy {
  private:
   Endpoint& peer_;
 };
+
+// Returns the previous word.
+std::uint64_t change_word_at(std::byte* remote, const fabric::WorkRequest& request) {
+  const std::atomic_ref<std::uint64_t> word = word_at(remote);
+  if (request.opcode == Opcode::fetch_and_add) return word.fetch_add(request.swap_or_add);
+  std::uint64_t found = request.compare;
+  if (request.opcode == Opcode::compare_and_swap) {
+    word.compare_exchange_strong(found, request.swap_or_add);
+    return found;
+  }
+  found = word.load();
+  while (fabric::writes_word(request, found) &&
+         !word.compare_exchange_weak(found, fabric::word_after(request, found))) {
+  }
+  return found;
+}
 
 Arrival arrival_of(Opcode opcode) {
   switch (opcode) {
@@ -152,12 +170,7 @@ std::byte* QueuePair::whole_source(LocalParts local, std::uint64_t offset,
 QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, std::byte* local) {
   std::byte* const remote = find_remote(request.remote, word_bytes, rights::remote_atomic);
   if (remote == nullptr || beyond_word(remote) != 0) return Outcome::access_error;
-  std::uint64_t found = request.compare;
-  if (request.opcode == Opcode::compare_and_swap) {
-    word_at(remote).compare_exchange_strong(found, request.swap_or_add);
-  } else {
-    found = word_at(remote).fetch_add(request.swap_or_add);
-  }
+  const std::uint64_t found = change_word_at(remote, request);
   std::array<std::byte, word_bytes> bytes{};
   std::memcpy(bytes.data(), &found, word_bytes);
   copy_bytes(local, bytes.data(), word_bytes);

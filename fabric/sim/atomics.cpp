@@ -1,5 +1,6 @@
 #include "fabric/sim/atomics.h"
 
+#include "fabric/masked_atomics.h"
 #include "fabric/sim/device.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/memory.h"
@@ -9,23 +10,11 @@
 namespace falafel::sim {
 
 using fabric::CompletionStatus;
-using fabric::Opcode;
 
 namespace {
 
 // About one atomic in so many has a gap. Others need not use it, so no gap adds nothing.
 constexpr std::uint64_t gap_rate = 8;
-
-// The word that the atomic writes.
-std::uint64_t new_word(const Request& request) {
-  const fabric::WorkRequest& work = request.work;
-  if (work.opcode == Opcode::fetch_and_add) return request.old_word + work.swap_or_add;
-  return request.old_word == work.compare ? work.swap_or_add : request.old_word;
-}
-
-bool changes_word(const Request& request) {
-  return request.work.opcode == Opcode::fetch_and_add || request.old_word == request.work.compare;
-}
 
 }  // namespace
 
@@ -47,7 +36,8 @@ void Atomics::progress(Request& request) {
     holder->leave_gap(request.target);
   }
   request.old_word = load_word(request.target);
-  const bool writes = changes_word(request) || world.options.failing_cas_writes_back;
+  const bool writes = fabric::writes_word(request.work, request.old_word) ||
+                      world.options.failing_cas_writes_back;
   world.touch_memory(*region->block, request.work.remote.offset, fabric::word_bytes,
                      writes ? Access::writes : Access::reads);
   if (!writes) {
@@ -71,7 +61,7 @@ void Atomics::finish(Request& request) {
   FALAFEL_ASSERT(!request.is_answered() && request.target != nullptr,
                  "atomic {} writes in state {}", request.work.id, to_string(request.state));
   World& world = connection_.world();
-  const std::uint64_t word = new_word(request);
+  const std::uint64_t word = fabric::word_after(request.work, request.old_word);
   // The responder may have revoked the region since it admitted the request.
   world.touch_memory(*world.regions.at(request.work.remote.key).block, request.work.remote.offset,
                      fabric::word_bytes, Access::writes);

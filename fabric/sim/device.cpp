@@ -24,6 +24,7 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.max_scatter_gather_entries = host.options().max_scatter_gather_entries;
   attributes_.max_outstanding_reads_and_atomics =
       static_cast<std::uint32_t>(options.max_outstanding_reads_and_atomics);
+  attributes_.has_masked_atomics = host.options().has_masked_atomics;
   attributes_.supports_unreliable_connection = true;
   attributes_.supports_unreliable_datagram = true;
   attributes_.destruction_drains = host.options().destruction_drains;

@@ -96,7 +96,9 @@ bool Ordering::may_start(Request& request, const Earlier& earlier) {
     case Opcode::read: return !earlier.pending_atomic;
     case Opcode::write:
     case Opcode::compare_and_swap:
-    case Opcode::fetch_and_add: return true;
+    case Opcode::fetch_and_add:
+    case Opcode::masked_compare_and_swap:
+    case Opcode::masked_fetch_and_add: return true;
     case Opcode::send:
     case Opcode::send_with_immediate: return has_or_tries_receive_request(request);
     case Opcode::write_with_immediate:

@@ -178,7 +178,9 @@ void QueuePairActor::progress(Request& request) {
     case Opcode::write:
     case Opcode::write_with_immediate: transfers_.progress(request); break;
     case Opcode::compare_and_swap:
-    case Opcode::fetch_and_add: atomics_.progress(request); break;
+    case Opcode::fetch_and_add:
+    case Opcode::masked_compare_and_swap:
+    case Opcode::masked_fetch_and_add: atomics_.progress(request); break;
     case Opcode::send:
     case Opcode::send_with_immediate: messages_.progress(request); break;
     case Opcode::receive:

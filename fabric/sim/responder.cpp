@@ -29,7 +29,9 @@ bool permits(const Region& region, Opcode opcode) {
     case Opcode::write:
     case Opcode::write_with_immediate: return region.access.remote_write;
     case Opcode::compare_and_swap:
-    case Opcode::fetch_and_add: return region.access.remote_atomic;
+    case Opcode::fetch_and_add:
+    case Opcode::masked_compare_and_swap:
+    case Opcode::masked_fetch_and_add: return region.access.remote_atomic;
     case Opcode::send:
     case Opcode::send_with_immediate:
     case Opcode::receive:

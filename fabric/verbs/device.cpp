@@ -119,6 +119,8 @@ Result<void> Device::query_attributes() {
       limited(limits.max_qp_init_rd_atom, most_outstanding);
   attributes_.max_scatter_gather_entries = segments_of(limits);
   max_reads_as_responder_ = limited(limits.max_qp_rd_atom, most_outstanding);
+  // libibverbs has no call for them: only the drivers of some devices do.
+  attributes_.has_masked_atomics = false;
   attributes_.supports_unreliable_connection = true;
   // The kernel returns the pages of a region to the system when the region is deregistered. The
   // driver must therefore ensure that the device no longer uses them (docs/fabric.md, fencing).

@@ -28,6 +28,9 @@ ibv_wr_opcode to_code(fabric::Opcode opcode) {
     case fabric::Opcode::fetch_and_add: return IBV_WR_ATOMIC_FETCH_AND_ADD;
     case fabric::Opcode::send_with_immediate: return IBV_WR_SEND_WITH_IMM;
     case fabric::Opcode::write_with_immediate: return IBV_WR_RDMA_WRITE_WITH_IMM;
+    case fabric::Opcode::masked_compare_and_swap:
+    case fabric::Opcode::masked_fetch_and_add:
+      FALAFEL_ASSERT(false, "{} was posted", to_string(opcode));
     case fabric::Opcode::send:
     case fabric::Opcode::receive:
     case fabric::Opcode::receive_of_write: break;

@@ -178,6 +178,7 @@ class ShmVariant final : public Variant {
     return {.crashes_hosts = crashes_hosts_,
             .notices_death = true,
             .inlines_data = true,
+            .masked_atomics = true,
             .places_in_address_order = true};
   }
   void run(const Program& program) const override {

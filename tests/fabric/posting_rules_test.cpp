@@ -84,6 +84,22 @@ TEST(PostingRules, AtomicsWorkOnAlignedWords) {
   }
 }
 
+TEST(PostingRules, MaskedAtomicsNeedADeviceThatHasThem) {
+  DeviceAttributes with_masks = device;
+  with_masks.has_masked_atomics = true;
+  for (const Opcode opcode : {Opcode::masked_compare_and_swap, Opcode::masked_fetch_and_add}) {
+    WorkRequest request{.opcode = opcode, .length_bytes = 8, .remote = {.key = 1, .offset = 16}};
+    EXPECT_EQ(refusal(rc, request), ErrorCode::unsupported);
+    EXPECT_EQ(refusal(rc, request, with_masks), std::nullopt);
+    EXPECT_EQ(refusal(uc, request, with_masks), ErrorCode::unsupported);
+    request.remote.offset = 20;
+    EXPECT_EQ(refusal(rc, request, with_masks), ErrorCode::invalid_argument);
+    request.remote.offset = 16;
+    request.length_bytes = 4;
+    EXPECT_EQ(refusal(rc, request, with_masks), ErrorCode::invalid_argument);
+  }
+}
+
 TEST(PostingRules, InlineIsForShortDataThatIsSent) {
   WorkRequest request{.opcode = Opcode::write, .inlined = true, .length_bytes = 32};
   EXPECT_EQ(refusal(rc, request), std::nullopt);

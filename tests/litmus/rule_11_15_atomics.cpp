@@ -88,6 +88,54 @@ TEST(Litmus, Rule11_one_of_two_swaps_succeeds) {
   verify(litmus);
 }
 
+namespace {
+
+// Swaps the low half of x from 0 to 1 and leaves the high half as it is.
+fabric::WorkRequest swap_low_half(Party& client, std::uint64_t desired) {
+  fabric::WorkRequest request = client.compare_and_swap(x, 0, desired);
+  request.opcode = fabric::Opcode::masked_compare_and_swap;
+  request.compare_mask = 0xffff'ffff;
+  request.swap_mask = 0xffff'ffff;
+  return request;
+}
+
+constexpr std::uint64_t in_high_half = std::uint64_t{1} << 32U;
+
+std::uint64_t halves_of(std::uint64_t word) { return digits(word >> 32U, word & 0xffff'ffff); }
+
+}  // namespace
+
+TEST(Litmus, Rule11_masked_atomics_of_two_fields_both_succeed) {
+  Litmus litmus;
+  litmus.stage.client_count = 2;
+  litmus.clients = {[](Party& client) { client.post({swap_low_half(client, 5)}); },
+                    [](Party& client) {
+                      fabric::WorkRequest add = client.fetch_and_add(x, 3 * in_high_half);
+                      add.opcode = fabric::Opcode::masked_fetch_and_add;
+                      add.field_boundaries = in_high_half >> 1U;
+                      client.post({add});
+                    }};
+  litmus.outcome = [](Trial& trial) { return halves_of(trial.final_word(x)); };
+  litmus.allowed = {{0x35, "both"}};
+  litmus.forbidden = "one of them lost";
+  verify(litmus);
+}
+
+// The whole word is written, although only a half of it changes.
+TEST(Litmus, Rule11_masked_atomic_is_not_against_stores_to_its_other_bits) {
+  Litmus litmus;
+  litmus.server = [](Party& server) {
+    const std::uint64_t seen = server.load(x);
+    server.store(x, (seen & 0xffff'ffff) | 3 * in_high_half);
+  };
+  litmus.clients = {[](Party& client) { client.post({swap_low_half(client, 5)}); }};
+  litmus.outcome = [](Trial& trial) { return halves_of(trial.final_word(x)); };
+  litmus.allowed = {{0x35, "one after the other"},
+                    {0x30, "the processor overwrites the swap"},
+                    {0x05, "the store fell into the gap and is lost"}};
+  verify(litmus);
+}
+
 TEST(Litmus, Rule11_not_against_another_device) {
   Litmus litmus = two_increments();
   litmus.stage.server_device_count = 2;
