@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "checkers/specification.h"
@@ -28,11 +28,11 @@ struct Lock {
     std::uint64_t owner = 0;
     friend bool operator==(const Release&, const Release&) = default;
   };
-  using State = std::optional<std::uint64_t>;  // the owner that holds it
+  using State = std::pair<bool, std::uint64_t>;  // whether it is held, and by which owner
   using Operation = std::variant<Acquire, TryAcquire, Release>;
   using Result = bool;  // it was acquired; it was released
 
-  static State initial() { return std::nullopt; }
+  static State initial() { return {false, 0}; }
 
   static bool apply(State& state, const Operation& operation, const Result* result) {
     const std::uint64_t owner = owner_of(operation);
@@ -40,8 +40,8 @@ struct Lock {
     const bool gives_up =
         std::holds_alternative<Acquire>(operation) && result != nullptr && !*result;
     if (gives_up) return true;
-    const bool succeeds = releases ? state == owner : !state.has_value();
-    if (succeeds) state = releases ? State() : State(owner);
+    const bool succeeds = releases ? state == State(true, owner) : !state.first;
+    if (succeeds) state = releases ? initial() : State(true, owner);
     return result == nullptr || *result == succeeds;
   }
 
@@ -57,7 +57,7 @@ struct Lock {
     return "try to acquire" + owner + answer;
   }
   static std::string describe(const State& state) {
-    return state ? "held by " + std::to_string(*state) : "free";
+    return state.first ? "held by " + std::to_string(state.second) : "free";
   }
 
  private:
