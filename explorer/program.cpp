@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "explorer/timeline/recorder.h"
+
 namespace falafel::explorer {
 
 std::string Run::property() const {
@@ -18,6 +20,10 @@ void Run::put_first(std::string_view property) {
   std::stable_partition(
       violations.begin(), violations.end(),
       [&](const checkers::Judgement& violation) { return violation.property == property; });
+}
+
+std::unique_ptr<timeline::Recorder> Runner::create_recorder(const Scenario& scenario) {
+  return std::make_unique<timeline::Recorder>(*this, scenario);
 }
 
 bool remove_parts(const Simplifier& simplifier, const std::function<std::size_t()>& count,

@@ -8,11 +8,17 @@
 #include "fabric/work_request.h"
 
 namespace falafel::explorer {
+namespace {
+
+std::string_view name_of_atomic(const sim::TraceEvent& event) {
+  return to_string(static_cast<fabric::Opcode>(event.detail));
+}
+
+}  // namespace
 
 void Story::introduce(const sim::Subject& subject) {
-  if (subject.kind == sim::SubjectKind::queue_pair) {
-    queue_pairs_[subject.number] = subject.host;
-  } else {
+  if (subject.kind == sim::SubjectKind::queue_pair) queue_pairs_[subject.number] = subject.host;
+  if (subject.kind == sim::SubjectKind::fiber) {
     fibers_[subject.number] = fmt::format("{} ({})", subject.host, subject.name);
   }
 }
@@ -43,10 +49,12 @@ void Story::tell_of_queue_pair(const sim::TraceEvent& event, std::string text) {
 void Story::tell_of_atomic(const sim::TraceEvent& event) {
   const std::string place = vocabulary_.place(event.offset);
   const std::string word = vocabulary_.word(event.word);
-  tell_of_queue_pair(event, event.word == event.previous_word
-                                ? fmt::format("CAS fails on {}: {}", place, word)
-                                : fmt::format("CAS of {}: {} becomes {}", place,
-                                              vocabulary_.word(event.previous_word), word));
+  const std::string_view atomic = name_of_atomic(event);
+  const bool fails = event.word == event.previous_word &&
+                     event.detail == static_cast<std::uint8_t>(fabric::Opcode::compare_and_swap);
+  tell_of_queue_pair(event, fails ? fmt::format("{} fails on {}: {}", atomic, place, word)
+                                  : fmt::format("{} of {}: {} becomes {}", atomic, place,
+                                                vocabulary_.word(event.previous_word), word));
 }
 
 void Story::tell_of_processor(const sim::TraceEvent& event) {
@@ -69,8 +77,9 @@ void Story::observe(const sim::TraceEvent& event) {
       tell_of_queue_pair(event, "WRITE places " + vocabulary_.data(event.offset, event.data));
       break;
     case sim::EventKind::atomic_read:
-      tell_of_queue_pair(event, fmt::format("CAS reads {}: {}", vocabulary_.place(event.offset),
-                                            vocabulary_.word(event.word)));
+      tell_of_queue_pair(
+          event, fmt::format("{} reads {}: {}", name_of_atomic(event),
+                             vocabulary_.place(event.offset), vocabulary_.word(event.word)));
       break;
     case sim::EventKind::atomic_written: tell_of_atomic(event); break;
     case sim::EventKind::message_delivered: tell_of_queue_pair(event, "the message arrives"); break;

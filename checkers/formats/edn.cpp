@@ -9,7 +9,7 @@
 
 #include "checkers/formats/messages.h"
 #include "checkers/formats/numbers.h"
-#include "checkers/formats/utf8.h"
+#include "checkers/utf8.h"
 
 namespace falafel::checkers::formats {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "checkers/formats/line_reader.h"
-#include "checkers/formats/utf8.h"
+#include "checkers/utf8.h"
 
 namespace falafel::checkers::formats {
 

@@ -14,7 +14,6 @@
 
 #include "checkers/formats/line_reader.h"
 #include "checkers/formats/messages.h"
-#include "checkers/formats/utf8.h"
 #include "checkers/specification_linearizability.h"
 #include "checkers/specifications/append_log.h"
 #include "checkers/specifications/cache_register.h"
@@ -26,6 +25,7 @@
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
 #include "checkers/specifications/stack.h"
+#include "checkers/utf8.h"
 
 namespace falafel::checkers::formats {
 

@@ -73,6 +73,7 @@ void Atomics::finish(Request& request) {
                       .word = word,
                       .previous_word = request.old_word,
                       .posted = &request.work,
+                      .block = world.regions.at(request.work.remote.key).block.get(),
                       .place = request.place});
   put_word(world, request.target, word);
   if (request.state == RequestState::in_gap) {
@@ -93,8 +94,9 @@ void Atomics::return_old_word(const Request& request) const {
 }
 
 void Atomics::trace_read(const Request& request) const {
-  connection_.trace(EventKind::atomic_read, request, request.work.remote.offset, request.old_word,
-                    {});
+  const fabric::MemoryAddress& target = request.work.remote;
+  connection_.trace(EventKind::atomic_read, request, target.offset, request.old_word, {},
+                    connection_.world().regions.at(target.key).block.get());
 }
 
 }  // namespace falafel::sim

@@ -88,7 +88,8 @@ void Connection::show_writes_before(std::uint64_t place) const {
 }
 
 void Connection::trace(EventKind kind, const Request& request, std::uint64_t offset,
-                       std::uint64_t word, std::span<const std::byte> data) const {
+                       std::uint64_t word, std::span<const std::byte> data,
+                       const fabric::MemoryBlock* block) const {
   world_.trace.record({.kind = kind,
                        .detail = static_cast<std::uint8_t>(request.work.opcode),
                        .subject = number_,
@@ -97,6 +98,7 @@ void Connection::trace(EventKind kind, const Request& request, std::uint64_t off
                        .word = word,
                        .data = data,
                        .posted = &request.work,
+                       .block = block,
                        .place = request.place});
 }
 

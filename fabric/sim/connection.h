@@ -65,9 +65,9 @@ class Connection {
   // From now on, the peer's processor sees the WRITEs before that place in this side's send queue.
   void show_writes_before(std::uint64_t place) const;
 
-  // Records what happened to a request of this side.
+  // Records what happened to a request of this side. `block`: the memory that it accessed.
   void trace(EventKind kind, const Request& request, std::uint64_t offset, std::uint64_t word,
-             std::span<const std::byte> data) const;
+             std::span<const std::byte> data, const fabric::MemoryBlock* block = nullptr) const;
 
  private:
   static constexpr std::uint32_t endless_retries = 7;

@@ -78,6 +78,10 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("{} bytes cannot be had on {}", size_bytes, options_.name));
   }
+  world_.trace.introduce({.kind = SubjectKind::memory,
+                          .number = block->number(),
+                          .host = options_.name,
+                          .block = block.get()});
   return std::shared_ptr<fabric::MemoryBlock>(std::move(block));
 }
 

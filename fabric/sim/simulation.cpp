@@ -196,6 +196,7 @@ fabric::Host& Simulation::add_host(const HostOptions& options,
   }
   const auto index = static_cast<std::uint32_t>(world_->hosts.size());
   world_->hosts.push_back(world_->make<Host>(*world_, index, options, std::move(boot)));
+  world_->trace.introduce({.kind = SubjectKind::host, .number = index, .host = options.name});
   return *world_->hosts.back();
 }
 

@@ -58,20 +58,24 @@ struct TraceEvent {
   // The following fields are for observers and not part of the hash.
   // The request of an event about a request; valid during the call only.
   const fabric::WorkRequest* posted = nullptr;
-  const fabric::MemoryBlock* block = nullptr;  // of processor_access and processor_read
-  std::uint64_t replaced_word = 0;             // of processor_access by a compare-and-swap
-  std::uint64_t place = 0;  // of the request in its send queue; programs may reuse ids
+  // The memory that the offset refers to. Null if the event is not about memory. The pointer
+  // identifies the block until another one is introduced at the same address.
+  const fabric::MemoryBlock* block = nullptr;
+  std::uint64_t replaced_word = 0;  // of processor_access by a compare-and-swap
+  std::uint64_t place = 0;          // of the request in its send queue; programs may reuse ids
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
 };
 
 // The subject of an event. Only fibers have a name. The views are valid during the call only.
-enum class SubjectKind : std::uint8_t { fiber, queue_pair, host };
+// Blocks of memory are numbered in the order of their allocation in the run.
+enum class SubjectKind : std::uint8_t { fiber, queue_pair, host, memory };
 struct Subject {
   SubjectKind kind{};
   std::uint32_t number = 0;
   std::string_view host;
   std::string_view name{};
+  const fabric::MemoryBlock* block = nullptr;  // of a block of memory
 };
 
 // The fibers of a host, or the requests of a queue pair, pause or resume.
@@ -98,7 +102,8 @@ class TraceObserver {
   virtual void observe(const TraceEvent& event) = 0;
   // The kinds to observe. Called once, before the run.
   virtual EventKinds observed_kinds() const { return all_event_kinds; }
-  // Called before the first event about the subject. Not part of the trace.
+  // Called before the first event about the subject; for hosts, in the order of their numbers. Not
+  // part of the trace.
   virtual void introduce(const Subject&) {}
   // Not part of the trace either.
   virtual void observe_pause(const Pause&) {}

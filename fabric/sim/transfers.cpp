@@ -104,32 +104,33 @@ void Transfers::move_words(Request& request) {
                  target.offset + range.offset, range.length_bytes, target.key);
   world.touch_memory(*region.block, target.offset + range.offset, range.length_bytes,
                      request.is_read() ? Access::reads : Access::writes);
-  std::byte* remote = region.base + target.offset + range.offset;
   if (request.is_read()) {
-    read_words(request, range, remote);
+    read_words(request, range, region);
   } else {
-    write_words(request, range, remote);
+    write_words(request, range, region);
   }
 }
 
 void Transfers::read_words(const Request& request, const Placement::Range& range,
-                           std::byte* remote) {
+                           const Region& region) {
   World& world = connection_.world();
+  std::byte* remote = region.base + request.work.remote.offset + range.offset;
   scatter(world, {.local = request.work.local, .segments = request.work.segments}, range.offset,
           {remote, range.length_bytes});
   connection_.trace(EventKind::words_read, request, request.work.remote.offset + range.offset, 0,
-                    {remote, range.length_bytes});
+                    {remote, range.length_bytes}, region.block.get());
 }
 
 void Transfers::write_words(const Request& request, const Placement::Range& range,
-                            std::byte* remote) {
+                            const Region& region) {
   World& world = connection_.world();
   if (world.options.late_visibility) {
     world.touch(Touchable::late_words, connection_.number(), Access::writes);
   }
+  std::byte* remote = region.base + request.work.remote.offset + range.offset;
   const std::byte* source = source_of(world, request, range.offset, range.length_bytes, scratch_);
   connection_.trace(EventKind::words_written, request, request.work.remote.offset + range.offset, 0,
-                    {source, range.length_bytes});
+                    {source, range.length_bytes}, region.block.get());
   if (world.options.late_visibility && world.choose(ChoiceKind::visibility, 2) == 1) {
     world.late_words.retain(remote, range.length_bytes, {connection_.number(), request.place});
     std::memcpy(remote, source, range.length_bytes);

@@ -6,6 +6,7 @@
 
 #include "fabric/sim/connection.h"
 #include "fabric/sim/failure.h"
+#include "fabric/sim/memory.h"
 #include "fabric/sim/request.h"
 #include "fabric/sim/send_queue.h"
 
@@ -26,8 +27,8 @@ class Transfers {
   bool may_take_packet(const Request& request) const;
   bool admits_last_packet(Request& request);
   void move_words(Request& request);
-  void read_words(const Request& request, const Placement::Range& range, std::byte* remote);
-  void write_words(const Request& request, const Placement::Range& range, std::byte* remote);
+  void read_words(const Request& request, const Placement::Range& range, const Region& region);
+  void write_words(const Request& request, const Placement::Range& range, const Region& region);
   void settle(Request& request);
   void finish(Request& request);
 

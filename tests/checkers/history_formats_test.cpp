@@ -11,8 +11,8 @@
 
 #include "checkers/formats/json_format.h"
 #include "checkers/formats/recorded_history.h"
-#include "checkers/formats/utf8.h"
 #include "checkers/linearizability.h"
+#include "checkers/utf8.h"
 #include "fabric/random.h"
 #include "tests/checkers/operations.h"
 #include "tests/checkers/recorded_texts.h"

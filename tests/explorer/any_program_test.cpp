@@ -17,6 +17,7 @@
 #include "explorer/replay.h"
 #include "explorer/shrink.h"
 #include "explorer/story.h"
+#include "explorer/timeline/record.h"
 #include "fabric/fabric.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 
@@ -190,6 +191,25 @@ TEST(AnyProgram, TellsItsStory) {
     return line.who == "counter (fiber)" && line.text == "the processor stores 1 in byte 0";
   });
   EXPECT_TRUE(tells_of_stores);
+}
+
+// Its fibers share memory of one host, and no request accesses it.
+TEST(AnyProgram, HasATimeline) {
+  CounterRunner runner;
+  const FailingRun failing = find_lost_update(runner);
+  const timeline::Timeline timeline =
+      timeline::record_timeline(runner, *failing.scenario, failing.choices).timeline;
+  EXPECT_EQ(timeline.title, lost_update);
+  const auto has = [&](timeline::EffectKind kind, std::string_view text) {
+    return std::ranges::any_of(timeline.effects, [&](const timeline::Effect& effect) {
+      return effect.kind == kind && effect.text == text;
+    });
+  };
+  EXPECT_TRUE(has(timeline::EffectKind::read, "the processor loads 0 from byte 0"));
+  EXPECT_TRUE(has(timeline::EffectKind::stored, "the processor stores 1 in byte 0"));
+  ASSERT_EQ(timeline.words.size(), 1U);
+  EXPECT_EQ(timeline.word_changes.front().text, "0");
+  EXPECT_GE(timeline.fibers.size(), 2U);
 }
 
 class OtherProgram final : public Program {

@@ -1,8 +1,9 @@
 // The trace event format:
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. The test checks
 // its rules for every event of all findings.
-#include "tools/timeline/chrome_trace.h"
+#include "explorer/timeline/chrome_trace.h"
 #include "tools/store_scenario/program.h"
+#include "tools/store_scenario/run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "explorer/replay.h"
-#include "tools/timeline/record.h"
+#include "explorer/timeline/record.h"
 
 namespace falafel::timeline {
 namespace {
@@ -37,11 +38,10 @@ Traced trace_of(const std::filesystem::path& path) {
   const auto loaded = explorer::load_replay(store_scenario::StoreProgram(), path.string());
   if (!loaded) throw std::runtime_error(loaded.error());
   store_scenario::Runner runner;
-  Traced traced{
-      .timeline = record_timeline(runner, store_scenario::store_scenario(*loaded->scenario),
-                                  loaded->file.choices, {.critical_tries = 0})
-                      .timeline,
-      .json = {}};
+  Traced traced{.timeline = record_timeline(runner, *loaded->scenario, loaded->file.choices,
+                                            {.critical_tries = 0})
+                                .timeline,
+                .json = {}};
   traced.json = Json::parse(to_chrome_trace(traced.timeline).dump());
   return traced;
 }

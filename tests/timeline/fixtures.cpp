@@ -3,6 +3,7 @@
 //
 //   timeline_fixtures memory REPLAY_FILE    prints the memory after each step, as JSON
 //   timeline_fixtures hostile PAGE          writes the page
+//   timeline_fixtures counter PAGE          writes a page of a program that is not the store
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -10,12 +11,15 @@
 #include <string_view>
 
 #include "checkers/memory_view.h"
+#include "explorer/failing_run.h"
 #include "explorer/replay.h"
+#include "explorer/timeline/readable.h"
+#include "explorer/timeline/record.h"
 #include "fabric/sim/strategies/replay_strategy.h"
+#include "tests/timeline/counter_world.h"
 #include "tests/timeline/hostile_timeline.h"
 #include "tools/store_scenario/program.h"
-#include "tools/timeline/readable.h"
-#include "tools/timeline/record.h"
+#include "tools/store_scenario/run.h"
 
 namespace falafel::timeline {
 namespace {
@@ -69,6 +73,23 @@ int write_hostile(const std::string& path) {
   return written ? 0 : 2;
 }
 
+// A run that loses an update.
+int write_counter(const std::string& path) {
+  const auto program = counter_program();
+  const auto runner = program->create_runner();
+  std::uint64_t seed = 1;
+  const auto run = [&] {
+    const auto scenario = program->draw(seed);
+    return explorer::record(*runner, *scenario, *explorer::make_seeded_strategy(*scenario, seed));
+  };
+  explorer::FailingRun failing = run();
+  for (; failing.run.violations.empty(); failing = run()) ++seed;
+  const auto recorded = record_timeline(*runner, *failing.scenario, failing.choices);
+  const auto written = write_page(recorded.timeline, path);
+  if (!written) fmt::print(stderr, "{}\n", written.error());
+  return written ? 0 : 2;
+}
+
 }  // namespace
 }  // namespace falafel::timeline
 
@@ -80,6 +101,9 @@ int main(int argument_count, char** arguments) {
   if (argument_count == 3 && arguments[1] == "hostile"sv) {
     return falafel::timeline::write_hostile(arguments[2]);
   }
-  fmt::print(stderr, "timeline_fixtures memory REPLAY_FILE | hostile PAGE\n");
+  if (argument_count == 3 && arguments[1] == "counter"sv) {
+    return falafel::timeline::write_counter(arguments[2]);
+  }
+  fmt::print(stderr, "timeline_fixtures memory REPLAY_FILE | hostile PAGE | counter PAGE\n");
   return 2;
 }

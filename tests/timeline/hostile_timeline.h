@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 
-#include "tools/timeline/readable.h"
-#include "tools/timeline/timeline.h"
+#include "explorer/timeline/readable.h"
+#include "explorer/timeline/timeline.h"
+#include "tools/store_scenario/timeline/store_memory.h"
 
 namespace falafel::timeline {
 
@@ -21,22 +23,26 @@ inline Timeline hostile_timeline() {
   Timeline timeline;
   timeline.title = hostile_texts()[0];
   timeline.description = hostile_texts()[2];
-  timeline.geometry.table_entries = hostile_texts().size();
+  const auto part = std::make_shared<store_scenario::StoreMemory>();
+  part->geometry.table_entries = hostile_texts().size();
+  timeline.program_part = part;
   timeline.steps = 100;
   timeline.step_duration_ns = 100;
-  timeline.lanes = {{.kind = LaneKind::client, .name = "client 0", .operation_rows = 1},
-                    {.kind = LaneKind::device, .name = "device"}};
+  timeline.lanes = {{.kind = "client", .name = "client 0", .operation_rows = 1},
+                    {.kind = std::string(memory_lane), .name = "device"}};
   std::uint64_t step = 1;
   for (const std::string& text : hostile_texts()) {
     const auto number = static_cast<std::uint32_t>(timeline.operations.size());
     timeline.operations.push_back({.kind = "set",
                                    .key = readable(text),
-                                   .value = readable(text),
+                                   .name = "set " + readable(text),
+                                   .text = "set " + readable(text),
+                                   .label = "stored",
                                    .answer = "stored",
                                    .call_step = step,
                                    .return_step = step + 9});
-    timeline.memory.containers.push_back({.key = readable(text), .value = readable(text)});
-    timeline.memory.slots.push_back(
+    part->memory.containers.push_back({.key = readable(text), .value = readable(text)});
+    part->memory.slots.push_back(
         {.step = step, .slot = number, .word = std::uint64_t{100} << 32U, .container = number});
     timeline.key_steps.push_back({.step = step,
                                   .role = KeyStepRole::violation,

@@ -406,6 +406,33 @@ class PageTest(unittest.TestCase):
         self.assertIn("</script><script>", self.text("#explanation"))
         self.assertEqual(len(self.drawn("operation")), 7)
 
+    # Other programs
+
+    def test_shows_the_run_of_any_program(self):
+        page = self.folder / "counter.html"
+        made = run(programs.fixtures, "counter", page)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.browser.open(page)
+        self.assertEqual(self.text("#title"), "linearizability")
+        self.evaluate("app.fit()")
+        self.assertEqual(len(self.drawn("operation")), 2)
+        self.assertGreater(len(self.drawn("effect")), 4)
+        names = self.evaluate("[...document.querySelectorAll('#lane-filter button')].map(({textContent}) => textContent)")
+        self.assertEqual(names, ["server", "client 0", "client 1", "memory"])
+        self.scrub(self.evaluate("app.timeline.steps"))
+        words = self.evaluate("[...document.querySelectorAll('#words tbody tr')].map(({cells}) =>"
+                              "[...cells].map(({textContent}) => textContent))")
+        self.assertEqual(words[0], ["the counter", "1"])
+        svg = self.evaluate("app.toSvg(2000, 500)")
+        for text in ("the counter", "record[0]", "= 1", "add 1", "✎"):
+            self.assertIn(text, svg)
+        note = self.evaluate("app.timeline.data.marks.find(({kind}) => kind === 'note')")
+        self.scrub(note["step"])
+        self.assertIn("has read 0", self.text("#events"))
+        drawn, expected = self.evaluate(ARROWS)
+        self.assertGreater(len(expected), 8)
+        self.assertEqual(sorted(drawn), sorted(expected))
+
     # Creation of pages
 
     def page_of_seed(self, seed, *options):

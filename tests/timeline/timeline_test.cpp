@@ -13,17 +13,21 @@
 #include "engine/layout/entry.h"
 #include "explorer/campaign.h"
 #include "explorer/replay.h"
+#include "explorer/timeline/chrome_trace.h"
+#include "explorer/timeline/page.h"
+#include "explorer/timeline/record.h"
+#include "explorer/timeline/timeline_json.h"
 #include "tests/timeline/hostile_timeline.h"
 #include "tools/store_scenario/program.h"
-#include "tools/timeline/chrome_trace.h"
-#include "tools/timeline/key_steps.h"
-#include "tools/timeline/page.h"
-#include "tools/timeline/record.h"
-#include "tools/timeline/timeline_json.h"
+#include "tools/store_scenario/run.h"
+#include "tools/store_scenario/timeline/store_key_steps.h"
+#include "tools/store_scenario/timeline/store_lanes.h"
+#include "tools/store_scenario/timeline/store_memory.h"
 
 namespace falafel::timeline {
 namespace {
 
+using store_scenario::StoreLanes;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
@@ -34,9 +38,9 @@ RecordedTimeline record_file(const std::string& path, std::uint64_t critical_tri
       explorer::load_replay(store_scenario::StoreProgram(), FALAFEL_SOURCE_FOLDER "/" + path);
   if (!loaded) throw std::runtime_error(loaded.error());
   store_scenario::Runner runner;
-  RecordedTimeline recorded = record_timeline(
-      runner, store_scenario::store_scenario(*loaded->scenario), loaded->file.choices,
-      {.property = loaded->property, .critical_tries = critical_tries});
+  RecordedTimeline recorded =
+      record_timeline(runner, *loaded->scenario, loaded->file.choices,
+                      {.property = loaded->property, .critical_tries = critical_tries});
   EXPECT_EQ(recorded.run.result.trace_hash, loaded->file.trace_hash);
   return recorded;
 }
@@ -69,11 +73,12 @@ RecordedTimeline record_seed(std::uint64_t seed) {
 TEST(Timeline, HasALaneForEachClientAndForEachPartOfTheServer) {
   const Timeline timeline = record_seed(1).timeline;
   const std::size_t clients = store_scenario::draw_scenario({}, 1).clients.size();
-  std::map<LaneKind, std::size_t> kinds;
+  std::map<std::string_view, std::size_t> kinds;
   for (const Lane& lane : timeline.lanes) ++kinds[lane.kind];
-  EXPECT_EQ(kinds[LaneKind::client], clients);
-  for (const LaneKind kind : {LaneKind::device, LaneKind::collector, LaneKind::cleanup,
-                              LaneKind::membership, LaneKind::server}) {
+  EXPECT_EQ(kinds[StoreLanes::client_kind], clients);
+  for (const std::string_view kind :
+       {memory_lane, StoreLanes::collector_kind, StoreLanes::cleanup_kind,
+        StoreLanes::membership_kind, StoreLanes::server_kind}) {
     EXPECT_EQ(kinds[kind], 1U);
   }
 }
@@ -221,9 +226,10 @@ TEST(Timeline, RegionsAreLiveGarbageAndFree) {
   bool has_live = false;
   for (const std::string& finding : names_of_findings()) {
     const Timeline timeline = record_finding(finding).timeline;
-    for (const RegionChange& change : timeline.memory.regions) {
+    const store_scenario::StoreMemory& memory = store_scenario::store_memory(timeline);
+    for (const store_scenario::RegionChange& change : memory.memory.regions) {
       states.insert(change.use.state);
-      EXPECT_LE(change.use.written_bytes, timeline.geometry.region_bytes);
+      EXPECT_LE(change.use.written_bytes, memory.geometry.region_bytes);
       EXPECT_EQ(change.use.connection != none, change.use.state == engine::RegionState::granted);
       has_live = has_live || change.use.live_bytes > 0;
     }
@@ -277,7 +283,7 @@ TEST(KeySteps, ALongExplanationIsCutToItsFirstLine) {
   const checkers::Judgement violation{.verdict = checkers::Verdict::violated,
                                       .property = "progress.unfinished",
                                       .explanation = "one operation\nhost server: alive"};
-  timeline.key_steps = find_key_steps(timeline, {violation}, std::nullopt);
+  timeline.key_steps = store_scenario::StoreKeySteps(timeline).find({violation}, std::nullopt);
   EXPECT_THAT(texts_of(timeline, KeyStepRole::violation),
               testing::ElementsAre("progress.unfinished: one operation"));
 }

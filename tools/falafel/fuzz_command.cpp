@@ -15,12 +15,12 @@
 #include "explorer/campaign.h"
 #include "explorer/replay.h"
 #include "explorer/shrink.h"
+#include "explorer/timeline/record.h"
 #include "tools/falafel/campaign_options.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/progress.h"
 #include "tools/store_scenario/program.h"
 #include "tools/store_scenario/run.h"
-#include "tools/timeline/record.h"
 
 namespace falafel::command_line {
 namespace {
@@ -94,9 +94,8 @@ std::string save_page(const FuzzOptions& options, const explorer::Finding& findi
   const std::string path = std::filesystem::path(replay_path(options.output, finding))
                                .replace_extension(".html")
                                .string();
-  const auto recorded =
-      timeline::record_timeline(runner, store_scenario::store_scenario(*failing.scenario),
-                                failing.choices, {.property = finding.property});
+  const auto recorded = timeline::record_timeline(runner, *failing.scenario, failing.choices,
+                                                  {.property = finding.property});
   const auto saved = timeline::write_page(recorded.timeline, path);
   if (!saved) fmt::print(stderr, "{}\n", saved.error());
   return saved ? path : std::string();

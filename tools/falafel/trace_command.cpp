@@ -7,11 +7,11 @@
 #include <string>
 
 #include "explorer/replay.h"
+#include "explorer/timeline/key_steps_table.h"
+#include "explorer/timeline/record.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/divergence.h"
 #include "tools/store_scenario/program.h"
-#include "tools/timeline/key_steps_table.h"
-#include "tools/timeline/record.h"
 
 namespace falafel::command_line {
 namespace {
@@ -52,7 +52,7 @@ int trace_file(const TraceOptions& options) {
   }
   store_scenario::Runner runner;
   const timeline::RecordedTimeline recorded = timeline::record_timeline(
-      runner, store_scenario::store_scenario(*replay->scenario), replay->file.choices,
+      runner, *replay->scenario, replay->file.choices,
       {.property = replay->property, .critical_tries = options.critical_tries});
   if (!replay->matches(recorded.run)) return report_divergence(options.path, *replay, recorded.run);
   if (options.key_steps) {

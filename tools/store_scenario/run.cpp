@@ -11,6 +11,7 @@
 #include "tools/store_scenario/reporting_listener.h"
 #include "tools/store_scenario/run_observer.h"
 #include "tools/store_scenario/store_world.h"
+#include "tools/store_scenario/timeline/store_recorder.h"
 
 namespace falafel::store_scenario {
 
@@ -61,6 +62,10 @@ explorer::Run Runner::run_observed(const explorer::Scenario& scenario, sim::Stra
 const explorer::Vocabulary& Runner::vocabulary(const explorer::Scenario& scenario) {
   named_ = store_scenario(scenario);
   return vocabulary_.emplace(*named_);
+}
+
+std::unique_ptr<timeline::Recorder> Runner::create_recorder(const explorer::Scenario& scenario) {
+  return std::make_unique<StoreRecorder>(*this, store_scenario(scenario));
 }
 
 explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& strategy,
