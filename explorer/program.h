@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -127,6 +128,16 @@ class Program {
   virtual std::unique_ptr<Runner> create_runner() const = 0;
   // Rare branches of the program that a campaign counts.
   virtual std::span<const fabric::Probe> probes() const = 0;
+
+  // How many runs of this program so far reached each condition that its campaigns must reach.
+  // Counts runs in forked processes too.
+  virtual std::map<std::string, std::uint64_t> conditions() const { return {}; }
+
+  // Protections that ablation switches off one at a time, and the program without one of them.
+  virtual std::vector<std::string> safeguards() const { return {}; }
+  virtual std::unique_ptr<Program> without(const std::string& /*safeguard*/) const {
+    return nullptr;
+  }
 };
 
 }  // namespace falafel::explorer

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "explorer/check.h"
-#include "explorer/check/explain.h"
+#include "explorer/explain.h"
 #include "explorer/shrink.h"
 
 namespace falafel::check {
@@ -36,6 +36,7 @@ std::string investigate(const WorldProgram& program, const ExhaustiveOptions& op
   const std::string path = std::filesystem::absolute(
       std::filesystem::path(options.output) /
       fmt::format("{}-{}-exhaustive.replay", program.name(), failure.property));
+  constexpr double patience_seconds = 60;  // for the critical step
   const auto runner = program.create_runner();
   const explorer::FailingRun small =
       explorer::shrink(*runner, std::move(failing), failure.property,
@@ -45,11 +46,12 @@ std::string investigate(const WorldProgram& program, const ExhaustiveOptions& op
   const auto replay = explorer::load_replay(program, path);
   if (!replay) throw std::runtime_error(replay.error());
   failure.replay_path = path;
-  const Explanation explanation = explain(program, *replay, options.critical_tries);
+  const explorer::Explanation explanation =
+      explorer::explain(program, *replay, options.critical_tries, patience_seconds);
   failure.steps_after = explanation.steps;
   return fmt::format("{} steps, {} after shrinking. The smallest run found:\n{}{}Recorded in {}\n",
                      failure.steps_before, explanation.steps, replay->scenario->describe(),
-                     to_text(explanation), path);
+                     to_text(explanation, true), path);
 }
 
 // A complete proof has seen all that can happen.

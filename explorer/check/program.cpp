@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 #include <utility>
+
+#include "explorer/child_text.h"
+#include "explorer/failing_run.h"
 
 namespace falafel::check {
 namespace {
 
 class WorldRunner final : public explorer::Runner {
  public:
-  WorldRunner(const Body& body, Conditions& conditions) : body_(body), conditions_(conditions) {}
+  // `safeguards` may be null; otherwise it collects the names that bodies ask about.
+  WorldRunner(const Body& body, Conditions& conditions, std::set<std::string>* safeguards = nullptr)
+      : body_(body), conditions_(conditions), safeguards_(safeguards) {}
 
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy) override {
     return run(world_scenario(scenario), strategy, nullptr);
@@ -29,6 +36,7 @@ class WorldRunner final : public explorer::Runner {
                  .stacks = stacks_,
                  .conditions = conditions_,
                  .names = names_,
+                 .safeguards = safeguards_,
                  .listener = listener});
     body_(world);
     return world.take_run();
@@ -36,6 +44,7 @@ class WorldRunner final : public explorer::Runner {
 
   const Body& body_;
   Conditions& conditions_;
+  std::set<std::string>* safeguards_;
   fabric::FiberStackPool stacks_;
   Names names_;
 };
@@ -86,6 +95,7 @@ WorldProgram::WorldProgram(std::string name, Network network, Body body,
 std::unique_ptr<explorer::Scenario> WorldProgram::draw(std::uint64_t seed) const {
   auto scenario = std::make_unique<WorldScenario>();
   scenario->seed = seed;
+  scenario->without = without_;
   scenario->simulation = draw_simulation(network_, seed);
   if (operations_) {
     scenario->clients = operations_->draw(seed);
@@ -106,6 +116,34 @@ tl::expected<std::unique_ptr<explorer::Scenario>, std::string> WorldProgram::par
 
 std::unique_ptr<explorer::Runner> WorldProgram::create_runner() const {
   return std::make_unique<WorldRunner>(body_, conditions_);
+}
+
+// In a child process, because a run may crash.
+std::vector<std::string> WorldProgram::safeguards() const {
+  constexpr std::uint64_t seeds = 10;
+  constexpr double patience_seconds = 10;
+  const std::string text = explorer::text_of_child(
+      patience_seconds, explorer::StandardError::discarded, [&](const explorer::WriteText& write) {
+        std::set<std::string> names;
+        Conditions uncounted;
+        WorldRunner runner(body_, uncounted, &names);
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+          const auto scenario = draw(seed);
+          runner.run(*scenario, *explorer::make_seeded_strategy(*scenario, seed));
+          for (const std::string& name : names) write(name + "\n");
+        }
+      });
+  std::set<std::string> names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) names.insert(line);
+  return {names.begin(), names.end()};
+}
+
+std::unique_ptr<explorer::Program> WorldProgram::without(const std::string& safeguard) const {
+  auto program = std::make_unique<WorldProgram>(name_, network_, body_, operations_);
+  program->without_ = without_;
+  program->without_.push_back(safeguard);
+  return program;
 }
 
 }  // namespace falafel::check

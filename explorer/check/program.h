@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "explorer/check/conditions.h"
 #include "explorer/check/options.h"
@@ -36,15 +38,19 @@ class WorldProgram final : public explorer::Program {
   std::unique_ptr<explorer::Runner> create_runner() const override;
   std::span<const fabric::Probe> probes() const override { return {}; }
 
-  // How many runs of this program have reached each condition, in this process and in those that it
-  // has forked.
-  std::map<std::string, std::uint64_t> conditions() const { return conditions_.counts(); }
+  // Those of World::sometimes.
+  std::map<std::string, std::uint64_t> conditions() const override { return conditions_.counts(); }
+
+  // Those that the body asks World::safeguard about in a few runs.
+  std::vector<std::string> safeguards() const override;
+  std::unique_ptr<explorer::Program> without(const std::string& safeguard) const override;
 
  private:
   std::string name_;
   Network network_;
   Body body_;
   std::optional<Operations> operations_;
+  std::vector<std::string> without_;
   mutable Conditions conditions_;
 };
 

@@ -12,15 +12,15 @@
 
 #include "explorer/campaign.h"
 #include "explorer/check.h"
-#include "explorer/check/child_text.h"
-#include "explorer/check/explain.h"
-#include "explorer/shrink.h"
-#include "explorer/wall_clock.h"
+#include "explorer/explain.h"
+#include "explorer/pages.h"
+#include "explorer/record_failure.h"
 
 namespace falafel::check {
 namespace {
 
 constexpr std::string_view sometimes_property = "sometimes";
+constexpr double patience_seconds = 60;  // for the critical step
 
 // The last two components of a function's name without its arguments: compilers write the others in
 // different ways. "virtual void (anonymous namespace)::Queue_Loses_Test::TestBody()", which is what
@@ -85,63 +85,32 @@ std::filesystem::path create_output(const std::string& folder) {
   return std::filesystem::absolute(folder);
 }
 
-bool ends_the_process(const std::string& property) {
-  return property == explorer::crash_property || property == explorer::hang_property;
-}
-
-void save(const WorldProgram& program, const explorer::FailingRun& failing,
-          const std::string& path) {
-  const auto saved = sim::save_replay_file(explorer::to_replay_file(program, failing), path);
-  if (!saved) throw std::runtime_error(saved.error());
-}
-
-// In a child process, because other schedules of the same program may crash. Saves the run whenever
-// it got smaller and some time has passed, so that a crash loses little.
-void shrink_violation(const WorldProgram& program, const explorer::Finding& finding, double seconds,
-                      const std::string& path) {
-  constexpr double save_interval_seconds = 0.5;
-  const auto runner = program.create_runner();
-  const auto scenario = program.draw(finding.seed);
-  explorer::FailingRun failing = explorer::record(
-      *runner, *scenario, *explorer::make_seeded_strategy(*scenario, finding.seed));
-  if (!failing.run.violates(finding.property)) return;  // "determinism"; the seed repeats it
-  failing.run.put_first(finding.property);
-  save(program, failing, path);
-  double last_saved = explorer::now_seconds();
-  const auto save_sometimes = [&](const explorer::FailingRun& smaller) {
-    if (explorer::now_seconds() - last_saved < save_interval_seconds) return;
-    save(program, smaller, path);
-    last_saved = explorer::now_seconds();
-  };
-  const explorer::FailingRun small = explorer::shrink(*runner, std::move(failing), finding.property,
-                                                      {.seconds = seconds}, save_sometimes);
-  save(program, small, path);
-}
-
-void shrink_to_file(const WorldProgram& program, const explorer::Finding& finding, double seconds,
-                    const std::string& path) {
-  constexpr double slack_seconds = 60;
-  if (!ends_the_process(finding.property)) {
-    text_of_child(2 * seconds + slack_seconds,
-                  [&](const WriteText&) { shrink_violation(program, finding, seconds, path); });
-    return;
-  }
-  const auto scenario = program.draw(finding.seed);
-  const auto strategy = explorer::make_seeded_strategy(*scenario, finding.seed);
-  const auto failing = explorer::shrink_crash(program, *scenario, *strategy, {.seconds = seconds},
-                                              [](const explorer::FailingRun&) {});
-  if (failing) save(program, *failing, path);
-}
-
 std::string how_to_repeat(const Failure& failure) {
   if (failure.replay_path.empty()) {
     return fmt::format("Repeat it with:\n  FALAFEL_SEED={} {}\n", failure.seed, own_command());
   }
-  return fmt::format("Replay it with:\n  FALAFEL_REPLAY={} {}\n",
-                     quote_for_shell(failure.replay_path), own_command());
+  const std::string page =
+      failure.page_path.empty() ? "" : fmt::format("View it:\n  {}\n", failure.page_path);
+  return page + fmt::format("Replay it with:\n  FALAFEL_REPLAY={} {}\n",
+                            quote_for_shell(failure.replay_path), own_command());
 }
 
-std::string explanations_of(const Explanation& explanation) {
+// The page of a recorded run, next to its file. Empty if there is none.
+std::string save_page(const WorldProgram& program, const explorer::LoadedReplay& replay,
+                      const std::string& replay_path, std::uint64_t critical_tries) {
+  const std::string path = std::filesystem::path(replay_path).replace_extension(".html").string();
+  if (explorer::ends_the_process(replay.property)) return {};
+  const auto page = explorer::write_page({.program = program,
+                                          .scenario = *replay.scenario,
+                                          .choices = replay.file.choices,
+                                          .property = replay.property,
+                                          .critical_tries = critical_tries,
+                                          .path = path,
+                                          .perfetto = {}});
+  return page ? path : std::string();
+}
+
+std::string explanations_of(const explorer::Explanation& explanation) {
   std::string text;
   for (const checkers::Judgement& violation : explanation.violations) {
     text += fmt::format("VIOLATED {}: {}\n", violation.property, violation.explanation);
@@ -158,21 +127,22 @@ std::string investigate(const WorldProgram& program, const Options& options,
        (file_name_of(fmt::format("{}-{}-{}", program.name(), finding.property, finding.seed)) +
         ".replay"))
           .string();
-  std::filesystem::remove(path);
-  shrink_to_file(program, finding, options.shrink_seconds, path);
+  const auto recorded =
+      explorer::record_failure(program, finding, {.seconds = options.shrink_seconds}, path,
+                               [](const explorer::FailingRun&) {});
+  if (!recorded) return fmt::format("No run was recorded: {}.\n", recorded.error());
   const auto replay = explorer::load_replay(program, path);
-  if (!replay) {
-    return fmt::format("{}: {}\nNo run could be recorded: {}\n", failure.property,
-                       failure.explanation, replay.error());
-  }
+  if (!replay) return fmt::format("No run was recorded: {}.\n", replay.error());
   failure.replay_path = path;
-  const Explanation explanation = explain(program, *replay, options.critical_tries);
+  const explorer::Explanation explanation =
+      explorer::explain(program, *replay, options.critical_tries, patience_seconds);
   failure.steps_after = explanation.steps;
+  failure.page_path = save_page(program, *replay, path, options.critical_tries);
   for (const checkers::Judgement& violation : explanation.violations) {
     if (violation.property == failure.property) failure.explanation = violation.explanation;
   }
   return fmt::format("{} steps, {} after shrinking. The smallest run found:\n{}{}{}", finding.steps,
-                     explanation.steps, replay->scenario->describe(), to_text(explanation),
+                     explanation.steps, replay->scenario->describe(), to_text(explanation, true),
                      explanations_of(explanation));
 }
 
@@ -269,7 +239,8 @@ Result replay_file(const WorldProgram& program, const Options& options, const st
   if (!replay) {
     throw std::invalid_argument("the environment variable FALAFEL_REPLAY: " + replay.error());
   }
-  const Explanation explanation = explain(program, *replay, options.critical_tries);
+  const explorer::Explanation explanation =
+      explorer::explain(program, *replay, options.critical_tries, patience_seconds);
   result.schedules = 1;
   result.steps = explanation.steps;
   result.text =
@@ -282,7 +253,7 @@ Result replay_file(const WorldProgram& program, const Options& options, const st
                                .steps_after = explanation.steps,
                                .replay_path = path});
   }
-  result.text += to_text(explanation) + explanations_of(explanation);
+  result.text += to_text(explanation, true) + explanations_of(explanation);
   if (!explanation.is_as_recorded) {
     const std::string text =
         fmt::format("the program does not take the recorded course any more. {} Recorded by {}.",

@@ -17,6 +17,7 @@ struct Failure {
   std::uint64_t steps_before = 0;
   std::uint64_t steps_after = 0;
   std::string replay_path{};  // empty: there is no recorded run
+  std::string page_path{};    // empty: there is no page, because the run ends its process
 };
 
 struct Result {

@@ -108,8 +108,8 @@ void World::clients(std::uint32_t count, ClientBody body) {
 
 void World::peers(std::uint32_t count, ClientBody body) {
   for (std::uint32_t added = 0; added < count; ++added, ++peers_) {
-    client(fmt::format("peer {}", peers_),
-           [body, number = peers_](fabric::Host& host) { body(host, number); });
+    host({.name = fmt::format("peer {}", peers_), .role = sim::Role::node}, false,
+         [body, number = peers_](fabric::Host& own) { body(own, number); });
   }
 }
 
@@ -260,6 +260,7 @@ void World::check(bool holds, std::string property, std::string explanation) {
 
 bool World::safeguard(std::string_view name) {
   require_not_run("safeguard");
+  if (environment_.safeguards != nullptr) environment_.safeguards->emplace(name);
   return !environment_.scenario.is_switched_off(name);
 }
 

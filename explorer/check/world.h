@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,13 +75,14 @@ class World {
   using HostBody = std::function<void(fabric::Host&)>;
   using ClientBody = std::function<void(fabric::Host&, std::uint32_t client)>;
 
-  // What a run needs from its runner. All of it outlives the world; `listener` may be null.
+  // What a run needs from its runner. All of it outlives the world; pointers may be null.
   struct Environment {
     const WorldScenario& scenario;
     sim::Strategy& strategy;
     fabric::FiberStackPool& stacks;
     Conditions& conditions;
     Names& names;
+    std::set<std::string>* safeguards = nullptr;  // collects the names that the body asks about
     explorer::RunListener* listener = nullptr;
   };
   explicit World(const Environment& environment);
@@ -97,7 +99,8 @@ class World {
   // "client 0", "client 1", ..., with their numbers. Several calls continue the numbers.
   void clients(std::uint32_t count, ClientBody body);
   // Hosts that are server and client: "peer 0", "peer 1", ... They end like clients. What a peer
-  // serves belongs in a daemon fiber of its own (FiberOptions::daemon).
+  // serves belongs in a daemon fiber of its own (FiberOptions::daemon). Faults of clients and of
+  // servers strike them (sim::Role::node).
   void peers(std::uint32_t count, ClientBody body);
   // Any other host. With `daemon`, the run does not wait for it.
   void host(const sim::HostOptions& options, bool daemon, HostBody body);

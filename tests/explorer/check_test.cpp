@@ -2,12 +2,14 @@
 // conditions must be reached; runs repeat exactly.
 #include "explorer/check.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fabric/assert.h"
 
@@ -69,6 +71,8 @@ TEST(Check, FindsShrinksAndExplainsALostUpdate) {
   EXPECT_GT(failure.steps_before, failure.steps_after);
   EXPECT_TRUE(std::filesystem::exists(failure.replay_path));
   EXPECT_THAT(result.story(), HasSubstr("FALAFEL_REPLAY=" + failure.replay_path));
+  EXPECT_TRUE(std::filesystem::exists(failure.page_path));
+  EXPECT_THAT(result.story(), HasSubstr("View it:\n  " + failure.page_path));
   EXPECT_THAT(result.story(), HasSubstr("READ returns the counter: 0"));
   EXPECT_THAT(result.story(), HasSubstr("client 1                has read 0"));
   EXPECT_THAT(result.story(), HasSubstr("the violation is inevitable from here on"));
@@ -252,6 +256,30 @@ TEST(Check, ReportsRunsThatAreStuck) {
   const Result result = run(body, options_of("stuck"));
   ASSERT_FALSE(result.holds());
   EXPECT_EQ(result.failures.front().property, stuck_property);
+}
+
+// Each peer serves a word and writes into the word of the next one.
+TEST(Check, HasHostsThatAreServerAndClient) {
+  constexpr std::uint32_t peers = 3;
+  const auto body = [](World& world) {
+    std::vector<std::shared_ptr<fabric::MemoryBlock>> memory(peers);
+    world.peers(peers, [&](fabric::Host& host, std::uint32_t peer) {
+      MemoryServer server(host, 64);
+      memory[peer] = server.memory();
+      host.spawn({.name = "service", .daemon = true}, [&] { server.serve(); });
+      RemoteMemory next(host, fmt::format("peer {}", (peer + 1) % peers));
+      next.write(0, peer + 1);
+      while (server.memory()->load(0) == 0) host.yield();
+    });
+    world.at_rest([&] {
+      for (std::uint32_t peer = 0; peer < peers; ++peer) {
+        world.check(word(memory[(peer + 1) % peers], 0) == peer + 1, "peers.written");
+      }
+    });
+    world.run();
+  };
+  const Result result = run(body, options_of("peers"));
+  EXPECT_TRUE(result.holds()) << result.story();
 }
 
 // A client whose connection breaks gives up, and the run goes on.

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <sstream>
+#include <utility>
 
 namespace falafel::command_line {
 namespace {
@@ -33,46 +32,6 @@ store_scenario::Share parse_share(const std::string& text) {
   return text == "none" ? store_scenario::Share::none : store_scenario::Share::some;
 }
 
-// The faults that can affect a store on reliable connections.
-std::vector<std::string> fault_names() {
-  std::vector<std::string> names;
-  names.reserve(sim::fault_kind_count);
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    names.emplace_back(to_string(static_cast<sim::FaultKind>(index)));
-  }
-  return names;
-}
-
-tl::expected<std::vector<sim::FaultKind>, std::string> parse_faults(const std::string& text) {
-  const std::vector<std::string> names = fault_names();
-  std::vector<sim::FaultKind> kinds;
-  std::istringstream list(text);
-  for (std::string name; std::getline(list, name, ',');) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) {
-      return tl::unexpected(
-          fmt::format("--faults {}: unknown fault; choose all, none, or any of {}", name,
-                      fmt::join(names, ", ")));
-    }
-    kinds.push_back(static_cast<sim::FaultKind>(found - names.begin()));
-  }
-  return kinds;
-}
-
-tl::expected<std::pair<std::string, std::string>, std::string> parse_simulator_option(
-    const std::string& text) {
-  const std::size_t border = text.find('=');
-  if (border == std::string::npos) {
-    return tl::unexpected(fmt::format("--simulator {}: use the form NAME=VALUE", text));
-  }
-  std::pair<std::string, std::string> option(text.substr(0, border), text.substr(border + 1));
-  sim::SimulationOptions scratch;
-  if (auto problem = sim::set_option(scratch, option.first, option.second)) {
-    return tl::unexpected(fmt::format("--simulator {}: {}", text, *problem));
-  }
-  return option;
-}
-
 }  // namespace
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
@@ -94,8 +53,6 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
   command.add_option("--workload", texts.workload, "mix of operations (default: random)")
       ->check(CLI::IsMember(std::vector<std::string>(store_scenario::workload_names.begin(),
                                                      store_scenario::workload_names.end())));
-  command.add_option("--strategy", texts.strategy, "random or pct (default: random choice)")
-      ->check(CLI::IsMember({"random", "pct"}));
   command
       .add_option(
           "--tag-worlds", texts.tag_worlds,
@@ -107,10 +64,7 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios with a hostile client: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
-  command.add_option("--faults", texts.faults, "all, none, or a comma-separated list of faults")
-      ->capture_default_str();
-  command.add_option("--simulator", texts.simulator_options,
-                     "option of the simulator, as NAME=VALUE (may be repeated)");
+  add_simulation_options(command, texts.simulation);
 }
 
 tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
@@ -128,21 +82,11 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.workload = texts.workload;
   choices.tag_worlds = parse_share(texts.tag_worlds);
   choices.hostile = parse_share(texts.hostile);
-  if (!texts.strategy.empty()) {
-    choices.strategy = texts.strategy == "pct" ? sim::StrategyKind::pct : sim::StrategyKind::random;
-  }
-  if (texts.faults == "none") {
-    choices.faults.emplace();
-  } else if (texts.faults != "all") {
-    auto kinds = parse_faults(texts.faults);
-    if (!kinds) return tl::unexpected(kinds.error());
-    choices.faults = std::move(*kinds);
-  }
-  for (const std::string& text : texts.simulator_options) {
-    auto option = parse_simulator_option(text);
-    if (!option) return tl::unexpected(option.error());
-    choices.simulator_options.push_back(std::move(*option));
-  }
+  auto simulation = parse_simulation(texts.simulation);
+  if (!simulation) return tl::unexpected(simulation.error());
+  choices.strategy = simulation->strategy;
+  choices.faults = std::move(simulation->faults);
+  choices.simulator_options = std::move(simulation->options);
   return choices;
 }
 

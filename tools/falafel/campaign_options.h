@@ -8,6 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "explorer/commands/simulation_texts.h"
 #include "tools/store_scenario/scenario.h"
 
 namespace falafel::command_line {
@@ -21,11 +22,9 @@ struct CampaignTexts {
   std::optional<std::uint64_t> slots;
   std::optional<std::uint32_t> keys;
   std::string workload;
-  std::string strategy;
-  std::string faults = "all";
+  SimulationTexts simulation;
   std::string tag_worlds = "some";
   std::string hostile = "some";
-  std::vector<std::string> simulator_options;
 };
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);

@@ -1,29 +1,11 @@
-// The commands of falafel. Each function adds its command to the app; the command sets the exit
+// The commands of falafel beside those of the explorer (explorer/commands/commands.h). Each
+// function adds its command to the app; the command sets the exit
 // status when it runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace falafel::command_line {
-
-// Exit status: 0 all properties hold, 1 a property is violated, 2 wrong usage, 3 a run crashed or
-// hung.
-void add_fuzz_command(CLI::App& app, int& exit_status);
-
-// Exit status: 0 the replay matches and violates nothing, 1 the replay matches and violates a
-// property, 2 the file cannot be read, 3 the file does not match this program.
-void add_replay_command(CLI::App& app, int& exit_status);
-
-// Exit status: 0 the page is written, whether the run fails or not; 2 a file cannot be read or
-// written; 3 the file does not match this program.
-void add_trace_command(CLI::App& app, int& exit_status);
-
-// Exit status: 0 done, 1 the run violates nothing, 2 a file cannot be read or written, 3 the file
-// does not match this program.
-void add_shrink_command(CLI::App& app, int& exit_status);
-
-// Exit status: 0 every search found a failing schedule, 1 a search found none, 2 wrong usage.
-void add_ablate_command(CLI::App& app, int& exit_status);
 
 // Exit status: 0 all histories are linearizable, 1 one is not, 2 one cannot be read, 4 one was not
 // decided within the limits. With several files, the first of 1, 2, 4, 0 that applies.

@@ -1,22 +1,25 @@
 // falafel: a list of commands, each in its own file.
 #include <CLI/CLI.hpp>
 
+#include "explorer/commands/commands.h"
 #include "fabric/fiber_stack.h"
 #include "tools/falafel/commands.h"
+#include "tools/falafel/store_command_program.h"
 
 int main(int argument_count, char** arguments) {
   constexpr int status_wrong_usage = 2;
   const falafel::fabric::StackOverflowReport stack_overflow_report;
   int exit_status = 0;
+  falafel::command_line::StoreCommandProgram store;
   CLI::App app("An in-memory key-value store over one-sided RDMA, with a deterministic simulator");
   app.require_subcommand(1);
   app.set_config("--config", "", "file with settings: a section [COMMAND] with lines OPTION=VALUE");
   app.allow_config_extras(CLI::config_extras_mode::error);
-  falafel::command_line::add_fuzz_command(app, exit_status);
-  falafel::command_line::add_replay_command(app, exit_status);
-  falafel::command_line::add_trace_command(app, exit_status);
-  falafel::command_line::add_shrink_command(app, exit_status);
-  falafel::command_line::add_ablate_command(app, exit_status);
+  falafel::command_line::add_fuzz_command(app, store, exit_status);
+  falafel::command_line::add_replay_command(app, store, exit_status);
+  falafel::command_line::add_trace_command(app, store, exit_status);
+  falafel::command_line::add_shrink_command(app, store, exit_status);
+  falafel::command_line::add_ablate_command(app, store, exit_status);
   falafel::command_line::add_check_command(app, exit_status);
   falafel::command_line::add_serve_command(app, exit_status);
   falafel::command_line::add_store_commands(app, exit_status);

@@ -36,4 +36,25 @@ std::unique_ptr<explorer::Runner> StoreProgram::create_runner() const {
 
 std::span<const fabric::Probe> StoreProgram::probes() const { return engine::probes::all; }
 
+std::vector<std::string> StoreProgram::safeguards() const {
+  std::vector<std::string> names;
+  for (const auto& safeguard : engine::safeguard_descriptions) names.emplace_back(safeguard.name);
+  return names;
+}
+
+std::unique_ptr<explorer::Program> StoreProgram::without(const std::string& name) const {
+  ScenarioChoices choices = choices_;
+  for (const auto& safeguard : engine::safeguard_descriptions) {
+    if (safeguard.name == name) choices.safeguards.*safeguard.enabled = false;
+  }
+  // Without epoch reclamation, a reader may find containers that are being written, and the
+  // checksums detect this. With epoch reclamation, no container changes while a reader may access
+  // it, so the checksums are not needed.
+  if (!choices.safeguards.crc_verification) choices.safeguards.epoch_reclamation = false;
+  // In other scenarios, the search would first find clients that died without detection, and tags
+  // never wrap around.
+  if (!choices.safeguards.heartbeats) choices.tag_worlds = Share::only;
+  return std::make_unique<StoreProgram>(std::move(choices), paranoid_);
+}
+
 }  // namespace falafel::store_scenario

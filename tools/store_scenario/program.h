@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "explorer/failing_run.h"
 #include "explorer/program.h"
@@ -24,6 +25,9 @@ class StoreProgram final : public explorer::Program {
       const nlohmann::json& json) const override;
   std::unique_ptr<explorer::Runner> create_runner() const override;
   std::span<const fabric::Probe> probes() const override;
+  std::vector<std::string> safeguards() const override;
+  // Draws scenarios in which the safeguard matters.
+  std::unique_ptr<explorer::Program> without(const std::string& safeguard) const override;
 
  private:
   ScenarioChoices choices_;

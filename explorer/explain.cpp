@@ -1,4 +1,4 @@
-#include "explorer/check/explain.h"
+#include "explorer/explain.h"
 
 #include <fmt/format.h>
 
@@ -6,23 +6,23 @@
 #include <sstream>
 #include <utility>
 
-#include "explorer/check/child_text.h"
+#include "explorer/child_text.h"
 #include "explorer/crash_recorder.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 
-namespace falafel::check {
+namespace falafel::explorer {
 namespace {
 
-constexpr double patience_seconds = 60;
+constexpr double longest_crash_seconds = 60;
 
 std::string to_line(const nlohmann::json& json) {
   return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 // Writes each line of a story as soon as it is told, because the run may crash.
-class WrittenStory final : public explorer::RunListener {
+class WrittenStory final : public RunListener {
  public:
-  WrittenStory(const explorer::Vocabulary& vocabulary, const WriteText& write)
+  WrittenStory(const Vocabulary& vocabulary, const WriteText& write)
       : story_(vocabulary), write_(write) {}
 
   void observe(const sim::TraceEvent& event) override {
@@ -46,7 +46,7 @@ class WrittenStory final : public explorer::RunListener {
  private:
   void write_new_lines() {
     for (; written_ < story_.lines().size(); ++written_) {
-      const explorer::StoryLine& line = story_.lines()[written_];
+      const StoryLine& line = story_.lines()[written_];
       write_(to_line({{"step", line.step},
                       {"time_ns", line.time_ns},
                       {"who", line.who},
@@ -54,12 +54,12 @@ class WrittenStory final : public explorer::RunListener {
     }
   }
 
-  explorer::Story story_;
+  Story story_;
   const WriteText& write_;
   std::size_t written_ = 0;
 };
 
-nlohmann::json to_json(const explorer::Run& run) {
+nlohmann::json to_json(const Run& run) {
   nlohmann::json violations = nlohmann::json::array();
   for (const checkers::Judgement& violation : run.violations) {
     violations.push_back({{"property", violation.property},
@@ -73,23 +73,22 @@ nlohmann::json to_json(const explorer::Run& run) {
           {"violations", std::move(violations)}};
 }
 
-void write_run(const explorer::Program& program, const explorer::LoadedReplay& replay,
-               std::uint64_t critical_tries, const WriteText& write) {
+void write_run(const Program& program, const LoadedReplay& replay, std::uint64_t critical_tries,
+               const WriteText& write) {
   const auto runner = program.create_runner();
   WrittenStory story(runner->vocabulary(*replay.scenario), write);
   sim::ReplayStrategy strategy(replay.file.choices);
-  explorer::Run run = runner->run_observed(*replay.scenario, strategy, story);
+  Run run = runner->run_observed(*replay.scenario, strategy, story);
   write(to_line({{"run", to_json(run)}}));
   if (!replay.matches(run)) return;
   run.put_first(replay.property);
-  const auto critical = explorer::find_critical_step(
+  const auto critical = find_critical_step(
       *runner, {.scenario = replay.scenario, .choices = replay.file.choices, .run = std::move(run)},
       critical_tries);
   if (critical) write(to_line({{"choice", critical->choice}, {"critical_step", critical->step}}));
 }
 
-void read_run(const nlohmann::json& run, const explorer::LoadedReplay& replay,
-              Explanation& explanation) {
+void read_run(const nlohmann::json& run, const LoadedReplay& replay, Explanation& explanation) {
   const bool has_diverged = run["diverged"];
   explanation.is_as_recorded = !has_diverged && run["hash"] == replay.file.trace_hash;
   explanation.divergence = has_diverged ? run["explanation"] : "The trace hash differs.";
@@ -103,14 +102,13 @@ void read_run(const nlohmann::json& run, const explorer::LoadedReplay& replay,
 }
 
 bool is_about_the_process(const std::string& property) {
-  return property == explorer::crash_property || property == explorer::hang_property;
+  return property == crash_property || property == hang_property;
 }
 
 // The run did not come to its end.
-void explain_crash(const explorer::Program& program, const explorer::LoadedReplay& replay,
-                   Explanation& explanation) {
+void explain_crash(const Program& program, const LoadedReplay& replay, Explanation& explanation) {
   sim::ReplayStrategy strategy(replay.file.choices);
-  const auto crash = explorer::record_crash(program, *replay.scenario, strategy, patience_seconds);
+  const auto crash = record_crash(program, *replay.scenario, strategy, longest_crash_seconds);
   explanation.is_as_recorded = crash && crash->property == replay.property;
   explanation.divergence = crash ? crash->explanation : "The run comes to its end.";
   if (!crash) return;
@@ -120,18 +118,13 @@ void explain_crash(const explorer::Program& program, const explorer::LoadedRepla
                                     .explanation = crash->explanation});
 }
 
-std::string mark_of(const explorer::CriticalStep& critical) {
-  return fmt::format("{:>6}  ------------- the violation is inevitable from here on\n",
-                     critical.step);
-}
-
 }  // namespace
 
-Explanation explain(const explorer::Program& program, const explorer::LoadedReplay& replay,
-                    std::uint64_t critical_tries) {
-  const std::string text = text_of_child(patience_seconds, [&](const WriteText& write) {
-    write_run(program, replay, critical_tries, write);
-  });
+Explanation explain(const Program& program, const LoadedReplay& replay,
+                    std::uint64_t critical_tries, double seconds) {
+  const std::string text = text_of_child(
+      seconds, StandardError::discarded,
+      [&](const WriteText& write) { write_run(program, replay, critical_tries, write); });
   Explanation explanation;
   bool has_ended = false;
   std::istringstream lines(text);
@@ -156,21 +149,21 @@ Explanation explain(const explorer::Program& program, const explorer::LoadedRepl
   return explanation;
 }
 
-std::string to_text(const Explanation& explanation) {
+std::string to_text(const Explanation& explanation, bool is_short) {
   constexpr std::size_t most_lines_at_start = 40;
   constexpr std::size_t most_lines_at_end = 120;
   const std::size_t count = explanation.story.size();
-  const bool is_long = count > most_lines_at_start + most_lines_at_end;
+  const bool is_cut = is_short && count > most_lines_at_start + most_lines_at_end;
   bool is_marked = !explanation.critical;
   std::string text;
   for (std::size_t index = 0; index < count; ++index) {
-    const explorer::StoryLine& line = explanation.story[index];
+    const StoryLine& line = explanation.story[index];
     if (!is_marked && line.step >= explanation.critical->step) {
-      text += mark_of(*explanation.critical);
+      text += "        ------------- the violation is inevitable from here on\n";
       is_marked = true;
     }
     const bool is_left_out =
-        is_long && index >= most_lines_at_start && index < count - most_lines_at_end;
+        is_cut && index >= most_lines_at_start && index < count - most_lines_at_end;
     if (!is_left_out) text += to_string(line) + "\n";
     if (is_left_out && index == most_lines_at_start) {
       text +=
@@ -180,4 +173,4 @@ std::string to_text(const Explanation& explanation) {
   return text;
 }
 
-}  // namespace falafel::check
+}  // namespace falafel::explorer

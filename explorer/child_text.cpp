@@ -1,4 +1,4 @@
-#include "explorer/check/child_text.h"
+#include "explorer/child_text.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 #include "processes/child_process.h"
 
-namespace falafel::check {
+namespace falafel::explorer {
 namespace {
 
 // A file in memory, shared with child processes.
@@ -54,11 +54,12 @@ void discard_standard_error() {
 
 }  // namespace
 
-std::string text_of_child(double seconds, const std::function<void(const WriteText&)>& body) {
+std::string text_of_child(double seconds, StandardError standard_error,
+                          const std::function<void(const WriteText&)>& body) {
   const TextFile file;
   processes::ChildProcess child(
       [&] {
-        discard_standard_error();
+        if (standard_error == StandardError::discarded) discard_standard_error();
         body([&](std::string_view text) { file.append(text); });
         return 0;
       },
@@ -68,4 +69,4 @@ std::string text_of_child(double seconds, const std::function<void(const WriteTe
   return file.text();
 }
 
-}  // namespace falafel::check
+}  // namespace falafel::explorer

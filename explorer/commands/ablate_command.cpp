@@ -1,6 +1,7 @@
-// `falafel ablate`: tests whether every safeguard is needed. It switches off one safeguard at a
+// `ablate`: tests whether every safeguard is needed. It switches off one safeguard at a
 // time and searches for a failing schedule, which it shrinks and saves.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,13 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/safeguards.h"
 #include "explorer/campaign.h"
-#include "explorer/replay.h"
-#include "explorer/shrink.h"
-#include "tools/falafel/commands.h"
-#include "tools/store_scenario/program.h"
-#include "tools/store_scenario/run.h"
+#include "explorer/commands/commands.h"
+#include "explorer/record_failure.h"
 
 namespace falafel::command_line {
 namespace {
@@ -36,23 +33,6 @@ struct AblateOptions {
 
 // Exceeds the number of seeds of any search.
 constexpr std::uint64_t seeds_between_searches = 1'000'000'000;
-
-// Without epoch reclamation, a reader may find containers that are being written, and the checksums
-// detect this. With epoch reclamation, no container changes while a reader may access it, so the
-// checksums are not needed.
-store_scenario::ScenarioChoices without(const engine::SafeguardDescription& safeguard) {
-  store_scenario::ScenarioChoices choices;
-  choices.safeguards.*safeguard.enabled = false;
-  if (safeguard.enabled == &engine::Safeguards::crc_verification) {
-    choices.safeguards.epoch_reclamation = false;
-  }
-  // In other scenarios, the search would first find clients that died without detection, and tags
-  // never wrap around.
-  if (safeguard.enabled == &engine::Safeguards::heartbeats) {
-    choices.tag_worlds = store_scenario::Share::only;
-  }
-  return choices;
-}
 
 // One search that starts at one seed.
 struct AblationSearch {
@@ -84,26 +64,17 @@ Number median(const std::vector<AblationSearch>& searches, Number AblationSearch
   return numbers[(numbers.size() - 1) / 2];
 }
 
-std::string save(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
+std::string save(const AblateOptions& options, const explorer::Program& ablated,
                  const explorer::Finding& finding, Row& row) {
-  store_scenario::Runner runner;
-  const store_scenario::Scenario scenario =
-      store_scenario::draw_scenario(without(safeguard), finding.seed);
-  explorer::FailingRun failing =
-      explorer::record(runner, scenario, *explorer::make_seeded_strategy(scenario, finding.seed));
-  if (options.shrink_seconds > 0) {
-    failing =
-        explorer::shrink(runner, std::move(failing), finding.property,
-                         {.seconds = options.shrink_seconds}, [](const explorer::FailingRun&) {});
-  }
-  row.steps = failing.run.result.steps;
   const std::string path =
-      (std::filesystem::path(options.output) / fmt::format("without-{}.replay", safeguard.name))
+      (std::filesystem::path(options.output) / fmt::format("without-{}.replay", row.safeguard))
           .string();
-  const auto saved = sim::save_replay_file(
-      explorer::to_replay_file(store_scenario::StoreProgram(), failing), path);
-  if (!saved) fmt::print(stderr, "{}\n", saved.error());
-  return saved ? path : std::string();
+  const auto recorded =
+      explorer::record_failure(ablated, finding, {.seconds = options.shrink_seconds}, path,
+                               [](const explorer::FailingRun&) {});
+  if (!recorded) fmt::print(stderr, "{}\n", recorded.error());
+  row.steps = recorded ? recorded->steps : finding.steps;
+  return recorded ? path : std::string();
 }
 
 // Returns the shortest failing run among all violated properties and all workers.
@@ -115,7 +86,7 @@ explorer::Finding shortest_finding(const explorer::CampaignResult& result) {
   return shortest;
 }
 
-AblationSearch search(const AblateOptions& options, const engine::SafeguardDescription& safeguard,
+AblationSearch search(const AblateOptions& options, const explorer::Program& ablated,
                       std::uint64_t seed) {
   explorer::CampaignOptions campaign;
   campaign.first_seed = seed;
@@ -124,8 +95,7 @@ AblationSearch search(const AblateOptions& options, const engine::SafeguardDescr
   campaign.jobs = options.jobs;
   campaign.stops_at_violation = true;
   const explorer::CampaignResult result =
-      explorer::run_campaign(store_scenario::StoreProgram(without(safeguard)), campaign,
-                             [](const explorer::CampaignResult&) {});
+      explorer::run_campaign(ablated, campaign, [](const explorer::CampaignResult&) {});
   return {.seed = seed,
           .caught = !result.holds(),
           .schedules = result.schedules,
@@ -133,17 +103,18 @@ AblationSearch search(const AblateOptions& options, const engine::SafeguardDescr
           .finding = shortest_finding(result)};
 }
 
-Row ablate(const AblateOptions& options, const engine::SafeguardDescription& safeguard) {
-  Row row{.safeguard = std::string(safeguard.name), .searches = {}, .replay_path = {}};
+Row ablate(const AblateOptions& options, const explorer::Program& program,
+           const std::string& safeguard) {
+  const auto ablated = program.without(safeguard);
+  Row row{.safeguard = safeguard, .searches = {}, .replay_path = {}};
   for (std::uint64_t repetition = 0; repetition < options.repeat; ++repetition) {
     row.searches.push_back(
-        search(options, safeguard, options.seed + repetition * seeds_between_searches));
+        search(options, *ablated, options.seed + repetition * seeds_between_searches));
   }
-  const explorer::Finding& finding = row.searches.front().finding;
-  const bool can_be_recorded = row.searches.front().caught &&
-                               finding.property != explorer::crash_property &&
-                               finding.property != explorer::hang_property;
-  if (can_be_recorded) row.replay_path = save(options, safeguard, finding, row);
+  const AblationSearch& first = row.searches.front();
+  if (first.caught && first.finding.property != explorer::determinism_property) {
+    row.replay_path = save(options, *ablated, first.finding, row);
+  }
   return row;
 }
 
@@ -175,7 +146,33 @@ nlohmann::json to_json(const Row& row) {
           {"steps_after", row.steps}};
 }
 
-int ablate_all(const AblateOptions& options) {
+// The safeguards to switch off; an error if there are none.
+tl::expected<std::vector<std::string>, std::string> safeguards_of(
+    const AblateOptions& options, const explorer::Program& program) {
+  std::vector<std::string> all = program.safeguards();
+  if (all.empty()) {
+    return tl::unexpected(fmt::format(
+        "{} has no safeguards to switch off; ask World::safeguard in its body", program.name()));
+  }
+  for (const std::string& name : options.only) {
+    if (std::ranges::find(all, name) == all.end()) {
+      return tl::unexpected(fmt::format("--safeguard {}: unknown safeguard; choose one of {}", name,
+                                        fmt::join(all, ", ")));
+    }
+  }
+  std::erase_if(all, [&](const std::string& name) {
+    return !options.only.empty() && std::ranges::find(options.only, name) == options.only.end();
+  });
+  return all;
+}
+
+int ablate_all(const CommandProgram& programs, const AblateOptions& options) {
+  const explorer::Program& program = programs.selected();
+  const auto safeguards = safeguards_of(options, program);
+  if (!safeguards) {
+    fmt::print(stderr, "{}\n", safeguards.error());
+    return 2;
+  }
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   if (error) {
@@ -188,12 +185,8 @@ int ablate_all(const AblateOptions& options) {
   }
   bool all_caught = true;
   nlohmann::json rows = nlohmann::json::array();
-  for (const auto& safeguard : engine::safeguard_descriptions) {
-    const bool is_meant =
-        options.only.empty() ||
-        std::find(options.only.begin(), options.only.end(), safeguard.name) != options.only.end();
-    if (!is_meant) continue;
-    const Row row = ablate(options, safeguard);
+  for (const std::string& safeguard : *safeguards) {
+    const Row row = ablate(options, program, safeguard);
     all_caught = all_caught && row.caught() == row.searches.size();
     if (options.json) {
       rows.push_back(to_json(row));
@@ -207,7 +200,7 @@ int ablate_all(const AblateOptions& options) {
 
 }  // namespace
 
-void add_ablate_command(CLI::App& app, int& exit_status) {
+void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status) {
   CLI::App* command = app.add_subcommand(
       "ablate", "switch off each safeguard alone and search for a schedule that fails without it");
   const auto options = std::make_shared<AblateOptions>();
@@ -228,15 +221,13 @@ void add_ablate_command(CLI::App& app, int& exit_status) {
   command->add_option("--jobs", options->jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
-  std::vector<std::string> names;
-  names.reserve(engine::safeguard_descriptions.size());
-  for (const auto& safeguard : engine::safeguard_descriptions) names.emplace_back(safeguard.name);
-  command->add_option("--safeguard", options->only, "test only this safeguard (may be repeated)")
-      ->check(CLI::IsMember(names));
+  command->add_option("--safeguard", options->only, "test only this safeguard (may be repeated)");
+  program.add_program_option(*command);
   command->add_option("--output", options->output, "directory for replay files")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print the result as JSON");
-  command->callback([options, &exit_status] { exit_status = ablate_all(*options); });
+  command->callback(
+      [options, &program, &exit_status] { exit_status = ablate_all(program, *options); });
 }
 
 }  // namespace falafel::command_line

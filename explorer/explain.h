@@ -12,7 +12,7 @@
 #include "explorer/replay.h"
 #include "explorer/story.h"
 
-namespace falafel::check {
+namespace falafel::explorer {
 
 struct Explanation {
   // Whether the run took its recorded course. A run that crashes has no hash, so it is compared by
@@ -21,14 +21,15 @@ struct Explanation {
   std::string divergence;  // if it is not
   std::vector<checkers::Judgement> violations;
   std::uint64_t steps = 0;
-  std::vector<explorer::StoryLine> story;  // up to a crash
-  std::optional<explorer::CriticalStep> critical;
+  std::vector<StoryLine> story;  // up to a crash
+  std::optional<CriticalStep> critical;
 };
 
-Explanation explain(const explorer::Program& program, const explorer::LoadedReplay& replay,
-                    std::uint64_t critical_tries);
+// Gives up the search for the critical step after `seconds`.
+Explanation explain(const Program& program, const LoadedReplay& replay,
+                    std::uint64_t critical_tries, double seconds);
 
-// The story with a line at the critical step. Leaves out lines in the middle of long ones.
-std::string to_text(const Explanation& explanation);
+// The story with a line at the critical step. With `is_short`, leaves out the middle of a long one.
+std::string to_text(const Explanation& explanation, bool is_short);
 
-}  // namespace falafel::check
+}  // namespace falafel::explorer

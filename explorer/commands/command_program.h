@@ -1,0 +1,43 @@
+// What the commands of the explorer know about the programs that they run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "explorer/program.h"
+
+namespace falafel::command_line {
+
+class CommandProgram {
+ public:
+  virtual ~CommandProgram() = default;
+
+  // How a user calls the commands: "falafel".
+  virtual std::string executable() const = 0;
+  // What the commands run, in their descriptions: "the store".
+  virtual std::string noun() const = 0;
+
+  // Adds the options of `fuzz` that determine the scenarios.
+  virtual void add_fuzz_options(CLI::App& command) = 0;
+  // Adds an option to select a program, if there are several.
+  virtual void add_program_option(CLI::App& command) = 0;
+  // The program with these options. An error names an option and its remedy.
+  virtual tl::expected<std::unique_ptr<explorer::Program>, std::string> create() const = 0;
+  // The selected program without options.
+  virtual const explorer::Program& selected() const = 0;
+  // The first words of a campaign's report: "hardened protocol".
+  virtual std::string title() const = 0;
+
+  // The programs whose replay files the commands accept. At least one.
+  virtual std::span<const explorer::Program* const> programs() const = 0;
+};
+
+// The program that recorded the file, or the first one if none of them did, so that loading the
+// file reports what is wrong.
+const explorer::Program& program_of_replay(const CommandProgram& programs, const std::string& path);
+
+}  // namespace falafel::command_line

@@ -1,0 +1,30 @@
+// The commands of the explorer. Each function adds its command to the app; the command sets the
+// exit status when it runs. The program must outlive the app's parsing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "explorer/commands/command_program.h"
+
+namespace falafel::command_line {
+
+// Exit status: 0 all properties hold, 1 a property is violated, 2 wrong usage, 3 a run crashed or
+// hung.
+void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
+// Exit status: 0 the replay matches and violates nothing, 1 the replay matches and violates a
+// property, 2 the file cannot be read, 3 the file does not match this program.
+void add_replay_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
+// Exit status: 0 the page is written, whether the run fails or not; 2 a file cannot be read or
+// written; 3 the file does not match this program.
+void add_trace_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
+// Exit status: 0 done, 1 the run violates nothing, 2 a file cannot be read or written, 3 the file
+// does not match this program.
+void add_shrink_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
+// Exit status: 0 every search found a failing schedule, 1 a search found none, 2 wrong usage.
+void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
+}  // namespace falafel::command_line

@@ -1,0 +1,119 @@
+#include "explorer/main.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explorer/commands/command_program.h"
+#include "explorer/commands/commands.h"
+#include "explorer/commands/simulation_texts.h"
+#include "fabric/assert.h"
+#include "fabric/fiber_stack.h"
+
+namespace falafel::command_line {
+namespace {
+
+// A program whose scenarios keep to the choices of the command line.
+class ChosenProgram final : public explorer::Program {
+ public:
+  ChosenProgram(const explorer::Program& program, SimulationChoices choices)
+      : program_(program), choices_(std::move(choices)) {}
+
+  std::string_view name() const override { return program_.name(); }
+  std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override {
+    auto scenario = program_.draw(seed);
+    apply(choices_, scenario->simulation);
+    return scenario;
+  }
+  tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
+      const nlohmann::json& json) const override {
+    return program_.parse(json);
+  }
+  std::unique_ptr<explorer::Runner> create_runner() const override {
+    return program_.create_runner();
+  }
+  std::span<const fabric::Probe> probes() const override { return program_.probes(); }
+  std::map<std::string, std::uint64_t> conditions() const override { return program_.conditions(); }
+
+ private:
+  const explorer::Program& program_;
+  SimulationChoices choices_;
+};
+
+// The programs that a user's executable links.
+class LinkedPrograms final : public CommandProgram {
+ public:
+  LinkedPrograms(std::string executable, std::span<const explorer::Program* const> programs)
+      : executable_(std::move(executable)), programs_(programs) {}
+
+  std::string executable() const override { return executable_; }
+  std::string noun() const override { return "the program"; }
+  void add_fuzz_options(CLI::App& command) override {
+    add_program_option(command);
+    add_simulation_options(command, texts_);
+  }
+  void add_program_option(CLI::App& command) override {
+    if (programs_.size() == 1) return;
+    command.add_option("--program", name_, fmt::format("one of {}", fmt::join(names(), ", ")))
+        ->check(CLI::IsMember(names()))
+        ->required();
+  }
+  tl::expected<std::unique_ptr<explorer::Program>, std::string> create() const override {
+    auto choices = parse_simulation(texts_);
+    if (!choices) return tl::unexpected(choices.error());
+    return std::make_unique<ChosenProgram>(chosen(), std::move(*choices));
+  }
+  const explorer::Program& selected() const override { return chosen(); }
+  std::string title() const override { return std::string(chosen().name()); }
+  std::span<const explorer::Program* const> programs() const override { return programs_; }
+
+ private:
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const explorer::Program* const program : programs_) names.emplace_back(program->name());
+    return names;
+  }
+  const explorer::Program& chosen() const {
+    const auto found = std::ranges::find(programs_, name_, &explorer::Program::name);
+    return found == programs_.end() ? *programs_.front() : **found;
+  }
+
+  std::string executable_;
+  std::span<const explorer::Program* const> programs_;
+  std::string name_;
+  SimulationTexts texts_;
+};
+
+}  // namespace
+}  // namespace falafel::command_line
+
+namespace falafel::explorer {
+
+int main(int argument_count, char** arguments, std::span<const Program* const> programs) {
+  constexpr int status_wrong_usage = 2;
+  FALAFEL_ASSERT(!programs.empty(), "explorer::main needs at least one program");
+  const fabric::StackOverflowReport stack_overflow_report;
+  int exit_status = 0;
+  command_line::LinkedPrograms linked(argument_count > 0 ? arguments[0] : "PROGRAM", programs);
+  CLI::App app("Runs a program on a simulated RDMA network under many schedules");
+  app.require_subcommand(1);
+  command_line::add_fuzz_command(app, linked, exit_status);
+  command_line::add_replay_command(app, linked, exit_status);
+  command_line::add_trace_command(app, linked, exit_status);
+  command_line::add_shrink_command(app, linked, exit_status);
+  command_line::add_ablate_command(app, linked, exit_status);
+  try {
+    app.parse(argument_count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : status_wrong_usage;
+  }
+  return exit_status;
+}
+
+}  // namespace falafel::explorer

@@ -1,0 +1,142 @@
+// explorer::main runs the commands on any program that links it.
+#include "explorer/main.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "explorer/check.h"
+
+namespace falafel::explorer {
+namespace {
+
+using testing::HasSubstr;
+
+// Clients increment a counter, unless the safeguard is on by an atomic.
+void count_up(check::World& world) {
+  std::shared_ptr<fabric::MemoryBlock> memory;
+  const bool is_atomic = world.safeguard("atomic-increment");
+  auto& both = world.sometimes("both clients have counted");
+  world.name(0, fabric::word_bytes, "the counter");
+  world.server("server", [&](fabric::Host& host) {
+    check::MemoryServer server(host, 64);
+    memory = server.memory();
+    server.serve();
+  });
+  world.clients(2, [&](fabric::Host& host, std::uint32_t) {
+    check::RemoteMemory counter(host, "server");
+    if (is_atomic) {
+      counter.fetch_and_add(0, 1);
+    } else {
+      counter.write(0, counter.read(0) + 1);
+    }
+  });
+  world.at_rest([&] {
+    both.reached_if(check::word(memory, 0) == 2);
+    world.check(check::word(memory, 0) == 2, "counter.lost-update", "an increment is missing");
+  });
+  world.run();
+}
+
+struct Outcome {
+  int status = 0;
+  std::string output;
+  std::string errors;
+};
+
+class Main : public testing::Test {
+ protected:
+  Main() { std::filesystem::remove_all(folder_); }
+
+  Outcome run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "counter");
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Outcome outcome;
+    outcome.status = main(static_cast<int>(pointers.size()), pointers.data(), programs_);
+    outcome.output = testing::internal::GetCapturedStdout();
+    outcome.errors = testing::internal::GetCapturedStderr();
+    return outcome;
+  }
+
+  // Finds the lost update without the safeguard, and returns its replay file.
+  std::string find_lost_update() {
+    const Outcome ablation = run({"ablate", "--seconds-per-safeguard", "20", "--shrink-seconds",
+                                  "2", "--program", "counter", "--output", folder_, "--json"});
+    EXPECT_EQ(ablation.status, 0) << ablation.errors;
+    const auto rows = nlohmann::json::parse(ablation.output);
+    EXPECT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0]["safeguard"], "atomic-increment");
+    EXPECT_EQ(rows[0]["property"], "counter.lost-update");
+    return rows[0]["replay"];
+  }
+
+  const std::string folder_ = testing::TempDir() + "main_test";
+  const std::unique_ptr<Program> counter_ = check::program("counter", count_up);
+  const std::unique_ptr<Program> other_ = check::program("other", count_up);
+  const std::array<const Program*, 2> programs_{counter_.get(), other_.get()};
+};
+
+TEST_F(Main, FuzzesAProgram) {
+  const Outcome fuzz =
+      run({"fuzz", "--program", "counter", "--schedules", "200", "--output", folder_, "--json"});
+  EXPECT_EQ(fuzz.status, 0) << fuzz.output << fuzz.errors;
+  const auto json = nlohmann::json::parse(fuzz.output);
+  EXPECT_EQ(json["schedules"], 200);
+  EXPECT_TRUE(json["violations"].empty());
+  EXPECT_GE(json["conditions"]["both clients have counted"], 200);
+}
+
+TEST_F(Main, TakesOptionsOfTheSimulator) {
+  const auto hash = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"fuzz", "--program", "counter", "--schedules",
+                                          "50",   "--output",  folder_,   "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run(arguments).output)["campaign_hash"].get<std::string>();
+  };
+  EXPECT_EQ(hash({}), hash({}));
+  EXPECT_EQ(hash({}), hash({"--jobs", "2"}));
+  EXPECT_NE(hash({}), hash({"--faults", "none"}));
+  EXPECT_NE(hash({}), hash({"--simulator", "step_duration_ns=7"}));
+  EXPECT_NE(hash({"--strategy", "pct"}), hash({"--strategy", "random"}));
+  const Outcome wrong = run({"fuzz", "--program", "counter", "--faults", "rain"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.errors, HasSubstr("--faults rain"));
+}
+
+TEST_F(Main, AblatesReplaysAndShrinks) {
+  const std::string path = find_lost_update();
+  const Outcome replay = run({"replay", path});
+  EXPECT_EQ(replay.status, 1) << replay.errors;
+  EXPECT_THAT(replay.output, HasSubstr("WRITE places the counter: 1"));
+  EXPECT_THAT(replay.output, HasSubstr("VIOLATED counter.lost-update"));
+  const std::string smaller = folder_ + "/smaller.replay";
+  const Outcome shrink = run({"shrink", path, "--output", smaller, "--seconds", "1"});
+  EXPECT_EQ(shrink.status, 0) << shrink.errors;
+  EXPECT_EQ(run({"replay", smaller, "--quiet"}).status, 1);
+}
+
+TEST_F(Main, WritesPages) {
+  const std::string path = find_lost_update();
+  const std::string page = folder_ + "/page.html";
+  const Outcome trace = run({"trace", path, "--output", page});
+  EXPECT_EQ(trace.status, 0) << trace.errors;
+  EXPECT_TRUE(std::filesystem::exists(page));
+}
+
+TEST_F(Main, RefusesWhatIsNoReplayFileOfItsPrograms) {
+  const Outcome missing = run({"replay", folder_ + "/missing.replay"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.errors, HasSubstr("missing.replay"));
+  EXPECT_EQ(run({"fuzz", "--program", "unknown"}).status, 2);
+}
+
+}  // namespace
+}  // namespace falafel::explorer
