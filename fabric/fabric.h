@@ -145,6 +145,32 @@ class CompletionQueue {
   virtual bool wait(std::uint64_t deadline_ns) = 0;
 };
 
+// A receive queue for several queue pairs (RC, UC), which take its requests as messages arrive.
+// Each queue pair takes the oldest request. The messages of one queue pair take requests in their
+// order; between queue pairs there is no order. The completion arrives in the receive completion
+// queue of the queue pair that took the request, and names that queue pair. Once it has been
+// polled, the place is free again.
+//
+// The failure of a queue pair concerns only the requests that it has taken: one that was not
+// completed is flushed. All others stay for the other queue pairs, so a queue pair without sends
+// has nothing to flush; to wait for its fence, post a send. A request whose completion is not
+// polled before its queue pair is closed is lost, and its place is free.
+//
+// Destroy it after its queue pairs.
+class SharedReceiveQueue {
+ public:
+  virtual ~SharedReceiveQueue() = default;
+  // Errors: queue_full, out_of_bounds, access_denied (no local write), invalid_argument (a list of
+  // segments, see QueuePair::post_send).
+  virtual Result<void> post_receive(std::span<const ReceiveRequest> chain) = 0;
+};
+
+struct SharedReceiveQueueOptions {
+  ProtectionDomain* protection_domain = nullptr;
+  std::uint32_t max_receive_requests = 32;
+  std::uint32_t max_receive_segments = 1;  // per receive request
+};
+
 enum class QueuePairState : std::uint8_t { ready, error, closed };
 
 // A queue pair, either connected (RC, UC) or able to send anywhere (UD).
@@ -203,15 +229,15 @@ class QueuePair {
   // state, requests are accepted and flushed. At most max_outstanding_reads_and_atomics READs and
   // atomics are outstanding; further ones wait in the queue and delay the requests behind them.
   // Errors: queue_pair_closed, queue_full, unsupported (opcode on this transport or device, UD
-  // message over one MTU), invalid_argument (misaligned atomic, wrong length, longer than the device's
-  // max_message_bytes, fence where nothing returns data, more inline data than promised),
+  // message over one MTU), invalid_argument (misaligned atomic, wrong length, longer than the
+  // device's max_message_bytes, fence where nothing returns data, more inline data than promised),
   // out_of_bounds, access_denied (local buffer). A list of segments is an invalid_argument if it is
   // longer than promised, contains an empty segment, does not add up to length_bytes, or belongs
   // to an atomic.
   virtual Result<void> post_send(std::span<const WorkRequest> chain) = 0;
   // Errors: queue_pair_closed, queue_full, out_of_bounds, access_denied (no local write),
   // invalid_argument (a list of segments as above; on UD also one whose first segment does not hold
-  // the routing data).
+  // the routing data; a queue pair with a shared receive queue).
   virtual Result<void> post_receive(std::span<const ReceiveRequest> chain) = 0;
 
   // Fences the queue pair: the device admits no further packets of the peer and flushes own
@@ -237,6 +263,10 @@ struct QueuePairOptions {
   ProtectionDomain* protection_domain = nullptr;
   CompletionQueue* send_completions = nullptr;
   CompletionQueue* receive_completions = nullptr;
+  // If not null, takes the place of the own receive queue, whose limits below are ignored. Of the
+  // same protection domain. The receive completion queue needs entries for all of its requests,
+  // once for all queue pairs that complete there.
+  SharedReceiveQueue* shared_receive_queue = nullptr;
   std::uint32_t max_send_requests = 32;
   std::uint32_t max_receive_requests = 32;
   std::uint32_t max_inline_bytes = 0;
@@ -272,6 +302,7 @@ struct DeviceAttributes {
   std::uint32_t max_completions = 0;
   std::uint32_t max_outstanding_reads_and_atomics = 0;
   std::uint32_t max_scatter_gather_entries = 1;  // segments per request
+  std::uint32_t max_shared_receive_queues = 0;   // 0: the device has none
   bool has_masked_atomics = false;
   bool supports_unreliable_connection = false;
   bool supports_unreliable_datagram = false;
@@ -326,6 +357,11 @@ class Device {
   // Errors: invalid_argument (capacity of zero or above max_completions), out_of_memory.
   virtual Result<std::unique_ptr<CompletionQueue>> create_completion_queue(
       std::uint32_t capacity) = 0;
+
+  // Errors: unsupported (max_shared_receive_queues is 0), invalid_argument (limits, domain),
+  // out_of_memory.
+  virtual Result<std::unique_ptr<SharedReceiveQueue>> create_shared_receive_queue(
+      const SharedReceiveQueueOptions& options) = 0;
 
   // Errors: address_in_use.
   virtual Result<std::unique_ptr<Listener>> listen(std::uint16_t service) = 0;

@@ -135,6 +135,28 @@ Result<void> check_completion_capacity(std::uint32_t capacity, const DeviceAttri
                                      capacity, device.max_completions));
 }
 
+Result<void> check_shared_receive_queue(const SharedReceiveQueueOptions& options,
+                                        const DeviceAttributes& device) {
+  if (device.max_shared_receive_queues == 0) {
+    return make_error(ErrorCode::unsupported,
+                      "the device has no shared receive queues; give each queue pair its own");
+  }
+  if (options.max_receive_requests == 0 ||
+      options.max_receive_requests > device.max_queue_requests) {
+    return refuse_argument(
+        fmt::format("max_receive_requests: {} is not between 1 and {} (max_queue_requests)",
+                    options.max_receive_requests, device.max_queue_requests));
+  }
+  if (options.max_receive_segments == 0 ||
+      options.max_receive_segments > device.max_scatter_gather_entries) {
+    return refuse_argument(
+        fmt::format("max_receive_segments: {} is not between 1 and {} "
+                    "(max_scatter_gather_entries)",
+                    options.max_receive_segments, device.max_scatter_gather_entries));
+  }
+  return {};
+}
+
 Result<void> check_limits(const QueuePairOptions& options, const DeviceAttributes& device) {
   const std::uint32_t most = std::max(options.max_send_requests, options.max_receive_requests);
   const std::uint32_t least = std::min(options.max_send_requests, options.max_receive_requests);
@@ -154,6 +176,10 @@ Result<void> check_limits(const QueuePairOptions& options, const DeviceAttribute
                     "(max_scatter_gather_entries)",
                     options.max_send_segments, options.max_receive_segments,
                     device.max_scatter_gather_entries));
+  }
+  if (options.shared_receive_queue != nullptr &&
+      options.transport == Transport::unreliable_datagram) {
+    return refuse_argument("shared_receive_queue: for RC and UC only");
   }
   if (options.max_inline_bytes > device.max_inline_bytes) {
     return refuse_argument(fmt::format("max_inline_bytes: {} is over the device's {}",
@@ -225,6 +251,12 @@ Result<void> check_any_request(const WorkRequest& request, const QueuePairOption
   if (Result<void> checked = check_send_segments(request, options); !checked) return checked;
   if (!is_atomic(request.opcode)) return {};
   return check_atomic(request, options, device);
+}
+
+Result<void> check_own_receive_queue(const QueuePairOptions& options) {
+  if (options.shared_receive_queue == nullptr) return {};
+  return refuse_argument(
+      "the queue pair has a shared receive queue; post the receive requests there");
 }
 
 Result<void> check_receive_segments(const ReceiveRequest& request,

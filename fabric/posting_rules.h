@@ -18,6 +18,8 @@ namespace falafel::fabric {
 Result<void> check_completion_capacity(std::uint32_t capacity, const DeviceAttributes& device);
 // Checks the numbers in the options against each other and against the device's limits.
 Result<void> check_limits(const QueuePairOptions& options, const DeviceAttributes& device);
+Result<void> check_shared_receive_queue(const SharedReceiveQueueOptions& options,
+                                        const DeviceAttributes& device);
 // Checks that the completion queues have enough unreserved entries for the options.
 Result<void> check_free_entries(const QueuePairOptions& options, std::uint32_t free_for_sends,
                                 std::uint32_t free_for_receives);
@@ -56,6 +58,8 @@ Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t reque
 // Checks everything except the queue and the local buffer. Errors: see QueuePair::post_send.
 Result<void> check_any_request(const WorkRequest& request, const QueuePairOptions& options,
                                const DeviceAttributes& device);
+// For a queue pair, not for a shared receive queue.
+Result<void> check_own_receive_queue(const QueuePairOptions& options);
 Result<void> check_receive_segments(const ReceiveRequest& request, const QueuePairOptions& options);
 // Errors: out_of_bounds, access_denied, depending on the finding.
 [[gnu::cold]] Result<void> refuse_local_buffer(LocalBuffer found, const MemoryAddress& local,

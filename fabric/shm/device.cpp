@@ -36,6 +36,9 @@ Result<void> Device::check_options(const fabric::QueuePairOptions& options) cons
   if (options.transport != Transport::reliable_connection) {
     return make_error(ErrorCode::unsupported, "transport: shared memory has RC only");
   }
+  if (options.shared_receive_queue != nullptr) {
+    return refuse("shared_receive_queue: shared memory has none (max_shared_receive_queues)");
+  }
   const auto* domain = dynamic_cast<ProtectionDomain*>(options.protection_domain);
   const auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
   const auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
@@ -59,6 +62,14 @@ Result<Device::Prepared> Device::prepare(const fabric::QueuePairOptions& options
   return Prepared{.queue_pair = std::make_unique<QueuePair>(
                       host_, options, process.next_queue_pair(), domain->value),
                   .endpoint = std::move(*endpoint)};
+}
+
+Result<std::unique_ptr<fabric::SharedReceiveQueue>> Device::create_shared_receive_queue(
+    const fabric::SharedReceiveQueueOptions& options) {
+  auto refused = fabric::check_shared_receive_queue(options, attributes());
+  FALAFEL_ASSERT(!refused, "{} shared receive queues over shared memory",
+                 attributes().max_shared_receive_queues);
+  return tl::unexpected(refused.error());
 }
 
 Result<std::unique_ptr<fabric::Listener>> Device::listen(std::uint16_t service) {

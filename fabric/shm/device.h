@@ -20,6 +20,8 @@ class Device final : public fabric::Device {
   std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
   fabric::Result<std::unique_ptr<fabric::CompletionQueue>> create_completion_queue(
       std::uint32_t capacity) override;
+  fabric::Result<std::unique_ptr<fabric::SharedReceiveQueue>> create_shared_receive_queue(
+      const fabric::SharedReceiveQueueOptions& options) override;
   fabric::Result<std::unique_ptr<fabric::Listener>> listen(std::uint16_t service) override;
   fabric::Result<fabric::Connection> connect(const fabric::Address& address,
                                              const fabric::QueuePairOptions& options,

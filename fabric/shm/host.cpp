@@ -28,6 +28,7 @@ Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t 
                  .max_completions = 1U << 20U,
                  .max_outstanding_reads_and_atomics = 128,
                  .max_scatter_gather_entries = most_segments,
+                 .max_shared_receive_queues = 0,
                  .has_masked_atomics = true,
                  .supports_unreliable_connection = false,
                  .supports_unreliable_datagram = false,

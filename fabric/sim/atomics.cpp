@@ -36,8 +36,8 @@ void Atomics::progress(Request& request) {
     holder->leave_gap(request.target);
   }
   request.old_word = load_word(request.target);
-  const bool writes = fabric::writes_word(request.work, request.old_word) ||
-                      world.options.failing_cas_writes_back;
+  const bool writes =
+      fabric::writes_word(request.work, request.old_word) || world.options.failing_cas_writes_back;
   world.touch_memory(*region->block, request.work.remote.offset, fabric::word_bytes,
                      writes ? Access::writes : Access::reads);
   if (!writes) {

@@ -57,7 +57,11 @@ void CompletionQueueState::release(const QueuePairActor& queue_pair, std::uint32
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {
     const Entry entry = ring_[index];
-    if (entry.queue_pair != &queue_pair) ring_[end_of_kept++] = entry;
+    if (entry.queue_pair != &queue_pair) {
+      ring_[end_of_kept++] = entry;
+    } else if (fabric::is_receive(entry.completion.opcode)) {
+      entry.queue_pair->give_back_places(entry.completion.opcode, entry.retires);
+    }
   }
   end_ = end_of_kept;
 }

@@ -4,6 +4,7 @@
 #include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
+#include "fabric/sim/shared_receive_queue.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -24,6 +25,7 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.max_scatter_gather_entries = host.options().max_scatter_gather_entries;
   attributes_.max_outstanding_reads_and_atomics =
       static_cast<std::uint32_t>(options.max_outstanding_reads_and_atomics);
+  attributes_.max_shared_receive_queues = host.options().max_shared_receive_queues;
   attributes_.has_masked_atomics = host.options().has_masked_atomics;
   attributes_.supports_unreliable_connection = true;
   attributes_.supports_unreliable_datagram = true;
@@ -65,8 +67,46 @@ Result<void> Device::check_options(const fabric::QueuePairOptions& options) cons
     return refuse("send_completions, receive_completions: null, or of another host");
   }
   if (Result<void> checked = fabric::check_limits(options, attributes_); !checked) return checked;
-  return fabric::check_free_entries(options, sends->state().unreserved(),
-                                    receives->state().unreserved());
+  return check_entries(options);
+}
+
+Result<void> Device::check_entries(const fabric::QueuePairOptions& options) const {
+  const auto& sends = static_cast<CompletionQueue*>(options.send_completions)->state();
+  const auto& receives = static_cast<CompletionQueue*>(options.receive_completions)->state();
+  fabric::QueuePairOptions needed = options;
+  if (options.shared_receive_queue != nullptr) {
+    auto* shared = dynamic_cast<SharedReceiveQueue*>(options.shared_receive_queue);
+    auto* domain = static_cast<ProtectionDomain*>(options.protection_domain);
+    if (shared == nullptr || &shared->state().device() != this ||
+        shared->state().protection_domain() != domain->number()) {
+      return make_error(ErrorCode::invalid_argument,
+                        "shared_receive_queue: of another device or protection domain");
+    }
+    needed.max_receive_requests = shared->state().entries_needed(receives);
+  }
+  return fabric::check_free_entries(needed, sends.unreserved(), receives.unreserved());
+}
+
+Result<std::unique_ptr<fabric::SharedReceiveQueue>> Device::create_shared_receive_queue(
+    const fabric::SharedReceiveQueueOptions& options) {
+  if (auto checked = fabric::check_shared_receive_queue(options, attributes_); !checked) {
+    return tl::unexpected<fabric::Error>(checked.error());
+  }
+  auto* domain = dynamic_cast<ProtectionDomain*>(options.protection_domain);
+  if (domain == nullptr || &domain->host() != &host_) {
+    return make_error(ErrorCode::invalid_argument, "protection_domain: null, or of another host");
+  }
+  if (shared_receive_queues_ == attributes_.max_shared_receive_queues) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("the device has {} shared receive queues already "
+                                  "(max_shared_receive_queues)",
+                                  shared_receive_queues_));
+  }
+  ++shared_receive_queues_;
+  const auto index = static_cast<std::uint32_t>(world_.shared_receive_queues.size());
+  world_.shared_receive_queues.push_back(
+      world_.make<SharedReceiveQueueState>(world_, *this, index, options));
+  return std::make_unique<SharedReceiveQueue>(*world_.shared_receive_queues.back(), *this);
 }
 
 Result<QueuePairActor*> Device::create_queue_pair(const fabric::QueuePairOptions& options) {

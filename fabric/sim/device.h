@@ -23,6 +23,8 @@ class Device final : public fabric::Device {
   std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
   fabric::Result<std::unique_ptr<fabric::CompletionQueue>> create_completion_queue(
       std::uint32_t capacity) override;
+  fabric::Result<std::unique_ptr<fabric::SharedReceiveQueue>> create_shared_receive_queue(
+      const fabric::SharedReceiveQueueOptions& options) override;
   fabric::Result<std::unique_ptr<fabric::Listener>> listen(std::uint16_t service) override;
   fabric::Result<fabric::Connection> connect(const fabric::Address& address,
                                              const fabric::QueuePairOptions& options,
@@ -34,6 +36,9 @@ class Device final : public fabric::Device {
                                                   std::uint32_t queue_pair_number) override;
 
   fabric::Result<QueuePairActor*> create_queue_pair(const fabric::QueuePairOptions& options);
+
+  // One of them was destroyed.
+  void forget_shared_receive_queue() { --shared_receive_queues_; }
 
   // An atomic holds its word between its read and its write. The device finishes that atomic before
   // it starts another one on the word; other accesses ignore the hold.
@@ -62,11 +67,13 @@ class Device final : public fabric::Device {
   };
 
   fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
+  fabric::Result<void> check_entries(const fabric::QueuePairOptions& options) const;
 
   World& world_;
   Host& host_;
   fabric::DeviceAttributes attributes_;
   std::vector<HeldWord> held_words_;
+  std::uint32_t shared_receive_queues_ = 0;
 };
 
 }  // namespace falafel::sim

@@ -31,6 +31,11 @@ struct BufferExamination {
   const Connection& connection;
 };
 
+SharedReceiveQueueState* shared_receives_of(const fabric::QueuePairOptions& options) {
+  if (options.shared_receive_queue == nullptr) return nullptr;
+  return &static_cast<SharedReceiveQueue*>(options.shared_receive_queue)->state();
+}
+
 }  // namespace
 
 QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
@@ -40,6 +45,9 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
       send_completions_(static_cast<CompletionQueue*>(options.send_completions)->state()),
       receive_completions_(static_cast<CompletionQueue*>(options.receive_completions)->state()),
       sends_(options.max_send_requests),
+      shared_receives_(shared_receives_of(options)),
+      own_receives_(number),
+      receives_(shared_receives_ == nullptr ? own_receives_ : shared_receives_->receives()),
       responder_(connection_, receives_, receive_completions_, *this),
       ordering_(connection_, sends_),
       failure_(connection_, sends_, ordering_),
@@ -48,7 +56,9 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
       messages_(connection_, failure_),
       stall_timer_([this] { end_stall(); }) {
   send_completions_.reserve(options.max_send_requests);
-  receive_completions_.reserve(options.max_receive_requests);
+  receive_completions_.reserve(shared_receives_ == nullptr
+                                   ? options.max_receive_requests
+                                   : shared_receives_->attach(*this, receive_completions_));
   world_.ready.introduce(*this);
   if (options.hears_close) closing_notice_ = world_.make<ClosingNotice>(world_, number);
 }
@@ -111,6 +121,9 @@ fabric::QueueOccupancy QueuePairActor::occupancy(std::uint32_t places_taken) con
 }
 
 Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest> chain) {
+  if (Result<void> checked = fabric::check_own_receive_queue(connection_.options()); !checked) {
+    return checked;
+  }
   if (Result<void> checked =
           fabric::check_receive_chain(chain, occupancy(receives_.taken_places()),
                                       connection_.options(), BufferExamination{connection_});
@@ -122,14 +135,19 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
   // A flush on this side may need the new receive requests, and so may a SEND of the peer.
   if (connection_.state() == State::error) refresh();
+  receives_were_posted();
+  return {};
+}
+
+void QueuePairActor::receives_were_posted() const {
   QueuePairActor* peer = connection_.peer();
   if (peer != nullptr) world_.touch(Touchable::actor, peer->actor_id(), Access::reads);
   if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
-  return {};
 }
 
 void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
   if (fabric::is_receive(opcode)) {
+    if (shared_receives_ != nullptr) responder_.touch_receives(Access::writes);
     receives_.give_back_places(places);
   } else {
     sends_.give_back_places(places);
@@ -286,9 +304,14 @@ void QueuePairActor::enter_error() {
 bool QueuePairActor::may_flush() const {
   if (connection_.state() != State::error) return false;
   responder_.touch_receives(Access::reads);
-  if (sends_.all_completed() && receives_.empty()) return false;
+  if (sends_.all_completed() && !has_receives_to_flush()) return false;
   if (!peer_is_landing()) return true;
   return world_.options.failure_before_landing && has_failed_oldest();
+}
+
+// The requests of a shared receive queue stay for its other queue pairs.
+bool QueuePairActor::has_receives_to_flush() const {
+  return shared_receives_ == nullptr && !receives_.empty();
 }
 
 // The request that broke the queue pair has not completed yet.
@@ -327,12 +350,14 @@ void QueuePairActor::close() {
   connection_.change_state(State::closed);
   sends_.complete_all();
   responder_.touch_receives(Access::writes);
-  receives_.drop_all();
+  own_receives_.drop_all();
   sends_.release_done();
   connection_.stop_watching();
   end_stall();
   send_completions_.release(*this, connection_.options().max_send_requests);
-  receive_completions_.release(*this, connection_.options().max_receive_requests);
+  receive_completions_.release(*this, shared_receives_ == nullptr
+                                          ? connection_.options().max_receive_requests
+                                          : shared_receives_->detach(*this, receive_completions_));
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number()});
   if (closing_notice_ != nullptr) closing_notice_->waiters().wake_all();
   if (QueuePairActor* peer = connection_.peer()) {

@@ -26,6 +26,7 @@
 #include "fabric/sim/responder.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/send_queue.h"
+#include "fabric/sim/shared_receive_queue.h"
 #include "fabric/sim/transfers.h"
 #include "fabric/sim/world.h"
 
@@ -46,6 +47,8 @@ class QueuePairActor final : public Actor {
 
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
+  // To the shared receive queue: a SEND of the peer may need them.
+  void receives_were_posted() const;
   void move_to_error();
   void close();
   bool wait_until_peer_closed(std::uint64_t deadline_ns);
@@ -81,6 +84,7 @@ class QueuePairActor final : public Actor {
   void push_send_completion(const Request& request, fabric::CompletionStatus status);
 
   bool may_flush() const;
+  bool has_receives_to_flush() const;
   bool has_failed_oldest() const;
   void flush_one();
 
@@ -99,7 +103,9 @@ class QueuePairActor final : public Actor {
   CompletionQueueState& send_completions_;
   CompletionQueueState& receive_completions_;
   SendQueue sends_;
-  ReceiveQueue receives_;
+  SharedReceiveQueueState* shared_receives_;  // null: none
+  ReceiveQueue own_receives_;
+  ReceiveQueue& receives_;  // the shared one, if there is one
   Responder responder_;
   Ordering ordering_;
   Failure failure_;

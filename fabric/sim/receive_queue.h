@@ -12,6 +12,10 @@ namespace falafel::sim {
 
 class ReceiveQueue {
  public:
+  // `number` identifies it among the receive queues of the world.
+  explicit ReceiveQueue(std::uint32_t number) : number_(number) {}
+
+  std::uint32_t number() const { return number_; }
   bool empty() const { return first_ == posted_; }
   std::uint64_t size() const { return posted_ - first_; }
   const fabric::ReceiveRequest& front() const { return ring_[first_].request; }
@@ -45,6 +49,7 @@ class ReceiveQueue {
     std::vector<fabric::LocalSegment> segments;  // what request.segments refers to
   };
 
+  std::uint32_t number_;
   Ring<Place> ring_;  // [first_, posted_)
   std::uint64_t first_ = 0;
   std::uint64_t posted_ = 0;

@@ -92,7 +92,11 @@ void Responder::deliver(const Connection& sender, const Request& request) {
 // also sees the WRITE itself.
 void Responder::complete_write(const Connection& sender, const Request& request) {
   touch_connection();
-  if (connection_.state() == Connection::State::closed) return;
+  if (connection_.state() == Connection::State::closed) {
+    touch_receives(Access::writes);
+    receives_.give_back_places(1);
+    return;
+  }
   const std::uint64_t id = *request.consumed_receive_id;
   if (!is_ready()) {
     complete_receive(completion_of(id, CompletionStatus::flushed),

@@ -51,7 +51,7 @@ class Responder {
   void fail_access();
 
   void touch_receives(Access access) const {
-    connection_.world().touch(Touchable::receives, connection_.number(), access);
+    connection_.world().touch(Touchable::receives, receives_.number(), access);
   }
   void touch_connection() const { connection_.touch(Access::reads); }
 

@@ -86,6 +86,7 @@ struct HostOptions {
   std::uint32_t max_queue_requests = 16'384;
   std::uint32_t max_completions = 1U << 20U;
   std::uint32_t max_scatter_gather_entries = 16;
+  std::uint32_t max_shared_receive_queues = 64;
   bool has_masked_atomics = true;
   bool destruction_drains = false;
 

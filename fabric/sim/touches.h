@@ -19,7 +19,7 @@ enum class Touchable : std::uint8_t {
   host_program,      // by host: the variables that the host's fibers share
   program_end,       // how many fibers the run still waits for
   connection,        // by queue pair: the state of this side
-  receives,          // by queue pair: its receive requests
+  receives,          // by receive queue: its requests
   completion_queue,  // by number
   services,          // by host: its listeners, and the requests that arrived there
   event,             // by number

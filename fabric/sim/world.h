@@ -30,6 +30,7 @@ class Fiber;
 class Handshake;
 class Host;
 class QueuePairActor;
+class SharedReceiveQueueState;
 
 inline constexpr std::size_t first_arena_bytes = 8'192;  // further blocks grow
 // The initial room of tables. Most runs are short and need no more.
@@ -139,6 +140,7 @@ struct World {
   std::pmr::vector<Owned<Host>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
   std::pmr::vector<Owned<CompletionQueueState>> completion_queues{&arena};
+  std::pmr::vector<Owned<SharedReceiveQueueState>> shared_receive_queues{&arena};
   std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1
   std::pmr::vector<Owned<Handshake>> handshakes{&arena};
   std::uint32_t next_protection_domain = 1;

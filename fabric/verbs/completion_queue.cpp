@@ -73,8 +73,13 @@ void CompletionQueueState::attach(QueuePair& queue_pair, std::uint32_t entries) 
                  queue_pair.number());
 }
 
-void CompletionQueueState::detach(const QueuePair& queue_pair, std::uint32_t entries) {
+void CompletionQueueState::detach(QueuePair& queue_pair, std::uint32_t entries) {
   collect();
+  for (const Taken& taken : taken_) {
+    if (taken.queue_pair == &queue_pair) {
+      queue_pair.release(taken.completion.opcode, taken.sequence);
+    }
+  }
   FALAFEL_ASSERT(entries <= reserved_, "{} entries are released of {} that are reserved", entries,
                  reserved_);
   reserved_ -= entries;

@@ -33,7 +33,7 @@ class CompletionQueueState {
   void attach(QueuePair& queue_pair, std::uint32_t entries);
   // Call it after the device has destroyed the queue pair. Frees its entries and drops its
   // completions.
-  void detach(const QueuePair& queue_pair, std::uint32_t entries);
+  void detach(QueuePair& queue_pair, std::uint32_t entries);
 
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);

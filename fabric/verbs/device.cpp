@@ -119,6 +119,7 @@ Result<void> Device::query_attributes() {
       limited(limits.max_qp_init_rd_atom, most_outstanding);
   attributes_.max_scatter_gather_entries = segments_of(limits);
   max_reads_as_responder_ = limited(limits.max_qp_rd_atom, most_outstanding);
+  attributes_.max_shared_receive_queues = limited(limits.max_srq, std::numeric_limits<int>::max());
   // libibverbs has no call for them: only the drivers of some devices do.
   attributes_.has_masked_atomics = false;
   attributes_.supports_unreliable_connection = true;
@@ -208,8 +209,22 @@ Result<void> Device::check_queues(const fabric::QueuePairOptions& options) const
   if (sends == nullptr || receives == nullptr) {
     return refuse("send_completions, receive_completions: null, or from another fabric");
   }
-  return fabric::check_free_entries(options, sends->state()->unreserved(),
+  fabric::QueuePairOptions needed = options;
+  if (options.shared_receive_queue != nullptr) {
+    const auto* shared = dynamic_cast<SharedReceiveQueue*>(options.shared_receive_queue);
+    const auto& domain = dynamic_cast<ProtectionDomain&>(*options.protection_domain).state();
+    if (shared == nullptr || shared->state()->domain() != domain) {
+      return refuse("shared_receive_queue: of another fabric or protection domain");
+    }
+    needed.max_receive_requests = shared->state()->entries_needed(*receives->state());
+  }
+  return fabric::check_free_entries(needed, sends->state()->unreserved(),
                                     receives->state()->unreserved());
+}
+
+Result<std::unique_ptr<fabric::SharedReceiveQueue>> Device::create_shared_receive_queue(
+    const fabric::SharedReceiveQueueOptions& options) {
+  return make_shared_receive_queue(options, attributes_);
 }
 
 // -------------------------------------------------------------------------------------------------

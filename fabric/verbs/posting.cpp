@@ -6,15 +6,13 @@
 #include <bit>
 
 #include "fabric/verbs/queue_pair.h"
+#include "fabric/verbs/segments.h"
 
 namespace falafel::verbs {
 
 using fabric::Result;
 
 namespace {
-
-// Marks the identifiers of receive requests. The other bits are the sequence number.
-constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 
 std::uint64_t device_id(bool is_receive, std::uint64_t sequence) {
   return is_receive ? sequence | receive_mark : sequence;
@@ -46,14 +44,13 @@ std::size_t segment_count(std::span<const Request> chain) {
   return count;
 }
 
-fabric::MemoryAddress start_of(const fabric::ReceiveRequest& request) {
-  return request.segments.empty() ? request.local : request.segments.front().address;
-}
-
 }  // namespace
 
 RequestReference QueuePair::reference(std::uint64_t id) const {
   const std::uint64_t sequence = id & ~receive_mark;
+  if (shared_receives_ != nullptr && (id & receive_mark) != 0) {
+    return shared_receives_->reference(sequence);
+  }
   const Queue& queue = (id & receive_mark) != 0 ? receives_ : sends_;
   FALAFEL_ASSERT(queue.contains(sequence),
                  "queue pair {}: the device completed request {} of those from {} to {}", number_,
@@ -63,6 +60,9 @@ RequestReference QueuePair::reference(std::uint64_t id) const {
 
 // Requests complete in the order of posting, so all earlier requests are complete as well.
 void QueuePair::release(fabric::Opcode opcode, std::uint64_t sequence) {
+  if (shared_receives_ != nullptr && fabric::is_receive(opcode)) {
+    return shared_receives_->release(sequence);
+  }
   Queue& queue = fabric::is_receive(opcode) ? receives_ : sends_;
   FALAFEL_ASSERT(queue.contains(sequence),
                  "queue pair {}: request {} is released; {} to {} are posted", number_, sequence,
@@ -118,6 +118,7 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
   const fabric::QueueOccupancy queue{.queue_pair_number = number_,
                                      .is_closed = state_ == fabric::QueuePairState::closed,
                                      .places_taken = receives_.taken()};
+  if (Result<void> checked = fabric::check_own_receive_queue(options_); !checked) return checked;
   if (Result<void> checked = fabric::check_receive_chain(chain, queue, options_, examine);
       !checked) {
     return checked;
@@ -150,17 +151,7 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
 template <typename Request>
 std::span<ibv_sge> QueuePair::describe_buffer(const Request& request) {
   const std::size_t first = buffers_.size();
-  const auto append = [this](const fabric::MemoryAddress& address, std::uint32_t length_bytes) {
-    FALAFEL_ASSERT(buffers_.size() < buffers_.capacity(), "{} segments do not fit",
-                   buffers_.size() + 1);
-    buffers_.push_back({.addr = address.offset, .length = length_bytes, .lkey = address.key});
-  };
-  for (const fabric::LocalSegment& segment : request.segments) {
-    append(segment.address, segment.length_bytes);
-  }
-  if (request.segments.empty() && request.length_bytes > 0) {
-    append(request.local, request.length_bytes);
-  }
+  append_segments(request, buffers_);
   return std::span(buffers_).subspan(first);
 }
 

@@ -50,6 +50,12 @@ tl::unexpected<fabric::Error> transition_failed(std::string_view what, int error
                                 what, words_of(error_number)));
 }
 
+std::shared_ptr<SharedReceiveQueueState> shared_receives_of(
+    const fabric::QueuePairOptions& options) {
+  if (options.shared_receive_queue == nullptr) return nullptr;
+  return dynamic_cast<SharedReceiveQueue&>(*options.shared_receive_queue).state();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<QueuePair>> QueuePair::create(const fabric::QueuePairOptions& options,
@@ -67,6 +73,12 @@ Result<std::unique_ptr<QueuePair>> QueuePair::create(const fabric::QueuePairOpti
                 .max_send_sge = options.max_send_segments,
                 .max_recv_sge = options.max_receive_segments,
                 .max_inline_data = options.max_inline_bytes};
+  const auto shared = shared_receives_of(options);
+  if (shared != nullptr) {
+    wanted.srq = shared->raw();
+    wanted.cap.max_recv_wr = 0;
+    wanted.cap.max_recv_sge = 0;
+  }
   wanted.qp_type = to_type(options.transport);
   ibv_qp* const raw = ibv_create_qp(domain.state()->raw.get(), &wanted);
   if (raw == nullptr) {
@@ -96,23 +108,34 @@ QueuePair::QueuePair(const fabric::QueuePairOptions& options, const PortIdentity
       domain_(dynamic_cast<ProtectionDomain&>(*options.protection_domain).state()),
       send_completions_(dynamic_cast<CompletionQueue&>(*options.send_completions).state()),
       receive_completions_(dynamic_cast<CompletionQueue&>(*options.receive_completions).state()),
+      shared_receives_(shared_receives_of(options)),
       raw_(raw),
       number_(raw->qp_num) {
   sends_.requests.resize(options.max_send_requests);
   receives_.requests.resize(options.max_receive_requests);
   send_completions_->attach(*this, options.max_send_requests);
-  receive_completions_->attach(*this, options.max_receive_requests);
+  receive_completions_->attach(*this, shared_receives_ == nullptr
+                                          ? options.max_receive_requests
+                                          : shared_receives_->attach(*receive_completions_));
 }
 
 void QueuePair::close() {
   if (state_ == fabric::QueuePairState::closed) return;
   state_ = fabric::QueuePairState::closed;
+  if (shared_receives_ != nullptr) {
+    // Some devices drop the completions of a queue pair that is destroyed. The shared queue would
+    // not learn which of its slots are free.
+    enter_error();
+    receive_completions_->collect();
+  }
   const int failed = ibv_destroy_qp(std::exchange(raw_, nullptr));
   FALAFEL_ASSERT(failed == 0, "ibv_destroy_qp: {}", words_of(failed));
   if (closing_notice_ != nullptr) closing_notice_->say_goodbye();
   forget_destinations();
   send_completions_->detach(*this, options_.max_send_requests);
-  receive_completions_->detach(*this, options_.max_receive_requests);
+  receive_completions_->detach(*this, shared_receives_ == nullptr
+                                          ? options_.max_receive_requests
+                                          : shared_receives_->detach(*receive_completions_));
 }
 
 void QueuePair::attach(std::shared_ptr<ClosingNotice> notice) {

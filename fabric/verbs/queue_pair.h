@@ -21,17 +21,11 @@
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/gid.h"
 #include "fabric/verbs/memory.h"
+#include "fabric/verbs/request_reference.h"
 #include "fabric/verbs/resources.h"
+#include "fabric/verbs/shared_receive_queue.h"
 
 namespace falafel::verbs {
-
-// What the completion of a request must report.
-struct RequestReference {
-  std::uint64_t id = 0;
-  fabric::Opcode opcode = fabric::Opcode::read;
-  std::uint64_t sequence = 0;
-  fabric::MemoryAddress buffer{};  // receives
-};
 
 // What a queue pair needs to know about its port.
 struct PortIdentity {
@@ -136,7 +130,8 @@ class QueuePair final : public fabric::QueuePair {
   std::shared_ptr<DomainState> domain_;
   std::shared_ptr<CompletionQueueState> send_completions_;
   std::shared_ptr<CompletionQueueState> receive_completions_;
-  std::shared_ptr<ClosingNotice> closing_notice_;  // null unless a side hears it
+  std::shared_ptr<SharedReceiveQueueState> shared_receives_;  // null: none
+  std::shared_ptr<ClosingNotice> closing_notice_;             // null unless a side hears it
   ibv_qp* raw_;
   std::uint32_t number_;
   mutable fabric::QueuePairState state_ = fabric::QueuePairState::ready;

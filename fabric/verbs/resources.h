@@ -14,6 +14,7 @@ namespace falafel::verbs {
 
 using ContextHandle = std::shared_ptr<ibv_context>;
 using DomainHandle = std::shared_ptr<ibv_pd>;
+using SharedQueueHandle = std::shared_ptr<ibv_srq>;
 using ChannelHandle = std::shared_ptr<ibv_comp_channel>;
 
 inline ContextHandle own(ibv_context* context) {
@@ -28,6 +29,10 @@ inline ChannelHandle own(ibv_comp_channel* channel, ContextHandle context) {
   return {channel, [context = std::move(context)](ibv_comp_channel* gone) {
             ibv_destroy_comp_channel(gone);
           }};
+}
+
+inline SharedQueueHandle own(ibv_srq* queue, DomainHandle domain) {
+  return {queue, [domain = std::move(domain)](ibv_srq* gone) { ibv_destroy_srq(gone); }};
 }
 
 // The system's text for an error number.

@@ -78,6 +78,7 @@ class SimulatorVariant : public Variant {
             .inlines_data = true,
             .unreliable_connection = true,
             .unreliable_datagram = true,
+            .shared_receive_queues = true,
             .masked_atomics = true,
             .places_in_address_order = options().address_order && !options().late_visibility};
   }

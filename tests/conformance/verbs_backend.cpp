@@ -154,6 +154,7 @@ class VerbsVariant final : public Variant {
             .inlines_data = true,
             .unreliable_connection = true,
             .unreliable_datagram = true,
+            .shared_receive_queues = true,
             .changes_access = false,
             .whole_words_anywhere = false};
   }

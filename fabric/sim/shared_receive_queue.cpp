@@ -1,0 +1,71 @@
+#include "fabric/sim/shared_receive_queue.h"
+
+#include <algorithm>
+
+#include "fabric/posting_rules.h"
+#include "fabric/sim/device.h"
+#include "fabric/sim/memory.h"
+#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/world.h"
+
+namespace falafel::sim {
+
+namespace {
+// The numbers below are those of queue pairs.
+constexpr std::uint32_t first_shared_number = std::uint32_t{1} << 31U;
+}  // namespace
+
+SharedReceiveQueueState::SharedReceiveQueueState(World& world, const Device& device,
+                                                 std::uint32_t index,
+                                                 const fabric::SharedReceiveQueueOptions& options)
+    : world_(world),
+      device_(device),
+      protection_domain_(static_cast<ProtectionDomain*>(options.protection_domain)->number()),
+      options_{.max_receive_requests = options.max_receive_requests,
+               .max_receive_segments = options.max_receive_segments},
+      receives_(first_shared_number + index) {}
+
+fabric::Result<void> SharedReceiveQueueState::post_receive(
+    std::span<const fabric::ReceiveRequest> chain) {
+  const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
+                              std::uint64_t length_bytes, bool is_written) {
+    const Region* region = world_.regions.find(local.key, protection_domain_);
+    return fabric::examine_local_buffer(region, local, length_bytes, is_written);
+  };
+  const fabric::QueueOccupancy queue{.places_taken = receives_.taken_places()};
+  auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
+  if (!checked) return checked;
+  world_.touch(Touchable::receives, receives_.number(), Access::writes);
+  receives_.make_room(chain.size());
+  for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
+  for (const Attached& attached : attached_) attached.queue_pair->receives_were_posted();
+  return {};
+}
+
+std::uint32_t SharedReceiveQueueState::entries_needed(
+    const CompletionQueueState& completions) const {
+  const bool are_reserved =
+      std::ranges::find(attached_, &completions, &Attached::completions) != attached_.end();
+  return are_reserved ? 0 : options_.max_receive_requests;
+}
+
+std::uint32_t SharedReceiveQueueState::attach(QueuePairActor& queue_pair,
+                                              const CompletionQueueState& completions) {
+  const std::uint32_t entries = entries_needed(completions);
+  attached_.push_back({.queue_pair = &queue_pair, .completions = &completions});
+  return entries;
+}
+
+std::uint32_t SharedReceiveQueueState::detach(const QueuePairActor& queue_pair,
+                                              const CompletionQueueState& completions) {
+  std::erase_if(attached_,
+                [&](const Attached& attached) { return attached.queue_pair == &queue_pair; });
+  return entries_needed(completions);
+}
+
+SharedReceiveQueue::~SharedReceiveQueue() {
+  state_.drop_all();
+  device_.forget_shared_receive_queue();
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,69 @@
+// Shared receive queues of the simulator. The state stays while the world exists, because queue
+// pairs refer to it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "fabric/sim/receive_queue.h"
+
+namespace falafel::sim {
+
+class CompletionQueueState;
+class Device;
+class QueuePairActor;
+struct World;
+
+class SharedReceiveQueueState {
+ public:
+  SharedReceiveQueueState(World& world, const Device& device, std::uint32_t index,
+                          const fabric::SharedReceiveQueueOptions& options);
+
+  const Device& device() const { return device_; }
+  std::uint32_t protection_domain() const { return protection_domain_; }
+  ReceiveQueue& receives() { return receives_; }
+  fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
+  void drop_all() { receives_.drop_all(); }
+
+  // How many entries a queue pair that completes there must reserve: those for all requests, or
+  // none if another queue pair has reserved them.
+  std::uint32_t entries_needed(const CompletionQueueState& completions) const;
+  // They return the number of entries to reserve, and to release.
+  std::uint32_t attach(QueuePairActor& queue_pair, const CompletionQueueState& completions);
+  std::uint32_t detach(const QueuePairActor& queue_pair, const CompletionQueueState& completions);
+
+ private:
+  struct Attached {
+    QueuePairActor* queue_pair;
+    const CompletionQueueState* completions;
+  };
+
+  World& world_;
+  const Device& device_;
+  std::uint32_t protection_domain_;
+  fabric::QueuePairOptions options_;  // only the limits of receive requests
+  ReceiveQueue receives_;
+  std::vector<Attached> attached_;
+};
+
+class SharedReceiveQueue final : public fabric::SharedReceiveQueue {
+ public:
+  SharedReceiveQueue(SharedReceiveQueueState& state, Device& device)
+      : state_(state), device_(device) {}
+  ~SharedReceiveQueue() override;
+  SharedReceiveQueue(const SharedReceiveQueue&) = delete;
+  SharedReceiveQueue& operator=(const SharedReceiveQueue&) = delete;
+
+  fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain) override {
+    return state_.post_receive(chain);
+  }
+  SharedReceiveQueueState& state() const { return state_; }
+
+ private:
+  SharedReceiveQueueState& state_;
+  Device& device_;
+};
+
+}  // namespace falafel::sim
