@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "fabric/masked_atomics.h"
 #include "fabric/sim/options/options.h"
 #include "fabric/work_request.h"
 
@@ -50,8 +51,7 @@ void Story::tell_of_atomic(const sim::TraceEvent& event) {
   const std::string place = vocabulary_.place(event.offset);
   const std::string word = vocabulary_.word(event.word);
   const std::string_view atomic = name_of_atomic(event);
-  const bool fails = event.word == event.previous_word &&
-                     event.detail == static_cast<std::uint8_t>(fabric::Opcode::compare_and_swap);
+  const bool fails = !fabric::writes_word(*event.posted, event.previous_word);
   tell_of_queue_pair(event, fails ? fmt::format("{} fails on {}: {}", atomic, place, word)
                                   : fmt::format("{} of {}: {} becomes {}", atomic, place,
                                                 vocabulary_.word(event.previous_word), word));

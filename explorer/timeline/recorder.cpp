@@ -8,6 +8,7 @@
 #include "explorer/timeline/key_steps.h"
 #include "explorer/timeline/readable.h"
 #include "fabric/assert.h"
+#include "fabric/masked_atomics.h"
 
 namespace falafel::timeline {
 namespace {
@@ -21,12 +22,9 @@ EffectKind kind_of(const sim::TraceEvent& event) {
     case sim::EventKind::words_read: return EffectKind::read;
     case sim::EventKind::words_written: return EffectKind::written;
     case sim::EventKind::atomic_read: return EffectKind::atomic_read;
-    case sim::EventKind::atomic_written: {
-      const bool may_fail =
-          event.detail == static_cast<std::uint8_t>(fabric::Opcode::compare_and_swap);
-      return may_fail && event.word == event.previous_word ? EffectKind::refused
-                                                           : EffectKind::swapped;
-    }
+    case sim::EventKind::atomic_written:
+      return fabric::writes_word(*event.posted, event.previous_word) ? EffectKind::swapped
+                                                                     : EffectKind::refused;
     case sim::EventKind::message_delivered: return EffectKind::delivered;
     case sim::EventKind::access_refused: return EffectKind::denied;
     default: return EffectKind::lost;
@@ -260,6 +258,13 @@ std::string Recorder::detail_of(const fabric::WorkRequest& posted) const {
                          vocabulary_.word(posted.swap_or_add));
     case fabric::Opcode::fetch_and_add:
       return fmt::format("adds {}", static_cast<std::int64_t>(posted.swap_or_add));
+    case fabric::Opcode::masked_compare_and_swap:
+      return fmt::format("expects {} in the bits {:#x}\nto put {} in the bits {:#x}",
+                         vocabulary_.word(posted.compare), posted.compare_mask,
+                         vocabulary_.word(posted.swap_or_add), posted.swap_mask);
+    case fabric::Opcode::masked_fetch_and_add:
+      return fmt::format("adds {:#x} to fields that end at the bits {:#x}", posted.swap_or_add,
+                         posted.field_boundaries);
     default: return {};
   }
 }

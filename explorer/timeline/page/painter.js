@@ -7,9 +7,9 @@ const colourNames = [
   'slot-live', 'slot-deleted', 'slot-locked', 'granted', 'released', 'collecting', 'waiting', 'active',
 ];
 const requestColours = {READ: 'read', WRITE: 'write', CAS: 'swap', FETCH_ADD: 'swap', SEND: 'message'};
-// "WRITE with immediate" has the colour of WRITE.
+// "WRITE with immediate" has the colour of WRITE, and "masked CAS" that of CAS.
 function colourOfRequests(kind) {
-  const verb = Object.keys(requestColours).find(name => kind.startsWith(name));
+  const verb = Object.keys(requestColours).find(name => kind.includes(name));
   return requestColours[verb] ?? 'message';
 }
 // Colours of operations by kind: those of the style sheet with that name, or else one after another.
