@@ -59,6 +59,9 @@ StoreOptions draw_store() {
   options.server.cleanup_interval_ns =
       *rc::gen::element(20 * microsecond_ns, 200 * microsecond_ns, millisecond_ns);
   options.server.heartbeat_timeout_ns = 100 * millisecond_ns;
+  // In a full store, a SET waits for the next measurement. Walks over the table fill the time until
+  // then with steps: with the default interval, 75 such SETs exceed the limit of steps.
+  options.server.measurement_interval_ns = 100 * microsecond_ns;
   options.server.pipelined_updates = *rc::gen::element(1U, 2U, 16U);
   options.client.readahead.chunk_entries = *rc::gen::element(1U, 2U, 3U, 32U);
   options.client.readahead.container_bytes = *rc::gen::element(24U, 60U, 512U);
