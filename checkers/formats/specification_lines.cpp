@@ -33,7 +33,6 @@ namespace falafel::checkers::formats {
 struct JsonValue {
   std::string text = "null";
 
-  explicit(false) operator std::string_view() const { return text; }
   // Hashed as a range of characters.
   std::string::const_iterator begin() const { return text.begin(); }
   std::string::const_iterator end() const { return text.end(); }

@@ -38,6 +38,7 @@ std::span<const fabric::Probe> StoreProgram::probes() const { return engine::pro
 
 std::vector<std::string> StoreProgram::safeguards() const {
   std::vector<std::string> names;
+  names.reserve(std::size(engine::safeguard_descriptions));
   for (const auto& safeguard : engine::safeguard_descriptions) names.emplace_back(safeguard.name);
   return names;
 }

@@ -44,10 +44,10 @@ inline constexpr Answers yes_or_no = 0b11;  // 0 is yes, and all other answers a
 // A question. The answer is a number below `bound`, or any 64 bits if `bound` is 0. `step` and
 // `trace_hash` identify the point of the run.
 struct ChoicePoint {
-  ChoiceKind kind;
-  std::uint64_t bound;
-  std::uint64_t step;
-  std::uint64_t trace_hash;
+  ChoiceKind kind{};
+  std::uint64_t bound = 0;
+  std::uint64_t step = 0;
+  std::uint64_t trace_hash = 0;
   // These answers suffice to reach, with other orders of steps, whatever the others lead to.
   Answers sufficient = all_answers;
 };
