@@ -37,6 +37,7 @@ class SharedRecording final : public sim::Strategy {
                          std::span<const sim::ActorId> actors) override {
     return keep(point, actors.size(), inner_.schedule(point, actors));
   }
+  sim::StepObserver* step_observer() override { return inner_.step_observer(); }
 
  private:
   std::uint64_t keep(const sim::ChoicePoint& point, std::uint64_t bound, std::uint64_t value) {

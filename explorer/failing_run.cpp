@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fabric/sim/strategies/make_strategy.h"
+#include "fabric/sim/strategies/urw_strategy.h"
 
 namespace falafel::explorer {
 
@@ -19,8 +20,20 @@ FailingRun record(Runner& runner, const Scenario& scenario, sim::Strategy& strat
   return {.scenario = scenario.clone(), .choices = recording.choices(), .run = std::move(run)};
 }
 
-std::unique_ptr<sim::Strategy> make_seeded_strategy(const Scenario& scenario, std::uint64_t seed) {
-  return sim::make_strategy(scenario.simulation, seed);
+std::unique_ptr<sim::Strategy> make_seeded_strategy(const Scenario& scenario, std::uint64_t seed,
+                                                    Runner* earlier_run) {
+  if (scenario.simulation.strategy != sim::StrategyKind::urw || earlier_run == nullptr) {
+    return sim::make_strategy(scenario.simulation, seed);
+  }
+  sim::StepCounter counter = make_step_counter(seed);
+  earlier_run->run(scenario, counter);
+  return std::make_unique<sim::UrwStrategy>(seed, counter.counts());
+}
+
+sim::StepCounter make_step_counter(std::uint64_t seed) {
+  // Its random numbers differ from those of the run that it is for.
+  constexpr std::uint64_t earlier_stream = 0x6561726c696572;
+  return sim::StepCounter(seed ^ earlier_stream);
 }
 
 }  // namespace falafel::explorer

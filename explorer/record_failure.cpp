@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -45,7 +46,8 @@ void shrink_violation(const Program& program, const Finding& finding, const Shri
   constexpr double save_interval_seconds = 0.5;
   const auto runner = program.create_runner();
   const auto scenario = program.draw(finding.seed);
-  FailingRun failing = record(*runner, *scenario, *make_seeded_strategy(*scenario, finding.seed));
+  FailingRun failing =
+      record(*runner, *scenario, *make_seeded_strategy(*scenario, finding.seed, runner.get()));
   if (!failing.run.violates(finding.property)) return;
   failing.run.put_first(finding.property);
   saver.save(failing);
@@ -60,11 +62,24 @@ void shrink_violation(const Program& program, const Finding& finding, const Shri
   saver.save(shrink(*runner, std::move(failing), finding.property, options, on_smaller));
 }
 
+// If the strategy needs an earlier run, that one may be the run that crashes.
+std::optional<FailingRun> shrink_crash_of_seed(const Program& program, std::uint64_t seed,
+                                               const ShrinkOptions& options,
+                                               const Progress& progress) {
+  const auto scenario = program.draw(seed);
+  if (scenario->simulation.strategy == sim::StrategyKind::urw) {
+    sim::StepCounter counter = make_step_counter(seed);
+    auto failing = shrink_crash(program, *scenario, counter, options, progress);
+    if (failing) return failing;
+  }
+  const auto runner = program.create_runner();
+  return shrink_crash(program, *scenario, *make_seeded_strategy(*scenario, seed, runner.get()),
+                      options, progress);
+}
+
 void record_crashed(const Program& program, const Finding& finding, const ShrinkOptions& options,
                     const Saver& saver, const Progress& progress) {
-  const auto scenario = program.draw(finding.seed);
-  const auto strategy = make_seeded_strategy(*scenario, finding.seed);
-  const auto failing = shrink_crash(program, *scenario, *strategy, options, progress);
+  const auto failing = shrink_crash_of_seed(program, finding.seed, options, progress);
   if (failing) saver.save(*failing);
 }
 

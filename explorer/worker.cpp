@@ -59,7 +59,7 @@ void write_line(int output, const Finding& finding) {
 // Finds where the second run diverges from the first. A replay detects the first question that
 // differs.
 std::string find_divergence(Runner& runner, const Scenario& scenario, std::uint64_t seed) {
-  const FailingRun first = record(runner, scenario, *make_seeded_strategy(scenario, seed));
+  const FailingRun first = record(runner, scenario, *make_seeded_strategy(scenario, seed, &runner));
   sim::ReplayStrategy replay(first.choices);
   const Run second = runner.run(scenario, replay);
   return fmt::format("the second run with the same seed diverged: {}",
@@ -71,7 +71,7 @@ std::string find_divergence(Runner& runner, const Scenario& scenario, std::uint6
 void run_seed(const Program& program, Runner& runner, std::uint64_t seed, WorkerCounters& counters,
               int output) {
   const std::unique_ptr<Scenario> scenario = program.draw(seed);
-  const Run run = runner.run(*scenario, *make_seeded_strategy(*scenario, seed));
+  const Run run = runner.run(*scenario, *make_seeded_strategy(*scenario, seed, &runner));
   for (const checkers::Judgement& violation : run.violations) {
     write_line(output, {.property = violation.property,
                         .seed = seed,
@@ -79,7 +79,7 @@ void run_seed(const Program& program, Runner& runner, std::uint64_t seed, Worker
                         .explanation = violation.explanation});
   }
   if (seed % repeat_one_in == 0) {
-    const Run again = runner.run(*scenario, *make_seeded_strategy(*scenario, seed));
+    const Run again = runner.run(*scenario, *make_seeded_strategy(*scenario, seed, &runner));
     if (again.result.trace_hash != run.result.trace_hash) {
       write_line(output, {.property = std::string(determinism_property),
                           .seed = seed,

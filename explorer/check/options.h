@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Network {
   // least twice this step.
   std::uint64_t fair_after_steps = 4'000;
   std::uint64_t step_limit = 100'000;
+  // How to pick the next party that makes a step. Empty: drawn for each run.
+  std::optional<sim::StrategyKind> strategy{};
   // Changes the drawn options, for example to what the program's device promises. May be empty.
   std::function<void(sim::SimulationOptions&)> adjust{};
 };

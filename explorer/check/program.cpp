@@ -64,6 +64,7 @@ sim::SimulationOptions draw_simulation(const Network& network, std::uint64_t see
   options.longest_stall_ns = options.step_duration_ns * longest_stall_steps;
   options.last_fault_step = network.fair_after_steps;
   options.step_limit = std::max(network.step_limit, 2 * network.fair_after_steps);
+  if (network.strategy) options.strategy = *network.strategy;
   if (network.adjust) network.adjust(options);
   return options;
 }

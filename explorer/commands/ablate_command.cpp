@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "explorer/campaign.h"
+#include "explorer/commands/chosen_program.h"
 #include "explorer/commands/commands.h"
+#include "explorer/commands/simulation_texts.h"
 #include "explorer/record_failure.h"
 
 namespace falafel::command_line {
@@ -26,6 +28,8 @@ struct AblateOptions {
   std::uint64_t seed = 1;
   std::uint64_t repeat = 1;
   unsigned jobs = 1;
+  std::uint64_t schedules = 0;  // 0: as many as the time allows
+  SimulationTexts simulation;
   std::vector<std::string> only;
   std::string output = ".";
   bool json = false;
@@ -86,11 +90,21 @@ explorer::Finding shortest_finding(const explorer::CampaignResult& result) {
   return shortest;
 }
 
+// The schedules up to the first failing one. Workers may have run a few more before they stopped.
+std::uint64_t schedules_until_found(const explorer::CampaignResult& result,
+                                    std::uint64_t first_seed) {
+  std::uint64_t schedules = result.schedules;
+  for (const auto& [property, finding] : result.findings) {
+    schedules = std::min(schedules, finding.seed - first_seed + 1);
+  }
+  return schedules;
+}
+
 AblationSearch search(const AblateOptions& options, const explorer::Program& ablated,
                       std::uint64_t seed) {
   explorer::CampaignOptions campaign;
   campaign.first_seed = seed;
-  campaign.schedules = 0;
+  campaign.schedules = options.schedules;
   campaign.seconds = options.seconds_per_safeguard;
   campaign.jobs = options.jobs;
   campaign.stops_at_violation = true;
@@ -98,22 +112,23 @@ AblationSearch search(const AblateOptions& options, const explorer::Program& abl
       explorer::run_campaign(ablated, campaign, [](const explorer::CampaignResult&) {});
   return {.seed = seed,
           .caught = !result.holds(),
-          .schedules = result.schedules,
+          .schedules = schedules_until_found(result, seed),
           .seconds = result.seconds,
           .finding = shortest_finding(result)};
 }
 
 Row ablate(const AblateOptions& options, const explorer::Program& program,
-           const std::string& safeguard) {
-  const auto ablated = program.without(safeguard);
+           const SimulationChoices& choices, const std::string& safeguard) {
+  const auto all_ablated = program.without(safeguard);
+  const ChosenProgram ablated(*all_ablated, choices);
   Row row{.safeguard = safeguard, .searches = {}, .replay_path = {}};
   for (std::uint64_t repetition = 0; repetition < options.repeat; ++repetition) {
     row.searches.push_back(
-        search(options, *ablated, options.seed + repetition * seeds_between_searches));
+        search(options, ablated, options.seed + repetition * seeds_between_searches));
   }
   const AblationSearch& first = row.searches.front();
   if (first.caught && first.finding.property != explorer::determinism_property) {
-    row.replay_path = save(options, *ablated, first.finding, row);
+    row.replay_path = save(options, ablated, first.finding, row);
   }
   return row;
 }
@@ -173,6 +188,11 @@ int ablate_all(const CommandProgram& programs, const AblateOptions& options) {
     fmt::print(stderr, "{}\n", safeguards.error());
     return 2;
   }
+  const auto choices = parse_simulation(options.simulation);
+  if (!choices) {
+    fmt::print(stderr, "{}\n", choices.error());
+    return 2;
+  }
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   if (error) {
@@ -186,7 +206,7 @@ int ablate_all(const CommandProgram& programs, const AblateOptions& options) {
   bool all_caught = true;
   nlohmann::json rows = nlohmann::json::array();
   for (const std::string& safeguard : *safeguards) {
-    const Row row = ablate(options, program, safeguard);
+    const Row row = ablate(options, program, *choices, safeguard);
     all_caught = all_caught && row.caught() == row.searches.size();
     if (options.json) {
       rows.push_back(to_json(row));
@@ -221,6 +241,9 @@ void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status
   command->add_option("--jobs", options->jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
+  command->add_option("--schedules", options->schedules,
+                      "limit of schedules of each search (default: as many as the time allows)");
+  add_simulation_options(*command, options->simulation);
   command->add_option("--safeguard", options->only, "test only this safeguard (may be repeated)");
   program.add_program_option(*command);
   command->add_option("--output", options->output, "directory for replay files")

@@ -226,9 +226,9 @@ int trace_seed(const Campaign& campaign, std::uint64_t seed) {
   const FuzzOptions& options = campaign.options;
   const std::string path = (std::filesystem::path(options.output) / "trace.html").string();
   const auto scenario = campaign.program.draw(seed);
-  const explorer::FailingRun run =
-      explorer::record(*campaign.program.create_runner(), *scenario,
-                       *explorer::make_seeded_strategy(*scenario, seed));
+  const auto runner = campaign.program.create_runner();
+  const explorer::FailingRun run = explorer::record(
+      *runner, *scenario, *explorer::make_seeded_strategy(*scenario, seed, runner.get()));
   const auto page = explorer::write_page({.program = campaign.program,
                                           .scenario = *scenario,
                                           .choices = run.choices,

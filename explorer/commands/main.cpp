@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "explorer/commands/chosen_program.h"
 #include "explorer/commands/command_program.h"
 #include "explorer/commands/commands.h"
 #include "explorer/commands/simulation_texts.h"
@@ -18,33 +19,6 @@
 
 namespace falafel::command_line {
 namespace {
-
-// A program whose scenarios keep to the choices of the command line.
-class ChosenProgram final : public explorer::Program {
- public:
-  ChosenProgram(const explorer::Program& program, SimulationChoices choices)
-      : program_(program), choices_(std::move(choices)) {}
-
-  std::string_view name() const override { return program_.name(); }
-  std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override {
-    auto scenario = program_.draw(seed);
-    apply(choices_, scenario->simulation);
-    return scenario;
-  }
-  tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
-      const nlohmann::json& json) const override {
-    return program_.parse(json);
-  }
-  std::unique_ptr<explorer::Runner> create_runner() const override {
-    return program_.create_runner();
-  }
-  std::span<const fabric::Probe> probes() const override { return program_.probes(); }
-  std::map<std::string, std::uint64_t> conditions() const override { return program_.conditions(); }
-
- private:
-  const explorer::Program& program_;
-  SimulationChoices choices_;
-};
 
 // The programs that a user's executable links.
 class LinkedPrograms final : public CommandProgram {

@@ -20,6 +20,15 @@ std::vector<std::string> fault_names() {
   return names;
 }
 
+std::vector<std::string> strategy_names() {
+  std::vector<std::string> names;
+  names.reserve(sim::strategy_kind_count);
+  for (std::size_t index = 0; index < sim::strategy_kind_count; ++index) {
+    names.emplace_back(to_string(static_cast<sim::StrategyKind>(index)));
+  }
+  return names;
+}
+
 tl::expected<std::vector<sim::FaultKind>, std::string> parse_faults(const std::string& text) {
   const std::vector<std::string> names = fault_names();
   std::vector<sim::FaultKind> kinds;
@@ -53,8 +62,11 @@ tl::expected<std::pair<std::string, std::string>, std::string> parse_simulator_o
 }  // namespace
 
 void add_simulation_options(CLI::App& command, SimulationTexts& texts) {
-  command.add_option("--strategy", texts.strategy, "random or pct (default: random choice)")
-      ->check(CLI::IsMember({"random", "pct"}));
+  const std::vector<std::string> strategies = strategy_names();
+  command
+      .add_option("--strategy", texts.strategy,
+                  fmt::format("{} (default: random choice)", fmt::join(strategies, ", ")))
+      ->check(CLI::IsMember(strategies));
   command.add_option("--faults", texts.faults, "all, none, or a comma-separated list of faults")
       ->capture_default_str();
   command.add_option("--simulator", texts.options,
@@ -64,7 +76,10 @@ void add_simulation_options(CLI::App& command, SimulationTexts& texts) {
 tl::expected<SimulationChoices, std::string> parse_simulation(const SimulationTexts& texts) {
   SimulationChoices choices;
   if (!texts.strategy.empty()) {
-    choices.strategy = texts.strategy == "pct" ? sim::StrategyKind::pct : sim::StrategyKind::random;
+    const std::vector<std::string> names = strategy_names();
+    const auto named = std::ranges::find(names, texts.strategy);
+    FALAFEL_ASSERT(named != names.end(), "--strategy {}", texts.strategy);
+    choices.strategy = static_cast<sim::StrategyKind>(named - names.begin());
   }
   if (texts.faults == "none") {
     choices.faults.emplace();

@@ -7,12 +7,6 @@ bool are_of_one_object(const sim::Touch& left, const sim::Touch& right) {
   return left.object == right.object && left.number == right.number;
 }
 
-bool commute(const sim::Touch& left, const sim::Touch& right) {
-  if (!are_of_one_object(left, right)) return true;
-  if (left.end <= right.begin || right.end <= left.begin) return true;
-  return sim::commute(left.access, right.access);
-}
-
 }  // namespace
 
 void Footprint::add(const sim::Touch& touch) {
@@ -32,7 +26,7 @@ void Footprint::add(const Footprint& other) {
 bool Footprint::commutes_with(const Footprint& other) const {
   for (const sim::Touch& left : touches_) {
     for (const sim::Touch& right : other.touches_) {
-      if (!commute(left, right)) return false;
+      if (!sim::commute(left, right)) return false;
     }
   }
   return true;

@@ -111,6 +111,19 @@ void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
                        .place = request.place});
   if (work.inlined) take_payload(world_, request);
   if (connection_.state() == State::error) failure_.drop(request);
+  if (world_.step_observer != nullptr) announce(work);
+}
+
+void QueuePairActor::announce(const fabric::WorkRequest& work) const {
+  const QueuePairActor* peer = connection_.peer();
+  if (peer == nullptr || fabric::is_send(work.opcode)) return;
+  const Region* region =
+      world_.regions.find(work.remote.key, peer->connection_.protection_domain());
+  if (region == nullptr) return;
+  const Access access = work.opcode == Opcode::read ? Access::reads : Access::writes;
+  world_.step_observer->will_touch(
+      actor_id(), {Touchable::memory, region->block->number(), access, work.remote.offset,
+                   work.remote.offset + work.length_bytes});
 }
 
 fabric::QueueOccupancy QueuePairActor::occupancy(std::uint32_t places_taken) const {

@@ -77,6 +77,7 @@ class QueuePairActor final : public Actor {
  private:
   fabric::QueueOccupancy occupancy(std::uint32_t places_taken) const;
   void enqueue(const fabric::WorkRequest& work);
+  void announce(const fabric::WorkRequest& work) const;
 
   void progress(Request& request);
   bool may_complete_oldest() const;

@@ -48,6 +48,13 @@ struct Touch {
   std::uint64_t end = 1;
 };
 
+// Whether the steps of two actors commute as far as these two touches are concerned.
+constexpr bool commute(const Touch& left, const Touch& right) {
+  const bool overlap = left.object == right.object && left.number == right.number &&
+                       left.begin < right.end && right.begin < left.end;
+  return !overlap || commute(left.access, right.access);
+}
+
 // Sees a run step by step. A touch belongs to the step that began last.
 class StepObserver {
  public:
@@ -57,6 +64,9 @@ class StepObserver {
   // No actor can move, so the clock jumps to the next timer. Returns false to end the run.
   virtual bool begin_jump() = 0;
   virtual void touch(const Touch& touch) = 0;
+  // The actor has got work, and later steps of it will probably touch this, as far as the simulator
+  // can say before they are made.
+  virtual void will_touch(ActorId /*actor*/, const Touch& /*touch*/) {}
   // The run is over. What follows is its destruction.
   virtual void end_run() = 0;
 };

@@ -69,8 +69,7 @@ class SimulatorVariant : public Variant {
       : profile_(std::move(profile)), seed_count_(seed_count) {}
 
   std::string name() const override {
-    const bool is_random = options().strategy == StrategyKind::random;
-    return fmt::format("{}_{}", is_random ? "random" : "pct", profile_.name);
+    return fmt::format("{}_{}", to_string(options().strategy), profile_.name);
   }
   Capabilities capabilities() const override {
     return {.crashes_hosts = true,
@@ -158,10 +157,11 @@ std::vector<Profile> profiles(StrategyKind strategy) {
 std::vector<VariantPointer> backend_variants() {
   constexpr std::uint64_t seed_count = FALAFEL_SEEDS;
   std::vector<VariantPointer> variants;
-  for (const StrategyKind strategy : {StrategyKind::random, StrategyKind::pct}) {
+  for (const StrategyKind strategy : {StrategyKind::random, StrategyKind::pct, StrategyKind::pos}) {
     const Profile standard{.name = "word", .options = options_of(strategy)};
     variants.push_back(std::make_shared<SimulatorVariant>(standard, seed_count));
     variants.push_back(std::make_shared<ReplayVariant>(standard, seed_count));
+    if (strategy == StrategyKind::pos) continue;  // the devices do not differ with the strategy
     for (const Profile& profile : profiles(strategy)) {
       variants.push_back(std::make_shared<SimulatorVariant>(profile, seed_count));
     }

@@ -140,6 +140,19 @@ TEST(Campaign, IsTheSameTwiceAndWithTwoWorkers) {
   }
 }
 
+// A run of `urw` depends on an earlier run, but on nothing else.
+TEST(Campaign, IsTheSameWithTwoWorkersForEveryStrategy) {
+  for (std::size_t kind = 0; kind < sim::strategy_kind_count; ++kind) {
+    StoreCampaign options;
+    options.choices.strategy = static_cast<sim::StrategyKind>(kind);
+    options.schedules = 200;
+    const explorer::CampaignResult once = run(options);
+    options.jobs = 2;
+    EXPECT_EQ(run(options).hash, once.hash) << to_string(*options.choices.strategy);
+    EXPECT_TRUE(once.holds()) << describe(once);
+  }
+}
+
 TEST(Campaign, PublishedProtocolFails) {
   StoreCampaign options;
   options.choices.safeguards = engine::Safeguards::published();

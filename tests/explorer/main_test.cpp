@@ -1,12 +1,16 @@
 // explorer::main runs the commands on any program that links it.
 #include "explorer/main.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -109,6 +113,40 @@ TEST_F(Main, TakesOptionsOfTheSimulator) {
   const Outcome wrong = run({"fuzz", "--program", "counter", "--faults", "rain"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.errors, HasSubstr("--faults rain"));
+}
+
+// Every strategy finds the lost update, and the recorded run repeats.
+TEST_F(Main, AblatesWithTheStrategyOfTheCommandLine) {
+  std::set<std::uint64_t> schedules;
+  for (const char* strategy : {"random", "pct", "pos", "urw"}) {
+    const Outcome ablation =
+        run({"ablate", "--schedules", "2000", "--shrink-seconds", "0", "--strategy", strategy,
+             "--faults", "none", "--program", "counter", "--output", folder_, "--json"});
+    EXPECT_EQ(ablation.status, 0) << strategy << ablation.errors;
+    const auto rows = nlohmann::json::parse(ablation.output);
+    schedules.insert(rows[0]["schedules"].get<std::uint64_t>());
+    EXPECT_EQ(run({"replay", rows[0]["replay"], "--quiet"}).status, 1) << strategy;
+    std::ifstream file(rows[0]["replay"].get<std::string>());
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    EXPECT_THAT(text, HasSubstr(fmt::format("\"strategy\": \"{}\"", strategy)));
+  }
+  EXPECT_GT(schedules.size(), 1U);
+  EXPECT_EQ(run({"ablate", "--program", "counter", "--strategy", "clever"}).status, 2);
+}
+
+// The number of schedules is that of the first failing one, however many more ran.
+TEST_F(Main, CountsTheSchedulesUntilTheFirstFailingOne) {
+  const auto ablate = [&](std::uint64_t schedules) {
+    const Outcome ablation =
+        run({"ablate", "--schedules", std::to_string(schedules), "--shrink-seconds", "0",
+             "--program", "counter", "--output", folder_, "--json"});
+    return nlohmann::json::parse(ablation.output)[0];
+  };
+  const auto found = ablate(2'000);
+  const std::uint64_t needed = found["schedules"];
+  ASSERT_TRUE(found["caught"]);
+  EXPECT_TRUE(ablate(needed)["caught"]);
+  EXPECT_FALSE(ablate(needed - 1)["caught"]);
 }
 
 TEST_F(Main, AblatesReplaysAndShrinks) {

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 #include <stdexcept>
 
 #include "explorer/campaign.h"
@@ -135,15 +137,39 @@ TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
 }
 
 // The run has more operations than can complete in that time.
-TEST(CrashRecorder, HasPatienceForSoLong) {
+Scenario endless_scenario() {
   Scenario scenario = draw_scenario({}, 1);
   scenario.simulation.step_limit = 1'000'000'000'000;
   scenario.simulation.fault_rates = {};  // no fault ends a client early
   scenario.clients.front().operations.resize(5'000'000);
+  return scenario;
+}
+
+TEST(CrashRecorder, HasPatienceForSoLong) {
+  const Scenario scenario = endless_scenario();
   const auto hang = explorer::record_crash(StoreProgram(), scenario,
                                            *explorer::make_seeded_strategy(scenario, 1), 0.5);
   ASSERT_TRUE(hang.has_value());
   EXPECT_EQ(hang->property, explorer::hang_property) << hang->explanation;
+}
+
+// The recorded run takes the course of the run itself, also with a strategy that sees the steps.
+TEST(CrashRecorder, RecordsTheRunOfAnyStrategy) {
+  Scenario scenario = endless_scenario();
+  for (const sim::StrategyKind kind : {sim::StrategyKind::random, sim::StrategyKind::pos}) {
+    scenario.simulation.strategy = kind;
+    const auto hang = explorer::record_crash(StoreProgram(), scenario,
+                                             *explorer::make_seeded_strategy(scenario, 1), 0.5);
+    Scenario shorter = scenario;
+    shorter.simulation.step_limit = 1'000;
+    Runner runner;
+    const auto choices =
+        explorer::record(runner, shorter, *explorer::make_seeded_strategy(shorter, 1)).choices;
+    ASSERT_TRUE(hang.has_value());
+    ASSERT_GT(hang->choices.size(), choices.size());
+    EXPECT_TRUE(std::ranges::equal(choices, std::span(hang->choices).first(choices.size())))
+        << to_string(kind);
+  }
 }
 
 TEST(Shrink, MakesCrashesSmaller) {

@@ -127,11 +127,21 @@ OptionDescription later(OptionDescription option) {
   return option;
 }
 
+std::vector<NamedValue<StrategyKind>> strategies() {
+  std::vector<NamedValue<StrategyKind>> named;
+  for (std::size_t index = 0; index < strategy_kind_count; ++index) {
+    const auto kind = static_cast<StrategyKind>(index);
+    named.push_back({.text = std::string(to_string(kind)), .value = kind});
+  }
+  return named;
+}
+
 void add_scheduling(std::vector<OptionDescription>& table) {
   table.push_back(selection<StrategyKind>(
-      "strategy", "how to pick the next actor: at random, or by priorities that rarely change",
-      &SimulationOptions::strategy,
-      {{"random", StrategyKind::random}, {"pct", StrategyKind::pct}}));
+      "strategy",
+      "how to pick the next actor: at random, by priorities that rarely change, by priorities of "
+      "single steps, or at random in proportion to the steps left",
+      &SimulationOptions::strategy, strategies()));
   table.push_back(number("pct_depth", "strategy pct: the number of priority changes, plus one",
                          {1, 100}, &SimulationOptions::pct_depth));
   table.push_back(number(

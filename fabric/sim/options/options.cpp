@@ -51,6 +51,17 @@ std::string invalid_value(const OptionDescription& option, std::string_view text
 
 }  // namespace
 
+// The command line and replay files use these texts.
+std::string_view to_string(StrategyKind kind) {
+  switch (kind) {
+    case StrategyKind::random: return "random";
+    case StrategyKind::pct: return "pct";
+    case StrategyKind::pos: return "pos";
+    case StrategyKind::urw: return "urw";
+  }
+  return "unknown";
+}
+
 // These texts are part of the names of options.
 std::string_view to_string(FaultKind kind) {
   switch (kind) {

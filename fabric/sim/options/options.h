@@ -16,7 +16,10 @@
 
 namespace falafel::sim {
 
-enum class StrategyKind : std::uint8_t { random, pct };
+// How the next actor is picked. docs/simulator.md describes the strategies.
+enum class StrategyKind : std::uint8_t { random, pct, pos, urw };
+inline constexpr std::size_t strategy_kind_count = 4;
+std::string_view to_string(StrategyKind kind);
 
 // The unit that a transfer never tears. `word` is the contract. `byte` is weaker than the contract:
 // a host that copies with plain memcpy. `packet` is a device that places packets at once.

@@ -9,7 +9,8 @@
 
 namespace falafel::sim {
 
-// Requires valid options (find_invalid_option).
+// Requires valid options (find_invalid_option). The strategy `urw` knows no earlier run, so it is a
+// random walk.
 std::unique_ptr<Strategy> make_strategy(const SimulationOptions& options, std::uint64_t seed);
 
 }  // namespace falafel::sim

@@ -1,0 +1,92 @@
+#include "fabric/sim/strategies/pos_strategy.h"
+
+#include <algorithm>
+
+namespace falafel::sim {
+
+namespace {
+
+// More requests than this say little about the next step.
+constexpr std::size_t most_posted = 4;
+
+// All steps read the world, and giving work to an actor is not a race with its pending step: they
+// cannot come in the other order.
+bool can_race(Touchable object) {
+  return object != Touchable::world && object != Touchable::actor &&
+         object != Touchable::program_end && object != Touchable::numbers;
+}
+
+}  // namespace
+
+std::uint64_t PosStrategy::schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) {
+  introduce(std::ranges::max(actors));
+  const auto highest = std::ranges::max_element(
+      actors, {}, [this](ActorId actor) { return pending_[actor].priority; });
+  mover_ = *highest;
+  return static_cast<std::uint64_t>(highest - actors.begin());
+}
+
+bool PosStrategy::begin_step(std::span<const ActorId> ready, std::uint64_t /*time_ns*/) {
+  end_step(ready);
+  // The simulator asks only if several actors can move.
+  if (ready.size() == 1) mover_ = ready.front();
+  return true;
+}
+
+bool PosStrategy::begin_jump() {
+  end_step({});
+  return true;
+}
+
+void PosStrategy::touch(const Touch& touch) {
+  if (can_race(touch.object)) touches_.push_back(touch);
+}
+
+void PosStrategy::will_touch(ActorId actor, const Touch& touch) {
+  introduce(actor);
+  std::vector<Touch>& posted = pending_[actor].posted;
+  if (posted.size() == most_posted) posted.erase(posted.begin());
+  posted.push_back(touch);
+}
+
+void PosStrategy::end_step(std::span<const ActorId> ready) {
+  if (mover_) {
+    introduce(*mover_);
+    for (const ActorId actor : ready) {
+      introduce(actor);
+      if (actor != *mover_ && races(pending_[actor])) pending_[actor].priority = random_.next();
+    }
+    PendingStep& next = pending_[*mover_];
+    next.priority = random_.next();
+    next.touches.swap(touches_);
+    widen_to_posted(next);
+  }
+  touches_.clear();
+  mover_.reset();
+}
+
+void PosStrategy::introduce(ActorId last) {
+  while (pending_.size() <= last) pending_.push_back({.priority = random_.next()});
+}
+
+// A request that was begun goes on within its range.
+void PosStrategy::widen_to_posted(PendingStep& pending) {
+  std::erase_if(pending.posted, [&](const Touch& posted) {
+    const auto begun = std::ranges::find_if(pending.touches, [&](const Touch& touch) {
+      return touch.object == posted.object && touch.number == posted.number &&
+             posted.begin <= touch.begin && touch.end <= posted.end;
+    });
+    if (begun == pending.touches.end()) return false;
+    *begun = posted;
+    return true;
+  });
+}
+
+bool PosStrategy::races(const PendingStep& pending) const {
+  const auto meets = [this](const Touch& next) {
+    return std::ranges::any_of(touches_, [&](const Touch& made) { return !commute(made, next); });
+  };
+  return std::ranges::any_of(pending.touches, meets) || std::ranges::any_of(pending.posted, meets);
+}
+
+}  // namespace falafel::sim

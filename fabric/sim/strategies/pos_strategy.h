@@ -1,0 +1,64 @@
+// Partial order sampling (X. Yuan, J. Yang, R. Gu: "Partial Order Aware Concurrency Sampling", CAV
+// 2018). The next step of every actor has a random priority, and of the actors that can move, the
+// one whose step has the highest priority makes it. Its next step gets a new priority, and so does
+// every pending step that races with the step just made. All other choices are random.
+//
+// A pending step keeps a low priority until a step that it races with is made. A step that races
+// with none of n others therefore comes after all of them with probability 1 / (n + 1), where a
+// random walk needs n lucky decisions. The order of steps that race is decided anew each time, as
+// in a random walk.
+//
+// The strategy must guess what a pending step touches: what the last step of the actor touched, and
+// the remote memory of the requests that were posted to it since. A wrong guess changes how likely
+// a schedule is, but never excludes one.
+//
+// An actor that polls for ever starves no other one: the wait of a step for k steps of the other
+// actor has probability 1 / (k + 1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/random.h"
+#include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/touches.h"
+
+namespace falafel::sim {
+
+class PosStrategy final : public Strategy, public StepObserver {
+ public:
+  explicit PosStrategy(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t choose(const ChoicePoint& point) override { return random_.below(point.bound); }
+  std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
+  StepObserver* step_observer() override { return this; }
+
+  bool begin_step(std::span<const ActorId> ready, std::uint64_t time_ns) override;
+  bool begin_jump() override;
+  void touch(const Touch& touch) override;
+  void will_touch(ActorId actor, const Touch& touch) override;
+  void end_run() override {}
+
+ private:
+  struct PendingStep {
+    std::uint64_t priority = 0;
+    std::vector<Touch> touches{};  // those of the actor's last step
+    std::vector<Touch> posted{};   // of requests that no step has touched yet, the oldest first
+  };
+
+  // Takes note of the step that was just made: `ready` can move now.
+  void end_step(std::span<const ActorId> ready);
+  void introduce(ActorId last);
+  void widen_to_posted(PendingStep& pending);
+  bool races(const PendingStep& pending) const;
+
+  fabric::RandomGenerator random_;
+  std::vector<PendingStep> pending_;  // by actor
+  std::optional<ActorId> mover_;      // who makes the present step
+  std::vector<Touch> touches_;        // of the present step
+};
+
+}  // namespace falafel::sim
