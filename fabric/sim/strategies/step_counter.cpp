@@ -1,8 +1,5 @@
 #include "fabric/sim/strategies/step_counter.h"
 
-#include <algorithm>
-#include <ranges>
-
 namespace falafel::sim {
 
 std::uint64_t StepCounter::schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) {
@@ -36,7 +33,8 @@ void StepCounter::made(ActorId actor) {
 StepCounts StepCounter::counts() const {
   std::vector<std::uint64_t> totals(steps_.size());
   StepCounts counts;
-  for (const ActorId actor : std::views::reverse(seen_)) {
+  for (auto next = seen_.rbegin(); next != seen_.rend(); ++next) {
+    const ActorId actor = *next;
     totals[actor] += steps_[actor].own;
     if (steps_[actor].parent) totals[*steps_[actor].parent] += totals[actor];
     counts[names_.name(actor)] = totals[actor];
