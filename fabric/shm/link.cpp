@@ -78,19 +78,22 @@ void Link::await_message() {
 }
 
 void Link::on_readable() {
+  if (peer_has_closed()) return;
   std::array<std::byte, 1> said{};
   const ReceivedMessage received = receive_message(socket_.native_handle(), said);
   if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_message();
-  if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) {
-    peer_has_closed_.store(true);
-    signal_->raise();
-    return process_.close();  // the link no longer depends on the peer's process
-  }
+  if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) return on_goodbye();
   // The system closes the socket of a killed process before the last thread of the process has
   // ended.
   if (!process_.is_open()) peer_has_ended_.store(true);
   lost_.store(true);
   signal_->raise();
+}
+
+void Link::on_goodbye() {
+  peer_has_closed_.store(true);
+  signal_->raise();
+  process_.close();  // the link no longer depends on the peer's process
 }
 
 // Children of the peer may inherit the socket and keep it open, so the process is watched too.
@@ -102,7 +105,15 @@ void Link::await_end_of_process() {
                       });
 }
 
+// The news of a goodbye and of the end of the process may arrive together, in any order.
 void Link::on_end_of_process() {
+  if (peer_has_closed()) return;
+  std::array<std::byte, 1> said{};
+  const ReceivedMessage received = receive_message(socket_.native_handle(), said);
+  if (received.kind == ReceivedMessage::Kind::message && said[0] == goodbye) {
+    socket_.cancel();
+    return on_goodbye();
+  }
   peer_has_ended_.store(true);
   lost_.store(true);
   socket_.cancel();

@@ -97,6 +97,7 @@ class Link : public std::enable_shared_from_this<Link> {
   void await_message();
   void await_end_of_process();
   void on_readable();
+  void on_goodbye();
   void on_end_of_process();
 
   std::unique_ptr<OwnEndpoint> own_;

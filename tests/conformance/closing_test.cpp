@@ -1,5 +1,7 @@
 // Hearing that the peer has closed its end of a connection.
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "tests/conformance/suite.h"
 
@@ -112,6 +114,30 @@ TEST_P(ClosingTest, IsNotWhatACrashLooksLike) {
           EXPECT_GE(client.host.now_ns(), deadline_ns);
         },
         [](Peer& server) { server.host.sleep_until(never_ns); });
+  });
+}
+
+// The news of the close and of the end of the host may arrive together.
+TEST_P(ClosingTest, IsHeardOfHostsThatEndAtOnce) {
+  constexpr std::uint16_t service = 901;
+  constexpr int clients = 8;
+  run([](Backend& backend) {
+    backend.add_host({.name = "server", .role = Role::server}, [](Host& host) {
+      Site site(host);
+      const auto listener = require(site.device.listen(service));
+      std::vector<Link> links;
+      for (int i = 0; i < clients; ++i) links.push_back(accept_link(site, *listener, hearing));
+      for (const Link& link : links) {
+        EXPECT_TRUE(link.queue_pair->wait_until_peer_closed(patiently_ns(host)));
+        EXPECT_EQ(link.queue_pair->state(), QueuePairState::ready);
+      }
+    });
+    for (int i = 0; i < clients; ++i) {
+      backend.add_host({.name = "client_" + std::to_string(i)}, [](Host& host) {
+        Site site(host);
+        connect_link(site, {"server", service}, hearing);
+      });
+    }
   });
 }
 
