@@ -19,9 +19,6 @@ class RunListener : public sim::TraceObserver {
                          std::string_view text) = 0;
   // Anything else that the program reports.
   virtual void on_note(std::string_view party, std::string_view text) = 0;
-  // From now on, something that is not a word of memory has this state: for example the row
-  // "holder" the state "client 1". Timelines show such rows below the words.
-  virtual void on_row(std::string_view /*row*/, std::string_view /*state*/) {}
 };
 
 }  // namespace falafel::explorer

@@ -148,10 +148,6 @@ void Recorder::on_note(std::string_view party, std::string_view text) {
   mark(MarkKind::note, lanes_->of_party(party), readable_text(text));
 }
 
-void Recorder::on_row(std::string_view row, std::string_view state) {
-  words_.show(step_, row, state);
-}
-
 // Events
 
 void Recorder::introduce(const sim::Subject& subject) {

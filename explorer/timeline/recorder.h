@@ -52,7 +52,6 @@ class Recorder : public explorer::RunListener {
   void on_call(std::string_view party, std::uint64_t operation, std::string_view text) override;
   void on_return(std::string_view party, std::uint64_t operation, std::string_view text) override;
   void on_note(std::string_view party, std::string_view text) override;
-  void on_row(std::string_view row, std::string_view state) override;
 
  protected:
   // A program's own lanes, and nothing of what the program shows itself: the words of memory, what

@@ -36,13 +36,6 @@ void WordRecorder::access(std::uint64_t step, std::uint32_t memory, std::uint64_
   }
 }
 
-void WordRecorder::show(std::uint64_t step, std::string_view row, std::string_view state) {
-  const auto found = std::ranges::find(rows_, row);
-  const auto number = static_cast<std::uint32_t>(found - rows_.begin());
-  if (found == rows_.end()) rows_.emplace_back(row);
-  states_.push_back({.step = step, .row = number, .text = readable(state)});
-}
-
 void WordRecorder::finish(Timeline& timeline, const explorer::Subjects& subjects,
                           const explorer::Vocabulary& vocabulary,
                           const std::set<std::uint32_t>& shown) const {
@@ -75,12 +68,6 @@ void WordRecorder::finish(Timeline& timeline, const explorer::Subjects& subjects
                                        .row = static_cast<std::uint32_t>(rows.size() - 1),
                                        .text = readable(vocabulary.word(change.word))});
     }
-  }
-  const auto first_row = static_cast<std::uint32_t>(timeline.words.size());
-  for (const std::string& name : rows_) timeline.words.push_back({.name = readable(name)});
-  for (WordChange state : states_) {
-    state.row += first_row;
-    timeline.word_changes.push_back(std::move(state));
   }
   std::ranges::stable_sort(timeline.word_changes, {}, &WordChange::step);
 }

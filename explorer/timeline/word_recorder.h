@@ -25,8 +25,6 @@ class WordRecorder {
               std::span<const std::byte> data);
   // The same if the contents are not known.
   void access(std::uint32_t memory, std::uint64_t offset, std::uint64_t length_bytes);
-  // A row of the program, which needs no memory.
-  void show(std::uint64_t step, std::string_view row, std::string_view state);
 
   // Adds the rows of the memories that `is_shown` selects, and their changes.
   void finish(Timeline& timeline, const explorer::Subjects& subjects,
@@ -40,8 +38,6 @@ class WordRecorder {
   };
 
   std::map<Word, std::vector<Change>> words_;
-  std::vector<std::string> rows_;
-  std::vector<WordChange> states_;  // of rows_
 };
 
 }  // namespace falafel::timeline
