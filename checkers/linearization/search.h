@@ -69,6 +69,7 @@ class Search {
   // The ordered operations, in their order.
   std::vector<std::uint32_t> prefix() const {
     std::vector<std::uint32_t> operations;
+    operations.reserve(frames_.size());
     for (const Frame& frame : frames_) operations.push_back(frame.operation);
     return operations;
   }

@@ -16,9 +16,9 @@ namespace falafel::check {
 // Zeroed memory is a valid initial state.
 struct Conditions::Entry {
   enum State : std::uint32_t { empty, being_named, named };
-  std::atomic<std::uint32_t> state;
-  std::array<char, longest_name_bytes + 1> name;
-  std::atomic<std::uint64_t> count;
+  std::atomic<std::uint32_t> state{};
+  std::array<char, longest_name_bytes + 1> name{};
+  std::atomic<std::uint64_t> count{};
 };
 
 Conditions::Conditions() {

@@ -75,7 +75,7 @@ class History {
 };
 
 template <checkers::Specification S>
-History<S>& World::history(std::string name) {
+History<S>& World::history(const std::string& name) {
   const auto history = std::make_shared<History<S>>(*this);
   std::string property(linearizability_property);
   if (!name.empty()) property += "." + name;

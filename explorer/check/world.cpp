@@ -99,14 +99,14 @@ void World::client(std::string name, HostBody body) {
   host({.name = std::move(name), .role = sim::Role::client}, false, std::move(body));
 }
 
-void World::clients(std::uint32_t count, ClientBody body) {
+void World::clients(std::uint32_t count, const ClientBody& body) {
   for (std::uint32_t added = 0; added < count; ++added, ++clients_) {
     client(fmt::format("client {}", clients_),
            [body, number = clients_](fabric::Host& host) { body(host, number); });
   }
 }
 
-void World::peers(std::uint32_t count, ClientBody body) {
+void World::peers(std::uint32_t count, const ClientBody& body) {
   for (std::uint32_t added = 0; added < count; ++added, ++peers_) {
     host({.name = fmt::format("peer {}", peers_), .role = sim::Role::node}, false,
          [body, number = peers_](fabric::Host& own) { body(own, number); });

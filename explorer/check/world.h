@@ -97,11 +97,11 @@ class World {
   void server(std::string name, HostBody body);
   void client(std::string name, HostBody body);
   // "client 0", "client 1", ..., with their numbers. Several calls continue the numbers.
-  void clients(std::uint32_t count, ClientBody body);
+  void clients(std::uint32_t count, const ClientBody& body);
   // Hosts that are server and client: "peer 0", "peer 1", ... They end like clients. What a peer
   // serves belongs in a daemon fiber of its own (FiberOptions::daemon). Faults of clients and of
   // servers strike them (sim::Role::node).
-  void peers(std::uint32_t count, ClientBody body);
+  void peers(std::uint32_t count, const ClientBody& body);
   // Any other host. With `daemon`, the run does not wait for it.
   void host(const sim::HostOptions& options, bool daemon, HostBody body);
 
@@ -120,7 +120,7 @@ class World {
   // Before run(): a history that is judged at the end of the run (history.h). Names distinguish the
   // histories of several objects; the property is "linearizability" or "linearizability.NAME".
   template <checkers::Specification S>
-  History<S>& history(std::string name = {});
+  History<S>& history(const std::string& name = {});
 
   // Before run(): the campaign fails if none of its runs reaches the condition.
   Condition& sometimes(std::string_view name);

@@ -286,6 +286,7 @@ int fuzz(const CommandProgram& command, FuzzOptions& options) {
       [&](const explorer::CampaignResult& so_far) { print_progress(campaign, so_far); });
   const bool reached_all = missed_conditions(campaign, result).empty();
   std::vector<Report> reports;
+  reports.reserve(result.findings.size());
   for (const auto& [property, finding] : result.findings) {
     reports.push_back(report(campaign, finding));
   }

@@ -62,6 +62,7 @@ void MemoryWatch::on_written(std::uint32_t client, std::uint64_t offset, const M
 void MemoryWatch::on_server(const engine::Server& server, std::uint64_t step) {
   const engine::ServerInspection inspection = server.inspect();
   std::vector<std::uint32_t> clients;
+  clients.reserve(inspection.clients.size());
   for (const engine::ClientInspection& client : inspection.clients) {
     clients.push_back(client.number);
   }
