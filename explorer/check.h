@@ -9,6 +9,12 @@
 //   EXPECT_TRUE(result.holds()) << result.story();
 #pragma once
 
+#include <version>
+
+#ifndef __cpp_lib_source_location
+#error "Falafel needs std::source_location: compile with GCC 12 or clang 16, or newer ones"
+#endif
+
 #include <memory>
 #include <source_location>
 #include <string>

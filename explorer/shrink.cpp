@@ -71,6 +71,7 @@ class Shrinking final : public Simplifier {
   bool shorten_schedule();
   void truncate();
   void clear_answers();
+  void find_shorter_schedule();
   bool accept(const Scenario& scenario, sim::Strategy& strategy, std::uint64_t most_steps);
 
   Trial trial_;
@@ -155,9 +156,18 @@ bool Shrinking::shorten_schedule() {
   return size() < size_before;
 }
 
+// A scenario with fewer parts was accepted with the first schedule that failed, which may be longer
+// than the recorded one.
+void Shrinking::find_shorter_schedule() {
+  for (std::uint64_t seed = 1; seed <= options_.tries && !is_time_over(); ++seed) {
+    accept(best(), *make_seeded_strategy(best(), seed), best_.run.result.steps - 1);
+  }
+}
+
 FailingRun Shrinking::run() {
   while (!is_time_over() && best().clone()->simplify(*this)) continue;
   end_ += options_.seconds / 4;  // reserves some time for the schedule
+  find_shorter_schedule();
   while (!is_time_over() && shorten_schedule()) continue;
   return std::move(best_);
 }

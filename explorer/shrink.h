@@ -3,8 +3,9 @@
 //
 // A simpler scenario asks the strategy different questions, so the recorded schedule does not match
 // it. Shrinking therefore tries a bounded number of new schedules for each simplification. When the
-// scenario cannot be simplified further, it simplifies the schedule: it replaces answers with
-// neutral ones (the first actor, no fault, everything at once).
+// scenario cannot be simplified further, it tries as many schedules once more and keeps the
+// shortest. Then it simplifies that one: it replaces answers with neutral ones (the first actor, no
+// fault, everything at once).
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ std::filesystem::path create_output(const std::string& folder) {
     throw std::invalid_argument(fmt::format(
         "Options::output \"{}\": {}; name a folder that can be written", folder, error.message()));
   }
-  return std::filesystem::absolute(folder);
+  return std::filesystem::absolute(folder).lexically_normal();
 }
 
 std::string how_to_repeat(const Failure& failure) {

@@ -134,6 +134,10 @@ std::uint64_t RemoteMemory::fetch_and_add(std::uint64_t offset, std::uint64_t ad
 }
 
 void RemoteMemory::read(std::uint64_t offset, std::span<std::byte> destination) {
+  if (destination.size() > buffer_bytes) {
+    throw std::out_of_range(
+        fmt::format("a read of {} bytes is longer than {}", destination.size(), buffer_bytes));
+  }
   execute({.opcode = fabric::Opcode::read,
            .length_bytes = static_cast<std::uint32_t>(destination.size()),
            .remote = {.key = 0, .offset = offset}});

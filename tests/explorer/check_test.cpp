@@ -6,11 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "explorer/failing_run.h"
+#include "explorer/shrink.h"
 #include "fabric/assert.h"
 
 namespace falafel::check {
@@ -76,6 +77,29 @@ TEST(Check, FindsShrinksAndExplainsALostUpdate) {
   EXPECT_THAT(result.story(), HasSubstr("READ returns the counter: 0"));
   EXPECT_THAT(result.story(), HasSubstr("client 1                has read 0"));
   EXPECT_THAT(result.story(), HasSubstr("the violation is inevitable from here on"));
+}
+
+// Of the schedules that shrinking has tried for the smallest scenario, none is shorter.
+TEST(Check, ShrinksToTheShortestOfManySchedules) {
+  constexpr std::uint64_t tries = 200;
+  const std::string property = "counter.lost-update";
+  const WorldProgram program("shortest", {}, lose_updates);
+  const auto runner = program.create_runner();
+  const Result found = run(lose_updates, options_of("shortest"));
+  ASSERT_FALSE(found.holds());
+  const std::uint64_t seed = found.failures.front().seed;
+  const auto scenario = program.draw(seed);
+  const explorer::FailingRun small = explorer::shrink(
+      *runner,
+      explorer::record(*runner, *scenario, *explorer::make_seeded_strategy(*scenario, seed)),
+      property, {.seconds = 1e6, .tries = tries}, [](const explorer::FailingRun&) {});
+  for (std::uint64_t other = 1; other <= tries; ++other) {
+    const explorer::Run run =
+        runner->run(*small.scenario, *explorer::make_seeded_strategy(*small.scenario, other));
+    if (run.violates(property)) {
+      EXPECT_GE(run.result.steps, small.run.result.steps) << "of seed " << other;
+    }
+  }
 }
 
 TEST(Check, ReplaysAFailureFromItsFile) {
@@ -299,36 +323,33 @@ TEST(Check, SurvivesAllFaults) {
   EXPECT_TRUE(result.holds()) << result.story();
 }
 
-TEST(Environment, ReadsNumbersAndRefusesOthers) {
-  const auto read = [](std::string_view name, const char* value) {
-    return read_environment(
-        [=](const char* variable) { return name == variable ? value : nullptr; });
+// The failure with the lowest seed comes first, whatever its name.
+TEST(Check, PutsTheLowestSeedFirst) {
+  const auto body = [runs = 0](World& world) mutable {  // a worker process begins with seed 1
+    world.client("client", [](fabric::Host&) {});
+    world.run();
+    world.fail(runs++ == 0 ? "z.first" : "a.later", "on purpose");
   };
-  EXPECT_EQ(read("FALAFEL_SEED", "17").seed, 17U);
-  EXPECT_EQ(read("FALAFEL_SCHEDULES", "5").schedules, 5U);
-  EXPECT_EQ(read("FALAFEL_JOBS", "2").jobs, 2U);
-  EXPECT_EQ(read("FALAFEL_REPLAY", "a file").replay, "a file");
-  EXPECT_FALSE(read("FALAFEL_SEED", "").seed.has_value());
-  for (const auto& [name, value] :
-       {std::pair("FALAFEL_SEED", "1x"), std::pair("FALAFEL_SEED", "-1"),
-        std::pair("FALAFEL_SCHEDULES", "0"), std::pair("FALAFEL_JOBS", "many")}) {
-    try {
-      read(name, value);
-      ADD_FAILURE() << name << "=" << value << " was accepted";
-    } catch (const std::invalid_argument& error) {
-      EXPECT_THAT(error.what(), HasSubstr(std::string(name) + "=\"" + value + "\""));
-    }
-  }
+  Options options = options_of("lowest");
+  options.schedules = 20;
+  const Result result = run(body, options);
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failures.front().property, "z.first");
 }
 
-TEST(Environment, IsReadByRandom) {
-  setenv("FALAFEL_SCHEDULES", "3", 1);
-  const Result result = random({.output = testing::TempDir()}, count_by_atomics);
-  setenv("FALAFEL_SCHEDULES", "three", 1);
-  EXPECT_THROW(random({}, count_by_atomics), std::invalid_argument);
-  unsetenv("FALAFEL_SCHEDULES");
-  EXPECT_EQ(result.schedules, 3U);
-  EXPECT_THAT(result.story(), HasSubstr("Environment_IsReadByRandom: 3 schedules"));
+TEST(Check, EndsWhenItsTimeIsOver) {
+  Options options = options_of("time");
+  options.schedules = 1'000'000'000'000;
+  options.seconds = 0.1;
+  const Result result = run(count_by_atomics, options);
+  EXPECT_TRUE(result.holds()) << result.story();
+  EXPECT_GT(result.schedules, 0U);
+}
+
+TEST(Check, RefusesAnOutputFolderThatCannotBeWritten) {
+  Options options = options_of("output");
+  options.output = "/dev/null/folder";
+  EXPECT_THROW(run(count_by_atomics, options), std::invalid_argument);
 }
 
 }  // namespace

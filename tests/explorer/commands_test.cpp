@@ -1,0 +1,297 @@
+// The commands of a program that links explorer::main: their exit statuses, what they print and
+// what they write.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explorer/check.h"
+#include "explorer/main.h"
+
+namespace falafel::explorer::commands_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Two clients increment a word by READ and WRITE.
+void lose_updates(check::World& world) {
+  std::shared_ptr<fabric::MemoryBlock> memory;
+  world.name(0, fabric::word_bytes, "the counter");
+  world.server("server", [&](fabric::Host& host) {
+    check::MemoryServer server(host, 64);
+    memory = server.memory();
+    server.serve();
+  });
+  world.clients(2, [&](fabric::Host& host, std::uint32_t) {
+    check::RemoteMemory counter(host, "server");
+    counter.write(0, counter.read(0) + 1);
+  });
+  world.at_rest([&] { world.check(check::word(memory, 0) == 2, "counter.lost-update"); });
+  world.run();
+}
+
+void hold(check::World& world) {
+  world.clients(2, [](fabric::Host& host, std::uint32_t) { host.yield(); });
+  world.run();
+}
+
+void reach_nothing(check::World& world) {
+  world.sometimes("never reached");
+  hold(world);
+}
+
+void abort_always(check::World&) { std::abort(); }
+
+// One of its safeguards is needed, the other is not.
+void protect_too_much(check::World& world) {
+  const bool is_needed = world.safeguard("needed");
+  world.safeguard("superfluous");
+  world.client("client", [](fabric::Host&) {});
+  world.run();
+  world.check(is_needed, "unprotected");
+}
+
+struct Outcome {
+  int status = 0;
+  std::string output;
+  std::string errors;
+};
+
+Outcome run_main(std::vector<std::string> arguments, std::vector<const Program*> programs) {
+  arguments.insert(arguments.begin(), "example");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Outcome outcome;
+  outcome.status = main(static_cast<int>(pointers.size()), pointers.data(), programs);
+  outcome.output = testing::internal::GetCapturedStdout();
+  outcome.errors = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Commands : public testing::Test {
+ protected:
+  Commands() { std::filesystem::remove_all(folder_); }
+
+  Outcome run(const check::Body& body, std::vector<std::string> arguments) const {
+    const auto program = check::program("program", body);
+    return run_main(std::move(arguments), {program.get()});
+  }
+  Outcome fuzz(const check::Body& body, const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"fuzz", "--output", folder_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const bool says_how_many = std::ranges::find(more, "--schedules") != more.end();
+    if (!says_how_many) arguments.insert(arguments.end(), {"--schedules", "100"});
+    return run(body, arguments);
+  }
+  nlohmann::json fuzz_json(const check::Body& body, std::vector<std::string> more) const {
+    more.emplace_back("--json");
+    return nlohmann::json::parse(fuzz(body, more).output);
+  }
+  // The replay file of a lost update.
+  std::string find_lost_update() const {
+    const auto json = fuzz_json(lose_updates, {"--shrink-seconds", "0"});
+    return json["violations"][0]["replay"];
+  }
+
+  const std::string folder_ = testing::TempDir() + "commands_test";
+};
+
+TEST_F(Commands, FuzzRecordsWhatFails) {
+  const Outcome fuzzed = fuzz(lose_updates, {"--shrink-seconds", "5"});
+  EXPECT_EQ(fuzzed.status, 1) << fuzzed.errors;
+  const std::string path = folder_ + "/counter.lost-update-5";
+  EXPECT_THAT(fuzzed.output, HasSubstr("VIOLATED counter.lost-update"));
+  EXPECT_THAT(fuzzed.output, HasSubstr("View it:\n  " + path + ".html"));
+  EXPECT_THAT(fuzzed.output, HasSubstr("Replay it with:\n  example replay " + path + ".replay"));
+  EXPECT_TRUE(std::filesystem::exists(path + ".replay"));
+  EXPECT_THAT(content(path + ".html"), HasSubstr("<html"));
+  const auto violation = fuzz_json(lose_updates, {"--shrink-seconds", "5"})["violations"][0];
+  EXPECT_LT(violation["steps_after"], violation["steps_before"]);
+  const auto unshrunk = fuzz_json(lose_updates, {"--shrink-seconds", "0"})["violations"][0];
+  EXPECT_EQ(unshrunk["steps_after"], unshrunk["steps_before"]);
+}
+
+TEST_F(Commands, FuzzBeginsWithItsSeed) {
+  const auto at = [&](const std::string& seed) {
+    return fuzz_json(reach_nothing, {"--seed", seed})["campaign_hash"];
+  };
+  EXPECT_EQ(at("5"), at("5"));
+  EXPECT_NE(at("5"), at("6"));
+  EXPECT_THAT(fuzz(reach_nothing, {"--seed", "5", "--jobs", "3"}).output,
+              HasSubstr("seeds from 5 on, 3 jobs"));
+}
+
+TEST_F(Commands, FuzzStopsAfterAViolation) {
+  const std::vector<std::string> many = {"--schedules", "1000000000000", "--shrink-seconds", "0",
+                                         "--stop"};
+  EXPECT_EQ(fuzz(lose_updates, many).status, 1);
+  EXPECT_EQ(run(hold, {"fuzz", "--seconds", "0.1", "--output", folder_}).status, 0);
+}
+
+// Only a campaign that was run to its end judges conditions.
+TEST_F(Commands, FuzzFailsIfAConditionIsNeverReached) {
+  const Outcome never = fuzz(reach_nothing, {});
+  EXPECT_EQ(never.status, 1);
+  EXPECT_THAT(never.output, HasSubstr("no run reached the condition \"never reached\""));
+  EXPECT_EQ(fuzz(reach_nothing, {"--schedules", "1000000000000", "--seconds", "0.1"}).status, 0);
+}
+
+TEST_F(Commands, FuzzReportsCrashes) {
+  const Outcome crashed = fuzz(abort_always, {"--schedules", "2", "--shrink-seconds", "0"});
+  EXPECT_EQ(crashed.status, 3) << crashed.errors;
+  EXPECT_THAT(crashed.output, HasSubstr("VIOLATED crash"));
+}
+
+TEST_F(Commands, FuzzShowsOneSeed) {
+  const std::string events = folder_ + "/events.json";
+  const Outcome traced = fuzz(lose_updates, {"--trace-seed", "5", "--perfetto", events});
+  EXPECT_EQ(traced.status, 1) << traced.errors;
+  EXPECT_THAT(traced.output, HasSubstr("seed 5: "));
+  EXPECT_THAT(content(folder_ + "/trace.html"), HasSubstr("<html"));
+  EXPECT_FALSE(nlohmann::json::parse(content(events), nullptr, false).is_discarded());
+  EXPECT_EQ(fuzz(reach_nothing, {"--trace-seed", "1"}).status, 0);
+  EXPECT_EQ(fuzz(reach_nothing, {"--perfetto", events}).status, 2);
+}
+
+TEST_F(Commands, FuzzNamesAFolderThatItCannotWrite) {
+  const Outcome refused = run(reach_nothing, {"fuzz", "--output", "/dev/null/folder"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("--output /dev/null/folder"));
+}
+
+TEST_F(Commands, ReplayTellsTheRun) {
+  const std::string path = find_lost_update();
+  const Outcome replayed = run(lose_updates, {"replay", path});
+  EXPECT_EQ(replayed.status, 1);
+  EXPECT_THAT(replayed.output, HasSubstr("WRITE places the counter: 1"));
+  EXPECT_THAT(replayed.output, HasSubstr("critical: choice"));
+  EXPECT_THAT(replayed.output, HasSubstr("as recorded"));
+  const Outcome quiet = run(lose_updates, {"replay", "--quiet", "--critical-tries", "0", path});
+  EXPECT_EQ(quiet.status, 1);
+  EXPECT_THAT(quiet.output, Not(HasSubstr("WRITE places")));
+  EXPECT_THAT(quiet.output, Not(HasSubstr("critical: choice")));
+}
+
+TEST_F(Commands, NoticeThatAProgramHasChanged) {
+  const std::string path = find_lost_update();
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"replay", path}, std::vector<std::string>{"trace", path},
+        std::vector<std::string>{"shrink", path, "--output", folder_ + "/small.replay"}}) {
+    const Outcome changed = run(reach_nothing, command);
+    EXPECT_EQ(changed.status, 3) << command.front();
+    EXPECT_THAT(changed.errors, HasSubstr(path)) << command.front();
+  }
+}
+
+TEST_F(Commands, RefuseFilesThatCannotBeRead) {
+  const std::string missing = folder_ + "/missing.replay";
+  for (const char* command : {"replay", "trace"}) {
+    const Outcome refused = run(lose_updates, {command, missing});
+    EXPECT_EQ(refused.status, 2) << command;
+    EXPECT_THAT(refused.errors, HasSubstr(missing)) << command;
+  }
+  EXPECT_EQ(run(lose_updates, {"shrink", missing, "--output", missing}).status, 2);
+}
+
+TEST_F(Commands, TraceWritesPagesNextToTheFile) {
+  const std::string path = find_lost_update();
+  const std::string page = std::filesystem::path(path).replace_extension(".html").string();
+  std::filesystem::remove(page);
+  const std::string events = folder_ + "/events.json";
+  const Outcome traced = run(lose_updates, {"trace", path, "--perfetto", events});
+  EXPECT_EQ(traced.status, 0) << traced.errors;
+  EXPECT_THAT(content(page), HasSubstr("<html"));
+  EXPECT_FALSE(nlohmann::json::parse(content(events), nullptr, false).is_discarded());
+  const Outcome table = run(lose_updates, {"trace", path, "--key-steps"});
+  EXPECT_THAT(table.output, HasSubstr("| "));
+  EXPECT_THAT(table.output, HasSubstr("**counter.lost-update: does not hold**"));
+  const Outcome unwritable = run(lose_updates, {"trace", path, "--output", "/dev/null/page.html"});
+  EXPECT_EQ(unwritable.status, 2);
+  EXPECT_THAT(unwritable.errors, HasSubstr("/dev/null/page.html"));
+}
+
+TEST_F(Commands, ShrinkMakesRunsSmaller) {
+  const std::string path = find_lost_update();
+  const std::string small = folder_ + "/small.replay";
+  const Outcome shrunk = run(lose_updates, {"shrink", path, "--output", small});
+  EXPECT_EQ(shrunk.status, 0) << shrunk.errors;
+  EXPECT_LT(std::filesystem::file_size(small), std::filesystem::file_size(path));
+  EXPECT_EQ(run(lose_updates, {"replay", "--quiet", small}).status, 1);
+  EXPECT_EQ(run(lose_updates, {"shrink", path, "--output", "/dev/null/small"}).status, 2);
+}
+
+TEST_F(Commands, ShrinkMakesCrashesSmaller) {
+  const auto crash = fuzz_json(abort_always, {"--schedules", "1", "--shrink-seconds", "0"});
+  const std::string path = crash["violations"][0]["replay"];
+  const std::string small = folder_ + "/small.replay";
+  const Outcome shrunk = run(abort_always, {"shrink", path, "--output", small, "--seconds", "1"});
+  EXPECT_EQ(shrunk.status, 0) << shrunk.errors;
+  EXPECT_TRUE(std::filesystem::exists(small));
+  const Outcome cured = run(reach_nothing, {"shrink", path, "--output", small});
+  EXPECT_EQ(cured.status, 1);
+  EXPECT_THAT(cured.errors, HasSubstr("does not fail any more"));
+}
+
+TEST_F(Commands, AblateFailsIfASafeguardIsNotNeeded) {
+  const std::vector<std::string> ablate = {
+      "ablate", "--seconds-per-safeguard", "0.2", "--output", folder_, "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), ablate.begin(), ablate.end());
+    return run(protect_too_much, more);
+  };
+  const Outcome all = with({});
+  EXPECT_EQ(all.status, 1);
+  const auto rows = nlohmann::json::parse(all.output);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["safeguard"], "needed");
+  EXPECT_EQ(rows[0]["caught"], true);
+  EXPECT_EQ(rows[1]["safeguard"], "superfluous");
+  EXPECT_EQ(rows[1]["caught"], false);
+  const Outcome one = with({"--safeguard", "needed", "--repeat", "3"});
+  EXPECT_EQ(one.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(one.output).size(), 1U);
+  EXPECT_EQ(nlohmann::json::parse(one.output)[0]["searches"].size(), 3U);
+  const Outcome unknown = with({"--safeguard", "unknown"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("choose one of needed, superfluous"));
+}
+
+TEST_F(Commands, AblateNeedsSafeguards) {
+  const Outcome none = run(reach_nothing, {"ablate", "--output", folder_});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.errors, HasSubstr("has no safeguards"));
+}
+
+TEST_F(Commands, AskForAProgramIfThereAreSeveral) {
+  const auto first = check::program("first", reach_nothing);
+  const auto second = check::program("second", lose_updates);
+  const std::vector<const Program*> both = {first.get(), second.get()};
+  const std::vector<std::string> fuzz = {"fuzz", "--output", folder_, "--schedules", "100"};
+  EXPECT_EQ(run_main(fuzz, both).status, 2);
+  auto chosen = fuzz;
+  chosen.insert(chosen.end(), {"--program", "second", "--shrink-seconds", "0"});
+  EXPECT_EQ(run_main(chosen, both).status, 1);
+  // Other commands read from the file which program it is.
+  const std::string path = folder_ + "/counter.lost-update-5.replay";
+  EXPECT_EQ(run_main({"replay", "--quiet", path}, both).status, 1);
+}
+
+}  // namespace
+}  // namespace falafel::explorer::commands_test
