@@ -7,6 +7,14 @@
 
 namespace falafel::checkers {
 
+AbaChecker::Word& AbaChecker::word_of(std::uint64_t number) {
+  auto place = std::ranges::lower_bound(words_, number, {}, &Word::number);
+  if (place == words_.end() || place->number != number) {
+    place = words_.insert(place, {.number = number});
+  }
+  return *place;
+}
+
 std::vector<AbaChecker::Reading>::iterator AbaChecker::place_of(Word& word, std::uint32_t party,
                                                                 std::uint64_t value) {
   return std::ranges::lower_bound(
@@ -29,18 +37,18 @@ void AbaChecker::remember(Word& word, std::uint32_t party, std::uint64_t value) 
 }
 
 void AbaChecker::on_read(std::uint32_t party, std::uint64_t word, std::uint64_t value) {
-  remember(words_[word], party, value);
+  remember(word_of(word), party, value);
 }
 
 void AbaChecker::on_written(std::uint32_t party, std::uint64_t word, std::uint64_t value) {
-  Word& written = words_[word];
+  Word& written = word_of(word);
   ++written.version;
   remember(written, party, value);
 }
 
 void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
                             std::uint64_t desired, std::uint64_t step) {
-  Word& swapped = words_[word];
+  Word& swapped = word_of(word);
   const auto reading = place_of(swapped, party, expected);
   const std::uint64_t version = swapped.version++;
   const std::uint64_t version_read =
