@@ -12,9 +12,11 @@
 #include <falafel/checkers/specifications/stack.h>
 #include <falafel/explorer/check.h>
 #include <falafel/explorer/check/workload.h>
+#include <falafel/explorer/main.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,6 +102,8 @@ check::Workload<Stack> workload() {
 
 void test(check::World& world, const Plan& plan, bool has_mistake) {
   const std::uint64_t nodes = plan.clients();
+  // Always on, except in the command ablate, which expects to find the mistake again.
+  const bool counts_changes = world.safeguard("counted-head") && !has_mistake;
   auto& history = world.history<Stack>();
   world.name(head, fabric::word_bytes, "head");
   for (std::uint64_t node = 1; node <= nodes; ++node) {
@@ -112,7 +116,7 @@ void test(check::World& world, const Plan& plan, bool has_mistake) {
                [=](fabric::Host& host) { check::MemoryServer(host, value_of(nodes + 1)).serve(); });
   world.clients(plan.clients(), [&](fabric::Host& host, std::uint32_t client) {
     check::RemoteMemory memory(host, "server");
-    TreiberStack stack(memory, client + 1, !has_mistake);
+    TreiberStack stack(memory, client + 1, counts_changes);
     for (const Stack::Operation& operation : plan.operations(client)) {
       const auto* const push = std::get_if<Stack::Push>(&operation);
       if (push != nullptr && !stack.can_push()) continue;
@@ -126,18 +130,29 @@ void test(check::World& world, const Plan& plan, bool has_mistake) {
   world.run();
 }
 
+std::unique_ptr<check::WorldProgram> program(std::string_view variant) {
+  const bool has_mistake = variant == "mistake";
+  return check::program<Stack>(
+      std::string("treiber_stack.").append(variant), workload(),
+      [=](check::World& world, const Plan& plan) { test(world, plan, has_mistake); });
+}
+
+// What check::random does, for a program that the commands below know, too.
+int search(const check::WorldProgram& program) {
+  const check::Result result = check::run_campaign(program, {}, check::own_environment());
+  std::fputs(result.story().c_str(), stdout);
+  return result.holds() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
+  const auto mistake = program("mistake");
+  const auto cure = program("cure");
   const std::string_view variant = argument_count == 2 ? arguments[1] : "";
-  if (variant != "mistake" && variant != "cure") {
-    std::fputs("usage: treiber_stack mistake|cure\n", stderr);
-    return 2;
-  }
-  const bool has_mistake = variant == "mistake";
-  const check::Result result =
-      check::random({.name = std::string("treiber_stack.").append(variant)}, workload(),
-                    [=](check::World& world, const Plan& plan) { test(world, plan, has_mistake); });
-  std::fputs(result.story().c_str(), stdout);
-  return result.holds() ? 0 : 1;
+  if (variant == "mistake") return search(*mistake);
+  if (variant == "cure") return search(*cure);
+  // Everything else is a command: fuzz, replay, trace, shrink or ablate; see --help.
+  const falafel::explorer::Program* const programs[] = {mistake.get(), cure.get()};
+  return falafel::explorer::main(argument_count, arguments, programs);
 }

@@ -17,6 +17,8 @@ MISSING_PACKAGES = {  # and how CMake finds them
     "libboost-context-dev": "Boost", "libfmt-dev": "fmt", "nlohmann-json3-dev": "nlohmann_json",
     "pkg-config libxxhash-dev": "PkgConfig",
 }
+# Warnings in headers would be warnings of the projects that include them.
+STRICT = ("-std=c++20", "-Wall", "-Wextra", "-Werror")
 
 
 class InstalledTree(unittest.TestCase):
@@ -47,7 +49,7 @@ class InstalledTree(unittest.TestCase):
             with self.subTest(component):
                 flags = pkg_config(moved, "--cflags", "--libs", f"falafel-{component}")
                 program = self.folder / f"{component}-pkg-config"
-                run("g++", "-std=c++20", source_of(component), "-o", program, *flags)
+                run("g++", *STRICT, source_of(component), "-o", program, *flags)
                 self.assert_runs(program, component)
 
     def test_the_version_is_checked(self):
@@ -103,7 +105,7 @@ class InstalledTree(unittest.TestCase):
         for header in sorted(include.rglob("*.h")):
             name = header.relative_to(include)
             with self.subTest(str(name)):
-                run("g++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{include}",
+                run("g++", *STRICT, "-fsyntax-only", "-x", "c++", f"-I{include}",
                     f"-I{include}/falafel", "-", input=f"#include <{name}>\n")
 
 

@@ -23,6 +23,8 @@ MISTAKES = {
     "treiber_stack": {"mistake": "linearizability"},
 }
 CURE_SCHEDULES = 10_000
+WITH_COMMANDS = "treiber_stack"  # links explorer's main
+SIZES = re.compile(r"^(\d+) steps, (\d+) after shrinking", re.MULTILINE)
 REPLAY = re.compile(r"^  FALAFEL_REPLAY=(\S+)", re.MULTILINE)
 
 
@@ -37,6 +39,8 @@ class Examples(unittest.TestCase):
 
     def build(self, example):
         build = self.folder / example
+        if (build / example).exists():
+            return build
         run("cmake", "-S", self.examples / example, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
             f"-DCMAKE_PREFIX_PATH={self.folder / 'prefix'}")
         run("cmake", "--build", build)
@@ -49,7 +53,8 @@ class Examples(unittest.TestCase):
         found = self.run_variant(build, variant)
         self.assertEqual(found.returncode, 1, found.stdout + found.stderr)
         self.assertIn(f"VIOLATED {violated}", found.stdout)
-        self.assertIn("after shrinking", found.stdout)
+        before, after = (int(size) for size in SIZES.search(found.stdout).groups())
+        self.assertLessEqual(after, before)
         path = REPLAY.search(found.stdout)[1]
         replayed = self.run_variant(build, variant, FALAFEL_REPLAY=path)
         self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
@@ -69,6 +74,26 @@ class Examples(unittest.TestCase):
                 self.assertEqual(cured.returncode, 0, cured.stdout + cured.stderr)
                 self.assertIn(f"{CURE_SCHEDULES} schedules", cured.stdout)
                 run("ctest", "--test-dir", build, "--parallel", "2")
+
+    def assert_command(self, status, output, *words):
+        build = self.build(WITH_COMMANDS)
+        completed = attempt(f"./{build.name}", *words, cwd=build)
+        self.assertEqual(completed.returncode, status, completed.stdout + completed.stderr)
+        self.assertIn(output, completed.stdout)
+
+    def test_the_commands_of_the_explorer_work_on_an_example(self):
+        self.assert_command(0, "all properties held", "fuzz", "--program", "treiber_stack.cure",
+                            "--schedules", "2000")
+        self.assert_command(1, "VIOLATED linearizability", "fuzz", "--program",
+                            "treiber_stack.mistake", "--stop", "--output", "failures")
+        path, = (self.build(WITH_COMMANDS) / "failures").glob("linearizability-*.replay")
+        self.assert_command(1, "becomes", "replay", path)
+        self.assert_command(0, "page: ", "trace", path)
+        self.assertIn("<html", path.with_suffix(".html").read_text())
+        self.assert_command(0, "after shrinking", "shrink", path, "--output", "smaller.replay")
+        self.assert_command(1, "VIOLATED linearizability", "replay", "--quiet", "smaller.replay")
+        self.assert_command(0, "counted-head", "ablate", "--program", "treiber_stack.cure",
+                            "--seconds-per-safeguard", "60")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,24 @@ class Subproject(unittest.TestCase):
         for component in COMPONENTS:
             self.assertEqual(run(self.build / component), f"{component}: ok\n")
 
+    def test_fetch_content_finds_the_targets(self):
+        folder = self.folder / "fetches"
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.25)
+project(fetches_falafel LANGUAGES CXX)
+include(FetchContent)
+set(FALAFEL_BUILD_STORE OFF)
+FetchContent_Declare(falafel SOURCE_DIR "{SOURCES}")
+FetchContent_MakeAvailable(falafel)
+foreach(component IN ITEMS {" ".join(COMPONENTS)})
+  if(NOT TARGET falafel::${{component}})
+    message(FATAL_ERROR "there is no target falafel::${{component}}")
+  endif()
+endforeach()
+""")
+        configured = attempt("cmake", "-S", folder, "-B", folder / "build")
+        self.assertEqual(configured.returncode, 0, configured.stderr)
+
     def test_a_missing_package_is_named(self):
         (self.folder / "build").mkdir(exist_ok=True)
         configured = attempt("cmake", "-S", self.folder, "-B", self.folder / "without",
