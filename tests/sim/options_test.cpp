@@ -232,6 +232,16 @@ TEST(Swarm, HasEachFeatureInAndOut) {
   }
 }
 
+// The shares of the strategies, in eighths (docs/simulator.md).
+TEST(Swarm, DrawsTheBetterStrategiesMoreOften) {
+  auto shares = swarm_counts()["strategy"];
+  const std::map<std::string, double> eighths = {{"random", 3}, {"pct", 2}, {"pos", 3}, {"urw", 0}};
+  for (const auto& [strategy, share] : eighths) {
+    EXPECT_NEAR(static_cast<double>(shares[strategy]), share / 8 * swarm_size, swarm_size / 50.0)
+        << strategy;
+  }
+}
+
 TEST(Swarm, SpreadsRatesLogarithmically) {
   std::array<int, 3> thirds{};
   for (std::uint64_t seed = 0; seed < swarm_size; ++seed) {
