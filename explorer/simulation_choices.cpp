@@ -16,6 +16,7 @@ std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplificat
   }
   all.emplace_back([](SimulationOptions& options) { options.processor_preemption = false; });
   all.emplace_back([](SimulationOptions& options) { options.late_visibility = false; });
+  all.emplace_back([](SimulationOptions& options) { options.store_buffers = false; });
   all.emplace_back([](SimulationOptions& options) { options.failure_before_landing = false; });
   all.emplace_back([](SimulationOptions& options) { options.failing_cas_writes_back = false; });
   all.emplace_back(

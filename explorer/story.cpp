@@ -59,7 +59,7 @@ void Story::tell_of_atomic(const sim::TraceEvent& event) {
 
 void Story::tell_of_processor(const sim::TraceEvent& event) {
   const std::string place = vocabulary_.place(event.offset);
-  tell(fibers_[running_],
+  tell(fibers_[event.fiber],
        event.data.empty()
            ? fmt::format("the processor stores {} in {}", vocabulary_.word(event.word), place)
            : fmt::format("the processor writes {} bytes at {}", event.data.size(), place));

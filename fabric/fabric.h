@@ -70,6 +70,13 @@ struct Access {
 // the processors of its host, and with respect to a device only if the device has
 // AtomicCapability::global. Each call may suspend the fiber.
 //
+// Others may see the processor's stores late: in their order, word by word. The fibers of the host
+// see them at once, so a later load may come before an earlier store. compare_and_swap is a fence,
+// whether or not it matches: others see all earlier stores before it, and before later loads. A
+// posted request acts after all earlier stores, but posting is no fence for later loads. Posting
+// receive requests, registering memory, changing or revoking rights, moving a queue pair to error,
+// closing it, connecting and accepting have effects only after all earlier stores.
+//
 // The processor may see the words that a peer's WRITE changed late, one by one. It certainly sees
 // them after it has polled the receive completion of a later SEND of that queue pair or a `flushed`
 // completion of its own end, or after a later READ of that queue pair has completed. READs find

@@ -325,7 +325,7 @@ void Recorder::note_contents(const sim::TraceEvent& event, std::uint32_t memory)
 }
 
 Effect Recorder::effect_of_processor(const sim::TraceEvent& event, EffectKind kind) const {
-  return {.lane = lanes_->of_fiber(running_),
+  return {.lane = lanes_->of_fiber(event.fiber),
           .kind = kind,
           .step = event.step,
           .memory = subjects_.memory(event.block).value_or(none),

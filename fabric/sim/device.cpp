@@ -167,6 +167,7 @@ Result<fabric::Connection> Device::connect(const fabric::Address& address,
   }
   Result<QueuePairActor*> actor = create_queue_pair(options);
   if (!actor) return tl::unexpected<fabric::Error>(actor.error());
+  host_.drain_stores();
   auto queue_pair = std::make_unique<QueuePair>(**actor);
   world_.handshakes.push_back(world_.make<Handshake>(world_, host_, *server, address.service,
                                                      **actor, std::move(private_data)));

@@ -35,6 +35,7 @@ class Device final : public fabric::Device {
   fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
                                                   std::uint32_t queue_pair_number) override;
 
+  Host& host() const { return host_; }
   fabric::Result<QueuePairActor*> create_queue_pair(const fabric::QueuePairOptions& options);
 
   // One of them was destroyed.

@@ -48,6 +48,7 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     }
     Result<QueuePairActor*> actor = device_.create_queue_pair(options);
     if (!actor) return tl::unexpected<fabric::Error>(actor.error());
+    (*actor)->host().drain_stores();
     Handshake& handshake = *std::exchange(handshake_, nullptr);
     QueuePairActor::join(**actor, handshake.client_queue_pair());
     (*actor)->become_ready();

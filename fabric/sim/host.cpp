@@ -3,6 +3,7 @@
 #include "fabric/sim/handshake.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
+#include "fabric/sim/store_buffer.h"
 
 namespace falafel::sim {
 
@@ -57,6 +58,7 @@ Host::Host(World& world, std::uint32_t index, const HostOptions& options,
   for (std::size_t count = 0; count < options.device_count; ++count) {
     devices_.push_back(world.make<Device>(world, *this));
   }
+  if (world.options.store_buffers) store_buffer_ = world.make<StoreBuffer>(world, *this);
 }
 
 Host::~Host() = default;
@@ -154,6 +156,7 @@ void Host::start() {
 void Host::crash() {
   touch_world();
   if (!alive_) return;
+  drain_stores();
   alive_ = false;
   world_.trace.record({.kind = EventKind::host_died, .subject = index_});
   if (paused_) resume_fibers();
@@ -262,6 +265,10 @@ Listener* Host::find_listener(std::uint16_t service) const {
     if (listener->service() == service) return listener;
   }
   return nullptr;
+}
+
+void Host::drain_stores() const {
+  if (store_buffer_ != nullptr && !store_buffer_->empty()) store_buffer_->drain();
 }
 
 // The atomic will overwrite a store between its read and its write.

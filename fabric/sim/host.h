@@ -17,6 +17,7 @@
 namespace falafel::sim {
 
 class Listener;
+class StoreBuffer;
 
 class Host final : public fabric::Host {
  public:
@@ -69,6 +70,9 @@ class Host final : public fabric::Host {
   void add_listener(Listener& listener);
   void remove_listener(Listener& listener);
   void touch_services(Access access) const;
+  StoreBuffer* store_buffer() const { return store_buffer_.get(); }  // null: stores are immediate
+  // What a locked instruction or a system call does.
+  void drain_stores() const;
   void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
  private:
@@ -85,6 +89,7 @@ class Host final : public fabric::Host {
   std::function<void(fabric::Host&)> boot_;
   HostClock clock_;
   std::pmr::vector<Owned<Device>> devices_;
+  Owned<StoreBuffer> store_buffer_;
   std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   std::uint32_t incarnation_ = 0;

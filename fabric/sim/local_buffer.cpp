@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
+#include "fabric/sim/store_buffer.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -84,6 +86,22 @@ void take_payload(World& world, Request& request) {
   touch(world, request.work.local, 0, request.work.length_bytes, Access::reads);
   const std::byte* source = local_buffer(world, request);
   request.payload.assign(source, source + request.work.length_bytes);
+}
+
+void take_inlined_payload(World& world, Request& request, const Host& host) {
+  take_payload(world, request);
+  const StoreBuffer* const buffer = host.store_buffer();
+  if (buffer == nullptr || buffer->empty() || request.payload.empty()) return;
+  if (request.work.segments.empty()) {
+    buffer->show_own_stores(local_buffer(world, request), request.payload);
+    return;
+  }
+  std::span<std::byte> seen = request.payload;
+  for (const fabric::LocalSegment& segment : request.work.segments) {
+    buffer->show_own_stores(locate(world, segment.address, segment.length_bytes),
+                            seen.first(segment.length_bytes));
+    seen = seen.subspan(segment.length_bytes);
+  }
 }
 
 void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,

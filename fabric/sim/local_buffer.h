@@ -11,6 +11,7 @@
 
 namespace falafel::sim {
 
+class Host;
 struct World;
 
 // The local buffer of a request that has no segments.
@@ -26,6 +27,8 @@ void touch_local_buffer(World& world, const Request& request);
 
 // Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
+// The same while posting: the processor copies, and sees its own stores.
+void take_inlined_payload(World& world, Request& request, const Host& host);
 
 // A device writes data into a local buffer, from `offset` on.
 struct LocalBufferView {

@@ -7,6 +7,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
+#include "fabric/sim/store_buffer.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -36,17 +37,22 @@ class MemoryRegion final : public fabric::MemoryRegion {
   fabric::Access access() const override { return region().access; }
   Result<void> change_access(fabric::Access access) override {
     if (Result<void> checked = fabric::check_access(access); !checked) return checked;
+    drain_stores();
     world_.touch(Touchable::region, key_, Access::writes);
     region().access = access;
     return {};
   }
   void revoke() override {
+    drain_stores();
     world_.touch(Touchable::region, key_, Access::writes);
     region().revoked = true;
   }
 
  private:
   Region& region() const { return world_.regions.at(key_); }
+  void drain_stores() const {
+    if (world_.lifetime != nullptr) region().block->host().drain_stores();
+  }
 
   World& world_;
   std::uint32_t key_;
@@ -80,6 +86,7 @@ MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
       host_(host),
       number_(world.next_block++),
       is_observed_(world.step_observer != nullptr),
+      is_special_(is_observed_ || host.store_buffer() != nullptr),
       size_bytes_(size_bytes) {
   const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
   data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
@@ -88,12 +95,28 @@ MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
 
 MemoryBlock::~MemoryBlock() {
   // A program may keep the block after the simulation.
-  if (data_ != nullptr && !world_lifetime_.expired()) show_newest(0, size_bytes_);
+  if (data_ != nullptr && !world_lifetime_.expired()) {
+    if (StoreBuffer* buffer = host_.store_buffer()) buffer->drain_stores_to(*this);
+    show_newest(0, size_bytes_);
+  }
   std::free(data_);
 }
 
-void MemoryBlock::touch_all() {
-  if (!world_lifetime_.expired()) world_.touch_memory(*this, 0, size_bytes_, Access::writes);
+// The program sees its own stores. Observers see memory as it is.
+void MemoryBlock::prepare_direct_access() {
+  if (world_lifetime_.expired()) return;
+  StoreBuffer* const buffer = world_.trace.is_reporting() ? nullptr : store_buffer();
+  if (buffer != nullptr) buffer->drain_stores_to(*this);
+  world_.touch_memory(*this, 0, size_bytes_, Access::writes);
+}
+
+// The buffer that holds or takes stores of the running fiber, if there is one.
+StoreBuffer* MemoryBlock::store_buffer() const {
+  return world_.running == nullptr ? nullptr : host_.store_buffer();
+}
+
+fabric::FiberId MemoryBlock::running_fiber() const {
+  return world_.running == nullptr ? 0 : world_.running->id();
 }
 
 void MemoryBlock::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -133,30 +156,68 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset) {
   maybe_preempt();
   touch_as_processor(offset, word_bytes, Access::reads);
   std::uint64_t value = load_word(address);
-  if (!world_.late_words.empty()) {
-    world_.late_words.look(world_, address, std::as_writable_bytes(std::span(&value, 1)));
-  }
-  world_.trace.show(
-      {.kind = EventKind::processor_read, .offset = offset, .word = value, .block = this});
+  look(address, std::as_writable_bytes(std::span(&value, 1)));
+  world_.trace.show({.kind = EventKind::processor_read,
+                     .offset = offset,
+                     .word = value,
+                     .block = this,
+                     .fiber = running_fiber()});
   return value;
 }
 
-void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
-  std::byte* address = word(offset);
-  maybe_preempt();
-  touch_as_processor(offset, word_bytes, Access::writes);
-  world_.trace.record(
-      {.kind = EventKind::processor_access, .offset = offset, .word = value, .block = this});
-  host_.note_processor_store(address, word_bytes);
-  show_newest(offset, word_bytes);
-  store_word(address, value);
-  world_.word_waits.wake(address, word_bytes);
+// The processor reads: replaces memory from `begin` on, in `seen`, by what it sees.
+void MemoryBlock::look(const std::byte* begin, std::span<std::byte> seen) {
+  if (!world_.late_words.empty()) world_.late_words.look(world_, begin, seen);
+  const StoreBuffer* const buffer = store_buffer();
+  if (buffer == nullptr || buffer->empty()) return;
+  world_.count(SimulatorProbe::load_passed_store);
+  buffer->show_own_stores(begin, seen);
 }
 
+void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
+  word(offset);
+  maybe_preempt();
+  if (StoreBuffer* const buffer = store_buffer()) {
+    buffer->store(*this, offset, value);
+  } else {
+    change_word(running_fiber(), offset, value);
+  }
+}
+
+void MemoryBlock::change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value) {
+  touch_as_processor(offset, word_bytes, Access::writes);
+  world_.trace.record({.kind = EventKind::processor_access,
+                       .offset = offset,
+                       .word = value,
+                       .block = this,
+                       .fiber = fiber});
+  change(offset, std::as_bytes(std::span(&value, 1)));
+}
+
+void MemoryBlock::change_bytes(fabric::FiberId fiber, std::uint64_t offset,
+                               std::span<const std::byte> source) {
+  touch_as_processor(offset, source.size(), Access::writes);
+  world_.trace.record({.kind = EventKind::processor_access,
+                       .offset = offset,
+                       .data = source,
+                       .block = this,
+                       .fiber = fiber});
+  change(offset, source);
+}
+
+void MemoryBlock::change(std::uint64_t offset, std::span<const std::byte> source) {
+  host_.note_processor_store(data_ + offset, source.size());
+  show_newest(offset, source.size());
+  std::memcpy(data_ + offset, source.data(), source.size());
+  world_.word_waits.wake(data_ + offset, source.size());
+}
+
+// A locked instruction.
 std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
                                             std::uint64_t desired) {
   std::byte* address = word(offset);
   maybe_preempt();
+  host_.drain_stores();
   show_newest(offset, word_bytes);
   const std::uint64_t found = load_word(address);
   touch_as_processor(offset, word_bytes, found == expected ? Access::writes : Access::reads);
@@ -165,13 +226,15 @@ std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t 
                          .offset = offset,
                          .word = desired,
                          .block = this,
-                         .replaced_word = found});
-    host_.note_processor_store(address, word_bytes);
-    store_word(address, desired);
-    world_.word_waits.wake(address, word_bytes);
+                         .replaced_word = found,
+                         .fiber = running_fiber()});
+    change(offset, std::as_bytes(std::span(&desired, 1)));
   } else {
-    world_.trace.show(
-        {.kind = EventKind::processor_read, .offset = offset, .word = found, .block = this});
+    world_.trace.show({.kind = EventKind::processor_read,
+                       .offset = offset,
+                       .word = found,
+                       .block = this,
+                       .fiber = running_fiber()});
   }
   return found;
 }
@@ -203,27 +266,23 @@ void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
     touch_as_processor(offset + position, length, Access::reads);
     const std::span<std::byte> seen = destination.subspan(position, length);
     std::memcpy(seen.data(), data_ + offset + position, length);
-    if (!world_.late_words.empty()) {
-      world_.late_words.look(world_, data_ + offset + position, seen);
-    }
+    look(data_ + offset + position, seen);
     world_.trace.show({.kind = EventKind::processor_read,
                        .offset = offset + position,
                        .data = seen,
-                       .block = this});
+                       .block = this,
+                       .fiber = running_fiber()});
   });
 }
 
 void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source) {
   move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
-    touch_as_processor(offset + position, length, Access::writes);
-    world_.trace.record({.kind = EventKind::processor_access,
-                         .offset = offset + position,
-                         .data = source.subspan(position, length),
-                         .block = this});
-    host_.note_processor_store(data_ + offset + position, length);
-    show_newest(offset + position, length);
-    std::memcpy(data_ + offset + position, source.data() + position, length);
-    world_.word_waits.wake(data_ + offset + position, length);
+    const std::span<const std::byte> piece = source.subspan(position, length);
+    if (StoreBuffer* const buffer = store_buffer()) {
+      buffer->write(*this, offset + position, piece);
+    } else {
+      change_bytes(running_fiber(), offset + position, piece);
+    }
   });
 }
 
@@ -237,7 +296,9 @@ std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_
       WordWaits::Wait wait(world_.word_waits, address, seen);
       fiber.wait(&wait.waiters(), deadline_ns, "a word of memory to change");
     } else {
-      fiber.wait(nullptr, 0, "a word to become visible");  // in memory, and late (late_visibility)
+      // The word is in memory, and late (late_visibility), or an own store hides it.
+      host_.drain_stores();
+      fiber.wait(nullptr, 0, "a word to become visible");
     }
     if (fiber.cancelled()) return seen;
     is_over = host_.now_ns() >= deadline_ns;
@@ -290,6 +351,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
                       fmt::format("{} cannot lock {} bytes; register less, or try again",
                                   host_.name(), length_bytes));
   }
+  host_.drain_stores();
   world_.touch(Touchable::numbers, 0, Access::writes);
   Region region;
   region.base = own_block->data();

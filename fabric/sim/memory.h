@@ -15,6 +15,7 @@
 namespace falafel::sim {
 
 class Host;
+class StoreBuffer;
 struct World;
 
 class MemoryBlock final : public fabric::MemoryBlock {
@@ -25,7 +26,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   MemoryBlock& operator=(const MemoryBlock&) = delete;
 
   std::span<std::byte> bytes() override {
-    if (is_observed_) touch_all();
+    if (is_special_) prepare_direct_access();
     return {data_, size_bytes_};
   }
   std::uint64_t load(std::uint64_t offset) override;
@@ -42,15 +43,23 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint32_t number() const { return number_; }  // blocks are numbered as they are allocated
   const Host& host() const { return host_; }
 
+  // A store of that fiber reaches memory.
+  void change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value);
+  void change_bytes(fabric::FiberId fiber, std::uint64_t offset, std::span<const std::byte> source);
+
  private:
   std::byte* word(std::uint64_t offset) const;
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
   void maybe_preempt();
-  void touch_all();
+  void prepare_direct_access();
+  StoreBuffer* store_buffer() const;
+  fabric::FiberId running_fiber() const;
+  void change(std::uint64_t offset, std::span<const std::byte> source);
   void touch_as_processor(std::uint64_t offset, std::uint64_t length_bytes, Access access) {
     if (is_observed_) report_access(offset, length_bytes, access);
   }
   void report_access(std::uint64_t offset, std::uint64_t length_bytes, Access access);
+  void look(const std::byte* begin, std::span<std::byte> seen);
   void show_newest(std::uint64_t offset, std::uint64_t length_bytes);
   template <typename Move>
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);
@@ -60,6 +69,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   Host& host_;
   std::uint32_t number_;
   bool is_observed_;  // an explorer wants to know of accesses
+  bool is_special_;   // direct access to the bytes has effects: it is observed, or drains stores
   std::byte* data_;
   std::uint64_t size_bytes_;
 };

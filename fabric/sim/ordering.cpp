@@ -14,7 +14,7 @@ constexpr std::uint64_t window_requests = 64;
 
 std::uint64_t Ordering::find_movable() {
   std::uint64_t movable = 0;
-  const std::uint64_t end = std::min(queue_.posted(), queue_.released() + window_requests);
+  const std::uint64_t end = std::min(queue_.announced(), queue_.released() + window_requests);
   Earlier earlier;
   for (std::uint64_t place = queue_.released(); place < end; ++place) {
     Request& request = queue_.at(place);
@@ -29,7 +29,7 @@ std::uint64_t Ordering::find_movable() {
 std::uint64_t Ordering::end_of_issued() {
   Earlier earlier;
   std::uint64_t place = queue_.released();
-  while (place < queue_.posted() && !must_wait_in_queue(queue_.at(place), earlier)) {
+  while (place < queue_.announced() && !must_wait_in_queue(queue_.at(place), earlier)) {
     const Request& request = queue_.at(place++);
     if (queue_.is_refused(request)) break;
     earlier.add(request, queue_.is_completed(request));

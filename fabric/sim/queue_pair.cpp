@@ -5,6 +5,7 @@
 #include "fabric/sim/device.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/local_buffer.h"
+#include "fabric/sim/store_buffer.h"
 
 namespace falafel::sim {
 
@@ -96,8 +97,24 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
   }
   sends_.make_room(chain.size());
   for (const fabric::WorkRequest& work : chain) enqueue(work);
-  refresh();
+  ring_doorbell();
   return {};
+}
+
+// The doorbell reaches the device after the earlier stores of the processor.
+void QueuePairActor::ring_doorbell() {
+  StoreBuffer* const buffer = host().store_buffer();
+  if (buffer != nullptr && !buffer->empty()) {
+    buffer->ring_doorbell(*this, sends_.posted());
+    if (connection_.state() == State::error) refresh();
+  } else {
+    hear_doorbell(sends_.posted());
+  }
+}
+
+void QueuePairActor::hear_doorbell(std::uint64_t end_place) {
+  sends_.announce_before(end_place);
+  refresh();
 }
 
 void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
@@ -109,7 +126,7 @@ void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
                        .offset = work.remote.offset,
                        .posted = &work,
                        .place = request.place});
-  if (work.inlined) take_payload(world_, request);
+  if (work.inlined) take_inlined_payload(world_, request, host());
   if (connection_.state() == State::error) failure_.drop(request);
   if (world_.step_observer != nullptr) announce(work);
 }
@@ -143,6 +160,7 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
       !checked) {
     return checked;
   }
+  host().drain_stores();
   responder_.touch_receives(Access::writes);
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
@@ -241,7 +259,8 @@ void QueuePairActor::refresh_fencing_peer() {
 // On UC and UD, a request can complete at any time, because it has no answer.
 bool QueuePairActor::may_complete_oldest() const {
   if (!connection_.is_ready() || sends_.all_completed()) return false;
-  return sends_.oldest().is_answered() || !connection_.is_reliable();
+  if (connection_.is_reliable()) return sends_.oldest().is_answered();
+  return sends_.oldest_place() < sends_.announced();
 }
 
 void QueuePairActor::complete_oldest() {
@@ -297,6 +316,7 @@ void QueuePairActor::fail(CompletionStatus status) {
 
 void QueuePairActor::move_to_error() {
   if (connection_.is_dead()) return;
+  host().drain_stores();
   failure_.leave_orphans();
   enter_error();
 }
@@ -359,6 +379,7 @@ bool QueuePairActor::peer_is_landing() const {
 
 void QueuePairActor::close() {
   if (connection_.state() == State::closed) return;
+  host().drain_stores();
   if (connection_.state() != State::error) failure_.leave_orphans();
   connection_.change_state(State::closed);
   sends_.complete_all();

@@ -46,6 +46,8 @@ class QueuePairActor final : public Actor {
   bool has_work_for_fault(FaultKind kind) const;
 
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);
+  // The device learns of the requests before that place in the send queue.
+  void hear_doorbell(std::uint64_t end_place);
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // To the shared receive queue: a SEND of the peer may need them.
   void receives_were_posted() const;
@@ -78,6 +80,7 @@ class QueuePairActor final : public Actor {
   fabric::QueueOccupancy occupancy(std::uint32_t places_taken) const;
   void enqueue(const fabric::WorkRequest& work);
   void announce(const fabric::WorkRequest& work) const;
+  void ring_doorbell();
 
   void progress(Request& request);
   bool may_complete_oldest() const;

@@ -3,8 +3,10 @@
 //
 //   [released, oldest)  completed, but words of a WRITE or a datagram may still be in flight
 //   [oldest, posted)    not completed; they complete in this order
+//   [announced, posted) posted, but the device does not know of them (option store_buffers)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "fabric/sim/request.h"
@@ -18,6 +20,9 @@ class SendQueue {
 
   std::uint64_t released() const { return released_; }
   std::uint64_t posted() const { return posted_; }
+  // The device knows the requests before this place.
+  std::uint64_t announced() const { return announced_; }
+  void announce_before(std::uint64_t place) { announced_ = std::max(announced_, place); }
   bool empty() const { return released_ == posted_; }
   Request& at(std::uint64_t place) { return ring_[place]; }
   const Request& at(std::uint64_t place) const { return ring_[place]; }
@@ -56,6 +61,7 @@ class SendQueue {
   std::uint64_t released_ = 0;
   std::uint64_t oldest_ = 0;
   std::uint64_t posted_ = 0;
+  std::uint64_t announced_ = 0;
   std::uint64_t refused_place_ = no_place;
   std::uint32_t taken_places_ = 0;
   std::uint32_t unsignalled_ = 0;  // requests that completed silently since the last completion

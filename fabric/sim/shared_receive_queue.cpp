@@ -4,6 +4,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/device.h"
+#include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
@@ -35,6 +36,7 @@ fabric::Result<void> SharedReceiveQueueState::post_receive(
   const fabric::QueueOccupancy queue{.places_taken = receives_.taken_places()};
   auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
   if (!checked) return checked;
+  device_.host().drain_stores();
   world_.touch(Touchable::receives, receives_.number(), Access::writes);
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);

@@ -44,6 +44,7 @@ std::string_view to_string(SimulatorProbe probe) {
     case SimulatorProbe::datagram_dropped: return "datagram dropped";
     case SimulatorProbe::processor_saw_old_word: return "processor saw old word";
     case SimulatorProbe::failure_before_landing: return "failure before landing";
+    case SimulatorProbe::load_passed_store: return "load passed store";
   }
   return "unknown probe";
 }
@@ -59,7 +60,8 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
   handshakes.reserve(usual_count);
 }
 
-World::~World() = default;
+// Nobody must use the world while its parts are destroyed.
+World::~World() { lifetime.reset(); }
 
 Fiber& World::current_fiber() {
   FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
@@ -207,6 +209,7 @@ RunResult Simulation::run() {
   result.outcome = run_programs(world);
   if (result.outcome == Outcome::completed) result.outcome = quiesce(world);
   if (world.step_observer != nullptr) world.step_observer->end_run();
+  for (const auto& host : world.hosts) host->drain_stores();
   if (const std::string* divergence = world.strategy.divergence()) {
     result.outcome = Outcome::diverged;
     result.explanation = *divergence;

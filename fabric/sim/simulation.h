@@ -58,8 +58,9 @@ enum class SimulatorProbe : std::uint8_t {
   datagram_dropped,          // no such queue pair, or no receive request
   processor_saw_old_word,    // the processor read a word from before a WRITE
   failure_before_landing,    // a first failure completed while data of the peer was landing
+  load_passed_store,         // the processor loaded while earlier stores had not reached memory
 };
-inline constexpr std::size_t simulator_probe_count = 15;
+inline constexpr std::size_t simulator_probe_count = 16;
 std::string_view to_string(SimulatorProbe probe);
 
 struct RunResult {

@@ -24,6 +24,7 @@ enum class Touchable : std::uint8_t {
   services,          // by host: its listeners, and the requests that arrived there
   event,             // by number
   memory,            // by block: a range of bytes
+  store_buffer,      // by host: its entries, by number
   region,            // by key: its rights, and whether it is valid
   numbers,           // the numbers that the next new objects get
   late_words,        // by queue pair: its words that processors see late

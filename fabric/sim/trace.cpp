@@ -53,7 +53,9 @@ void Trace::mix_data(std::span<const std::byte> data) {
 void Trace::report(TraceEvent event) {
   event.step = step_;
   event.time_ns = time_ns_;
+  is_reporting_ = true;
   observer_->observe(event);
+  is_reporting_ = false;
 }
 
 void TraceLog::observe(const TraceEvent& event) {

@@ -63,6 +63,7 @@ struct TraceEvent {
   const fabric::MemoryBlock* block = nullptr;
   std::uint64_t replaced_word = 0;  // of processor_access by a compare-and-swap
   std::uint64_t place = 0;          // of the request in its send queue; programs may reuse ids
+  std::uint32_t fiber = 0;          // of processor_access and processor_read: who made it
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
 };
@@ -153,6 +154,7 @@ class Trace {
   }
 
   std::uint64_t hash() const { return hash_; }
+  bool is_reporting() const { return is_reporting_; }  // the observer sees an event
   std::uint64_t step() const { return step_; }
   std::uint64_t time_ns() const { return time_ns_; }
   void advance(std::uint64_t duration_ns) {
@@ -183,6 +185,7 @@ class Trace {
 
   TraceObserver* observer_;
   EventKinds observed_kinds_;
+  bool is_reporting_ = false;
   std::uint64_t hash_ = 0x66616c6166656c00;
   std::uint64_t step_ = 0;
   std::uint64_t time_ns_ = 0;

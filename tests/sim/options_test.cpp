@@ -62,6 +62,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"failing_cas_writes_back", "true"},
                                                      {"processor_preemption", "true"},
                                                      {"late_visibility", "true"},
+                                                     {"store_buffers", "true"},
                                                      {"failure_before_landing", "true"},
                                                      {"atomic_capability", "global"},
                                                      {"mtu_bytes", "512"},
@@ -90,6 +91,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .failing_cas_writes_back = true,
       .processor_preemption = true,
       .late_visibility = true,
+      .store_buffers = true,
       .failure_before_landing = true,
       .atomic_capability = fabric::AtomicCapability::global,
       .mtu_bytes = 512,
@@ -221,10 +223,11 @@ TEST(Swarm, HasEachFeatureInAndOut) {
     EXPECT_LT(values["0"], swarm_size * 4 / 5) << name;
     EXPECT_GT(values.size(), 40U) << name;
   }
-  for (const char* name : {"address_order", "failing_cas_writes_back", "processor_preemption",
-                           "strategy", "late_visibility", "failure_before_landing", "granularity",
-                           "atomic_capability", "mtu_bytes", "step_duration_ns", "max_inline_bytes",
-                           "max_outstanding_reads_and_atomics", "longest_stall_ns", "pct_depth"}) {
+  for (const char* name :
+       {"address_order", "failing_cas_writes_back", "processor_preemption", "strategy",
+        "late_visibility", "store_buffers", "failure_before_landing", "granularity",
+        "atomic_capability", "mtu_bytes", "step_duration_ns", "max_inline_bytes",
+        "max_outstanding_reads_and_atomics", "longest_stall_ns", "pct_depth"}) {
     EXPECT_GE(counts[name].size(), 2U) << name;
     for (const auto& [value, count] : counts[name]) {
       EXPECT_GT(count, swarm_size / 10) << name << " " << value;

@@ -221,6 +221,10 @@ void add_device(std::vector<OptionDescription>& table) {
   table.push_back(
       later(flag("late_visibility", "the responder's processor may see words of a WRITE late",
                  &SimulationOptions::late_visibility)));
+  table.push_back(later(
+      flag("store_buffers",
+           "stores of a processor reach memory late and in order, and its loads may pass them",
+           &SimulationOptions::store_buffers)));
   table.push_back(
       later(flag("failure_before_landing",
                  "the first request to fail may complete while data of the peer is still landing",

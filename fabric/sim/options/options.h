@@ -69,6 +69,7 @@ struct SimulationOptions {
   bool failing_cas_writes_back = false;  // a CAS that does not match writes the old word again
   bool processor_preemption = false;     // traffic may come between the processor's accesses
   bool late_visibility = false;          // the processor may see words of a WRITE late
+  bool store_buffers = false;            // stores of processors reach memory later
   bool failure_before_landing = false;   // a first failure does not wait for the peer's data
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;

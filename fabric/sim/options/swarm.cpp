@@ -18,6 +18,7 @@ constexpr std::uint64_t swarm_stream = 0x737761726d;
 // For options that were added later, so that they change no other option of a seed.
 constexpr std::uint64_t later_stream = 0x6c61746572;
 constexpr std::uint64_t landing_stream = 0x6c616e64696e67;
+constexpr std::uint64_t buffers_stream = 0x62756666657273;
 
 class SwarmDraw {
  public:
@@ -131,6 +132,8 @@ SimulationOptions draw_swarm_options(std::uint64_t seed) {
   draw_later_features(later, options);
   SwarmDraw landing(seed, landing_stream);
   draw_slow_landing(landing, options);
+  SwarmDraw buffers(seed, buffers_stream);
+  options.store_buffers = buffers.one_in(4);
   return options;
 }
 
