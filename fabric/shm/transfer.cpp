@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "fabric/masked_atomics.h"
 #include "fabric/shm/copy.h"
@@ -57,12 +58,21 @@ Arrival arrival_of(Opcode opcode) {
 
 }  // namespace
 
+// The requests of a chain act in order. A processor stores in order and loads in order, but it may
+// load while its earlier stores are still in its store buffer, so a READ behind a WRITE or SEND
+// needs a fence. Busy begins with one, so the chain also follows the stores before it.
 std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain,
                                          LocalParts& locals) {
   const Busy busy(link_->peer());
   for (const fabric::WorkRequest& request : chain) prefetch(request);
+  bool has_stored = false;
   for (std::size_t index = 0; index < chain.size(); ++index) {
     if (is_in_error()) return index;
+    if (chain[index].opcode != Opcode::read) {
+      has_stored = true;
+    } else if (std::exchange(has_stored, false)) {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
     LocalParts rest = locals;
     const Outcome outcome = carry_out(chain[index], take_parts(rest, part_count(chain[index])));
     if (outcome == Outcome::done) {
