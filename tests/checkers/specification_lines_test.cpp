@@ -62,6 +62,10 @@ TEST(SpecificationLines, JudgeEverySpecification) {
          R"("expected": 1, "desired": 2, "result": 2)");
   expect(Recorded("key_value_map").then("set", R"("key": "a", "value": 1)"), "get",
          R"("key": "a", "result": 1)", R"("key": "a", "result": null)");
+  expect(Recorded("key_value_map").then("set", R"("key": "a", "value": 1)"), "remove",
+         R"("key": "a", "result": true)", R"("key": "a", "result": false)");
+  expect(Recorded("append_log").then("append", one), "append", R"("value": 2, "result": 1)",
+         R"("value": 2, "result": 0)");
   expect(Recorded("cache_register").then("set", R"("key": "a", "value": 1)"), "get",
          R"("key": "a", "result": null)", R"("key": "a", "result": 2)");
   expect(Recorded("append_log").then("append", R"("value": 1, "result": 0)"), "read_all",
@@ -92,7 +96,10 @@ TEST(SpecificationLines, UnansweredAndRefusedOperations) {
   EXPECT_EQ(judge_lines(lost + pop + "null}")->report.judgement.verdict, Verdict::holds);
   EXPECT_EQ(judge_lines(refused + pop + "null}")->report.judgement.verdict, Verdict::holds);
   EXPECT_EQ(judge_lines(refused + pop + "1}")->report.judgement.verdict, Verdict::violated);
-  EXPECT_EQ(judge_lines(lost + pop + "1}")->operations[0].text, "push 1");
+  const auto judged = judge_lines(lost + pop + "1}");
+  EXPECT_EQ(judged->operations[0].text, "push 1");
+  EXPECT_FALSE(judged->operations[0].return_time.has_value());
+  EXPECT_EQ(judged->operations[1].return_time, 4U);
 }
 
 TEST(SpecificationLines, SayWhatIsWrongAndWhere) {
@@ -114,6 +121,39 @@ TEST(SpecificationLines, SayWhatIsWrongAndWhere) {
   EXPECT_FALSE(judge_lines("{\"specification\": \"queue\"}\n[[[[1]]]]"));
   EXPECT_FALSE(judge_lines("{\"specification\": \"queue\"}\n{\"a\": \xff}"));
   EXPECT_FALSE(judge_lines("{\"specification\": \"queue\"}\n{"));
+}
+
+// Each line is wrong in one respect.
+TEST(SpecificationLines, NameTheFieldOrTheLimit) {
+  const auto error = [](const std::string& line, const std::string& specification = "queue") {
+    const auto judged = judge_lines(R"({"specification": ")" + specification + "\"}\n" + line);
+    return judged ? "no error" : judged.error().message;
+  };
+  const std::string push = R"({"operation": "push", "value": 1, "client": 1, "call": 5, )";
+  EXPECT_EQ(error(push + R"("return": 4, "outcome": "answered"})"),
+            "the operation returns at 4, before its call at 5");
+  EXPECT_EQ(error(push + R"("return": 6, "outcome": "maybe"})"),
+            "the outcome is \"maybe\", but must be answered, indeterminate or refused");
+  EXPECT_EQ(error(R"({"operation": "push", "value": 1, "client": 4294967296, "call": 5, )"
+                  R"("outcome": "indeterminate"})"),
+            "client 4294967296 exceeds 32 bits");
+  EXPECT_EQ(error(R"({"operation": "set", "key": "a", "value": null, "client": 1, "call": 5, )"
+                  R"("outcome": "indeterminate"})",
+                  "key_value_map"),
+            "\"value\" is null, which stands for an absent key; use remove");
+  EXPECT_EQ(error("[[[[1]]]]"), "nested more deeply than an operation is");
+  EXPECT_EQ(error("{\"a\": \xff}"), "the byte at column 7 is not valid UTF-8");
+  EXPECT_EQ(judge_lines(R"({"name": "queue"})").error().message,
+            R"(the first line must name the specification, as in {"specification": "queue"})");
+}
+
+TEST(SpecificationLines, KeepToTheLimitOfMemory) {
+  std::istringstream input(R"({"specification": "queue"})"
+                           "\n");
+  const auto judged = judge_specification_lines(input, {.history_bytes = 20}, {});
+  ASSERT_FALSE(judged.has_value());
+  EXPECT_NE(judged.error().message.find("larger than 20 bytes"), std::string::npos)
+      << judged.error().message;
 }
 
 }  // namespace

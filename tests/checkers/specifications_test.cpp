@@ -185,6 +185,12 @@ TEST(LockSpecification, HasOneHolder) {
   EXPECT_FALSE(Calls<S>().then(S::TryAcquire{1}, false).holds());
 }
 
+TEST(LockSpecification, AnAcquireMayGiveUp) {
+  using S = Lock;
+  EXPECT_TRUE(Calls<S>().then(S::Acquire{1}, false).then(S::TryAcquire{2}, true).holds());
+  EXPECT_FALSE(Calls<S>().then(S::Acquire{1}, false).then(S::TryAcquire{2}, false).holds());
+}
+
 TEST(LockSpecification, AWaitingAcquireSucceedsAfterTheRelease) {
   using S = Lock;
   const auto waiting = Calls<S>().add(1, 2, S::Acquire{1}, true).add(3, 9, S::Acquire{2}, true);
