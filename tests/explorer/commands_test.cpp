@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -85,6 +86,10 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string without_suffix(const std::string& path) {
+  return std::filesystem::path(path).replace_extension().string();
+}
+
 class Commands : public testing::Test {
  protected:
   Commands() { std::filesystem::remove_all(folder_); }
@@ -114,9 +119,10 @@ class Commands : public testing::Test {
 };
 
 TEST_F(Commands, FuzzRecordsWhatFails) {
+  const std::string path = without_suffix(find_lost_update());
+  std::filesystem::remove_all(folder_);
   const Outcome fuzzed = fuzz(lose_updates, {"--shrink-seconds", "5"});
   EXPECT_EQ(fuzzed.status, 1) << fuzzed.errors;
-  const std::string path = folder_ + "/counter.lost-update-5";
   EXPECT_THAT(fuzzed.output, HasSubstr("VIOLATED counter.lost-update"));
   EXPECT_THAT(fuzzed.output, HasSubstr("View it:\n  " + path + ".html"));
   EXPECT_THAT(fuzzed.output, HasSubstr("Replay it with:\n  example replay " + path + ".replay"));
@@ -161,9 +167,11 @@ TEST_F(Commands, FuzzReportsCrashes) {
 
 TEST_F(Commands, FuzzShowsOneSeed) {
   const std::string events = folder_ + "/events.json";
-  const Outcome traced = fuzz(lose_updates, {"--trace-seed", "5", "--perfetto", events});
+  const auto json = fuzz_json(lose_updates, {"--shrink-seconds", "0"});
+  const std::string seed = std::to_string(json["violations"][0]["seed"].get<std::uint64_t>());
+  const Outcome traced = fuzz(lose_updates, {"--trace-seed", seed, "--perfetto", events});
   EXPECT_EQ(traced.status, 1) << traced.errors;
-  EXPECT_THAT(traced.output, HasSubstr("seed 5: "));
+  EXPECT_THAT(traced.output, HasSubstr("seed " + seed + ": "));
   EXPECT_THAT(content(folder_ + "/trace.html"), HasSubstr("<html"));
   EXPECT_FALSE(nlohmann::json::parse(content(events), nullptr, false).is_discarded());
   EXPECT_EQ(fuzz(reach_nothing, {"--trace-seed", "1"}).status, 0);
@@ -289,7 +297,10 @@ TEST_F(Commands, AskForAProgramIfThereAreSeveral) {
   chosen.insert(chosen.end(), {"--program", "second", "--shrink-seconds", "0"});
   EXPECT_EQ(run_main(chosen, both).status, 1);
   // Other commands read from the file which program it is.
-  const std::string path = folder_ + "/counter.lost-update-5.replay";
+  const auto files = std::filesystem::directory_iterator(folder_);
+  const auto replay = std::ranges::find_if(
+      files, [](const auto& file) { return file.path().extension() == ".replay"; });
+  const std::string path = replay->path().string();
   EXPECT_EQ(run_main({"replay", "--quiet", path}, both).status, 1);
 }
 

@@ -24,7 +24,6 @@ MISTAKES = {
 }
 CURE_SCHEDULES = 10_000
 WITH_COMMANDS = "treiber_stack"  # links explorer's main
-SIZES = re.compile(r"^(\d+) steps, (\d+) after shrinking", re.MULTILINE)
 REPLAY = re.compile(r"^  FALAFEL_REPLAY=(\S+)", re.MULTILINE)
 
 
@@ -53,8 +52,7 @@ class Examples(unittest.TestCase):
         found = self.run_variant(build, variant)
         self.assertEqual(found.returncode, 1, found.stdout + found.stderr)
         self.assertIn(f"VIOLATED {violated}", found.stdout)
-        before, after = (int(size) for size in SIZES.search(found.stdout).groups())
-        self.assertLessEqual(after, before)
+        self.assertIn("after shrinking", found.stdout)
         path = REPLAY.search(found.stdout)[1]
         replayed = self.run_variant(build, variant, FALAFEL_REPLAY=path)
         self.assertEqual(replayed.returncode, 1, replayed.stdout + replayed.stderr)
