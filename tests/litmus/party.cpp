@@ -15,6 +15,7 @@ using fabric::word_bytes;
 // The server listens before the clients connect.
 constexpr std::uint64_t connecting_starts_ns = 1'000'000;
 constexpr std::uint16_t first_service = 1;
+constexpr std::uint32_t completion_capacity = 256;
 
 }  // namespace
 
@@ -30,19 +31,33 @@ void Party::set_up() {
 
 void Party::set_up_device(std::size_t index) {
   fabric::Device& device = host_.device(index);
-  constexpr std::uint32_t capacity = 256;
   domains_.push_back(device.create_protection_domain());
   regions_.push_back(must(domains_.back()->register_memory(
       memory_, 0, trial_.stage().memory_words * word_bytes, every_right)));
-  send_completions_.push_back(must(device.create_completion_queue(capacity)));
-  receive_completions_.push_back(must(device.create_completion_queue(capacity)));
+  send_completions_.push_back(must(device.create_completion_queue(completion_capacity)));
+  if (trial_.stage().separate_receive_completions) return;
+  receive_completions_.push_back(must(device.create_completion_queue(completion_capacity)));
 }
 
-fabric::QueuePairOptions Party::queue_pair_options(std::size_t device) const {
+void Party::share_receives() {
+  const std::uint32_t requests = trial_.stage().shared_receive_requests;
+  if (requests == 0) return;
+  shared_receives_ = must(host_.device(0).create_shared_receive_queue(
+      {.protection_domain = domains_.front().get(), .max_receive_requests = requests}));
+}
+
+fabric::CompletionQueue& Party::receive_completions_of_next(std::size_t device) {
+  if (!trial_.stage().separate_receive_completions) return *receive_completions_.at(device);
+  auto completions = host_.device(device).create_completion_queue(completion_capacity);
+  return *receive_completions_.emplace_back(must(std::move(completions)));
+}
+
+fabric::QueuePairOptions Party::queue_pair_options(std::size_t device) {
   fabric::QueuePairOptions options = trial_.stage().queue_pair;
   options.protection_domain = domains_.at(device).get();
   options.send_completions = send_completions_.at(device).get();
-  options.receive_completions = receive_completions_.at(device).get();
+  options.receive_completions = &receive_completions_of_next(device);
+  options.shared_receive_queue = shared_receives_.get();
   return options;
 }
 
@@ -52,6 +67,7 @@ std::size_t Party::server_device() const {
 
 void Party::boot_as_server() {
   set_up();
+  share_receives();
   if (trial_.stage().queue_pair.transport == Transport::unreliable_datagram) {
     open_datagram_queue_pair();
   } else {

@@ -37,8 +37,12 @@ struct Stage {
   std::uint64_t connections_per_client = 1;
   std::uint64_t server_device_count = 1;  // client i uses device i modulo this
   bool destruction_drains = false;        // of the server's devices
-  fabric::QueuePairOptions queue_pair;    // without references to objects
-  Program prepare_server;                 // runs once connected, before all programs
+  // If not zero, all queue pairs of the server share a receive queue for so many requests.
+  std::uint32_t shared_receive_requests = 0;
+  // Each queue pair has a completion queue for receives of its own.
+  bool separate_receive_completions = false;
+  fabric::QueuePairOptions queue_pair;  // without references to objects
+  Program prepare_server;               // runs once connected, before all programs
 };
 
 class Party {
@@ -83,8 +87,11 @@ class Party {
   const std::vector<std::uint64_t>& completed() const { return completed_; }
 
   void post_receive(std::uint64_t word, std::uint64_t count = 1, std::size_t queue_pair = 0);
-  // Returns nullopt at the deadline.
-  std::optional<fabric::WorkCompletion> await_message(std::uint64_t deadline_ns = fabric::never_ns);
+  void post_shared_receive(std::uint64_t word);
+  // Returns nullopt at the deadline. The queue pair matters only if receive completions are
+  // separate.
+  std::optional<fabric::WorkCompletion> await_message(std::uint64_t deadline_ns = fabric::never_ns,
+                                                      std::size_t queue_pair = 0);
   bool has_completion();                               // a completion that was not polled yet
   std::uint64_t final_word(std::uint64_t word) const;  // of this party's memory after the run
 
@@ -100,11 +107,14 @@ class Party {
   friend class Trial;
   void set_up();
   void set_up_device(std::size_t index);
+  void share_receives();
   void boot_as_server();
   void boot_as_client();
   void open_datagram_queue_pair();
   void wait_for_start();
-  fabric::QueuePairOptions queue_pair_options(std::size_t device) const;
+  fabric::QueuePairOptions queue_pair_options(std::size_t device);
+  fabric::CompletionQueue& receive_completions_of_next(std::size_t device);
+  fabric::ReceiveRequest receive_request(std::uint64_t word, std::uint64_t count) const;
   std::size_t server_device() const;
   fabric::WorkRequest make(fabric::Opcode opcode, std::uint64_t words);
   fabric::WorkRequest make_remote(fabric::Opcode opcode, std::uint64_t word, std::uint64_t words);
@@ -117,7 +127,9 @@ class Party {
       domains_;  // one per device, then additional ones
   std::vector<std::unique_ptr<fabric::MemoryRegion>> regions_;  // likewise
   std::vector<std::unique_ptr<fabric::CompletionQueue>> send_completions_;
+  // One per device, or one per queue pair if they are separate.
   std::vector<std::unique_ptr<fabric::CompletionQueue>> receive_completions_;
+  std::unique_ptr<fabric::SharedReceiveQueue> shared_receives_;  // null if there is none
   std::vector<std::unique_ptr<fabric::Listener>> listeners_;
   std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs_;
   std::uint64_t next_word_ = 0;

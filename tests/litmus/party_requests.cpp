@@ -146,18 +146,29 @@ CompletionStatus Party::status(const WorkRequest& request) const {
 
 // Messages
 
+fabric::ReceiveRequest Party::receive_request(std::uint64_t word, std::uint64_t count) const {
+  return {.id = word,
+          .local = {regions_.front()->local_key(), word * word_bytes},
+          .length_bytes = static_cast<std::uint32_t>(count * word_bytes)};
+}
+
 void Party::post_receive(std::uint64_t word, std::uint64_t count, std::size_t queue_pair) {
-  const fabric::ReceiveRequest request{
-      .id = word,
-      .local = {regions_.front()->local_key(), word * word_bytes},
-      .length_bytes = static_cast<std::uint32_t>(count * word_bytes)};
+  const fabric::ReceiveRequest request = receive_request(word, count);
   must(queue_pairs_.at(queue_pair)->post_receive({&request, 1}));
 }
 
-std::optional<WorkCompletion> Party::await_message(std::uint64_t deadline_ns) {
+void Party::post_shared_receive(std::uint64_t word) {
+  const fabric::ReceiveRequest request = receive_request(word, 1);
+  must(shared_receives_->post_receive({&request, 1}));
+}
+
+std::optional<WorkCompletion> Party::await_message(std::uint64_t deadline_ns,
+                                                   std::size_t queue_pair) {
+  const bool are_separate = trial_.stage().separate_receive_completions;
+  auto& completions = *receive_completions_.at(are_separate ? queue_pair : 0);
   WorkCompletion completion;
-  if (!receive_completions_.front()->wait(deadline_ns)) return std::nullopt;
-  receive_completions_.front()->poll({&completion, 1});
+  if (!completions.wait(deadline_ns)) return std::nullopt;
+  completions.poll({&completion, 1});
   return completion;
 }
 
