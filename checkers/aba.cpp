@@ -48,18 +48,23 @@ void AbaChecker::on_written(std::uint32_t party, std::uint64_t word, std::uint64
 
 void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
                             std::uint64_t desired, std::uint64_t step) {
-  Word& swapped = word_of(word);
-  const auto reading = place_of(swapped, party, expected);
-  const std::uint64_t version = swapped.version++;
+  on_compared(party, word, expected, step);
+  on_written(party, word, desired);
+}
+
+void AbaChecker::on_compared(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
+                             std::uint64_t step) {
+  Word& compared = word_of(word);
+  const auto reading = place_of(compared, party, expected);
+  const std::uint64_t version = compared.version;
   const std::uint64_t version_read =
-      is_reading(swapped, reading, party, expected) ? reading->version : version;
-  remember(swapped, party, desired);
+      is_reading(compared, reading, party, expected) ? reading->version : version;
   if (judgement_.verdict != Verdict::holds || version_read == version) return;
   judgement_ = {.verdict = Verdict::violated,
                 .property = "aba",
                 .explanation = fmt::format(
                     "step {}: {} replaced the word {:016x} of {}, which it had read"
-                    " {} changes earlier; the entry has since changed and changed back",
+                    " {} changes earlier; the word has since changed and changed back",
                     step, name_party_(party), expected, name_word_(word), version - version_read),
                 .slots = {word},
                 .step = step};

@@ -29,7 +29,11 @@ class AbaChecker {
   // Call these in the order in which the accesses take effect. A party is anything that reads and
   // swaps on its own account. The value that a failed compare-and-swap returns counts as a read.
   void on_read(std::uint32_t party, std::uint64_t word, std::uint64_t value);
-  // A compare-and-swap replaced the value `expected` by another one.
+  // A compare-and-swap found the value `expected` and is about to replace it; on_written() follows.
+  // Other accesses may come in between, on devices whose atomics exclude only each other.
+  void on_compared(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
+                   std::uint64_t step);
+  // A compare-and-swap replaced the value `expected` by another one, in one step.
   void on_swapped(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
                   std::uint64_t desired, std::uint64_t step);
   // The party changed the word without comparing it, for example by a WRITE or a FETCH_ADD.

@@ -61,9 +61,11 @@ class World::Observer final : public sim::TraceObserver {
       step_ = event.step;
       world_.judge_always();
     }
+    if (!world_.aba_.is_empty()) world_.judge_aba(event);
     if (world_.listener() != nullptr) world_.listener()->observe(event);
   }
   void introduce(const sim::Subject& subject) override {
+    world_.aba_.introduce(subject);
     if (world_.listener() != nullptr) world_.listener()->introduce(subject);
   }
   void observe_pause(const sim::Pause& pause) override {
@@ -75,7 +77,7 @@ class World::Observer final : public sim::TraceObserver {
   std::uint64_t step_ = 0;
 };
 
-World::World(const Environment& environment) : environment_(environment) {
+World::World(const Environment& environment) : environment_(environment), aba_(environment.names) {
   environment_.names.clear();
   environment_.scenario.chosen.clear();
 }
@@ -142,6 +144,17 @@ Condition& World::sometimes(std::string_view name) {
   return *conditions_.back();
 }
 
+void World::forbid_aba(std::uint64_t offset, std::uint64_t length_bytes) {
+  require_not_run("forbid_aba");
+  const bool are_words = offset % fabric::word_bytes == 0 && length_bytes % fabric::word_bytes == 0;
+  if (!are_words || length_bytes == 0) {
+    throw std::invalid_argument(
+        fmt::format("World::forbid_aba: bytes {}..+{} are not whole words; use multiples of 8",
+                    offset, length_bytes));
+  }
+  aba_.add_range(offset, length_bytes);
+}
+
 void World::always(std::string property, std::function<bool()> holds) {
   require_not_run("always");
   always_.push_back({.property = std::move(property), .holds = std::move(holds)});
@@ -179,7 +192,7 @@ void World::run() {
   const sim::SimulationOptions& options = environment_.scenario.simulation;
   FairStrategy strategy(environment_.strategy, options.last_fault_step);
   Observer observer(*this);
-  const bool is_observed = listener() != nullptr || !always_.empty();
+  const bool is_observed = listener() != nullptr || !always_.empty() || !aba_.is_empty();
   {
     sim::Simulation simulation(options, strategy, environment_.stacks,
                                is_observed ? &observer : nullptr);
@@ -241,16 +254,25 @@ void World::judge_always() {
   }
 }
 
+void World::judge_aba(const sim::TraceEvent& event) {
+  aba_.observe(event);
+  if (aba_.judgement().verdict == checkers::Verdict::violated) report(aba_.judgement());
+}
+
 bool World::completed() const { return has_run_ && run_.result.outcome == sim::Outcome::completed; }
 
 void World::fail(std::string property, std::string explanation) {
-  if (run_.violates(property)) return;
   const std::uint64_t step = simulation_ == nullptr ? 0 : simulation_->steps();
   if (step > 0) explanation += fmt::format(" (step {})", step);
-  run_.violations.push_back({.verdict = checkers::Verdict::violated,
-                             .property = std::move(property),
-                             .explanation = std::move(explanation),
-                             .step = step});
+  report({.verdict = checkers::Verdict::violated,
+          .property = std::move(property),
+          .explanation = std::move(explanation),
+          .step = step});
+}
+
+void World::report(checkers::Judgement violation) {
+  if (run_.violates(violation.property)) return;
+  run_.violations.push_back(std::move(violation));
   if (simulation_ != nullptr) simulation_->stop();
 }
 

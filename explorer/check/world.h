@@ -24,6 +24,7 @@
 
 #include "checkers/judgement.h"
 #include "checkers/specification.h"
+#include "explorer/check/aba_watch.h"
 #include "explorer/check/conditions.h"
 #include "explorer/check/names.h"
 #include "explorer/check/scenario.h"
@@ -125,6 +126,11 @@ class World {
   // Before run(): the campaign fails if none of its runs reaches the condition.
   Condition& sometimes(std::string_view name);
 
+  // Before run(): no party may swap one of these words if the word has changed since the party read
+  // it, and has changed back (property "aba"). The range is in the memory of every host, as in
+  // name(). A party is a fiber; it reads by READs, failed swaps and processor accesses. For words
+  // whose values must not repeat, such as references with a counter; not for locks.
+  void forbid_aba(std::uint64_t offset, std::uint64_t length_bytes = fabric::word_bytes);
   // Before run(): must hold after every step. `holds` must not wait. It takes time at every step,
   // so keep it short.
   void always(std::string property, std::function<bool()> holds);
@@ -186,6 +192,8 @@ class World {
   bool was_fair_for_long() const;
   void judge_end();
   void judge_always();
+  void judge_aba(const sim::TraceEvent& event);
+  void report(checkers::Judgement violation);
 
   Environment environment_;
   std::vector<PlannedHost> hosts_;
@@ -193,6 +201,7 @@ class World {
   std::uint32_t peers_ = 0;
   std::vector<std::unique_ptr<Condition>> conditions_;
   std::vector<Always> always_;
+  AbaWatch aba_;
   std::vector<std::function<void()>> at_rest_;
   std::vector<std::function<void(explorer::Run&)>> at_end_;
   sim::Simulation* simulation_ = nullptr;

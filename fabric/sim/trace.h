@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,9 +62,9 @@ struct TraceEvent {
   // The memory that the offset refers to. Null if the event is not about memory. The pointer
   // identifies the block until another one is introduced at the same address.
   const fabric::MemoryBlock* block = nullptr;
-  std::uint64_t replaced_word = 0;  // of processor_access by a compare-and-swap
-  std::uint64_t place = 0;          // of the request in its send queue; programs may reuse ids
-  std::uint32_t fiber = 0;          // of processor_access and processor_read: who made it
+  std::optional<std::uint64_t> replaced_word{};  // of processor_access by a compare-and-swap
+  std::uint64_t place = 0;  // of the request in its send queue; programs may reuse ids
+  std::uint32_t fiber = 0;  // of processor_access and processor_read: who made it
   std::uint64_t step = 0;
   std::uint64_t time_ns = 0;
 };

@@ -77,6 +77,18 @@ TEST(AbaChecker, SeesWhatIsWrittenWithoutComparing) {
               testing::HasSubstr("of word 18446744073709551608, which it had read 4 changes"));
 }
 
+TEST(AbaChecker, JudgesASwapWhenItCompares) {
+  AbaChecker checker(name_party, name_word);
+  checker.on_read(1, 0, a);
+  checker.on_compared(1, 0, a, 10);
+  checker.on_written(2, 0, b);  // comes in between, and is lost
+  checker.on_written(1, 0, b);
+  EXPECT_EQ(checker.judgement().verdict, Verdict::holds);
+  checker.on_written(2, 0, a);
+  checker.on_compared(1, 0, a, 11);
+  EXPECT_EQ(checker.judgement().verdict, Verdict::violated);
+}
+
 TEST(AbaChecker, KeepsSlotsApart) {
   AbaChecker checker(name_party, name_word);
   checker.on_read(1, 0, a);

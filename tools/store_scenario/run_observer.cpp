@@ -174,7 +174,7 @@ void RunObserver::on_processor_read(const sim::TraceEvent& event) {
 
 void RunObserver::on_processor_access(const sim::TraceEvent& event) {
   if (!is_of_server(event)) return;
-  swap_entry(Parties::of_fiber(event.fiber), event, event.replaced_word);
+  swap_entry(Parties::of_fiber(event.fiber), event, event.replaced_word.value_or(0));
 }
 
 // Some devices write the old word back when a compare-and-swap fails.
