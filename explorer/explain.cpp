@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -152,19 +155,24 @@ Explanation explain(const Program& program, const LoadedReplay& replay,
 std::string to_text(const Explanation& explanation, bool is_short) {
   constexpr std::size_t most_lines_at_start = 40;
   constexpr std::size_t most_lines_at_end = 120;
-  const std::size_t count = explanation.story.size();
+  const std::span<const StoryLine> story(explanation.story);
+  const auto inevitable =
+      explanation.critical
+          ? std::ranges::find_if(
+                story, [&](const auto& line) { return line.step >= explanation.critical->step; })
+          : story.end();
+  const auto before = static_cast<std::size_t>(inevitable - story.begin());
+  std::vector<std::string> lines = folded_text(story.first(before));
+  const std::size_t mark = lines.size();
+  std::ranges::move(folded_text(story.subspan(before)), std::back_inserter(lines));
+  const std::size_t count = lines.size();
   const bool is_cut = is_short && count > most_lines_at_start + most_lines_at_end;
-  bool is_marked = !explanation.critical;
   std::string text;
   for (std::size_t index = 0; index < count; ++index) {
-    const StoryLine& line = explanation.story[index];
-    if (!is_marked && line.step >= explanation.critical->step) {
-      text += "        ------------- the violation is inevitable from here on\n";
-      is_marked = true;
-    }
+    if (index == mark) text += "        ------------- the violation is inevitable from here on\n";
     const bool is_left_out =
         is_cut && index >= most_lines_at_start && index < count - most_lines_at_end;
-    if (!is_left_out) text += to_string(line) + "\n";
+    if (!is_left_out) text += lines[index] + "\n";
     if (is_left_out && index == most_lines_at_start) {
       text +=
           fmt::format("        ... {} lines\n", count - most_lines_at_start - most_lines_at_end);

@@ -29,7 +29,8 @@ struct Explanation {
 Explanation explain(const Program& program, const LoadedReplay& replay,
                     std::uint64_t critical_tries, double seconds);
 
-// The story with a line at the critical step. With `is_short`, leaves out the middle of a long one.
+// The folded story, with a line at the critical step. With `is_short`, leaves out the middle of a
+// long one.
 std::string to_text(const Explanation& explanation, bool is_short);
 
 }  // namespace falafel::explorer

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fabric/masked_atomics.h"
@@ -13,6 +14,38 @@ namespace {
 
 std::string_view name_of_atomic(const sim::TraceEvent& event) {
   return to_string(static_cast<fabric::Opcode>(event.detail));
+}
+
+// Shorter repetitions are easier to read as they are.
+constexpr std::size_t fewest_lines_folded = 6;
+// Enough for several parties that poll in turn.
+constexpr std::size_t longest_repeated_part = 24;
+
+struct Repetition {
+  std::size_t length = 1;  // of the part that repeats, in lines
+  std::size_t count = 1;
+  std::size_t folded_lines() const { return (count - 1) * length; }
+};
+
+bool is_same(const StoryLine& left, const StoryLine& right) {
+  return left.who == right.who && left.text == right.text;
+}
+
+// How often the lines begin with their first `length` lines.
+std::size_t count_repetitions(std::span<const StoryLine> lines, std::size_t length) {
+  std::size_t same = length;
+  while (same < lines.size() && is_same(lines[same], lines[same - length])) ++same;
+  return same / length;
+}
+
+Repetition find_repetition(std::span<const StoryLine> lines) {
+  Repetition best;
+  const std::size_t longest = std::min(longest_repeated_part, lines.size() / 2);
+  for (std::size_t length = 1; length <= longest; ++length) {
+    const Repetition found{.length = length, .count = count_repetitions(lines, length)};
+    if (found.folded_lines() > best.folded_lines()) best = found;
+  }
+  return best.folded_lines() < fewest_lines_folded ? Repetition{} : best;
 }
 
 }  // namespace
@@ -110,6 +143,23 @@ void Story::observe(const sim::TraceEvent& event) {
 std::string to_string(const StoryLine& line) {
   return fmt::format("{:>6}  {:>11.1f} us  {:<22}  {}", line.step,
                      static_cast<double>(line.time_ns) / 1'000, line.who, line.text);
+}
+
+std::vector<std::string> folded_text(std::span<const StoryLine> lines) {
+  std::vector<std::string> text;
+  while (!lines.empty()) {
+    const Repetition repetition = find_repetition(lines);
+    const std::size_t length = repetition.length;
+    for (const StoryLine& line : lines.first(length)) text.push_back(to_string(line));
+    lines = lines.subspan(length);
+    if (repetition.count == 1) continue;
+    const std::size_t folded = repetition.folded_lines();
+    text.push_back(fmt::format("        ... {}repeated {} more times, until step {}",
+                               length == 1 ? "" : fmt::format("these {} lines are ", length),
+                               repetition.count - 1, lines[folded - 1].step));
+    lines = lines.subspan(folded);
+  }
+  return text;
 }
 
 }  // namespace falafel::explorer

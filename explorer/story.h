@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,5 +54,9 @@ class Story final : public RunListener {
 
 // For example "  118      12.3 us  client 1     CAS of slot 2: ...".
 std::string to_string(const StoryLine& line);
+
+// The lines as text. Where a line or a few lines repeat, as those of parties that poll do, the
+// first of them are shown, and a line that says how often they repeat.
+std::vector<std::string> folded_text(std::span<const StoryLine> lines);
 
 }  // namespace falafel::explorer
