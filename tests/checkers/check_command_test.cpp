@@ -1,4 +1,5 @@
 // Tests of the program falafel check: exit statuses and output.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -127,6 +129,43 @@ TEST_F(CheckCommand, JudgesAHistoryThatNamesItsSpecification) {
   EXPECT_EQ(run(check + bad + " " + bad).status, 2);
   EXPECT_EQ(run("check --format specification --json " + bad).status, 1);
   EXPECT_EQ(run(check_ + "--page " + page + " " + bad_).status, 1);
+}
+
+// The operations of one client do not overlap, and each has room for its text.
+TEST_F(CheckCommand, PagesHaveRoomForEachOperation) {
+  std::string lines = R"({"specification": "queue"})"
+                      "\n";
+  for (int push = 0; push < 4; ++push) {
+    lines += fmt::format(
+        R"({{"client": 123456789, "operation": "push", "value": "{}", "call": {}, "return": {}, )"
+        R"("outcome": "answered"}})"
+        "\n",
+        std::string(push % 2 == 0 ? 50 : 3, 'x'), 10 * push, 10 * push + 1);
+  }
+  const std::string page = testing::TempDir() + "falafel_check_command_wide_page.html";
+  const std::string path = file("wide.spec", lines);
+  EXPECT_EQ(run("check --format specification --page " + page + " " + path).status, 0);
+  std::ifstream written(page);
+  const std::string html(std::istreambuf_iterator<char>(written), {});
+  const std::regex bar(
+      "<g class=\"\\w+\"><title>(.*?)</title><rect x=\"(\\d+)\" .*? width=\"(\\d+)\" .*?"
+      "<text x=\"(\\d+)\" .*?>(.*?)</text>");
+  std::size_t end = 0;
+  std::size_t operations = 0;
+  for (std::sregex_iterator match(html.begin(), html.end(), bar), last; match != last;
+       ++match, ++operations) {
+    const auto number = [&](std::size_t group) { return std::stoul(match->str(group)); };
+    EXPECT_GE(number(2), end) << "it begins behind the one before";
+    end = number(2) + number(3);
+    const std::string label = std::regex_replace(match->str(5), std::regex("&quot;"), "'");
+    const std::size_t letters = label.size();
+    EXPECT_LE(number(4) + 8 * letters, end) << label;
+    EXPECT_LE(letters, 40U);
+  }
+  EXPECT_EQ(operations, 4U);
+  EXPECT_NE(html.find("<title>client 123456789: push &quot;" + std::string(50, 'x')),
+            std::string::npos)
+      << "the whole value is shown under the pointer";
 }
 
 TEST_F(CheckCommand, PrintsJson) {
