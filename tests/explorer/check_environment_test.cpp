@@ -50,7 +50,8 @@ TEST(Environment, RunsTheSeedsFromOneOn) {
 
 // Each process leaves a file with its number.
 TEST(Environment, RunsInSoManyProcesses) {
-  const std::string folder = testing::TempDir() + "check_environment_processes";
+  const std::string folder =
+      testing::TempDir() + "check_environment_processes_" + std::to_string(getpid());
   const auto body = [&](World& world) {
     const std::string path = folder + "/" + std::to_string(getpid());
     close(open(path.c_str(), O_CREAT | O_WRONLY, 0600));

@@ -2,6 +2,7 @@
 // what they write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -115,7 +116,8 @@ class Commands : public testing::Test {
     return json["violations"][0]["replay"];
   }
 
-  const std::string folder_ = testing::TempDir() + "commands_test";
+  // Several processes may run these tests at the same time.
+  const std::string folder_ = testing::TempDir() + "commands_test_" + std::to_string(getpid());
 };
 
 TEST_F(Commands, FuzzRecordsWhatFails) {
