@@ -1,5 +1,5 @@
-// The command line for programs of your own: fuzz, replay, shrink, trace and ablate, with the same
-// options and output as those of `falafel`.
+// The command line for programs of your own: fuzz, replay, shrink, trace, ablate and prove, with
+// the same options and output as those of `falafel`.
 //
 //   int main(int count, char** arguments) {
 //     const auto queue = falafel::check::program("queue", body);
@@ -15,8 +15,8 @@
 namespace falafel::explorer {
 
 // Returns the exit status of the command (explorer/commands/commands.h). With several programs,
-// fuzz and ablate need --program; the other commands read the program's name from the replay file.
-// At least one program; their names differ.
+// fuzz, ablate and prove need --program; the other commands read the program's name from the replay
+// file. At least one program; their names differ.
 int main(int argument_count, char** arguments, std::span<const Program* const> programs);
 
 }  // namespace falafel::explorer

@@ -41,15 +41,9 @@ class Saver {
 };
 
 // Saves the run whenever it got smaller and some time has passed, so that a crash loses little.
-void shrink_violation(const Program& program, const Finding& finding, const ShrinkOptions& options,
-                      const Saver& saver, const Progress& progress) {
+void shrink_and_save(Runner& runner, FailingRun failing, const std::string& property,
+                     const ShrinkOptions& options, const Saver& saver, const Progress& progress) {
   constexpr double save_interval_seconds = 0.5;
-  const auto runner = program.create_runner();
-  const auto scenario = program.draw(finding.seed);
-  FailingRun failing =
-      record(*runner, *scenario, *make_seeded_strategy(*scenario, finding.seed, runner.get()));
-  if (!failing.run.violates(finding.property)) return;
-  failing.run.put_first(finding.property);
   saver.save(failing);
   if (options.seconds <= 0) return;
   double last_saved = now_seconds();
@@ -59,7 +53,18 @@ void shrink_violation(const Program& program, const Finding& finding, const Shri
     saver.save(smaller);
     last_saved = now_seconds();
   };
-  saver.save(shrink(*runner, std::move(failing), finding.property, options, on_smaller));
+  saver.save(shrink(runner, std::move(failing), property, options, on_smaller));
+}
+
+void shrink_violation(const Program& program, const Finding& finding, const ShrinkOptions& options,
+                      const Saver& saver, const Progress& progress) {
+  const auto runner = program.create_runner();
+  const auto scenario = program.draw(finding.seed);
+  FailingRun failing =
+      record(*runner, *scenario, *make_seeded_strategy(*scenario, finding.seed, runner.get()));
+  if (!failing.run.violates(finding.property)) return;
+  failing.run.put_first(finding.property);
+  shrink_and_save(*runner, std::move(failing), finding.property, options, saver, progress);
 }
 
 // If the strategy needs an earlier run, that one may be the run that crashes.
@@ -83,11 +88,10 @@ void record_crashed(const Program& program, const Finding& finding, const Shrink
   if (failing) saver.save(*failing);
 }
 
-// The last complete line counts.
+// The last complete line counts. Without one, the error is `nothing_recorded`.
 tl::expected<RecordedFailure, std::string> read_lines(const std::string& text,
-                                                      const Finding& finding) {
-  tl::expected<RecordedFailure, std::string> recorded = tl::unexpected(
-      fmt::format("a second run with seed {} does not violate {}", finding.seed, finding.property));
+                                                      std::string nothing_recorded) {
+  tl::expected<RecordedFailure, std::string> recorded = tl::unexpected(std::move(nothing_recorded));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
@@ -96,6 +100,17 @@ tl::expected<RecordedFailure, std::string> read_lines(const std::string& text,
     recorded = RecordedFailure{.steps = json["steps"], .explanation = json["explanation"]};
   }
   return recorded;
+}
+
+// What `record` saves as `path`, in a child process.
+std::string record_in_child(const Program& program, const ShrinkOptions& options,
+                            const std::string& path,
+                            const std::function<void(const Saver&)>& record) {
+  constexpr double slack_seconds = 300;  // beyond the time for shrinking
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  return text_of_child(2 * options.seconds + slack_seconds, StandardError::shown,
+                       [&](const WriteText& write) { record(Saver(program, path, write)); });
 }
 
 }  // namespace
@@ -109,16 +124,24 @@ tl::expected<RecordedFailure, std::string> record_failure(const Program& program
                                                           const ShrinkOptions& options,
                                                           const std::string& path,
                                                           const Progress& progress) {
-  constexpr double slack_seconds = 300;  // beyond the time for shrinking
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
   const bool crashes = ends_the_process(finding.property);
-  const std::string text = text_of_child(
-      2 * options.seconds + slack_seconds, StandardError::shown, [&](const WriteText& write) {
-        const Saver saver(program, path, write);
-        (crashes ? record_crashed : shrink_violation)(program, finding, options, saver, progress);
-      });
-  return read_lines(text, finding);
+  const std::string text = record_in_child(program, options, path, [&](const Saver& saver) {
+    (crashes ? record_crashed : shrink_violation)(program, finding, options, saver, progress);
+  });
+  return read_lines(text, fmt::format("a second run with seed {} does not violate {}", finding.seed,
+                                      finding.property));
+}
+
+tl::expected<RecordedFailure, std::string> record_failure(const Program& program,
+                                                          const FailingRun& failing,
+                                                          const ShrinkOptions& options,
+                                                          const std::string& path,
+                                                          const Progress& progress) {
+  const std::string property = failing.run.property();
+  const std::string text = record_in_child(program, options, path, [&](const Saver& saver) {
+    shrink_and_save(*program.create_runner(), failing, property, options, saver, progress);
+  });
+  return read_lines(text, fmt::format("the violation of {} could not be recorded", property));
 }
 
 }  // namespace falafel::explorer

@@ -29,4 +29,9 @@ tl::expected<RecordedFailure, std::string> record_failure(
     const Program& program, const Finding& finding, const ShrinkOptions& options,
     const std::string& path, const std::function<void(const FailingRun&)>& progress);
 
+// The same for a run that was recorded and violates `failing.run.property()`.
+tl::expected<RecordedFailure, std::string> record_failure(
+    const Program& program, const FailingRun& failing, const ShrinkOptions& options,
+    const std::string& path, const std::function<void(const FailingRun&)>& progress);
+
 }  // namespace falafel::explorer

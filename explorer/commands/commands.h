@@ -27,4 +27,8 @@ void add_shrink_command(CLI::App& app, CommandProgram& program, int& exit_status
 // Exit status: 0 every search found a failing schedule, 1 a search found none, 2 wrong usage.
 void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
+// Exit status: 0 all executions within the bounds were run and hold, 1 a property is violated, 2
+// wrong usage, 4 a limit of time or executions was reached before.
+void add_prove_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
 }  // namespace falafel::command_line

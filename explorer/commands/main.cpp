@@ -82,6 +82,7 @@ int main(int argument_count, char** arguments, std::span<const Program* const> p
   command_line::add_trace_command(app, linked, exit_status);
   command_line::add_shrink_command(app, linked, exit_status);
   command_line::add_ablate_command(app, linked, exit_status);
+  command_line::add_prove_command(app, linked, exit_status);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -1,6 +1,7 @@
 #include "explorer/exhaustive/exhaustive.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -13,6 +14,8 @@
 
 namespace falafel::explorer {
 namespace {
+
+constexpr double seconds_between_reports = 1;
 
 std::unique_ptr<Search> make_search(const ExhaustiveOptions& options) {
   if (options.without_reduction || options.max_preemptions) {
@@ -34,6 +37,10 @@ void count(ExhaustiveResult& result, const Execution& execution, bool is_redunda
   result.coverage = Coverage::complete_up_to_steps;
 }
 
+std::string count_of(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 bool is_step_fault(sim::FaultKind kind) {
   return kind != sim::FaultKind::unreliable_loss && kind != sim::FaultKind::datagram_reordering &&
          kind != sim::FaultKind::registration_failure;
@@ -51,9 +58,15 @@ std::string_view to_string(Coverage coverage) {
   return "unknown coverage";
 }
 
+std::string ExhaustiveResult::describe_coverage() const {
+  if (violation) return "stopped at a violation";
+  if (coverage == Coverage::stopped || bounds.empty()) return std::string(to_string(coverage));
+  return fmt::format("complete up to {}", fmt::join(bounds, " and "));
+}
+
 std::string ExhaustiveResult::describe() const {
   std::string text = fmt::format("{}: {} executions, {} redundant, {} steps, {:.1f} s",
-                                 to_string(coverage), executions, redundant, steps, seconds);
+                                 describe_coverage(), executions, redundant, steps, seconds);
   if (cut_off > 0) text += fmt::format("; {} reached the step limit", cut_off);
   if (unknown > 0) text += fmt::format("; {} could not be judged", unknown);
   if (violation) text += fmt::format("; violated: {}", violation->run.property());
@@ -88,8 +101,13 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
   SearchStrategy strategy(*search, options.explored_from_ns);
   ExhaustiveResult result;
   const double start_seconds = now_seconds();
+  double next_report_seconds = seconds_between_reports;
   do {
     result.seconds = now_seconds() - start_seconds;
+    if (options.progress && result.seconds >= next_report_seconds) {
+      options.progress(result);
+      next_report_seconds = result.seconds + seconds_between_reports;
+    }
     if (result.executions + result.redundant >= options.max_executions ||
         result.seconds >= options.max_seconds) {
       result.coverage = Coverage::stopped;
@@ -109,6 +127,11 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
   if (result.coverage == Coverage::complete && bounded.has_bound()) {
     result.coverage = Coverage::complete_up_to_preemptions;
   }
+  result.bounds_preemptions = bounded.has_bound();
+  if (result.bounds_preemptions) {
+    result.bounds.push_back(count_of(*options.max_preemptions, "preemption"));
+  }
+  if (result.cut_off > 0) result.bounds.emplace_back("the step limit");
   result.seconds = now_seconds() - start_seconds;
   return result;
 }

@@ -9,11 +9,14 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "explorer/failing_run.h"
 #include "explorer/program.h"
 
 namespace falafel::explorer {
+
+struct ExhaustiveResult;
 
 struct ExhaustiveOptions {
   // Choices at earlier times are fixed, and not explored.
@@ -26,6 +29,8 @@ struct ExhaustiveOptions {
   std::optional<std::uint64_t> max_preemptions{};
   // Goes through all executions instead of one for each trace. For comparison.
   bool without_reduction = false;
+  // Called about every second with the counts so far. May be empty.
+  std::function<void(const ExhaustiveResult&)> progress{};
 };
 
 enum class Coverage : std::uint8_t {
@@ -45,8 +50,14 @@ struct ExhaustiveResult {
   std::uint64_t steps = 0;       // of all executions
   double seconds = 0;
   std::optional<FailingRun> violation;  // the first; the exploration stopped there
+  // Whether max_preemptions kept executions from being run.
+  bool bounds_preemptions = false;
+  // The bounds that kept executions from being run, as in "2 preemptions".
+  std::vector<std::string> bounds;
 
-  std::string describe() const;  // one line
+  bool is_complete_up_to_bounds() const { return coverage != Coverage::stopped; }
+  std::string describe_coverage() const;  // "complete", "complete up to 2 preemptions", "stopped"
+  std::string describe() const;           // one line
 };
 
 // The options with which a scenario is explored: steps take no time, and everything else is as it

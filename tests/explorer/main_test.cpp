@@ -21,6 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr std::uint64_t all_are_connected_ns = 1'000'000;
+
 // Clients increment a counter, unless the safeguard is on by an atomic.
 void count_up(check::World& world) {
   std::shared_ptr<fabric::MemoryBlock> memory;
@@ -34,6 +36,7 @@ void count_up(check::World& world) {
   });
   world.clients(2, [&](fabric::Host& host, std::uint32_t) {
     check::RemoteMemory counter(host, "server");
+    host.sleep_until(all_are_connected_ns);
     if (is_atomic) {
       counter.fetch_and_add(0, 1);
     } else {
@@ -174,6 +177,56 @@ TEST_F(Main, RefusesWhatIsNoReplayFileOfItsPrograms) {
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.errors, HasSubstr("missing.replay"));
   EXPECT_EQ(run({"fuzz", "--program", "unknown"}).status, 2);
+}
+
+TEST_F(Main, ProvesAProgram) {
+  const Outcome proof =
+      run({"prove", "--program", "counter", "--explored-from", "1000000", "--output", folder_});
+  EXPECT_EQ(proof.status, 0) << proof.output << proof.errors;
+  EXPECT_THAT(proof.output, HasSubstr("seed 1 chooses"));
+  EXPECT_THAT(proof.output, HasSubstr("complete: "));
+  EXPECT_THAT(proof.output, HasSubstr("all properties hold"));
+}
+
+TEST_F(Main, ProvesUpToBounds) {
+  const auto prove = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"prove",           "--program", "counter", "--output",
+                                          "--explored-from", "1000000",   "--json"};
+    arguments.insert(arguments.begin() + 4, folder_);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run(arguments);
+    auto json = nlohmann::json::parse(outcome.output);
+    json["status"] = outcome.status;
+    return json;
+  };
+  EXPECT_EQ(prove({"--preemptions", "0"})["coverage"], "complete up to 0 preemptions");
+  EXPECT_EQ(prove({"--steps", "19"})["coverage"], "complete up to the step limit");
+  const auto stopped = prove({"--executions", "1"});
+  EXPECT_EQ(stopped["coverage"], "stopped");
+  EXPECT_EQ(stopped["status"], 4);
+  EXPECT_EQ(stopped["executions"].get<int>() + stopped["redundant"].get<int>(), 1);
+}
+
+TEST_F(Main, ProvesWithMoreAndMorePreemptions) {
+  const Outcome proof = run({"prove", "--program", "counter", "--explored-from", "1000000",
+                             "--iterate", "--output", folder_});
+  EXPECT_EQ(proof.status, 0) << proof.output << proof.errors;
+  EXPECT_THAT(proof.output, HasSubstr("complete up to 0 preemptions: "));
+  EXPECT_THAT(proof.output, HasSubstr("complete up to 1 preemption: "));
+  EXPECT_THAT(proof.output, HasSubstr("\ncomplete: "));
+}
+
+// The replay file of a failing run names a scenario, whose schedules are explored again.
+TEST_F(Main, RefutesTheScenarioOfAReplayFile) {
+  const std::string path = find_lost_update();
+  const Outcome proof = run({"prove", "--program", "counter", "--replay", path, "--explored-from",
+                             "1000000", "--shrink-seconds", "1", "--output", folder_});
+  EXPECT_EQ(proof.status, 1) << proof.output << proof.errors;
+  EXPECT_THAT(proof.output, HasSubstr("stopped at a violation: "));
+  EXPECT_THAT(proof.output, HasSubstr("VIOLATED counter.lost-update"));
+  const std::string found = folder_ + "/counter.lost-update-exhaustive.replay";
+  EXPECT_THAT(proof.output, HasSubstr("replay " + found));
+  EXPECT_EQ(run({"replay", found, "--quiet"}).status, 1);
 }
 
 }  // namespace
