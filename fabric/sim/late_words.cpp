@@ -41,13 +41,14 @@ void LateWords::reveal(std::uint32_t queue_pair, std::uint64_t before_place) {
 }
 
 // A run of neighbors among the late words stays late; the others become visible.
-void LateWords::look(World& world, const std::byte* begin, std::span<std::byte> seen) {
+void LateWords::look(World& world, const std::byte* begin, std::span<std::byte> seen,
+                     Answers sufficient) {
   const std::byte* const end = begin + seen.size();
   const auto first = first_in(begin);
   const auto last = words_.lower_bound(end);
   const auto count = static_cast<std::uint64_t>(std::distance(first, last));
   if (count == 0) return;
-  const std::uint64_t late = world.choose(ChoiceKind::visibility, count + 1);
+  const std::uint64_t late = world.choose(ChoiceKind::visibility, count + 1, sufficient);
   const std::uint64_t start =
       late == 0 || late == count ? 0 : world.choose(ChoiceKind::visibility, count);
   if (late > 0) world.count(SimulatorProbe::processor_saw_old_word);

@@ -13,6 +13,8 @@
 #include <map>
 #include <span>
 
+#include "fabric/sim/strategies/strategy.h"
+
 namespace falafel::sim {
 
 struct World;
@@ -34,7 +36,9 @@ class LateWords {
   // All WRITEs before that place in the send queue of the queue pair become visible.
   void reveal(std::uint32_t queue_pair, std::uint64_t before_place);
   // The processor reads: replaces the memory from `begin` on, in `seen`, by the words that it sees.
-  void look(World& world, const std::byte* begin, std::span<std::byte> seen);
+  // `sufficient` are the numbers of late words that an exploration goes through.
+  void look(World& world, const std::byte* begin, std::span<std::byte> seen,
+            Answers sufficient = all_answers);
 
  private:
   struct LateWord {

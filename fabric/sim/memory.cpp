@@ -151,12 +151,14 @@ void MemoryBlock::show_newest(std::uint64_t offset, std::uint64_t length_bytes) 
   if (!world_.late_words.empty()) world_.late_words.forget(data_ + offset, length_bytes);
 }
 
-std::uint64_t MemoryBlock::load(std::uint64_t offset) {
+std::uint64_t MemoryBlock::load(std::uint64_t offset) { return load(offset, all_answers); }
+
+std::uint64_t MemoryBlock::load(std::uint64_t offset, Answers late_words) {
   std::byte* address = word(offset);
   maybe_preempt();
   touch_as_processor(offset, word_bytes, Access::reads);
   std::uint64_t value = load_word(address);
-  look(address, std::as_writable_bytes(std::span(&value, 1)));
+  look(address, std::as_writable_bytes(std::span(&value, 1)), late_words);
   world_.trace.show({.kind = EventKind::processor_read,
                      .offset = offset,
                      .word = value,
@@ -166,8 +168,8 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset) {
 }
 
 // The processor reads: replaces memory from `begin` on, in `seen`, by what it sees.
-void MemoryBlock::look(const std::byte* begin, std::span<std::byte> seen) {
-  if (!world_.late_words.empty()) world_.late_words.look(world_, begin, seen);
+void MemoryBlock::look(const std::byte* begin, std::span<std::byte> seen, Answers late_words) {
+  if (!world_.late_words.empty()) world_.late_words.look(world_, begin, seen, late_words);
   const StoreBuffer* const buffer = store_buffer();
   if (buffer == nullptr || buffer->empty()) return;
   world_.count(SimulatorProbe::load_passed_store);
@@ -286,12 +288,14 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
   });
 }
 
+// A look that finds the word late again changes nothing, and the fiber makes its next step at any
+// later time. So an exploration need not go through it.
 std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_t seen,
                                               std::uint64_t deadline_ns) {
   const std::byte* address = word(offset);
   Fiber& fiber = world_.current_fiber();
   std::uint64_t found = load(offset);
-  for (bool is_over = false; found == seen && !is_over; found = load(offset)) {
+  for (bool is_over = false; found == seen && !is_over; found = load(offset, only_first)) {
     if (load_word(address) == seen) {
       WordWaits::Wait wait(world_.word_waits, address, seen);
       fiber.wait(&wait.waiters(), deadline_ns, "a word of memory to change");

@@ -48,6 +48,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
   void change_bytes(fabric::FiberId fiber, std::uint64_t offset, std::span<const std::byte> source);
 
  private:
+  // `late_words`: of those that may be late, how many an exploration leaves late.
+  std::uint64_t load(std::uint64_t offset, Answers late_words);
   std::byte* word(std::uint64_t offset) const;
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
   void maybe_preempt();
@@ -59,7 +61,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
     if (is_observed_) report_access(offset, length_bytes, access);
   }
   void report_access(std::uint64_t offset, std::uint64_t length_bytes, Access access);
-  void look(const std::byte* begin, std::span<std::byte> seen);
+  void look(const std::byte* begin, std::span<std::byte> seen, Answers late_words = all_answers);
   void show_newest(std::uint64_t offset, std::uint64_t length_bytes);
   template <typename Move>
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);

@@ -60,9 +60,10 @@ void Transfers::next_packet(Request& request) {
     failure_.drop(request);
     return;
   }
-  if (placement.arrived_bytes() > 0 &&
+  // Also before the first packet, which may have found no receive request before.
+  if (request.work.length_bytes != 0 &&
       connection_.responder().admitted_region(request.work) == nullptr) {
-    world.count(SimulatorProbe::access_revoked_midway);
+    if (placement.arrived_bytes() > 0) world.count(SimulatorProbe::access_revoked_midway);
     failure_.refuse(request, CompletionStatus::remote_access_error);
     return;
   }
@@ -87,8 +88,10 @@ bool Transfers::admits_last_packet(Request& request) {
     request.consumed_receive_id = responder.take_receive_request();
     return true;
   }
+  // An attempt that is repeated without end and moves nothing might as well come later.
+  const Answers sufficient = connection_.retries_endlessly() ? only_first : all_answers;
   const bool has_data = !request.placement.all_arrived();
-  if (has_data && connection_.world().choose(ChoiceKind::packet, 2) == 0) return true;
+  if (has_data && connection_.world().choose(ChoiceKind::packet, 2, sufficient) == 0) return true;
   failure_.find_no_receive_request(request);
   return false;
 }

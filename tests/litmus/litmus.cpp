@@ -19,7 +19,7 @@ constexpr std::uint64_t step_limit = 20'000;
 constexpr std::uint64_t usual_steps = 64;
 // An exploration gives up at a longer run, because it would have to run it again and again.
 constexpr std::uint64_t explored_step_limit = 1'000;
-// A test with more schedules that differ is not proven, but tried at random.
+// A proof gives up beyond that.
 constexpr std::uint64_t most_proven_executions = 100'000;
 // Set in the environment, it makes all tests try random schedules.
 constexpr const char* random_variable = "FALAFEL_LITMUS_RANDOM";
@@ -112,12 +112,14 @@ std::optional<Proof> prove(const Litmus& litmus, std::uint64_t most_executions) 
   options.step_limit = explored_step_limit;
   const auto explored = explorer::options_for_exploration(options);
   if (!explored) return std::nullopt;
+  Litmus explored_litmus = litmus;
+  explored_litmus.stage.is_explored = true;
   Proof proof;
   fabric::FiberStackPool stacks;
   proof.result = explorer::explore_executions(
       {.explored_from_ns = programs_start_ns, .max_executions = most_executions},
       [&](sim::Strategy& strategy) {
-        const RunOutcome run = run_once(litmus, *explored, strategy, stacks);
+        const RunOutcome run = run_once(explored_litmus, *explored, strategy, stacks);
         // An execution that the exploration gives up was stopped.
         if (run.end != sim::Outcome::stopped) ++proof.table[run.digits].count;
         return explorer::Execution{.outcome = run.end,
@@ -172,11 +174,16 @@ void verify_at_random(const Litmus& litmus) {
 }  // namespace
 
 void verify(const Litmus& litmus) {
-  const std::optional<Proof> proof = std::getenv(random_variable) == nullptr
-                                         ? prove(litmus, most_proven_executions)
-                                         : std::nullopt;
+  const bool is_random = std::getenv(random_variable) != nullptr || !litmus.unproven.empty();
+  const std::optional<Proof> proof =
+      is_random ? std::nullopt : prove(litmus, most_proven_executions);
   testing::Test::RecordProperty("proof", proof ? proof->result.describe() : "none");
   if (!proof) {
+    if (!is_random) {
+      ADD_FAILURE() << "more than " << most_proven_executions
+                    << " executions, or a fault at steps that are drawn in advance: make the test "
+                       "smaller, or let it say why it is `unproven`";
+    }
     verify_at_random(litmus);
     return;
   }

@@ -41,6 +41,7 @@ struct Stage {
   std::uint32_t shared_receive_requests = 0;
   // Each queue pair has a completion queue for receives of its own.
   bool separate_receive_completions = false;
+  bool is_explored = false;             // the run is one of an exhaustive exploration
   fabric::QueuePairOptions queue_pair;  // without references to objects
   Program prepare_server;               // runs once connected, before all programs
 };
@@ -61,7 +62,9 @@ class Party {
   void store(std::uint64_t word, std::uint64_t value);
   std::uint64_t processor_compare_and_swap(std::uint64_t word, std::uint64_t expected,
                                            std::uint64_t desired);
-  void yield_at_random(std::uint64_t most);  // lets other actors take up to `most` steps
+  // Lets other actors take steps, by yielding up to `most` times. An exploration goes through all
+  // runs in which others make any number of steps at one yield.
+  void yield_at_random(std::uint64_t most);
 
   // Requests to the server's memory. Each uses the next words of the party's own memory as local
   // buffer.

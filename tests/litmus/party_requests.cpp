@@ -33,7 +33,8 @@ std::uint64_t Party::processor_compare_and_swap(std::uint64_t word, std::uint64_
 }
 
 void Party::yield_at_random(std::uint64_t most) {
-  for (std::uint64_t left = host_.random(most + 1); left > 0; --left) host_.yield();
+  std::uint64_t left = trial_.stage().is_explored ? 1 : host_.random(most + 1);
+  for (; left > 0; --left) host_.yield();
 }
 
 std::uint64_t Party::final_word(std::uint64_t word) const {

@@ -105,15 +105,29 @@ TEST(Litmus, Rule01_longer_transfers_tear_between_words) {
   verify(litmus);
 }
 
+// Two bytes of a word suffice to see it torn.
 TEST(Litmus, Rule01_byte_granularity_tears_words) {
   Litmus litmus;
   litmus.options.granularity = sim::Granularity::byte;
   litmus.stage.client_count = 2;
   litmus.clients = {
-      [](Party& client) { client.post({client.write(x, {all_ones})}); },
-      [](Party& client) { read_into_seen(client, x, 1); },
+      [](Party& client) {
+        auto write = client.write(x, {0xffff});
+        write.length_bytes = 2;
+        client.post({write});
+      },
+      [](Party& client) {
+        auto sample = client.read(x);
+        sample.length_bytes = 2;
+        client.post({sample});
+        client.finish();
+        client.trial().seen[0] = client.result(sample);
+      },
   };
-  litmus.outcome = [](Trial& trial) { return classify(trial.seen[0]); };
+  litmus.outcome = [](Trial& trial) {
+    const std::uint64_t found = trial.seen[0];
+    return found == 0 ? 0U : found == 0xffff ? 1U : 2U;
+  };
   litmus.allowed = {{0, "READ before WRITE"}, {1, "WRITE before READ"}, {2, "torn"}};
   verify(litmus);
 }

@@ -268,6 +268,35 @@ TEST(Litmus, Rule26_nothing_is_admitted_after_the_right_has_ended) {
   verify(litmus);
 }
 
+// A WRITE with immediate that found no receive request arrives again, and is checked again.
+TEST(Litmus, Rule26_a_repeated_attempt_is_checked_again) {
+  Litmus litmus;
+  litmus.stage.queue_pair.receiver_not_ready_retry_count = 1;
+  litmus.server = [](Party& server) {
+    server.yield_at_random(most_yields);
+    server.region().revoke();
+    server.post_receive(0, 0);
+    const auto received = server.await_message(server.host().now_ns() + 1'000'000'000);
+    const bool has_number = received && received->status == CompletionStatus::success;
+    server.trial().seen[0] = has_number ? received->immediate.value_or(0) : 0;
+  };
+  litmus.clients = {[](Party& client) {
+    const auto write = with_immediate(client.write(x, {1}), 5);
+    client.post({write});
+    client.finish();
+    client.trial().seen[1] = static_cast<std::uint64_t>(client.status(write));
+  }};
+  litmus.outcome = [](Trial& trial) {
+    return seen_digits(trial, 2) << 4U | digits(trial.final_word(x));
+  };
+  litmus.allowed = {{0x030, "refused"},
+                    {0x031, "refused, the data came in time"},
+                    {0x050, "not ready in any attempt"},
+                    {0x051, "not ready, the data came in time"}};
+  litmus.forbidden = "a number that arrives after the right has ended";
+  verify(litmus);
+}
+
 // The first packet contains the length of the whole request, so no packet of such a WRITE lands.
 TEST(Litmus, Rule26_bounds_are_those_of_the_whole_request) {
   Litmus litmus;

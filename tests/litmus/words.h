@@ -14,8 +14,9 @@
 
 namespace falafel::litmus {
 
-inline constexpr std::uint64_t small_mtu_bytes =
-    256;  // allows transfers of several packets with few words
+// Smaller than any device's: a transfer of several packets has few words, and so few orders in
+// which they can be placed.
+inline constexpr std::uint64_t small_mtu_bytes = 16;
 inline constexpr std::uint64_t packet_words = small_mtu_bytes / fabric::word_bytes;
 inline constexpr std::uint64_t most_yields = 8;  // before a scripted fault occurs
 

@@ -239,7 +239,7 @@ void add_device(std::vector<OptionDescription>& table) {
        {"global", AtomicCapability::global}}));
   table.push_back(selection<std::uint64_t>(
       "mtu_bytes", "the most data in a packet", &SimulationOptions::mtu_bytes,
-      {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}));
+      {{"16", 16}, {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}));
   table.push_back(later(number("max_message_bytes", "the most data in a request",
                                {4096, std::numeric_limits<std::uint32_t>::max()},
                                &SimulationOptions::max_message_bytes)));
