@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "explorer/small_world.h"
 #include "explorer/timeline/recorder.h"
 
 namespace falafel::explorer {
@@ -25,6 +26,10 @@ void Run::put_first(std::string_view property) {
 std::unique_ptr<timeline::Recorder> Runner::create_recorder(const Scenario& scenario) {
   return std::make_unique<timeline::Recorder>(*this, scenario);
 }
+
+std::vector<SmallWorld> Program::small_worlds() const { return {}; }
+
+std::vector<SmallAblation> Program::small_ablations() const { return {}; }
 
 bool remove_parts(const Simplifier& simplifier, const std::function<std::size_t()>& count,
                   const std::function<bool(std::size_t begin, std::size_t end)>& remove) {

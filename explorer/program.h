@@ -33,6 +33,8 @@ class Recorder;
 namespace falafel::explorer {
 
 class Simplifier;
+struct SmallAblation;
+struct SmallWorld;
 
 class Scenario {
  public:
@@ -138,6 +140,10 @@ class Program {
   virtual std::unique_ptr<Program> without(const std::string& /*safeguard*/) const {
     return nullptr;
   }
+
+  // Scenarios that can be explored exhaustively (small_world.h).
+  virtual std::vector<SmallWorld> small_worlds() const;
+  virtual std::vector<SmallAblation> small_ablations() const;
 };
 
 }  // namespace falafel::explorer

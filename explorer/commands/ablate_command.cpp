@@ -16,6 +16,7 @@
 #include "explorer/campaign.h"
 #include "explorer/commands/chosen_program.h"
 #include "explorer/commands/commands.h"
+#include "explorer/commands/exhaustive_ablation.h"
 #include "explorer/commands/simulation_texts.h"
 #include "explorer/record_failure.h"
 
@@ -33,6 +34,7 @@ struct AblateOptions {
   std::vector<std::string> only;
   std::string output = ".";
   bool json = false;
+  bool exhaustive = false;
 };
 
 // Exceeds the number of seeds of any search.
@@ -199,6 +201,11 @@ int ablate_all(const CommandProgram& programs, const AblateOptions& options) {
     fmt::print(stderr, "--output {}: {}\n", options.output, error.message());
     return 2;
   }
+  if (options.exhaustive) {
+    return ablate_exhaustively(
+        program,
+        {.seconds = options.seconds_per_safeguard, .only = *safeguards, .output = options.output});
+  }
   if (!options.json) {
     fmt::print("{:<37}{:<10}{:>10}{:>9}{:>9}  {:<26}{:>6}  {}\n", "safeguard switched off",
                "   caught", "schedules", "seconds", "longest", "property", "steps", "replay file");
@@ -248,7 +255,12 @@ void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status
   program.add_program_option(*command);
   command->add_option("--output", options->output, "directory for replay files")
       ->capture_default_str();
-  command->add_flag("--json", options->json, "print the result as JSON");
+  CLI::Option* json = command->add_flag("--json", options->json, "print the result as JSON");
+  command
+      ->add_flag("--exhaustive", options->exhaustive,
+                 "explore a small world for each safeguard, with it and without it, instead of "
+                 "random schedules; save the shortest schedule that fails")
+      ->excludes(json);
   command->callback(
       [options, &program, &exit_status] { exit_status = ablate_all(program, *options); });
 }

@@ -31,4 +31,8 @@ void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status
 // wrong usage, 4 a limit of time or executions was reached before.
 void add_prove_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
+// Exit status: 0 all properties hold, 1 a property is violated, 2 wrong usage, 4 an exploration
+// reached its time limit.
+void add_worlds_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
 }  // namespace falafel::command_line

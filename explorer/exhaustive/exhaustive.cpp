@@ -98,8 +98,11 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
   const std::unique_ptr<Search> unbounded = make_search(options);
   PreemptionBound bounded(*unbounded, options.max_preemptions.value_or(0));
   Search* const search = options.max_preemptions ? &bounded : unbounded.get();
-  SearchStrategy strategy(*search, options.explored_from_ns);
+  SearchStrategy strategy(*search, {.explored_from_ns = options.explored_from_ns,
+                                    .explored_until_ns = options.explored_until_ns,
+                                    .draws_numbers = options.draws_numbers});
   ExhaustiveResult result;
+  std::uint64_t shortest_steps = 0;
   const double start_seconds = now_seconds();
   double next_report_seconds = seconds_between_reports;
   do {
@@ -118,10 +121,18 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
     count(result, execution, strategy.is_ended());
     search->end_execution(execution.outcome == sim::Outcome::step_limit);
     if (execution.is_violation && !strategy.is_ended()) {
-      result.coverage = Coverage::stopped;
-      strategy.begin_run();
-      if (repeat) result.violation = repeat(strategy);
-      break;
+      if (++result.violations == 1) result.executions_until_violation = result.executions;
+      const bool is_shortest = result.violations == 1 || execution.steps < shortest_steps;
+      if (is_shortest) {
+        shortest_steps = execution.steps;
+        strategy.begin_run();
+        if (repeat) result.violation = repeat(strategy);
+        search->end_execution(execution.outcome == sim::Outcome::step_limit);
+      }
+      if (!options.finds_shortest_violation) {
+        result.coverage = Coverage::stopped;
+        break;
+      }
     }
   } while (search->find_next_execution());
   if (result.coverage == Coverage::complete && bounded.has_bound()) {

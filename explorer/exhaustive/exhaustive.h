@@ -19,8 +19,14 @@ namespace falafel::explorer {
 struct ExhaustiveResult;
 
 struct ExhaustiveOptions {
-  // Choices at earlier times are fixed, and not explored.
+  // Choices at other times are fixed, and not explored.
   std::uint64_t explored_from_ns = 0;
+  std::uint64_t explored_until_ns = fabric::never_ns;
+  // Whether fabric::Host::random returns all numbers, or always 0.
+  bool draws_numbers = true;
+  // Goes on after a violation, and returns the shortest one: no other execution that violates a
+  // property has fewer steps, provided that the exploration is complete.
+  bool finds_shortest_violation = false;
   // The exploration stops after so many executions, or so much time.
   std::uint64_t max_executions = std::numeric_limits<std::uint64_t>::max();
   double max_seconds = std::numeric_limits<double>::infinity();
@@ -49,7 +55,9 @@ struct ExhaustiveResult {
   std::uint64_t unknown = 0;     // executions that a checker could not judge
   std::uint64_t steps = 0;       // of all executions
   double seconds = 0;
-  std::optional<FailingRun> violation;  // the first; the exploration stopped there
+  std::uint64_t violations = 0;  // executions that violate a property
+  std::uint64_t executions_until_violation = 0;
+  std::optional<FailingRun> violation;  // the first or the shortest of them
   // Whether max_preemptions kept executions from being run.
   bool bounds_preemptions = false;
   // The bounds that kept executions from being run, as in "2 preemptions".

@@ -24,7 +24,7 @@ void SearchStrategy::begin_run() {
 bool SearchStrategy::begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) {
   chosen_ = 0;
   process_ = process_of(ready.front());
-  if (time_ns >= explored_from_ns_) is_exploring_ = true;
+  is_exploring_ = time_ns >= scope_.explored_from_ns && time_ns < scope_.explored_until_ns;
   if (!is_exploring_) return true;
   enabled_.clear();
   std::ranges::transform(ready, std::back_inserter(enabled_), process_of);
@@ -62,7 +62,8 @@ std::uint64_t SearchStrategy::schedule(const sim::ChoicePoint& /*point*/,
 
 std::uint64_t SearchStrategy::choose(const sim::ChoicePoint& point) {
   if (point.bound == 0) return unique_number();
-  if (!is_exploring_ || is_ended_) return neutral_answer(point.kind, point.bound);
+  const bool is_fixed = point.kind == sim::ChoiceKind::program && !scope_.draws_numbers;
+  if (!is_exploring_ || is_ended_ || is_fixed) return neutral_answer(point.kind, point.bound);
   return search_.choose(point.bound, point.sufficient);
 }
 

@@ -1,8 +1,8 @@
 // Lets a search decide a run of the simulator. Every step of an actor is a step of a process; a
 // jump of the clock is a step of the environment.
 //
-// Until the time `explored_from_ns` nothing is explored: the first ready actor steps, and all other
-// answers are neutral.
+// Until the time `explored_from_ns`, and from `explored_until_ns` on, nothing is explored: the
+// first ready actor steps, and all other answers are neutral.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "explorer/exhaustive/search.h"
+#include "fabric/fabric.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/touches.h"
 
@@ -20,8 +21,12 @@ namespace falafel::explorer {
 
 class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
  public:
-  SearchStrategy(Search& search, std::uint64_t explored_from_ns)
-      : search_(search), explored_from_ns_(explored_from_ns) {}
+  struct Scope {
+    std::uint64_t explored_from_ns = 0;
+    std::uint64_t explored_until_ns = fabric::never_ns;
+    bool draws_numbers = true;  // goes through all answers of fabric::Host::random
+  };
+  SearchStrategy(Search& search, const Scope& scope) : search_(search), scope_(scope) {}
 
   // Call between runs.
   void begin_run();
@@ -43,7 +48,7 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   std::uint64_t unique_number();
 
   Search& search_;
-  std::uint64_t explored_from_ns_;
+  Scope scope_;
   bool is_exploring_ = false;
   bool is_ended_ = false;
   Process process_ = environment;  // that makes the present step

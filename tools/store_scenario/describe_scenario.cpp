@@ -81,6 +81,25 @@ void append_clients(std::string& text, const Scenario& scenario) {
   }
 }
 
+void append_stage(std::string& text, const Stage& stage) {
+  for (const PreparedOperation& prepared : stage.prepared) {
+    fmt::format_to(std::back_inserter(text), "  prepared after {} ns: client {}, {} {}",
+                   prepared.at_ns, prepared.client, to_string(prepared.operation.kind),
+                   prepared.operation.key);
+    if (prepared.operation.kind == OperationKind::set) {
+      fmt::format_to(std::back_inserter(text), " ({} bytes)", prepared.operation.value_bytes);
+    }
+    text += '\n';
+  }
+  fmt::format_to(std::back_inserter(text),
+                 "  the clients begin their plans after {} ns and disconnect after {} ns\n",
+                 stage.begin_ns, stage.end_ns);
+  if (stage.server_pauses_at_ns > 0) {
+    fmt::format_to(std::back_inserter(text), "  the server pauses after {} ns, until then\n",
+                   stage.server_pauses_at_ns);
+  }
+}
+
 void append_attacks(std::string& text, const Scenario& scenario) {
   if (scenario.attacks.empty()) return;
   text += "  hostile client:";
@@ -103,6 +122,7 @@ std::string Scenario::describe() const {
   const Scenario& scenario = *this;
   std::string text;
   append_store(text, scenario);
+  if (scenario.stage) append_stage(text, *scenario.stage);
   append_clients(text, scenario);
   append_attacks(text, scenario);
   text += explorer::describe_simulation(scenario.simulation);

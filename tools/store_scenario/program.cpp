@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "engine/probes.h"
+#include "tools/store_scenario/ablation_worlds.h"
 #include "tools/store_scenario/run.h"
+#include "tools/store_scenario/small_worlds.h"
 
 namespace falafel::store_scenario {
 
@@ -56,6 +58,12 @@ std::unique_ptr<explorer::Program> StoreProgram::without(const std::string& name
   // never wrap around.
   if (!choices.safeguards.heartbeats) choices.tag_worlds = Share::only;
   return std::make_unique<StoreProgram>(std::move(choices), paranoid_);
+}
+
+std::vector<explorer::SmallWorld> StoreProgram::small_worlds() const { return all_small_worlds(); }
+
+std::vector<explorer::SmallAblation> StoreProgram::small_ablations() const {
+  return all_ablation_worlds();
 }
 
 }  // namespace falafel::store_scenario

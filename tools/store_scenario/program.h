@@ -9,6 +9,7 @@
 #include "explorer/failing_run.h"
 #include "explorer/program.h"
 #include "explorer/replay.h"
+#include "explorer/small_world.h"
 #include "tools/store_scenario/scenario.h"
 
 namespace falafel::store_scenario {
@@ -28,6 +29,8 @@ class StoreProgram final : public explorer::Program {
   std::vector<std::string> safeguards() const override;
   // Draws scenarios in which the safeguard matters.
   std::unique_ptr<explorer::Program> without(const std::string& safeguard) const override;
+  std::vector<explorer::SmallWorld> small_worlds() const override;
+  std::vector<explorer::SmallAblation> small_ablations() const override;
 
  private:
   ScenarioChoices choices_;

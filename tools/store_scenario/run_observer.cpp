@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "checkers/memory_view.h"
+#include "tools/store_scenario/judged_objects.h"
 
 namespace falafel::store_scenario {
 
@@ -193,6 +194,7 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
     aba_.on_swapped(party, *slot, replaced_word, event.word, event.step);
   }
   note_denials(event.time_ns);
+  world_.touch(table_object, sim::Access::writes);
   with_memory([&](const checkers::MemoryView& view) {
     const bool is_judged = Parties::is_client(party) && !is_hostile;
     const auto client = is_judged ? std::optional(party) : std::nullopt;

@@ -138,6 +138,28 @@ PlannedCleanup read_cleanup(Reader& reader) {
   return cleanup;
 }
 
+PreparedOperation read_prepared(Reader& reader) {
+  PreparedOperation prepared;
+  reader.number("client", prepared.client, 0, most_clients);
+  reader.number("at_ns", prepared.at_ns, 0, longest_ns);
+  prepared.operation = read_operation(reader, largest_chunk_bytes);
+  return prepared;
+}
+
+Stage read_stage(Reader& reader) {
+  Stage stage;
+  reader.number("begin_ns", stage.begin_ns, 0, longest_ns);
+  reader.number("end_ns", stage.end_ns, 0, longest_ns);
+  reader.number("server_pauses_at_ns", stage.server_pauses_at_ns, 0, longest_ns);
+  const auto* prepared = reader.array("prepared", most_operations);
+  for (std::size_t index = 0; prepared != nullptr && index < prepared->size(); ++index) {
+    Reader inner((*prepared)[index], fmt::format("scenario_options.stage.prepared[{}].", index));
+    stage.prepared.push_back(read_prepared(inner));
+    reader.adopt(inner);
+  }
+  return stage;
+}
+
 ClientPlan read_client(Reader& reader, const std::string& path) {
   ClientPlan client;
   reader.number("fibers", client.fibers, 1, most_fibers);
@@ -228,6 +250,20 @@ std::uint64_t Scenario::operation_count() const {
   return count;
 }
 
+static nlohmann::json stage_to_json(const Stage& stage) {
+  nlohmann::json prepared = nlohmann::json::array();
+  for (const PreparedOperation& operation : stage.prepared) {
+    nlohmann::json json = operation_to_json(operation.operation);
+    json["client"] = operation.client;
+    json["at_ns"] = operation.at_ns;
+    prepared.push_back(std::move(json));
+  }
+  return {{"begin_ns", stage.begin_ns},
+          {"end_ns", stage.end_ns},
+          {"server_pauses_at_ns", stage.server_pauses_at_ns},
+          {"prepared", std::move(prepared)}};
+}
+
 static nlohmann::json scenario_to_json(const Scenario& scenario) {
   nlohmann::json safeguards = nlohmann::json::object();
   for (const auto& safeguard : engine::safeguard_descriptions) {
@@ -254,36 +290,38 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                        {"pause_ns", attack.pause_ns}});
   }
   const engine::Geometry& geometry = scenario.geometry;
-  return {{"safeguards", std::move(safeguards)},
-          {"geometry",
-           {{"unit_bytes", geometry.unit_bytes},
-            {"table_entries", geometry.table_entries},
-            {"region_bytes", geometry.region_bytes},
-            {"region_count", geometry.region_count},
-            {"mature_bytes", geometry.mature_bytes},
-            {"tag_bits", geometry.tag_bits}}},
-          {"hash_key", to_text(scenario.hash_key)},
-          {"max_clients", scenario.max_clients},
-          {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},
-          {"flush_timeout_ns", scenario.flush_timeout_ns},
-          {"destruction_drains", scenario.destruction_drains},
-          {"server_timeout_ns", scenario.server_timeout_ns},
-          {"cleanup_percent", scenario.cleanup_percent},
-          {"cleanup_interval_ns", scenario.cleanup_interval_ns},
-          {"pipelined_updates", scenario.pipelined_updates},
-          {"collection", to_string(scenario.collection)},
-          {"asks_for_regions_back", scenario.asks_for_regions_back},
-          {"keeps_overwrite_reserve", scenario.keeps_overwrite_reserve},
-          {"readahead",
-           {{"chunk_entries", scenario.readahead.chunk_entries},
-            {"container_bytes", scenario.readahead.container_bytes},
-            {"containers", scenario.readahead.containers},
-            {"adaptive", scenario.readahead.adaptive},
-            {"validation", scenario.readahead.validation}}},
-          {"renewal_percent", scenario.renewal_percent},
-          {"cleanups", std::move(cleanups)},
-          {"attacks", std::move(attacks)},
-          {"clients", std::move(clients)}};
+  nlohmann::json json = {{"safeguards", std::move(safeguards)},
+                         {"geometry",
+                          {{"unit_bytes", geometry.unit_bytes},
+                           {"table_entries", geometry.table_entries},
+                           {"region_bytes", geometry.region_bytes},
+                           {"region_count", geometry.region_count},
+                           {"mature_bytes", geometry.mature_bytes},
+                           {"tag_bits", geometry.tag_bits}}},
+                         {"hash_key", to_text(scenario.hash_key)},
+                         {"max_clients", scenario.max_clients},
+                         {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},
+                         {"flush_timeout_ns", scenario.flush_timeout_ns},
+                         {"destruction_drains", scenario.destruction_drains},
+                         {"server_timeout_ns", scenario.server_timeout_ns},
+                         {"cleanup_percent", scenario.cleanup_percent},
+                         {"cleanup_interval_ns", scenario.cleanup_interval_ns},
+                         {"pipelined_updates", scenario.pipelined_updates},
+                         {"collection", to_string(scenario.collection)},
+                         {"asks_for_regions_back", scenario.asks_for_regions_back},
+                         {"keeps_overwrite_reserve", scenario.keeps_overwrite_reserve},
+                         {"readahead",
+                          {{"chunk_entries", scenario.readahead.chunk_entries},
+                           {"container_bytes", scenario.readahead.container_bytes},
+                           {"containers", scenario.readahead.containers},
+                           {"adaptive", scenario.readahead.adaptive},
+                           {"validation", scenario.readahead.validation}}},
+                         {"renewal_percent", scenario.renewal_percent},
+                         {"cleanups", std::move(cleanups)},
+                         {"attacks", std::move(attacks)},
+                         {"clients", std::move(clients)}};
+  if (scenario.stage) json["stage"] = stage_to_json(*scenario.stage);
+  return json;
 }
 
 nlohmann::json Scenario::to_json() const { return scenario_to_json(*this); }
@@ -330,6 +368,11 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   reader.number("renewal_percent", scenario.renewal_percent, 1, 100);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
   if (reader.has("attacks")) read_attacks(reader, scenario.attacks);
+  if (reader.has("stage")) {
+    Reader inner(*reader.member("stage"), "scenario_options.stage.");
+    scenario.stage = read_stage(inner);
+    reader.adopt(inner);
+  }
   const auto* clients = reader.array("clients", most_clients);
   for (std::size_t index = 0; clients != nullptr && index < clients->size(); ++index) {
     const std::string path = fmt::format("scenario_options.clients[{}].", index);

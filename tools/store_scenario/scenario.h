@@ -58,6 +58,30 @@ struct PlannedCleanup {
   friend bool operator==(const PlannedCleanup&, const PlannedCleanup&) = default;
 };
 
+// An operation that a client executes before the plans begin.
+struct PreparedOperation {
+  std::uint32_t client = 0;
+  std::uint64_t at_ns = 0;
+  PlannedOperation operation;  // only kind, key and value_bytes
+
+  friend bool operator==(const PreparedOperation&, const PreparedOperation&) = default;
+};
+
+// Separates the interesting part of a run from what precedes and follows it, so that the explorer
+// can explore that part alone. Before `begin_ns`, the clients connect and execute the prepared
+// operations, in the order of their times. They execute their plans from then on, and disconnect
+// at `end_ns`.
+struct Stage {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  // From this time until the beginning, the server's fibers pause. What clients send meanwhile
+  // arrives at the beginning. 0: they do not pause.
+  std::uint64_t server_pauses_at_ns = 0;
+  std::vector<PreparedOperation> prepared{};
+
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
 // What a hostile client does (hostile_party.h). `number` is a parameter whose meaning depends on
 // the kind.
 enum class AttackKind : std::uint8_t {
@@ -110,6 +134,7 @@ struct Scenario final : explorer::Scenario {
   engine::ReadaheadOptions readahead{};
   std::uint32_t renewal_percent = 75;
   std::vector<PlannedCleanup> cleanups;
+  std::optional<Stage> stage;  // random scenarios have none
   std::vector<ClientPlan> clients;
   std::vector<PlannedAttack> attacks;  // of one more client, which exists only if there are any
 

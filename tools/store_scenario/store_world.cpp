@@ -12,6 +12,7 @@
 #include "engine/layout/superblock.h"
 #include "tools/store_scenario/at_end.h"
 #include "tools/store_scenario/cancellation.h"
+#include "tools/store_scenario/judged_objects.h"
 #include "tools/store_scenario/parties.h"
 
 namespace falafel::store_scenario {
@@ -29,10 +30,10 @@ std::span<const std::byte> to_bytes(const std::string& text) {
 }
 
 // Values are unique, so that a reader can identify the SET.
-std::string value_of(std::uint32_t client, std::size_t operation, std::uint32_t length_bytes) {
-  std::string value = std::to_string(client) + "." + std::to_string(operation);
-  value.resize(length_bytes, '-');
-  return value;
+std::string value_of(const PlannedOperation& operation, std::string name) {
+  if (operation.kind != OperationKind::set) return {};
+  name.resize(operation.value_bytes, '-');
+  return name;
 }
 
 checkers::OperationKind kind_of(OperationKind kind) {
@@ -117,6 +118,18 @@ void StoreWorld::on_host_died(std::uint32_t host) {
   (client < clients_.size() ? clients_[client].over : is_hostile_over_) = true;
 }
 
+// Whether an operation returned before another one was called decides what a history may answer;
+// the order of two calls, or of two returns, does not.
+std::uint64_t StoreWorld::next_call_time() {
+  touch(history_object, sim::Access::reads);
+  return ++time_;
+}
+
+std::uint64_t StoreWorld::next_return_time() {
+  touch(history_object, sim::Access::adds);
+  return ++time_;
+}
+
 std::uint64_t StoreWorld::unfinished_operations() const {
   std::uint64_t count = 0;
   for (std::size_t client = 0; client < clients_.size(); ++client) {
@@ -183,11 +196,22 @@ void StoreWorld::serve(fabric::Host& host) {
     cleanups = host.spawn({.name = "cleanups"},
                           [this, &host, server] { ask_for_cleanups(host, *server); });
   }
+  if (scenario_.stage) wait_for_stage(host);
   while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
   if (cleanups) host.join(*cleanups);
   wait_until_idle(host);
   if (attacked_.is_any()) wait_for_repair(host);
   judge_memory();
+}
+
+// Returns at its end.
+void StoreWorld::wait_for_stage(fabric::Host& host) const {
+  const Stage& stage = *scenario_.stage;
+  if (stage.server_pauses_at_ns > 0 && stage.server_pauses_at_ns < stage.begin_ns) {
+    host.sleep_until(stage.server_pauses_at_ns);
+    simulation_->pause("server", stage.begin_ns - stage.server_pauses_at_ns);
+  }
+  host.sleep_until(stage.end_ns);
 }
 
 void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {
@@ -281,11 +305,12 @@ void StoreWorld::judge_memory() {
   const auto contents = checkers::read_contents(view);
   const auto reader = static_cast<std::uint32_t>(clients_.size());
   for (const std::string& key : keys) {
-    const std::size_t read = history.call(next_time(), reader, checkers::OperationKind::get, key);
+    const std::size_t read =
+        history.call(next_call_time(), reader, checkers::OperationKind::get, key);
     const auto found = contents.find(key);
     if (listener_ != nullptr) listener_->on_call(history.operations()[read]);
     const bool is_there = found != contents.end();
-    history.complete(next_time(), read,
+    history.complete(next_return_time(), read,
                      is_there ? checkers::Answer::found : checkers::Answer::not_found,
                      is_there ? std::string_view(found->second) : std::string_view());
     if (listener_ != nullptr) {
@@ -324,11 +349,16 @@ void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
   const AtEnd over([&progress] { progress.over = true; });
   const std::size_t planned = scenario_.clients[client].operations.size();
   constexpr std::size_t most_connections = 4;
+  const auto has_work = [&](std::size_t connection) {
+    return progress.next < planned || (scenario_.stage && connection == 0);
+  };
   for (std::size_t connection = 0;
-       connection < most_connections + progress.goodbyes && progress.next < planned; ++connection) {
+       connection < most_connections + progress.goodbyes && has_work(connection); ++connection) {
     const auto connected = connect(host, client);
     if (connected == nullptr) return;
+    if (scenario_.stage && connection == 0) prepare(host, client, *connected);
     run_operations(host, client, *connected);
+    if (scenario_.stage) host.sleep_until(scenario_.stage->end_ns);
     if (connected->is_connected()) say_goodbye(client, *connected);
   }
 }
@@ -348,6 +378,17 @@ std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host, std::uin
     host.sleep_until(host.now_ns() + (5 * microsecond_ns << std::min(attempt, 10)));
   }
   return nullptr;
+}
+
+void StoreWorld::prepare(fabric::Host& host, std::uint32_t client, engine::Client& connection) {
+  const std::vector<PreparedOperation>& prepared = scenario_.stage->prepared;
+  for (std::size_t index = 0; index < prepared.size(); ++index) {
+    if (prepared[index].client != client) continue;
+    host.sleep_until(prepared[index].at_ns);
+    const PlannedOperation& operation = prepared[index].operation;
+    execute(host, client, operation, value_of(operation, fmt::format("p.{}", index)), connection);
+  }
+  host.sleep_until(scenario_.stage->begin_ns);
 }
 
 void StoreWorld::run_operations(fabric::Host& host, std::uint32_t client,
@@ -388,21 +429,21 @@ std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint3
                                                   std::size_t index, engine::Client& connection) {
   std::optional<Answer> answer;
   const std::uint64_t cancel_after_ns = scenario_.clients[client].operations[index].cancel_after_ns;
-  call_unless_cancelled(host, cancel_after_ns,
-                        [&] { answer = execute(host, client, index, connection); });
+  call_unless_cancelled(host, cancel_after_ns, [&] {
+    const PlannedOperation& planned = scenario_.clients[client].operations[index];
+    const std::string value = value_of(planned, fmt::format("{}.{}", client, index));
+    answer = execute(host, client, planned, value, connection);
+  });
   return answer;
 }
 
-engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std::size_t index,
+engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
+                                   const PlannedOperation& planned, const std::string& value,
                                    engine::Client& connection) {
-  const PlannedOperation& planned = scenario_.clients[client].operations[index];
   const std::string key = key_name(planned.key);
-  const std::string value = planned.kind == OperationKind::set
-                                ? value_of(client, index, planned.value_bytes)
-                                : std::string();
   checkers::History& history = histories_[connection.server_incarnation()];
   const std::size_t operation =
-      history.call(next_time(), client, kind_of(planned.kind), key, value);
+      history.call(next_call_time(), client, kind_of(planned.kind), key, value);
   ++clients_[client].unfinished;
   if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
   const fabric::FiberId fiber = *simulation_->running_fiber();
@@ -420,7 +461,7 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client, std
   const Answer answer = result.answer;
   completed = true;
   watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());
-  history.complete(next_time(), operation, answer_of(answer),
+  history.complete(next_return_time(), operation, answer_of(answer),
                    {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
   if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
   if (answer == Answer::corrupted && !attacked_.is_any()) {

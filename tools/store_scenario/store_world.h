@@ -49,6 +49,8 @@ class StoreWorld {
   bool is_server_stopped() const;               // permanently
   std::uint64_t steps() const { return simulation_->steps(); }
   void stop() { simulation_->stop(); }
+  // Tells an exhaustive exploration what the running step judges (judged_objects.h).
+  void touch(std::uint32_t object, sim::Access access) { simulation_->touch(object, access); }
   std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
 
   AttackedSlots& attacked() { return attacked_; }
@@ -57,7 +59,8 @@ class StoreWorld {
 
   // Call after the run. Operations on different runs of the server have separate histories.
   std::map<std::uint64_t, checkers::History>& histories() { return histories_; }
-  std::uint64_t next_time() { return ++time_; }
+  std::uint64_t next_call_time();
+  std::uint64_t next_return_time();
   // Judgements at the end with the server idle: table, collector, and the clients' answers.
   const std::vector<checkers::Judgement>& violations() const { return violations_; }
 
@@ -74,6 +77,7 @@ class StoreWorld {
 
   std::shared_ptr<engine::Server> start_server(fabric::Host& host) const;
   void serve(fabric::Host& host);
+  void wait_for_stage(fabric::Host& host) const;
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
   bool is_client_stopped(std::size_t client) const;
   bool is_stopped(std::string_view client) const;  // by its host
@@ -89,6 +93,7 @@ class StoreWorld {
 
   void run_client(fabric::Host& host, std::uint32_t client);
   std::unique_ptr<engine::Client> connect(fabric::Host& host, std::uint32_t client);
+  void prepare(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   void say_goodbye(std::uint32_t client, engine::Client& connection);
   void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
@@ -96,8 +101,8 @@ class StoreWorld {
   // Returns nullopt if the operation was cancelled.
   std::optional<engine::Answer> execute_planned(fabric::Host& host, std::uint32_t client,
                                                 std::size_t index, engine::Client& connection);
-  engine::Answer execute(fabric::Host& host, std::uint32_t client, std::size_t index,
-                         engine::Client& connection);
+  engine::Answer execute(fabric::Host& host, std::uint32_t client, const PlannedOperation& planned,
+                         const std::string& value, engine::Client& connection);
   engine::ServerOptions server_options() const;
   engine::ClientOptions client_options(std::uint32_t client) const;
 

@@ -130,7 +130,7 @@ VerbsResult explore(const VerbsProgram& program, ExhaustiveOptions options) {
 
 void explore(const VerbsProgram& program, Search& search,
              const std::function<bool(const VerbsExecution&)>& see) {
-  SearchStrategy strategy(search, litmus::programs_start_ns);
+  SearchStrategy strategy(search, {.explored_from_ns = litmus::programs_start_ns});
   fabric::FiberStackPool stacks;
   do {
     strategy.begin_run();

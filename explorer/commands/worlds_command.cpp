@@ -1,0 +1,96 @@
+// `worlds`: explores the small worlds of a program exhaustively (docs/proofs.md).
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "explorer/commands/commands.h"
+#include "explorer/small_world.h"
+
+namespace falafel::command_line {
+namespace {
+
+struct WorldsOptions {
+  std::vector<std::string> names;
+  double seconds = 60;
+  bool lists = false;
+};
+
+void print_header() {
+  fmt::print("{:<32}{:>12}{:>11}{:>13}{:>9}  {}\n", "world", "executions", "redundant", "steps",
+             "seconds", "result");
+}
+
+void print(const std::string& name, const explorer::ExhaustiveResult& result) {
+  const std::string verdict =
+      result.violation
+          ? fmt::format("violated: {}", result.violation->run.violations.front().property)
+          : fmt::format("{}, no violation", to_string(result.coverage));
+  fmt::print("{:<32}{:>12}{:>11}{:>13}{:>9.1f}  {}\n", name, result.executions, result.redundant,
+             result.steps, result.seconds, verdict);
+  std::fflush(stdout);
+}
+
+// Returns the exit status.
+int explore(const explorer::Program& program, const explorer::SmallWorld& world, double seconds) {
+  constexpr int stopped = 4;
+  explorer::ExhaustiveOptions exploration = world.exploration;
+  exploration.max_seconds = seconds;
+  const auto result = explorer::explore_exhaustively(program, *world.scenario, exploration);
+  if (!result) {
+    fmt::print(stderr, "{}: {}\n", world.name, result.error());
+    return 2;
+  }
+  print(world.name, *result);
+  if (result->violation) return 1;
+  return result->coverage == explorer::Coverage::stopped ? stopped : 0;
+}
+
+int explore_worlds(const explorer::Program& program, const WorldsOptions& options) {
+  std::vector<explorer::SmallWorld> worlds = program.small_worlds();
+  for (const std::string& name : options.names) {
+    if (std::ranges::find(worlds, name, &explorer::SmallWorld::name) != worlds.end()) continue;
+    fmt::print(stderr, "--world {}: there is no such world; --list prints their names\n", name);
+    return 2;
+  }
+  std::erase_if(worlds, [&](const explorer::SmallWorld& world) {
+    return !options.names.empty() &&
+           std::ranges::find(options.names, world.name) == options.names.end();
+  });
+  if (options.lists) {
+    for (const explorer::SmallWorld& world : worlds) fmt::print("{}\n", world.name);
+    return 0;
+  }
+  print_header();
+  std::vector<int> statuses;
+  for (const explorer::SmallWorld& world : worlds) {
+    statuses.push_back(explore(program, world, options.seconds));
+  }
+  for (const int status : {2, 1, 3}) {
+    if (std::ranges::find(statuses, status) != statuses.end()) return status;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_worlds_command(CLI::App& app, CommandProgram& program, int& exit_status) {
+  CLI::App* command = app.add_subcommand(
+      "worlds",
+      fmt::format("run the small worlds of {} with all schedules that differ", program.noun()));
+  const auto options = std::make_shared<WorldsOptions>();
+  command->add_option("--world", options->names, "only this world (may be repeated)");
+  command->add_option("--seconds", options->seconds, "time limit of each world, in seconds")
+      ->capture_default_str();
+  command->add_flag("--list", options->lists, "print the names of the worlds");
+  program.add_program_option(*command);
+  command->callback([options, &program, &exit_status] {
+    exit_status = explore_worlds(program.selected(), *options);
+  });
+}
+
+}  // namespace falafel::command_line

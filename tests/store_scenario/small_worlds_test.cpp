@@ -1,0 +1,139 @@
+// Small worlds of the store, with all schedules that differ (docs/proofs.md).
+#include "tools/store_scenario/small_worlds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explorer/exhaustive/exhaustive.h"
+#include "tools/store_scenario/ablation_worlds.h"
+#include "tools/store_scenario/program.h"
+#include "tools/store_scenario/small_world_builder.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+using explorer::Coverage;
+using explorer::ExhaustiveResult;
+
+ExhaustiveResult explore(const explorer::Scenario& scenario,
+                         const explorer::ExhaustiveOptions& options) {
+  return explorer::explore_exhaustively(StoreProgram(), scenario, options).value();
+}
+
+void expect_proven(const explorer::SmallWorld& world) {
+  const ExhaustiveResult result = explore(*world.scenario, world.exploration);
+  EXPECT_EQ(result.coverage, Coverage::complete) << world.name << ": " << result.describe();
+  EXPECT_FALSE(result.violation.has_value()) << world.name << ": " << result.describe();
+  EXPECT_EQ(result.unknown, 0) << world.name;
+}
+
+void expect_proven(Beside beside, const std::vector<std::vector<SmallOperation>>& pairs) {
+  for (const std::vector<SmallOperation>& pair : pairs) {
+    expect_proven(make_small_world(pair, beside));
+  }
+}
+
+TEST(SmallWorlds, HoldForTwoOperationsBesideNothing) {
+  for (const explorer::SmallWorld& world : all_small_worlds()) {
+    if (world.name.find('-') == std::string::npos) expect_proven(world);
+  }
+}
+
+TEST(SmallWorlds, HoldForTwoOperationsBesideACleanup) {
+  using enum SmallOperation;
+  expect_proven(Beside::cleanup, {{get, get},
+                                  {get, get_absent},
+                                  {get, set},
+                                  {get, remove},
+                                  {get_absent, get_absent},
+                                  {get_absent, remove},
+                                  {remove, remove}});
+}
+
+TEST(SmallWorlds, HoldForTwoOperationsBesideACollection) {
+  using enum SmallOperation;
+  expect_proven(Beside::collection, {{get, get},
+                                     {get, get_absent},
+                                     {get, set},
+                                     {get, set_new},
+                                     {get, remove},
+                                     {get_absent, get_absent},
+                                     {get_absent, remove},
+                                     {remove, remove}});
+}
+
+// Two clients in the same world can see different answers, depending on the schedule.
+TEST(SmallWorlds, HaveSchedulesThatDiffer) {
+  const explorer::SmallWorld world =
+      make_small_world({SmallOperation::get, SmallOperation::remove}, Beside::nothing);
+  EXPECT_GE(explore(*world.scenario, world.exploration).executions, 3);
+}
+
+TEST(SmallWorlds, HaveDifferentNames) {
+  std::vector<std::string> names;
+  for (const explorer::SmallWorld& world : all_small_worlds()) {
+    EXPECT_EQ(std::ranges::find(names, world.name), names.end()) << world.name;
+    names.push_back(world.name);
+  }
+}
+
+TEST(SmallWorlds, AreRestoredFromJson) {
+  for (const explorer::SmallWorld& world : all_small_worlds()) {
+    const auto parsed = StoreProgram().parse(world.scenario->to_json());
+    ASSERT_TRUE(parsed.has_value()) << parsed.error();
+    EXPECT_EQ((*parsed)->to_json(), world.scenario->to_json());
+  }
+}
+
+class AblationWorlds : public testing::TestWithParam<std::string_view> {
+ protected:
+  static explorer::SmallAblation ablation(std::string_view safeguard) {
+    for (const explorer::SmallAblation& candidate : all_ablation_worlds()) {
+      if (candidate.safeguard == safeguard) return candidate;
+    }
+    ADD_FAILURE() << "no small world for " << safeguard;
+    return {};
+  }
+};
+
+TEST_P(AblationWorlds, HoldWithTheSafeguardOnly) {
+  const explorer::SmallAblation ablation = this->ablation(GetParam());
+  expect_proven(ablation.world);
+  const ExhaustiveResult without = explore(*ablation.without_safeguard, ablation.world.exploration);
+  EXPECT_TRUE(without.violation.has_value()) << without.describe();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, AblationWorlds,
+                         testing::Values("double-collect", "collector-retry", "terminator-lock",
+                                         "restart-after-lost-compare-and-swap", "bounded-walks"),
+                         [](const auto& tested) {
+                           std::string name(tested.param);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST(ShortestViolation, HasNoMoreStepsThanTheFirst) {
+  explorer::SmallAblation ablation;
+  for (explorer::SmallAblation& candidate : all_ablation_worlds()) {
+    if (candidate.safeguard == "double-collect") ablation = candidate;
+  }
+  const ExhaustiveResult first = explore(*ablation.without_safeguard, ablation.world.exploration);
+  explorer::ExhaustiveOptions options = ablation.world.exploration;
+  options.finds_shortest_violation = true;
+  const ExhaustiveResult shortest = explore(*ablation.without_safeguard, options);
+  ASSERT_TRUE(first.violation.has_value());
+  ASSERT_TRUE(shortest.violation.has_value());
+  EXPECT_EQ(first.coverage, Coverage::stopped);
+  EXPECT_EQ(shortest.coverage, Coverage::complete);
+  EXPECT_EQ(first.executions, shortest.executions_until_violation);
+  EXPECT_GT(shortest.violations, 1);
+  EXPECT_LE(shortest.violation->run.result.steps, first.violation->run.result.steps);
+}
+
+}  // namespace
+}  // namespace falafel::store_scenario

@@ -1,0 +1,76 @@
+// Builds small worlds of the store: scenarios with a stage (scenario.h) in which a few operations
+// run beside one thing that the server does.
+//
+// A world's table has five entries. Keys 0, 1 and 3 have the same home slot, and key 2 has another
+// one. Timers that would come during the stage, such as heartbeats, come after its end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "explorer/small_world.h"
+#include "tools/store_scenario/scenario.h"
+
+namespace falafel::store_scenario {
+
+class SmallWorldBuilder {
+ public:
+  // The keys of the clients' operations, as a rule: one that is in the store, and one that is not.
+  static constexpr std::uint32_t present_key = 0;
+  static constexpr std::uint32_t absent_key = 1;
+  static constexpr std::uint32_t other_key = 2;  // with another home slot; it takes memory
+  static constexpr std::uint32_t deleted_key = 3;
+
+  // With a table of one entry, all keys have the same home slot.
+  static constexpr std::uint64_t usual_table_entries = 5;
+  static constexpr std::uint32_t usual_value_bytes = 3;
+  static constexpr std::uint64_t usual_containers = 8;
+  struct Size {
+    std::uint64_t table_entries = usual_table_entries;
+    std::uint64_t containers_of_region = usual_containers;
+    std::uint64_t region_count = 8;
+    std::uint32_t value_bytes = usual_value_bytes;
+  };
+  SmallWorldBuilder() : SmallWorldBuilder(Size{}) {}
+  explicit SmallWorldBuilder(const Size& size);
+
+  // Before the stage, one after the other.
+  void prepare_set(std::uint32_t client, std::uint32_t key);
+  void prepare_delete(std::uint32_t client, std::uint32_t key);
+  // Fills the client's region up to `containers`.
+  void fill_region(std::uint32_t client, std::uint64_t containers);
+  // What clients send from now on arrives at the beginning of the stage.
+  void pause_server();
+
+  // During the stage. A client's plan is a list of operations; returns its number.
+  std::uint32_t add_client(const std::vector<PlannedOperation>& operations,
+                           std::uint32_t fibers = 1);
+  PlannedOperation get(std::uint32_t key) const;
+  PlannedOperation set(std::uint32_t key) const;
+  PlannedOperation remove(std::uint32_t key) const;
+  void clean_up();
+  // The server collects the region of an additional client, which has the container of this key.
+  void collect_region_with(std::uint32_t key);
+
+  // The server swaps entries through the device instead of with its processor.
+  void swap_by_device();
+  // The server does not ask clients whether they are quiescent before it reuses memory. In a world
+  // without reuse, only the messages are missing.
+  void free_at_once();
+
+  Scenario& scenario() { return scenario_; }
+  // The part of the run that is explored is the stage.
+  explorer::SmallWorld build(std::string name) const;
+
+ private:
+  void prepare(std::uint32_t client, const PlannedOperation& operation);
+
+  Size size_;
+  Scenario scenario_;
+  std::uint64_t next_ns_;
+};
+
+explorer::SmallWorld make_world(std::string name, const Scenario& scenario);
+
+}  // namespace falafel::store_scenario

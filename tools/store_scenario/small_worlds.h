@@ -1,0 +1,38 @@
+// Small worlds of the store: two clients with one operation each, beside nothing, a collection, a
+// cleanup, or a change of the region. They are so small that the explorer can run all schedules
+// (docs/proofs.md).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "explorer/small_world.h"
+
+namespace falafel::store_scenario {
+
+// What a client of a small world does: with key 0, which is in the store, or with key 1, which is
+// absent and has the same home slot.
+enum class SmallOperation : std::uint8_t { get, get_absent, set_new, set, remove };
+inline constexpr std::size_t small_operation_count = 5;
+std::string_view to_string(SmallOperation operation);
+
+// What happens beside the clients' operations.
+enum class Beside : std::uint8_t {
+  nothing,
+  cleanup,     // of the deleted entry in front of key 0, whose entry moves
+  collection,  // of a third client's region, which has the container of key 0
+  // The same by a server that swaps entries through the device.
+  cleanup_by_device,
+  collection_by_device,
+  region,  // the first client's region is full; it releases the region during its SET
+};
+inline constexpr std::size_t beside_count = 6;
+std::string_view to_string(Beside beside);
+
+// One client for each operation.
+explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations, Beside beside);
+// All pairs of operations beside everything, except that only a SET changes the region, and single
+// SETs that do.
+std::vector<explorer::SmallWorld> all_small_worlds();
+
+}  // namespace falafel::store_scenario
