@@ -414,6 +414,9 @@ struct Probe {
 };
 inline constexpr std::size_t max_probes = 64;
 
+// What a processor does with bytes, by how long that takes.
+enum class Work : std::uint8_t { hash, checksum, copy };
+
 // A computer (or process) and the services for its fibers. They are the only source of time,
 // randomness and concurrency, so a program is deterministic if the backend is.
 class Host {
@@ -450,6 +453,12 @@ class Host {
   virtual void preemption_point() = 0;
   // Uniform in [0, bound). 0: all 64 bits, which may be assumed to be unique.
   virtual std::uint64_t random(std::uint64_t bound) = 0;
+
+  // The calling fiber's processor has done this work on so many bytes. The program says so where
+  // the work takes time that a prediction of performance needs: a timed run of the simulator lets
+  // that time pass, without other fibers of the host. Everywhere else, it does nothing, because the
+  // work itself takes the time.
+  virtual void spend(Work work, std::uint64_t bytes) = 0;
 
   virtual void count(const Probe& probe) = 0;
 };

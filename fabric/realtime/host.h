@@ -48,6 +48,7 @@ class RealTimeHost : public Host {
   void sleep_until(std::uint64_t deadline_ns) override { scheduler_.wait(nullptr, deadline_ns); }
   void yield() override { scheduler_.yield(); }
   void preemption_point() override {}
+  void spend(Work /*work*/, std::uint64_t /*bytes*/) override {}
   std::uint64_t random(std::uint64_t bound) override { return random_.next(bound); }
   void count(const Probe& probe) override { ++probe_counts_.at(probe.index); }
 

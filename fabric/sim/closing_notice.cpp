@@ -18,6 +18,10 @@ void ClosingNotice::send(const Host& sender) {
   stage_ = Stage::travels;
   sender_ = &sender;
   incarnation_of_sender_ = sender.incarnation();
+  if (world_.costs != nullptr) {
+    world_.ready.set_due(
+        *this, world_.local_time_ns() + timing::to_ns(world_.costs->profile().handshake_ps));
+  }
   world_.ready.set_work(*this, true);
 }
 

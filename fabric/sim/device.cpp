@@ -16,6 +16,7 @@ using fabric::Transport;
 
 Device::Device(World& world, Host& host) : world_(world), host_(host) {
   const SimulationOptions& options = world.options;
+  if (world.costs != nullptr) card_ = &world.costs->machine(host.machine_name()).card;
   attributes_.atomic_capability = options.atomic_capability;
   attributes_.mtu_bytes = static_cast<std::uint32_t>(options.mtu_bytes);
   attributes_.max_message_bytes = static_cast<std::uint32_t>(options.max_message_bytes);

@@ -9,6 +9,10 @@
 
 #include "fabric/fabric.h"
 
+namespace falafel::sim::timing {
+struct Card;
+}
+
 namespace falafel::sim {
 
 class Host;
@@ -37,6 +41,9 @@ class Device final : public fabric::Device {
 
   Host& host() const { return host_; }
   fabric::Result<QueuePairActor*> create_queue_pair(const fabric::QueuePairOptions& options);
+
+  // Of the machine, in a timed run; null otherwise.
+  timing::Card* card() const { return card_; }
 
   // One of them was destroyed.
   void forget_shared_receive_queue() { --shared_receive_queues_; }
@@ -70,6 +77,7 @@ class Device final : public fabric::Device {
   fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
   fabric::Result<void> check_entries(const fabric::QueuePairOptions& options) const;
 
+  timing::Card* card_ = nullptr;
   World& world_;
   Host& host_;
   fabric::DeviceAttributes attributes_;

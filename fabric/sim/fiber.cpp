@@ -1,5 +1,6 @@
 #include "fabric/sim/fiber.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -63,7 +64,35 @@ void Fiber::count_in_program(bool counts) {
 void Fiber::wake() {
   touch();
   woken_ = true;
+  become_ready();
+}
+
+// In a timed run, the program notices after a while, and only when its thread is free.
+void Fiber::become_ready() {
+  if (world_.costs != nullptr) {
+    const std::uint64_t notices_ns =
+        world_.local_time_ns() + timing::to_ns(world_.costs->profile().poll_ps);
+    world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns));
+  }
   world_.ready.set_work(*this, true);
+}
+
+// Runs the fiber when its thread is free. The thread is then busy for as long as the fiber spends.
+void Fiber::timed_resume() {
+  timing::Thread& thread = host_.thread();
+  const std::uint64_t now_ns = world_.trace.time_ns();
+  if (thread.free_at_ns > now_ns) {
+    world_.ready.set_due(*this, thread.free_at_ns);
+    return;
+  }
+  spent_ps_ = 0;
+  resume();
+  thread.busy_ps += spent_ps_;
+  thread.free_at_ns = now_ns + timing::to_ns(std::exchange(spent_ps_, 0));
+  // A fiber that yields looks again after a while.
+  const std::uint64_t poll_ns =
+      std::max<std::uint64_t>(1, timing::to_ns(world_.costs->profile().poll_ps));
+  if (world_.ready.contains(*this)) world_.ready.set_due(*this, thread.free_at_ns + poll_ns);
 }
 
 void Fiber::resume() {
@@ -91,7 +120,11 @@ void Fiber::step() {
     finish();
     return;
   }
-  resume();
+  if (world_.costs != nullptr) {
+    timed_resume();
+  } else {
+    resume();
+  }
 }
 
 void Fiber::throw_cancelled() {
@@ -149,7 +182,7 @@ void Fiber::unwind() {
   FALAFEL_ASSERT(finished_, "fiber '{}' of host {} did not unwind", name_, host_.name());
 }
 
-void Fiber::expired() { world_.ready.set_work(*this, true); }
+void Fiber::expired() { become_ready(); }
 
 void Fiber::touch() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }
 

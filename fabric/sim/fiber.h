@@ -38,12 +38,18 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   fabric::FiberId id() const { return id_; }
   fabric::WaitList& joiners() { return joiners_; }
 
+  // In a timed run: the processor works for so long in the present step.
+  void spend(std::uint64_t duration_ps) { spent_ps_ += duration_ps; }
+  std::uint64_t spent_ps() const { return spent_ps_; }
+
   void step() override;
   void expired() override;
   std::string describe() const override;
 
  private:
   void wake() override;
+  void become_ready();
+  void timed_resume();
   void touch() const;
   static void enter(void* self);
   void run_body();
@@ -69,6 +75,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   bool was_told_to_end_ = false;
   bool unwinding_ = false;
   bool finished_ = false;
+  std::uint64_t spent_ps_ = 0;  // in the present step
 };
 
 }  // namespace falafel::sim

@@ -78,6 +78,15 @@ Handshake::Handshake(World& world, Host& client, Host& server, std::uint16_t ser
       private_data_(std::move(private_data)) {
   world_.ready.introduce(*this);
   touch();
+  set_out();
+}
+
+// In a timed run, each way takes the time of a handshake.
+void Handshake::set_out() {
+  if (world_.costs != nullptr) {
+    world_.ready.set_due(
+        *this, world_.local_time_ns() + timing::to_ns(world_.costs->profile().handshake_ps));
+  }
   world_.ready.set_work(*this, true);
 }
 
@@ -139,7 +148,7 @@ void Handshake::answer(bool accepted, fabric::PrivateData reply) {
   accepted_ = accepted;
   reply_ = std::move(reply);
   stage_ = Stage::answer_travels;
-  world_.ready.set_work(*this, true);
+  set_out();
 }
 
 void Handshake::touch() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }

@@ -41,6 +41,7 @@ class Handshake final : public Actor {
  private:
   enum class Stage : std::uint8_t { request_travels, at_listener, answer_travels, done, abandoned };
 
+  void set_out();
   void request_arrives();
   void answer(bool accepted, fabric::PrivateData reply);
 

@@ -136,6 +136,12 @@ std::uint64_t Host::random(std::uint64_t bound) {
   return world_.choose(ChoiceKind::program, bound);
 }
 
+void Host::spend(fabric::Work work, std::uint64_t bytes) {
+  if (world_.costs != nullptr && world_.running != nullptr) {
+    world_.running->spend(world_.costs->work_ps(work, bytes));
+  }
+}
+
 void Host::count(const fabric::Probe& probe) {
   FALAFEL_ASSERT(probe.index < fabric::max_probes, "probe '{}' has index {}", probe.name,
                  probe.index);

@@ -44,6 +44,7 @@ class Host final : public fabric::Host {
   void yield() override;
   void preemption_point() override;
   std::uint64_t random(std::uint64_t bound) override;
+  void spend(fabric::Work work, std::uint64_t bytes) override;
   void count(const fabric::Probe& probe) override;
 
   std::uint32_t index() const { return index_; }
@@ -55,6 +56,11 @@ class Host final : public fabric::Host {
   bool holds_landing() const { return holds_landing_; }
   const HostOptions& options() const { return options_; }
   HostClock& clock() { return clock_; }
+  // In a timed run.
+  timing::Thread& thread() { return thread_; }
+  const std::string& machine_name() const {
+    return options_.machine.empty() ? options_.name : options_.machine;
+  }
   const HostClock& clock() const { return clock_; }
 
   void start();  // the first time, or again after a crash
@@ -88,6 +94,7 @@ class Host final : public fabric::Host {
   HostOptions options_;
   std::function<void(fabric::Host&)> boot_;
   HostClock clock_;
+  timing::Thread thread_;
   std::pmr::vector<Owned<Device>> devices_;
   Owned<StoreBuffer> store_buffer_;
   std::pmr::vector<Listener*> listeners_;

@@ -38,7 +38,7 @@ std::uint64_t HostClock::elapsed_ns(std::uint64_t duration_ns) const {
 }
 
 std::uint64_t HostClock::now_ns() const {
-  const std::uint64_t time_ns = world_.trace.time_ns();
+  const std::uint64_t time_ns = world_.local_time_ns();
   return is_exact_ ? time_ns : at_boot_ns_ + elapsed_ns(time_ns - booted_at_ns_);
 }
 

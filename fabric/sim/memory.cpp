@@ -246,6 +246,7 @@ std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t 
 template <typename Move>
 void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
   check_range(offset, length_bytes);
+  if (world_.costs != nullptr) host_.spend(fabric::Work::copy, length_bytes);
   std::uint64_t done = 0;
   while (done < length_bytes) {
     maybe_preempt();

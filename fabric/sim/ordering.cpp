@@ -16,12 +16,14 @@ std::uint64_t Ordering::find_movable() {
   std::uint64_t movable = 0;
   const std::uint64_t end = std::min(queue_.announced(), queue_.released() + window_requests);
   Earlier earlier;
+  end_of_window_ = queue_.released();
   for (std::uint64_t place = queue_.released(); place < end; ++place) {
     Request& request = queue_.at(place);
     if (must_wait_in_queue(request, earlier)) break;
     if (may_move(request, earlier)) movable |= std::uint64_t{1} << (place - queue_.released());
     if (queue_.is_refused(request)) break;
     earlier.add(request, queue_.is_completed(request));
+    end_of_window_ = place + 1;
   }
   return movable;
 }

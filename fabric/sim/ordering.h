@@ -18,6 +18,9 @@ class Ordering {
   // Bit i: the request at place released() + i may make a step. Only the oldest requests are looked
   // at, as many as there are bits.
   std::uint64_t find_movable();
+  // One past the last request that has left the send queue and is not refused, as far as
+  // find_movable() looked at last.
+  std::uint64_t end_of_window() const { return end_of_window_; }
 
   // One past the last request that has left the send queue for the network.
   std::uint64_t end_of_issued();
@@ -42,6 +45,7 @@ class Ordering {
 
   const Connection& connection_;
   SendQueue& queue_;
+  std::uint64_t end_of_window_ = 0;
 };
 
 }  // namespace falafel::sim

@@ -61,6 +61,9 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
                                    ? options.max_receive_requests
                                    : shared_receives_->attach(*this, receive_completions_));
   world_.ready.introduce(*this);
+  if (world_.costs != nullptr) {
+    journeys_ = world_.make<timing::Journeys>(*world_.costs, *device.card(), connection_, sends_);
+  }
   if (options.hears_close) closing_notice_ = world_.make<ClosingNotice>(world_, number);
 }
 
@@ -96,6 +99,11 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
     return checked;
   }
   sends_.make_room(chain.size());
+  if (journeys_ != nullptr) {
+    journeys_->make_room(chain.size());
+    if (world_.running != nullptr)
+      world_.running->spend(chain.size() * world_.costs->profile().post_ps);
+  }
   for (const fabric::WorkRequest& work : chain) enqueue(work);
   ring_doorbell();
   return {};
@@ -191,11 +199,54 @@ void QueuePairActor::refresh() {
   world_.touch(Touchable::actor, actor_id(), Access::writes);
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
+  if (journeys_ != nullptr) {
+    refresh_times();
+    return;
+  }
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
   connection_.watch_responder(!sends_.all_completed());
 }
 
+// In a timed run, the queue pair moves when the earliest of its requests does.
+void QueuePairActor::refresh_times() {
+  if (!sends_.empty()) journeys_->set_out_until(ordering_.end_of_window());
+  const timing::Journeys::Next next = journeys_->next(movable_, can_complete_);
+  const bool has_work = next.step != timing::Journeys::Step::none;
+  if (has_work) world_.ready.set_due(*this, next.due_ns);
+  world_.ready.set_work(*this, has_work);
+  connection_.watch_responder(!sends_.all_completed());
+}
+
+void QueuePairActor::timed_step() {
+  using Step = timing::Journeys::Step;
+  const timing::Journeys::Next next = journeys_->next(movable_, can_complete_);
+  switch (next.step) {
+    case Step::none: FALAFEL_ASSERT(false, "{} has no work", describe());
+    case Step::arrival: journeys_->arrive(sends_.at(next.place)); break;
+    case Step::effect: {
+      Request& request = sends_.at(next.place);
+      progress(request);
+      journeys_->take_effect(request);
+      refresh_fencing_peer();
+      break;
+    }
+    case Step::completion:
+      if (connection_.state() == State::error) {
+        flush_one();
+      } else {
+        complete_oldest();
+      }
+      break;
+  }
+  sends_.release_done();
+  refresh();
+}
+
 void QueuePairActor::step() {
+  if (journeys_ != nullptr) {
+    timed_step();
+    return;
+  }
   FALAFEL_ASSERT(movable_ != 0 || can_complete_, "{} has no work", describe());
   const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
   std::uint64_t chosen = world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0));

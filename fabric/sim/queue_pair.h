@@ -6,6 +6,7 @@
 //   transfers.h, atomics.h, messages.h   the steps of requests, by kind
 //   responder.h      this side as the responder; receive_queue.h: buffers for messages
 //   failure.h        refusals, lost requests, orphans
+//   timing/journeys.h   in a timed run: when all that happens
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/send_queue.h"
 #include "fabric/sim/shared_receive_queue.h"
+#include "fabric/sim/timing/journeys.h"
 #include "fabric/sim/transfers.h"
 #include "fabric/sim/world.h"
 
@@ -73,6 +75,9 @@ class QueuePairActor final : public Actor {
   // Determines whether this queue pair has work. Call after a change that its requests depend on.
   void refresh();
 
+  // Null unless the run is timed.
+  timing::Journeys* journeys() const { return journeys_.get(); }
+
   void step() override;
   std::string describe() const override;
 
@@ -82,6 +87,8 @@ class QueuePairActor final : public Actor {
   void announce(const fabric::WorkRequest& work) const;
   void ring_doorbell();
 
+  void refresh_times();
+  void timed_step();
   void progress(Request& request);
   bool may_complete_oldest() const;
   void complete_oldest();
@@ -116,6 +123,7 @@ class QueuePairActor final : public Actor {
   Transfers transfers_;
   Atomics atomics_;
   Messages messages_;
+  Owned<timing::Journeys> journeys_;  // null unless the run is timed
 
   std::uint64_t movable_ = 0;  // as Ordering::find_movable
   bool can_complete_ = false;

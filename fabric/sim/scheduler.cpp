@@ -24,6 +24,7 @@ void ReadySet::insert(Actor& actor) {
   actors_[size_] = &actor;
   ids_[size_] = actor.actor_id_;
   ++size_;
+  if (by_time_ != nullptr) by_time_->insert(actor);
 }
 
 void ReadySet::remove(Actor& actor) {
@@ -36,6 +37,7 @@ void ReadySet::remove(Actor& actor) {
   ids_[position] = last->actor_id_;
   last->position_ = position;
   actor.position_ = Actor::absent;
+  if (by_time_ != nullptr) by_time_->remove(actor);
 }
 
 Timer::~Timer() {

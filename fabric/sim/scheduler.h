@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "fabric/assert.h"
 #include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/timing/due_queue.h"
 
 namespace falafel::sim {
 
@@ -25,16 +27,20 @@ class Actor {
 
  private:
   friend class ReadySet;
+  friend class timing::DueQueue;
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
 
   ActorId actor_id_ = 0;
+  std::uint32_t due_position_ = 0;   // in the queue by time
+  std::uint64_t due_ns_ = 0;         // in a timed run: no step before
   std::uint32_t position_ = absent;  // in the ready set
   bool has_work_ = false;
   std::uint32_t holds_ = 0;  // number of pauses and delays in effect
 };
 
 // The actors that have work and are not held. Inserting and removing take constant time: removal
-// moves the last actor into the gap.
+// moves the last actor into the gap. In a timed run, the set is also ordered by the times of the
+// actors' next steps.
 class ReadySet {
  public:
   ReadySet(std::pmr::memory_resource& memory, std::size_t expected_count);
@@ -58,6 +64,16 @@ class ReadySet {
     if (--actor.holds_ == 0 && actor.has_work_) insert(actor);
   }
 
+  // For timed runs.
+  void order_by_time() { by_time_ = std::make_unique<timing::DueQueue>(); }
+  void set_due(Actor& actor, std::uint64_t due_ns) {
+    if (actor.due_ns_ == due_ns) return;
+    actor.due_ns_ = due_ns;
+    if (contains(actor)) by_time_->move(actor);
+  }
+  std::uint64_t earliest_ns() const { return by_time_->earliest_ns(); }
+  Actor& earliest() const { return by_time_->earliest(); }
+
   bool contains(const Actor& actor) const { return actor.position_ != Actor::absent; }
   std::size_t size() const { return size_; }
   std::span<const ActorId> ids() const {
@@ -73,6 +89,7 @@ class ReadySet {
   std::pmr::vector<ActorId> ids_;    // of the same actors
   std::uint32_t size_ = 0;
   ActorId next_id_ = 0;
+  std::unique_ptr<timing::DueQueue> by_time_;  // null unless the run is timed
 };
 
 // An object with a deadline. Its destructor removes it from its queue.

@@ -50,9 +50,22 @@ std::string_view to_string(SimulatorProbe probe) {
 }
 
 World::World(const SimulationOptions& run_options, Strategy& run_strategy,
-             fabric::FiberStackPool& stack_pool, TraceObserver* observer)
-    : options(run_options), strategy(run_strategy), stacks(stack_pool), trace(observer) {
+             fabric::FiberStackPool& stack_pool, TraceObserver* observer,
+             const timing::Profile* profile)
+    : options(run_options),
+      costs(profile == nullptr ? nullptr : std::make_unique<timing::CostModel>(*profile)),
+      timed_answers(profile == nullptr ? nullptr
+                                       : std::make_unique<timing::TimedAnswers>(run_strategy)),
+      strategy(timed_answers == nullptr ? run_strategy : *timed_answers),
+      stacks(stack_pool),
+      trace(observer) {
   if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);
+  if (costs != nullptr) {
+    if (run_strategy.step_observer() != nullptr) {
+      throw std::invalid_argument("a timed run has one schedule, so it cannot be explored");
+    }
+    ready.order_by_time();
+  }
   hosts.reserve(usual_count);
   fibers.reserve(usual_count);
   completion_queues.reserve(usual_count);
@@ -66,6 +79,10 @@ World::~World() { lifetime.reset(); }
 Fiber& World::current_fiber() {
   FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
   return *running;
+}
+
+std::uint64_t World::local_time_ns() const {
+  return trace.time_ns() + (running == nullptr ? 0 : timing::to_ns(running->spent_ps()));
 }
 
 Host* World::find_host(std::string_view name) {
@@ -113,8 +130,20 @@ std::string describe(const World& world, std::string_view why) {
   return text;
 }
 
+// In a timed run, the actor whose time comes first makes a step.
+void timed_step(World& world) {
+  Actor& actor = world.ready.earliest();
+  const std::uint64_t now_ns = world.trace.time_ns();
+  world.trace.advance(std::max(world.ready.earliest_ns(), now_ns) - now_ns);
+  actor.step();
+}
+
 // The strategy picks an actor, which makes one step.
 void step(World& world) {
+  if (world.costs != nullptr) {
+    timed_step(world);
+    return;
+  }
   if (world.step_observer != nullptr &&
       !world.step_observer->begin_step(world.ready.ids(), world.trace.time_ns())) {
     world.stop();
@@ -153,7 +182,7 @@ Outcome run_programs(World& world) {
                     (steps / divergence_check_steps + 1) * divergence_check_steps});
     }
     world.timers.expire_until(world.trace.time_ns());
-    if (world.ready.size() > 0) {
+    if (world.moves_before_next_timer()) {
       step(world);
     } else if (!world.timers.empty()) {
       jump_to_next_timer(world);
@@ -171,7 +200,7 @@ Outcome quiesce(World& world) {
   while (world.ready.size() > 0 || !world.timers.empty()) {
     if (world.is_at_last_step()) return outcome_at_last_step(world);
     world.timers.expire_until(world.trace.time_ns());
-    if (world.ready.size() > 0) {
+    if (world.moves_before_next_timer()) {
       step(world);
     } else if (!world.timers.empty()) {
       jump_to_next_timer(world);
@@ -184,7 +213,12 @@ Outcome quiesce(World& world) {
 
 Simulation::Simulation(const SimulationOptions& options, Strategy& strategy,
                        fabric::FiberStackPool& stacks, TraceObserver* observer)
-    : world_(std::make_unique<World>(options, strategy, stacks, observer)) {}
+    : world_(std::make_unique<World>(options, strategy, stacks, observer, nullptr)) {}
+
+Simulation::Simulation(const SimulationOptions& options, Strategy& strategy,
+                       fabric::FiberStackPool& stacks, const timing::Profile& profile,
+                       TraceObserver* observer)
+    : world_(std::make_unique<World>(options, strategy, stacks, observer, &profile)) {}
 
 Simulation::~Simulation() { unwind_all(*world_); }
 
@@ -229,6 +263,28 @@ RunResult Simulation::run() {
 std::optional<fabric::FiberId> Simulation::running_fiber() const {
   if (world_->running == nullptr) return std::nullopt;
   return world_->running->id();
+}
+
+std::vector<Usage> Simulation::usage() const {
+  std::vector<Usage> all;
+  if (world_->costs == nullptr) return all;
+  for (const auto& machine : world_->costs->machines()) {
+    const timing::Card& card = machine->card;
+    const auto add = [&](std::string_view part, const timing::Resource& resource) {
+      all.push_back({machine->name, std::string(part), timing::to_ns(resource.busy_ps())});
+    };
+    add("requester", card.requester);
+    add("responder", card.responder);
+    add("link out", card.outbound);
+    add("link in", card.inbound);
+    add("memory reads", card.memory_reads);
+    add("memory writes", card.memory_writes);
+  }
+  for (const auto& host : world_->hosts) {
+    all.push_back({host->machine_name(), fmt::format("thread of {}", host->name()),
+                   timing::to_ns(host->thread().busy_ps)});
+  }
+  return all;
 }
 
 std::uint64_t Simulation::steps() const { return world_->trace.step(); }

@@ -10,6 +10,9 @@
 // strategy picks an actor that can move, the clock advances by step_duration_ns, and the actor
 // makes one step. If no actor can move, the clock jumps to the next timer. A simulation uses one
 // thread, and none of its objects outlives it.
+//
+// A timed run predicts performance instead of looking for failures: each step takes the time that
+// the profile of a card says, and the actor whose time comes first is next (docs/performance.md).
 #pragma once
 
 #include <array>
@@ -20,11 +23,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/options/options.h"
 #include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/timing/profile.h"
 #include "fabric/sim/touches.h"
 #include "fabric/sim/trace.h"
 
@@ -74,12 +79,22 @@ struct RunResult {
   std::string explanation;  // unless completed: the state of hosts, fibers, queue pairs
 };
 
+// A part of a machine in a timed run, such as "responder" or "thread of client 3".
+struct Usage {
+  std::string machine;
+  std::string part;
+  std::uint64_t busy_ns = 0;
+};
+
 // A node is a client and a server: faults of either strike it.
 enum class Role : std::uint8_t { client, server, node };
 
 struct HostOptions {
   std::string name;
   Role role = Role::client;  // determines which faults can strike the host
+  // In a timed run: the machine whose card and processors the host shares with other hosts of that
+  // machine. Empty: a machine of its own.
+  std::string machine{};
   std::size_t device_count = 1;
   // At the same time. Further ones fail with out_of_memory, as if the system limited locked memory.
   std::size_t max_registrations = without_limit;
@@ -100,6 +115,10 @@ class Simulation {
   // that names the option if a value is out of range.
   Simulation(const SimulationOptions& options, Strategy& strategy, fabric::FiberStackPool& stacks,
              TraceObserver* observer = nullptr);
+  // A timed run: steps take the time that the profile says, and the earliest is next. Throws also
+  // if the strategy explores schedules.
+  Simulation(const SimulationOptions& options, Strategy& strategy, fabric::FiberStackPool& stacks,
+             const timing::Profile& profile, TraceObserver* observer = nullptr);
   // Memory blocks of its hosts may outlive it; after that, only their bytes() may be called.
   ~Simulation();
   Simulation(const Simulation&) = delete;
@@ -114,6 +133,9 @@ class Simulation {
 
   // The number of the running fiber, as observers know it; none while no fiber runs.
   std::optional<fabric::FiberId> running_fiber() const;
+
+  // How long the parts of the machines have been busy so far, in a timed run; otherwise empty.
+  std::vector<Usage> usage() const;
 
   // The number of steps so far. Time alone does not tell a program whether faults are over.
   std::uint64_t steps() const;

@@ -19,6 +19,8 @@
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/timing/cost_model.h"
+#include "fabric/sim/timing/timed_answers.h"
 #include "fabric/sim/touches.h"
 #include "fabric/sim/trace.h"
 #include "fabric/sim/word_waits.h"
@@ -57,8 +59,10 @@ template <typename Object>
 using Owned = std::unique_ptr<Object, Destroy>;
 
 struct World {
+  // `profile`: of a timed run; null otherwise.
   World(const SimulationOptions& run_options, Strategy& run_strategy,
-        fabric::FiberStackPool& stack_pool, TraceObserver* observer);
+        fabric::FiberStackPool& stack_pool, TraceObserver* observer,
+        const timing::Profile* profile);
   ~World();
 
   std::uint64_t choose(ChoiceKind kind, std::uint64_t bound, Answers sufficient = all_answers) {
@@ -116,12 +120,24 @@ struct World {
     return Owned<Object>(new (place) Object(std::forward<Arguments>(arguments)...));
   }
 
+  // The time, plus the time that the running fiber has spent since it began its step.
+  std::uint64_t local_time_ns() const;
+  // Whether an actor moves before the next timer expires.
+  bool moves_before_next_timer() const {
+    if (ready.size() == 0) return false;
+    if (costs == nullptr) return true;
+    const std::uint64_t due_ns = ready.earliest_ns();
+    return due_ns <= trace.time_ns() || due_ns < timers.next_ns();
+  }
+
   // The running fiber. Only fibers may make calls that wait.
   Fiber& current_fiber();
   Host* find_host(std::string_view name);
   QueuePairActor* find_queue_pair(std::uint32_t number);
 
   const SimulationOptions options;
+  const std::unique_ptr<timing::CostModel> costs;  // null unless the run is timed
+  std::unique_ptr<timing::TimedAnswers> timed_answers;
   Strategy& strategy;
   StepObserver* const step_observer = strategy.step_observer();
   fabric::FiberStackPool& stacks;

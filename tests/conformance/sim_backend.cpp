@@ -1,5 +1,5 @@
 // The simulator as a backend of the conformance suite: each strategy with each device profile, with
-// many seeds and without faults; and replays of recorded runs.
+// many seeds and without faults; replays of recorded runs; and timed runs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,6 +28,9 @@ class SimulatorBackend final : public Backend {
   SimulatorBackend(const SimulationOptions& options, sim::Strategy& strategy,
                    fabric::FiberStackPool& stacks)
       : simulation_(options, strategy, stacks) {}
+  SimulatorBackend(const SimulationOptions& options, sim::Strategy& strategy,
+                   fabric::FiberStackPool& stacks, const sim::timing::Profile& profile)
+      : simulation_(options, strategy, stacks, profile) {}
 
   void crash(const std::string& host) override { simulation_.crash(host); }
   void break_connection(const std::string& host) override { simulation_.break_connection(host); }
@@ -124,6 +127,35 @@ class ReplayVariant final : public SimulatorVariant {
   }
 };
 
+// Steps take the time that a profile says. Runs twice, with the same course.
+class TimedVariant final : public SimulatorVariant {
+ public:
+  using SimulatorVariant::SimulatorVariant;
+  std::string name() const override { return "timed_" + SimulatorVariant::name(); }
+
+ private:
+  void run_seed(const Program& program, std::uint64_t seed,
+                fabric::FiberStackPool& stacks) const override {
+    const sim::RunResult first = run_timed(program, seed, stacks);
+    const sim::RunResult again = run_timed(program, seed, stacks);
+    EXPECT_EQ(first.trace_hash, again.trace_hash);
+    EXPECT_EQ(first.steps, again.steps);
+    EXPECT_EQ(first.time_ns, again.time_ns);
+  }
+
+  sim::RunResult run_timed(const Program& program, std::uint64_t seed,
+                           fabric::FiberStackPool& stacks) const {
+    const auto strategy = make_strategy(options(), seed);
+    SimulatorBackend backend(options(), *strategy, stacks, profile_);
+    program(backend);
+    sim::RunResult result = backend.run();
+    EXPECT_EQ(result.outcome, sim::Outcome::completed) << result.explanation;
+    return result;
+  }
+
+  sim::timing::Profile profile_ = sim::timing::find_profile("connectx3-qdr").value();
+};
+
 SimulationOptions options_of(StrategyKind strategy) {
   SimulationOptions options;
   options.strategy = strategy;
@@ -166,6 +198,14 @@ std::vector<VariantPointer> backend_variants() {
     for (const Profile& profile : profiles(strategy)) {
       variants.push_back(std::make_shared<SimulatorVariant>(profile, seed_count));
     }
+  }
+  // Time leaves few choices, so few seeds differ.
+  constexpr std::uint64_t timed_seed_count = 3;
+  const SimulationOptions timed = options_of(StrategyKind::random);
+  variants.push_back(
+      std::make_shared<TimedVariant>(Profile{.name = "word", .options = timed}, timed_seed_count));
+  for (const Profile& profile : profiles(StrategyKind::random)) {
+    variants.push_back(std::make_shared<TimedVariant>(profile, timed_seed_count));
   }
   return variants;
 }

@@ -47,9 +47,7 @@ struct RunOutcome {
   std::string explanation;  // empty if the run ended normally
 };
 
-RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options,
-                    sim::Strategy& strategy, fabric::FiberStackPool& stacks) {
-  sim::Simulation simulation(options, strategy, stacks);
+RunOutcome run_once(const Litmus& litmus, sim::Simulation& simulation) {
   Trial trial(simulation, litmus.stage, litmus.server, litmus.clients);
   trial.result = simulation.run();
   const sim::Outcome end = trial.result.outcome;
@@ -58,6 +56,12 @@ RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options,
             fmt::format("{}: {}", sim::to_string(end), trial.result.explanation)};
   }
   return {litmus.outcome(trial), end, {}};
+}
+
+RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options,
+                    sim::Strategy& strategy, fabric::FiberStackPool& stacks) {
+  sim::Simulation simulation(options, strategy, stacks);
+  return run_once(litmus, simulation);
 }
 
 RunOutcome run_once(const Litmus& litmus, const sim::SimulationOptions& options, std::uint64_t seed,
@@ -171,9 +175,25 @@ void verify_at_random(const Litmus& litmus) {
   if (!problems.empty()) ADD_FAILURE() << problems << describe(litmus, table);
 }
 
+// A timed run ends in one of the listed outcomes, too.
+void verify_timed(const Litmus& litmus) {
+  constexpr std::uint64_t timed_schedules = 10;
+  const auto profile = sim::timing::find_profile("connectx3-qdr").value();
+  const sim::SimulationOptions options = options_for(litmus, 0);
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 0; seed < timed_schedules; ++seed) {
+    const auto strategy = sim::make_strategy(options, seed);
+    sim::Simulation simulation(options, *strategy, stacks, profile);
+    const RunOutcome run = run_once(litmus, simulation);
+    EXPECT_TRUE(is_listed(litmus, run.digits)) << fmt::format(
+        "a timed run ends in {:x} with seed {} {}", run.digits, seed, run.explanation);
+  }
+}
+
 }  // namespace
 
 void verify(const Litmus& litmus) {
+  verify_timed(litmus);
   const bool is_random = std::getenv(random_variable) != nullptr || !litmus.unproven.empty();
   const std::optional<Proof> proof =
       is_random ? std::nullopt : prove(litmus, most_proven_executions);

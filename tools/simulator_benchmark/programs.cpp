@@ -64,6 +64,16 @@ Client connect(fabric::Host& host, std::uint64_t index) {
   return client;
 }
 
+std::unique_ptr<sim::Simulation> make_simulation(const Program& program,
+                                                 const sim::SimulationOptions& options,
+                                                 sim::Strategy& strategy,
+                                                 fabric::FiberStackPool& stacks) {
+  if (program.profile == nullptr) {
+    return std::make_unique<sim::Simulation>(options, strategy, stacks);
+  }
+  return std::make_unique<sim::Simulation>(options, strategy, stacks, *program.profile);
+}
+
 }  // namespace
 
 ProgramResult run_program(const Program& program, std::uint64_t seed,
@@ -71,7 +81,8 @@ ProgramResult run_program(const Program& program, std::uint64_t seed,
   const sim::SimulationOptions options = run_options();
   const auto strategy = sim::make_strategy(options, seed);
   std::shared_ptr<fabric::MemoryBlock> memory;
-  sim::Simulation simulation(options, *strategy, stacks);
+  const auto made = make_simulation(program, options, *strategy, stacks);
+  sim::Simulation& simulation = *made;
   simulation.add_host({.name = "server", .role = sim::Role::server}, [&](fabric::Host& host) {
     host.spawn({.name = "accept", .daemon = true},
                [&] { accept_clients(host, program.client_count, memory); });

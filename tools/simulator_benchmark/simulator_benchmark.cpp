@@ -33,6 +33,25 @@ void round_trips(benchmark::State& state) {
   state.counters["steps_per_round_trip"] = static_cast<double>(steps) / done;
 }
 
+// The same in timed runs, with so many clients, each on its own machine.
+void timed_round_trips(benchmark::State& state) {
+  constexpr std::uint64_t round_trips_of_all = 400'000;
+  const auto timed_clients = static_cast<std::uint64_t>(state.range(0));
+  const std::uint64_t round_trips_per_client = round_trips_of_all / timed_clients;
+  const sim::timing::Profile profile = sim::timing::find_profile("connectx3-qdr").value();
+  const Program program{
+      timed_clients,
+      [&](Client& client) { repeat(client, fabric::Opcode::read, round_trips_per_client); },
+      &profile};
+  fabric::FiberStackPool stacks;
+  std::uint64_t seed = 0;
+  std::uint64_t steps = 0;
+  for (auto _ : state) steps += run_program(program, ++seed, stacks).run.steps;
+  const auto done = static_cast<double>(seed * timed_clients * round_trips_per_client);
+  state.counters["round_trips_per_second"] = Counter(done, Counter::kIsRate);
+  state.counters["steps_per_round_trip"] = static_cast<double>(steps) / done;
+}
+
 // Complete runs, from adding hosts to teardown, in which all clients increment the same word.
 void schedules(benchmark::State& state) {
   constexpr std::uint64_t increments_per_client = 100;
@@ -95,6 +114,7 @@ void fiber_switch(benchmark::State& state) {
 }
 
 BENCHMARK(round_trips)->Unit(benchmark::kMillisecond);
+BENCHMARK(timed_round_trips)->Arg(1)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 BENCHMARK(schedules)->Unit(benchmark::kMicrosecond);
 BENCHMARK(setup_and_teardown_connected)->Unit(benchmark::kMicrosecond);
 BENCHMARK(setup_and_teardown_unconnected)->Unit(benchmark::kMicrosecond);

@@ -1,0 +1,238 @@
+#include "fabric/sim/timing/journeys.h"
+
+#include <algorithm>
+
+#include "fabric/sim/device.h"
+#include "fabric/sim/host.h"
+#include "fabric/sim/queue_pair.h"
+
+namespace falafel::sim::timing {
+
+using fabric::Opcode;
+
+namespace {
+
+bool carries_data(const Request& request) { return request.is_write() || request.is_send(); }
+
+}  // namespace
+
+void Journeys::make_room(std::uint64_t requests) {
+  journeys_.make_room(queue_.released(), queue_.posted(), requests);
+}
+
+void Journeys::set_out_until(std::uint64_t end) {
+  set_out_end_ = std::max(set_out_end_, queue_.released());
+  for (; set_out_end_ < end; ++set_out_end_) {
+    journeys_[set_out_end_] = {};
+    if (!queue_.at(set_out_end_).is_done()) set_out(queue_.at(set_out_end_));
+  }
+}
+
+std::uint64_t Journeys::packet_bytes(const Request& request, std::uint64_t position) const {
+  return std::min(connection_.world().options.mtu_bytes, request.work.length_bytes - position);
+}
+
+// The time until the card has the state of the queue pair.
+std::uint64_t Journeys::fetch_ps(const Side& side) const {
+  const Profile& profile = costs_.profile();
+  if (side.context == nullptr) return 0;
+  return side.card.queue_pairs.misses(*side.context, profile.cached_queue_pairs)
+             ? profile.queue_pair_miss_ps
+             : 0;
+}
+
+void Journeys::set_out(const Request& request) {
+  const Profile& profile = costs_.profile();
+  Journey& journey = journeys_[request.place];
+  const std::uint64_t fetch = fetch_ps({card_, &context_});
+  const std::uint64_t posted_ps = to_ps(connection_.world().local_time_ns());
+  std::uint64_t leaves_ps =
+      card_.requester.end(posted_ps + profile.doorbell_ps, profile.requester_interval_ps + fetch) -
+      profile.requester_interval_ps + profile.requester_ps;
+  const std::uint64_t bytes = carries_data(request) ? request.work.length_bytes : 0;
+  const std::uint64_t first_bytes = bytes > 0 ? packet_bytes(request, 0) : 0;
+  const std::uint64_t mtu_bytes = connection_.world().options.mtu_bytes;
+  const std::uint64_t packets = std::max<std::uint64_t>(1, (bytes + mtu_bytes - 1) / mtu_bytes);
+  if (bytes > 0) {  // packets leave as soon as the card has fetched them
+    leaves_ps = card_.memory_reads.begin(leaves_ps, bytes * profile.bus_ps_per_byte) +
+                first_bytes * profile.bus_ps_per_byte;
+  }
+  const std::uint64_t own_bytes = request.is_atomic() ? fabric::word_bytes : 0;
+  const std::uint64_t link_ps =
+      (bytes + own_bytes + packets * profile.header_bytes) * profile.link_ps_per_byte;
+  const std::uint64_t first_link_ps =
+      (first_bytes + own_bytes + profile.header_bytes) * profile.link_ps_per_byte;
+  const std::uint64_t begin_ps = card_.outbound.begin(leaves_ps, link_ps);
+  journey.packet_ps = begin_ps + first_link_ps + profile.wire_ps;
+  journey.due_ns = to_ns(journey.packet_ps);
+  journey.completes_ns = to_ns(begin_ps + link_ps + profile.completion_ps);
+}
+
+// A datagram names its receiver; without one, it is lost on the way.
+Journeys::Side Journeys::responder_of(const Request& request) const {
+  QueuePairActor* peer = connection_.peer();
+  if (connection_.is_datagram()) {
+    peer = connection_.world().find_queue_pair(request.work.destination.queue_pair_number);
+  }
+  if (peer == nullptr) return {card_, nullptr};
+  return {*peer->connection().device().card(), &peer->journeys()->context()};
+}
+
+std::uint64_t Journeys::interval_ps(const Request& request) const {
+  const Profile& profile = costs_.profile();
+  if (request.is_read()) {
+    return profile.read_interval_ps + packet_bytes(request, 0) * profile.read_interval_ps_per_byte;
+  }
+  if (request.is_atomic()) return profile.atomic_interval_ps;
+  return request.is_send() ? profile.send_interval_ps : profile.write_interval_ps;
+}
+
+void Journeys::arrive(const Request& request) {
+  const Profile& profile = costs_.profile();
+  Journey& journey = journeys_[request.place];
+  journey.stage = Stage::at_responder;
+  const Side side = responder_of(request);
+  if (carries_data(request)) {
+    place_packet(request, journey, journey.packet_ps);
+    return;
+  }
+  const std::uint64_t link_ps = profile.header_bytes * profile.link_ps_per_byte;
+  const std::uint64_t arrived_ps = side.card.inbound.end(journey.packet_ps - link_ps, link_ps);
+  const std::uint64_t fetch = fetch_ps(side);
+  const std::uint64_t interval = interval_ps(request);
+  const std::uint64_t begin_ps = side.card.responder.end(arrived_ps, interval + fetch) - interval;
+  if (request.is_read()) {
+    read_packet(request, journey, begin_ps + profile.read_ps);
+    return;
+  }
+  journey.packet_ps =
+      side.card.begin_atomic(request.work.remote.offset, begin_ps, profile.word_interval_ps) +
+      profile.atomic_ps;
+  journey.due_ns = to_ns(journey.packet_ps);
+}
+
+// The responder fetches the next packet of a READ from its memory.
+void Journeys::read_packet(const Request& request, Journey& journey, std::uint64_t from_ps) {
+  const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
+  journey.packet_ps = responder_of(request).card.memory_reads.end(
+      from_ps, bytes * costs_.profile().bus_ps_per_byte);
+  journey.due_ns = to_ns(journey.packet_ps);
+}
+
+// The next packet of a WRITE or SEND arrives, and the responder puts it into its memory.
+void Journeys::place_packet(const Request& request, Journey& journey, std::uint64_t arrival_ps) {
+  const Profile& profile = costs_.profile();
+  const Side side = responder_of(request);
+  const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
+  const std::uint64_t link_ps = (bytes + profile.header_bytes) * profile.link_ps_per_byte;
+  journey.begin_ps = side.card.inbound.end(arrival_ps - link_ps, link_ps);
+  if (journey.effective_bytes == 0) {
+    const std::uint64_t fetch = fetch_ps(side);
+    const std::uint64_t interval = interval_ps(request);
+    journey.begin_ps = side.card.responder.end(journey.begin_ps, interval + fetch) - interval;
+  }
+  journey.packet_ps = arrival_ps;
+  journey.due_ns = to_ns(side.card.memory_writes.end(journey.begin_ps + profile.placement_ps,
+                                                     bytes * profile.bus_ps_per_byte));
+}
+
+void Journeys::take_effect(const Request& request) {
+  Journey& journey = journeys_[request.place];
+  if (journey.stage == Stage::answered) {  // words of a WRITE that has been answered
+    journey.due_ns = connection_.world().trace.time_ns();
+  } else if (request.is_answered()) {
+    answer(request, journey);
+  } else {
+    go_on(request, journey);
+  }
+}
+
+// The way back: data, or an acknowledgement.
+std::uint64_t Journeys::return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes) {
+  const Profile& profile = costs_.profile();
+  const std::uint64_t link_ps = (bytes + profile.header_bytes) * profile.link_ps_per_byte;
+  const std::uint64_t arrival_ps = responder.outbound.end(from_ps, link_ps) + profile.wire_ps;
+  const std::uint64_t arrived_ps = card_.inbound.end(arrival_ps - link_ps, link_ps);
+  return card_.memory_writes.end(arrived_ps, bytes * profile.bus_ps_per_byte);
+}
+
+void Journeys::answer(const Request& request, Journey& journey) {
+  const Profile& profile = costs_.profile();
+  const std::uint64_t now_ns = connection_.world().trace.time_ns();
+  journey.stage = Stage::answered;
+  journey.due_ns = now_ns;
+  if (!connection_.is_reliable()) return;  // it completed when it was sent
+  Card& responder = responder_of(request).card;
+  std::uint64_t back_ps = 0;
+  if (carries_data(request)) {
+    const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
+    const std::uint64_t acknowledged_ps = journey.begin_ps +
+                                          (request.is_send() ? profile.send_ps : profile.write_ps) +
+                                          bytes * profile.acknowledge_ps_per_byte;
+    back_ps = std::max(return_ps(responder, acknowledged_ps, 0), to_ps(now_ns));
+  } else {
+    const bool is_refused = request.status != fabric::CompletionStatus::success;
+    const std::uint64_t bytes =
+        is_refused ? 0 : request.work.length_bytes - journey.effective_bytes;
+    back_ps = return_ps(responder, std::max(journey.packet_ps, to_ps(now_ns) - 999), bytes);
+  }
+  journey.completes_ns = to_ns(back_ps + profile.completion_ps);
+}
+
+// More packets follow, or the request tries again.
+void Journeys::go_on(const Request& request, Journey& journey) {
+  const Profile& profile = costs_.profile();
+  const bool is_transfer = request.is_read() || request.is_write();
+  const std::uint64_t arrived_bytes =
+      is_transfer && request.has_started() ? request.placement.arrived_bytes() : 0;
+  const std::uint64_t now_ns = connection_.world().trace.time_ns();
+  if (arrived_bytes == journey.effective_bytes) {
+    const bool moves_words =
+        is_transfer && request.has_started() && request.placement.has_unplaced();
+    journey.due_ns = now_ns + (moves_words ? 0 : to_ns(profile.retry_ps));
+    return;
+  }
+  const std::uint64_t bytes = arrived_bytes - journey.effective_bytes;
+  journey.effective_bytes = arrived_bytes;
+  if (arrived_bytes == request.work.length_bytes) {  // words are left, or an immediate number
+    journey.due_ns = now_ns;
+  } else if (request.is_read()) {
+    return_ps(responder_of(request).card, journey.packet_ps, bytes);
+    read_packet(request, journey, journey.packet_ps + profile.read_gap_ps);
+  } else {
+    const std::uint64_t next_bytes = packet_bytes(request, arrived_bytes);
+    place_packet(request, journey,
+                 journey.packet_ps +
+                     next_bytes * std::max(profile.bus_ps_per_byte, profile.link_ps_per_byte));
+  }
+}
+
+std::uint64_t Journeys::completion_due_ns() const {
+  if (connection_.is_dead()) return 0;  // a flush
+  if (queue_.oldest_place() >= set_out_end_) return fabric::never_ns;
+  return journeys_[queue_.oldest_place()].completes_ns;
+}
+
+Journeys::Next Journeys::next(std::uint64_t movable, bool can_complete) const {
+  Next next;
+  if (can_complete) {
+    next.due_ns = completion_due_ns();
+    if (next.due_ns != fabric::never_ns) next.step = Step::completion;
+  }
+  const auto consider = [&next](Step step, std::uint64_t place, std::uint64_t due_ns) {
+    if (due_ns < next.due_ns) next = {.step = step, .place = place, .due_ns = due_ns};
+  };
+  for (std::uint64_t place = queue_.released(); place < set_out_end_; ++place) {
+    const Journey& journey = journeys_[place];
+    if (queue_.at(place).is_done()) continue;
+    const std::uint64_t index = place - queue_.released();
+    if (journey.stage == Stage::on_its_way) {
+      consider(Step::arrival, place, journey.due_ns);
+    } else if (index < 64 && (movable >> index & 1U) != 0) {
+      consider(Step::effect, place, journey.due_ns);
+    }
+  }
+  return next;
+}
+
+}  // namespace falafel::sim::timing

@@ -1,0 +1,160 @@
+#include "fabric/sim/timing/profile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace falafel::sim::timing {
+
+namespace {
+
+using nlohmann::json;
+using Unexpected = tl::unexpected<std::string>;
+
+constexpr std::string_view format_name = "falafel profile 1";
+constexpr double largest_value = 1e9;
+constexpr double ps_per_ns = 1'000;
+
+// The unit of a value in the file. Times are in nanoseconds there.
+enum class Unit : std::uint8_t { nanoseconds, count };
+
+struct Field {
+  std::string_view name;
+  Unit unit;
+  std::uint64_t Profile::*member;
+};
+
+constexpr std::array fields{
+    Field{"doorbell_ns", Unit::nanoseconds, &Profile::doorbell_ps},
+    Field{"requester_ns", Unit::nanoseconds, &Profile::requester_ps},
+    Field{"requester_interval_ns", Unit::nanoseconds, &Profile::requester_interval_ps},
+    Field{"completion_ns", Unit::nanoseconds, &Profile::completion_ps},
+    Field{"wire_ns", Unit::nanoseconds, &Profile::wire_ps},
+    Field{"link_ns_per_byte", Unit::nanoseconds, &Profile::link_ps_per_byte},
+    Field{"header_bytes", Unit::count, &Profile::header_bytes},
+    Field{"bus_ns_per_byte", Unit::nanoseconds, &Profile::bus_ps_per_byte},
+    Field{"read_ns", Unit::nanoseconds, &Profile::read_ps},
+    Field{"write_ns", Unit::nanoseconds, &Profile::write_ps},
+    Field{"atomic_ns", Unit::nanoseconds, &Profile::atomic_ps},
+    Field{"send_ns", Unit::nanoseconds, &Profile::send_ps},
+    Field{"acknowledge_ns_per_byte", Unit::nanoseconds, &Profile::acknowledge_ps_per_byte},
+    Field{"placement_ns", Unit::nanoseconds, &Profile::placement_ps},
+    Field{"read_gap_ns", Unit::nanoseconds, &Profile::read_gap_ps},
+    Field{"read_interval_ns", Unit::nanoseconds, &Profile::read_interval_ps},
+    Field{"read_interval_ns_per_byte", Unit::nanoseconds, &Profile::read_interval_ps_per_byte},
+    Field{"write_interval_ns", Unit::nanoseconds, &Profile::write_interval_ps},
+    Field{"atomic_interval_ns", Unit::nanoseconds, &Profile::atomic_interval_ps},
+    Field{"send_interval_ns", Unit::nanoseconds, &Profile::send_interval_ps},
+    Field{"word_interval_ns", Unit::nanoseconds, &Profile::word_interval_ps},
+    Field{"retry_ns", Unit::nanoseconds, &Profile::retry_ps},
+    Field{"cached_queue_pairs", Unit::count, &Profile::cached_queue_pairs},
+    Field{"queue_pair_miss_ns", Unit::nanoseconds, &Profile::queue_pair_miss_ps},
+    Field{"handshake_ns", Unit::nanoseconds, &Profile::handshake_ps},
+    Field{"processors", Unit::count, &Profile::processors},
+    Field{"post_ns", Unit::nanoseconds, &Profile::post_ps},
+    Field{"poll_ns", Unit::nanoseconds, &Profile::poll_ps},
+    Field{"hash_ns", Unit::nanoseconds, &Profile::hash_ps},
+    Field{"hash_ns_per_byte", Unit::nanoseconds, &Profile::hash_ps_per_byte},
+    Field{"checksum_ns", Unit::nanoseconds, &Profile::checksum_ps},
+    Field{"checksum_ns_per_byte", Unit::nanoseconds, &Profile::checksum_ps_per_byte},
+    Field{"copy_ns", Unit::nanoseconds, &Profile::copy_ps},
+    Field{"copy_ns_per_byte", Unit::nanoseconds, &Profile::copy_ps_per_byte}};
+
+const Field* find_field(std::string_view name) {
+  const auto* const field = std::ranges::find(fields, name, &Field::name);
+  return field == fields.end() ? nullptr : field;
+}
+
+tl::expected<json, std::string> parse_json(std::string_view text) {
+  json parsed = json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) return Unexpected("the profile is not JSON");
+  if (!parsed.is_object() || parsed.value("format", json()) != format_name) {
+    return Unexpected(
+        fmt::format("the profile does not begin with \"format\": \"{}\"", format_name));
+  }
+  for (const char* key : {"name", "title"}) {
+    if (!parsed.contains(key) || !parsed[key].is_string()) {
+      return Unexpected(fmt::format("the profile has no \"{}\"; add a text", key));
+    }
+  }
+  if (!parsed.contains("values") || !parsed["values"].is_object()) {
+    return Unexpected("the profile has no object \"values\"");
+  }
+  return parsed;
+}
+
+tl::expected<ProfileValue, std::string> read_value(const std::string& name, const json& entry) {
+  if (find_field(name) == nullptr) {
+    return Unexpected(fmt::format("unknown value '{}'; docs/performance.md lists all", name));
+  }
+  if (!entry.is_object() || !entry.contains("value") || !entry["value"].is_number() ||
+      !entry.contains("source") || !entry["source"].is_string()) {
+    return Unexpected(fmt::format(
+        "'{}' needs a number \"value\" and a text \"source\" that says where it comes from", name));
+  }
+  ProfileValue value{.name = name, .value = entry["value"], .source = entry["source"]};
+  if (!(value.value >= 0 && value.value <= largest_value)) {
+    return Unexpected(fmt::format("'{}' is {}; use 0 to {}", name, value.value, largest_value));
+  }
+  if (value.source.empty()) return Unexpected(fmt::format("'{}' has an empty \"source\"", name));
+  return value;
+}
+
+tl::expected<void, std::string> check(const Profile& profile) {
+  if (profile.processors == 0) return Unexpected("'processors' is 0; use at least 1");
+  if (profile.retry_ps == 0) return Unexpected("'retry_ns' is 0; a SEND would retry forever");
+  return {};
+}
+
+}  // namespace
+
+tl::expected<std::vector<ProfileValue>, std::string> profile_values(std::string_view text) {
+  const auto parsed = parse_json(text);
+  if (!parsed) return Unexpected(parsed.error());
+  std::vector<ProfileValue> values;
+  for (const auto& [name, entry] : (*parsed)["values"].items()) {
+    auto value = read_value(name, entry);
+    if (!value) return Unexpected(value.error());
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+tl::expected<Profile, std::string> parse_profile(std::string_view text) {
+  const auto parsed = parse_json(text);
+  if (!parsed) return Unexpected(parsed.error());
+  const auto values = profile_values(text);
+  if (!values) return Unexpected(values.error());
+  Profile profile;
+  profile.name = (*parsed)["name"];
+  profile.title = (*parsed)["title"];
+  for (const Field& field : fields) {
+    const auto value = std::ranges::find(*values, field.name, &ProfileValue::name);
+    if (value == values->end()) {
+      return Unexpected(fmt::format("the profile lacks the value '{}'", field.name));
+    }
+    const double factor = field.unit == Unit::nanoseconds ? ps_per_ns : 1;
+    profile.*field.member = static_cast<std::uint64_t>(std::llround(value->value * factor));
+  }
+  if (const auto checked = check(profile); !checked) return Unexpected(checked.error());
+  return profile;
+}
+
+std::vector<std::string_view> profile_names() {
+  std::vector<std::string_view> names;
+  for (const ProfileText& profile : profile_texts()) names.push_back(profile.name);
+  return names;
+}
+
+tl::expected<Profile, std::string> find_profile(std::string_view name) {
+  const auto profile = std::ranges::find(profile_texts(), name, &ProfileText::name);
+  if (profile != profile_texts().end()) return parse_profile(profile->text);
+  return Unexpected(fmt::format("there is no profile '{}'; the profiles are: {}", name,
+                                fmt::join(profile_names(), ", ")));
+}
+
+}  // namespace falafel::sim::timing
