@@ -125,6 +125,7 @@ FindOperation::Result FindOperation::examine(std::uint64_t index, std::uint32_t 
   const auto header = read_container_header(container.bytes(), operation_.verification());
   if (!header || !may_be_that_long(offset, header->container_bytes())) return unreadable(index);
   ++operation_.statistics().lookups;
+  operation_.spend_on_checksum(container_header_bytes);
   if (header->key_bytes != key_.size()) return std::nullopt;
   switch (operation_.load_through(container, header->key_end())) {
     case PendingOperation::Load::done: break;
@@ -134,6 +135,7 @@ FindOperation::Result FindOperation::examine(std::uint64_t index, std::uint32_t 
       return FindResult{.outcome = FindOutcome::disconnected};
   }
   const auto key = read_container_key(container.bytes(), *header, operation_.verification());
+  operation_.spend_on_checksum(header->key_bytes);
   if (!key) return unreadable(index);
   if (std::memcmp(key->data(), key_.data(), key_.size()) != 0) return std::nullopt;
   return FindResult{.outcome = FindOutcome::occupied,
@@ -202,6 +204,7 @@ FindResult find(PendingOperation& operation, std::span<const std::byte> key) {
   Session& session = operation.session();
   const std::uint64_t home =
       home_slot(key, session.server().hash_key, session.server().geometry.table_entries);
+  operation.spend(fabric::Work::hash, key.size());
   // comparing words costs nothing, but only keys terminate behind a hot key
   Walk::By by = Walk::By::words;
   for (std::uint32_t locks_met = 0; !operation.is_overdue();) {

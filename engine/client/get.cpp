@@ -30,7 +30,11 @@ std::optional<Answer> read_value(PendingOperation& operation, FindResult& positi
   }
   const auto bytes =
       read_container_value(position.container.bytes(), position.header, operation.verification());
-  if (bytes) return copy(*bytes, value);
+  operation.spend_on_checksum(position.header.value_bytes);
+  if (bytes) {
+    operation.spend(fabric::Work::copy, bytes->size());
+    return copy(*bytes, value);
+  }
   if (operation.note_bad_checksum(position.slot, position.entry)) return Answer::corrupted;
   operation.restart();
   return std::nullopt;

@@ -47,6 +47,11 @@ class PendingOperation {
   Verification verification() const;
   OperationStatistics& statistics() { return statistics_; }
   void count(const fabric::Probe& probe) { session_->host().count(probe); }
+  // What the processor does, for predictions (fabric::Host::spend).
+  void spend(fabric::Work work, std::uint64_t bytes) { session_->host().spend(work, bytes); }
+  void spend_on_checksum(std::uint64_t bytes) {
+    if (safeguards().crc_verification) spend(fabric::Work::checksum, bytes);
+  }
 
   // Call before the operation reads; discards what an earlier attempt read.
   void begin();

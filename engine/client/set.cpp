@@ -208,6 +208,8 @@ Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
   const std::uint64_t length_bytes = container_bytes(key.size(), value.size());
   if (!operation.prepare_outgoing(length_bytes)) return Answer::out_of_memory;
   write_container(key, value, operation.outgoing(length_bytes));
+  operation.spend(fabric::Work::checksum, length_bytes);
+  operation.spend(fabric::Work::copy, length_bytes);
   for (;;) {
     if (const auto answer = set_once(operation, key, length_bytes)) return *answer;
   }

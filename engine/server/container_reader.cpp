@@ -10,7 +10,8 @@ namespace falafel::engine {
 ContainerReader::ContainerReader(fabric::Host& host, const Chunk& chunk, const MemoryBook& book,
                                  LoopbackConnector& connector, std::uint32_t chunk_key,
                                  LocalMemory buffer)
-    : chunk_(chunk),
+    : host_(host),
+      chunk_(chunk),
       book_(book),
       connector_(connector),
       chunk_key_(chunk_key),
@@ -19,7 +20,11 @@ ContainerReader::ContainerReader(fabric::Host& host, const Chunk& chunk, const M
 
 std::optional<ContainerCopy> ContainerReader::read(Entry entry, Chunk::Part part) {
   if (!may_be_late(entry)) {
-    if (auto container = chunk_.read_container(entry, part)) return container;
+    if (auto container = chunk_.read_container(entry, part)) {
+      host_.spend(fabric::Work::checksum,
+                  container_header_bytes + container->key.size() + container->value.size());
+      return container;
+    }
   }
   const std::lock_guard one_at_a_time(reading_);
   return chunk_.read_container(entry, part,

@@ -37,6 +37,7 @@ class ContainerReader {
   bool read_piece(std::uint64_t offset, std::uint32_t length_bytes);
   fabric::WorkCompletion next_completion();
 
+  fabric::Host& host_;
   const Chunk& chunk_;
   const MemoryBook& book_;
   LoopbackConnector& connector_;
