@@ -11,6 +11,7 @@
 
 #include "fabric/fiber_stack.h"
 #include "tools/figures/lookup_cost.h"
+#include "tools/figures/timed_commands.h"
 
 namespace {
 
@@ -128,7 +129,11 @@ int main(int argument_count, char** arguments) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   lookup_cost->add_flag("--json", as_json, "print all points as JSON");
+  figures::add_card_command(app);
+  figures::add_throughput_command(app);
+  figures::add_latency_command(app);
   CLI11_PARSE(app, argument_count, arguments);
+  if (!lookup_cost->parsed()) return 0;
 
   const LookupCostFigure figure = figures::measure_lookup_cost(
       options, [&](std::uint64_t done) { show_progress(done, options.key_sets); });

@@ -1,0 +1,12 @@
+// The commands that predict figures of the thesis with a timed run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace falafel::figures {
+
+void add_card_command(CLI::App& app);
+void add_throughput_command(CLI::App& app);
+void add_latency_command(CLI::App& app);
+
+}  // namespace falafel::figures
