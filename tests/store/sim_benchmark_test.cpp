@@ -39,6 +39,24 @@ TEST(SimBenchmark, TheSameSeedMeasuresTheSame) {
   EXPECT_EQ(to_json(small("ycsb-a"), *first), to_json(small("ycsb-a"), *second));
 }
 
+// With the profile of a card, latencies are sums of its round trips, and the report names the part
+// of the cluster that limits the throughput.
+TEST(SimBenchmark, ACardPredictsLatencies) {
+  const Cluster cluster{.profile = sim::timing::find_profile("connectx3-qdr").value(), .nodes = 2};
+  BenchmarkOptions options = small("ycsb-c");
+  options.in_flight = 1;
+  const auto result = run_in_simulator(options, {}, cluster);
+  ASSERT_TRUE(result.has_value()) << result.error();
+  const double round_trips = static_cast<double>(result->statistics.round_trips) /
+                             static_cast<double>(result->all_latencies.count());
+  EXPECT_GT(result->operations_per_second, 2 * 1e6 / (round_trips * 4));
+  EXPECT_LT(result->operations_per_second, 2 * 1e6 / (round_trips * 2));
+  ASSERT_FALSE(result->busiest_parts.empty());
+  EXPECT_NE(to_text(options, *result).find("busiest parts: " + result->busiest_parts[0].name),
+            std::string::npos);
+  EXPECT_TRUE(run_in_simulator(options, {})->busiest_parts.empty());
+}
+
 TEST(SimBenchmark, UpdatesMakeWorkForTheCollector) {
   BenchmarkOptions options = small("ycsb-a");
   options.region_bytes = 4'096;

@@ -31,6 +31,8 @@ struct BenchOptions {
   std::optional<std::uint32_t> reads_percent;
   std::optional<std::uint64_t> keys;
   std::vector<std::uint32_t> readahead;
+  std::string card;  // empty: none
+  store_benchmark::Cluster cluster;
   bool threads = false;
   bool floor = false;
   bool json = false;
@@ -74,6 +76,12 @@ std::optional<std::string> complete(BenchOptions& options) {
                                    .containers = options.readahead[2],
                                    .validation = options.fabric != "shm"};
   }
+  if (!options.card.empty()) {
+    if (options.fabric != "sim") return "--card: a card is simulated; add --fabric sim";
+    auto profile = sim::timing::find_profile(options.card);
+    if (!profile) return fmt::format("--card: {}", profile.error());
+    options.cluster.profile = std::move(*profile);
+  }
   options.real_time.fabric.fabric = options.fabric;
   if (options.threads) options.real_time.parties = store_benchmark::Parties::threads;
   options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
@@ -87,7 +95,7 @@ tl::expected<store_benchmark::BenchmarkResult, std::string> measure(const BenchO
     print_progress(options.benchmark, progress);
   };
   if (options.fabric == "sim")
-    return store_benchmark::run_in_simulator(options.benchmark, on_progress);
+    return store_benchmark::run_in_simulator(options.benchmark, on_progress, options.cluster);
   return store_benchmark::run_in_real_time(options.benchmark, options.real_time, on_progress);
 }
 
@@ -133,6 +141,13 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->add_option("--reads", options->reads_percent,
                    "percentage of reads; the rest are updates (default: the workload's)")
       ->check(CLI::Range(0, 100));
+  command->add_option("--card", options->card,
+                      "sim: predict the time on this card; docs/performance.md lists the cards");
+  command
+      ->add_option("--nodes", options->cluster.nodes,
+                   "sim: number of machines that the clients are distributed among")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command->add_option("--clients", benchmark.clients, "number of clients")->capture_default_str();
   command->add_option("--in-flight", benchmark.in_flight, "concurrent operations per client")
       ->capture_default_str();

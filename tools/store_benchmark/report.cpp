@@ -51,6 +51,14 @@ std::string memory_text(const MemoryPerKey& memory) {
       memory.region_bytes);
 }
 
+std::string busy_text(const std::vector<BusyPart>& parts) {
+  std::string text = "busiest parts:";
+  for (const BusyPart& part : parts)
+    text += fmt::format(" {} {:.0f} %;", part.name, part.share * 100);
+  text.back() = '\n';
+  return text;
+}
+
 Json latency_json(const LatencyHistogram& latencies) {
   return {{"count", latencies.count()},
           {"median_ns", latencies.quantile(0.5)},
@@ -113,6 +121,7 @@ std::string to_text(const BenchmarkOptions& options, const BenchmarkResult& resu
   text += work_text(result);
   if (result.server) text += server_text(result.server->statistics);
   if (result.memory) text += memory_text(*result.memory);
+  if (!result.busiest_parts.empty()) text += busy_text(result.busiest_parts);
   return text;
 }
 
@@ -142,6 +151,9 @@ std::string to_json(const BenchmarkOptions& options, const BenchmarkResult& resu
     json["mature_used_bytes"] = result.server->mature_used_bytes;
   }
   if (result.memory) json["memory_per_key"] = memory_json(*result.memory);
+  for (const BusyPart& part : result.busiest_parts) {
+    json["busiest_parts"].push_back({{"name", part.name}, {"share", part.share}});
+  }
   return json.dump(2) + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/store_benchmark/board.h"
 #include "tools/store_benchmark/conductor.h"
@@ -26,6 +27,12 @@ struct ServerResult {
   std::uint64_t mature_used_bytes = 0;
 };
 
+// Which share of the run a part of the machines was busy, in a timed run of the simulator.
+struct BusyPart {
+  std::string name;
+  double share = 0;
+};
+
 struct BenchmarkResult {
   std::string fabric;
   std::string clock;  // the clock that measured latencies
@@ -38,6 +45,7 @@ struct BenchmarkResult {
   // Absent if there is no server or it is not the benchmark's own.
   std::optional<ServerResult> server;
   std::optional<MemoryPerKey> memory;
+  std::vector<BusyPart> busiest_parts{};  // the busiest first; empty unless the run was timed
 };
 
 // Adds the server's part and the memory.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/make_strategy.h"
@@ -21,9 +24,10 @@ sim::SimulationOptions simulation_options() {
 
 class SimulatedBenchmark {
  public:
-  SimulatedBenchmark(const BenchmarkOptions& options,
+  SimulatedBenchmark(const BenchmarkOptions& options, const Cluster& cluster,
                      std::function<void(const Progress&)> on_progress)
       : options_(options),
+        cluster_(cluster),
         board_(std::make_unique<Board>()),
         on_progress_(std::move(on_progress)) {}
 
@@ -31,15 +35,22 @@ class SimulatedBenchmark {
     fabric::FiberStackPool stacks;
     const sim::SimulationOptions simulated = simulation_options();
     const auto strategy = sim::make_strategy(simulated, options_.seed);
-    sim::Simulation simulation(simulated, *strategy, stacks);
-    add_hosts(simulation);
-    const sim::RunResult result = simulation.run();
+    const auto simulation =
+        cluster_.profile
+            ? std::make_unique<sim::Simulation>(simulated, *strategy, stacks, *cluster_.profile)
+            : std::make_unique<sim::Simulation>(simulated, *strategy, stacks);
+    add_hosts(*simulation);
+    const sim::RunResult result = simulation->run();
     if (conducted_.failure) return tl::unexpected(*conducted_.failure);
     if (result.outcome != sim::Outcome::completed) return tl::unexpected(result.explanation);
     BenchmarkResult measured = sum_up(options_, *board_, conducted_);
     measured.fabric = "sim";
     measured.clock =
-        "virtual time of the simulator, whose network is adversarial and not calibrated";
+        cluster_.profile
+            ? fmt::format("virtual time of the simulator; the card is a {}",
+                          cluster_.profile->title)
+            : "virtual time of the simulator, whose network is adversarial and not calibrated";
+    measured.busiest_parts = busiest_parts();
     return measured;
   }
 
@@ -49,7 +60,9 @@ class SimulatedBenchmark {
                         [this](fabric::Host& host) { run_server(host, options_, *board_); });
     for (std::uint32_t client = 0; client < options_.clients; ++client) {
       simulation.add_host(
-          {.name = fmt::format("client {}", client)}, [this, client](fabric::Host& host) {
+          {.name = fmt::format("client {}", client),
+           .machine = fmt::format("node {}", client % cluster_.nodes)},
+          [this, client](fabric::Host& host) {
             while (board_->server.state == PartyState::starting)
               host.sleep_until(host.now_ns() + 10'000);
             const ClientPlace place{
@@ -60,6 +73,39 @@ class SimulatedBenchmark {
           });
     }
     simulation.add_host({.name = "conductor"}, [this](fabric::Host& host) { conduct(host); });
+    if (cluster_.profile) {
+      simulation.add_host({.name = "meter"},
+                          [this, &simulation](fabric::Host& host) { meter(host, simulation); });
+    }
+  }
+
+  // Notes how busy the parts of the machines are while the workload runs.
+  void meter(fabric::Host& host, const sim::Simulation& simulation) {
+    constexpr std::uint64_t meter_interval_ns = 10'000;
+    const auto wait_for = [&](Phase phase) {
+      while (board_->phase < phase) host.sleep_until(host.now_ns() + meter_interval_ns);
+    };
+    wait_for(Phase::running);
+    const std::vector<sim::Usage> before = simulation.usage();
+    const std::uint64_t begin_ns = host.now_ns();
+    wait_for(Phase::finishing);
+    usage_ = simulation.usage();
+    for (std::size_t index = 0; index < usage_.size(); ++index) {
+      usage_[index].busy_ns -= before[index].busy_ns;
+    }
+    metered_ns_ = host.now_ns() - begin_ns;
+  }
+
+  std::vector<BusyPart> busiest_parts() const {
+    constexpr std::size_t shown = 4;
+    std::vector<BusyPart> parts;
+    for (const sim::Usage& usage : usage_) {
+      parts.push_back({fmt::format("{} of {}", usage.part, usage.machine),
+                       static_cast<double>(usage.busy_ns) / static_cast<double>(metered_ns_)});
+    }
+    std::ranges::stable_sort(parts, std::greater{}, &BusyPart::share);
+    parts.resize(std::min(parts.size(), shown));
+    return parts;
   }
 
   void conduct(fabric::Host& host) {
@@ -74,6 +120,9 @@ class SimulatedBenchmark {
   }
 
   const BenchmarkOptions& options_;
+  const Cluster& cluster_;
+  std::vector<sim::Usage> usage_;
+  std::uint64_t metered_ns_ = 1;
   std::unique_ptr<Board> board_;
   std::function<void(const Progress&)> on_progress_;
   ConductedRun conducted_;
@@ -82,8 +131,9 @@ class SimulatedBenchmark {
 }  // namespace
 
 tl::expected<BenchmarkResult, std::string> run_in_simulator(
-    const BenchmarkOptions& options, std::function<void(const Progress&)> on_progress) {
-  return SimulatedBenchmark(options, std::move(on_progress)).run();
+    const BenchmarkOptions& options, std::function<void(const Progress&)> on_progress,
+    const Cluster& cluster) {
+  return SimulatedBenchmark(options, cluster, std::move(on_progress)).run();
 }
 
 }  // namespace falafel::store_benchmark

@@ -1,19 +1,28 @@
-// A benchmark in the simulator, which counts round trips and lookups of the store's operations. The
-// adversary controls its virtual time, so it tells how much happens, not how long it takes on
-// hardware.
+// A benchmark in the simulator, which counts round trips and lookups of the store's operations.
+// Usually the adversary controls its virtual time, so it tells how much happens, not how long it
+// takes on hardware. With the profile of a card, it predicts that.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 
+#include "fabric/sim/timing/profile.h"
 #include "tools/store_benchmark/conductor.h"
 #include "tools/store_benchmark/options.h"
 #include "tools/store_benchmark/result.h"
 
 namespace falafel::store_benchmark {
 
+struct Cluster {
+  std::optional<sim::timing::Profile> profile{};  // none: time means nothing
+  std::uint32_t nodes = 1;                        // that the clients are distributed among
+};
+
 tl::expected<BenchmarkResult, std::string> run_in_simulator(
-    const BenchmarkOptions& options, std::function<void(const Progress&)> on_progress);
+    const BenchmarkOptions& options, std::function<void(const Progress&)> on_progress,
+    const Cluster& cluster = {});
 
 }  // namespace falafel::store_benchmark
