@@ -120,7 +120,7 @@ TEST_P(ClosingTest, IsNotWhatACrashLooksLike) {
 // The news of the close and of the end of the host may arrive together.
 TEST_P(ClosingTest, IsHeardOfHostsThatEndAtOnce) {
   constexpr std::uint16_t service = 901;
-  constexpr int clients = 8;
+  constexpr int clients = 4;
   run([](Backend& backend) {
     backend.add_host({.name = "server", .role = Role::server}, [](Host& host) {
       Site site(host);
