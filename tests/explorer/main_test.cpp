@@ -142,12 +142,13 @@ TEST_F(Main, CountsTheSchedulesUntilTheFirstFailingOne) {
   const auto ablate = [&](std::uint64_t schedules) {
     const Outcome ablation =
         run({"ablate", "--schedules", std::to_string(schedules), "--shrink-seconds", "0",
-             "--program", "counter", "--output", folder_, "--json"});
+             "--strategy", "pct", "--program", "counter", "--output", folder_, "--json"});
     return nlohmann::json::parse(ablation.output)[0];
   };
   const auto found = ablate(2'000);
   const std::uint64_t needed = found["schedules"];
   ASSERT_TRUE(found["caught"]);
+  ASSERT_GT(needed, 1U) << "0 schedules would be without a limit";
   EXPECT_TRUE(ablate(needed)["caught"]);
   EXPECT_FALSE(ablate(needed - 1)["caught"]);
 }

@@ -155,7 +155,7 @@ TEST(SetOption, NamesTheNearestOption) {
 TEST(SetOption, NamesTheValuesOfAnOption) {
   SimulationOptions options;
   EXPECT_EQ(set_option(options, "mtu_bytes", "100"),
-            "option mtu_bytes cannot be '100'; its values: 256, 512, 1024, 2048, 4096");
+            "option mtu_bytes cannot be '100'; its values: 16, 256, 512, 1024, 2048, 4096");
   EXPECT_EQ(set_option(options, "pct_depth", "0"),
             "option pct_depth cannot be '0'; its values: 1 to 100");
 }
