@@ -9,7 +9,7 @@
 namespace falafel::figures {
 
 void run_timed_store(const TimedStore& store, const std::function<void(TimedClient&)>& body) {
-  constexpr std::uint64_t interval_ns = 10'000;
+  constexpr std::uint64_t retry_interval_ns = 10'000;
   sim::SimulationOptions options;
   options.granularity = sim::Granularity::packet;
   options.step_limit = 1'000'000'000'000;
@@ -29,7 +29,7 @@ void run_timed_store(const TimedStore& store, const std::function<void(TimedClie
     simulation.add_host({.name = fmt::format("client {}", number),
                          .machine = fmt::format("machine {}", number % store.machines)},
                         [&, number](fabric::Host& host) {
-                          while (!serves) host.sleep_until(host.now_ns() + interval_ns);
+                          while (!serves) host.sleep_until(host.now_ns() + retry_interval_ns);
                           const auto client = engine::Client::connect(
                               host, {.host = "server", .service = store.server.service},
                               store.client);
