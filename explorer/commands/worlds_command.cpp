@@ -35,9 +35,10 @@ void print(const std::string& name, const explorer::ExhaustiveResult& result) {
   std::fflush(stdout);
 }
 
+constexpr int status_of_limit = 4;
+
 // Returns the exit status.
 int explore(const explorer::Program& program, const explorer::SmallWorld& world, double seconds) {
-  constexpr int stopped = 4;
   explorer::ExhaustiveOptions exploration = world.exploration;
   exploration.max_seconds = seconds;
   const auto result = explorer::explore_exhaustively(program, *world.scenario, exploration);
@@ -47,7 +48,7 @@ int explore(const explorer::Program& program, const explorer::SmallWorld& world,
   }
   print(world.name, *result);
   if (result->violation) return 1;
-  return result->coverage == explorer::Coverage::stopped ? stopped : 0;
+  return result->coverage == explorer::Coverage::stopped ? status_of_limit : 0;
 }
 
 int explore_worlds(const explorer::Program& program, const WorldsOptions& options) {
@@ -67,10 +68,11 @@ int explore_worlds(const explorer::Program& program, const WorldsOptions& option
   }
   print_header();
   std::vector<int> statuses;
+  statuses.reserve(worlds.size());
   for (const explorer::SmallWorld& world : worlds) {
     statuses.push_back(explore(program, world, options.seconds));
   }
-  for (const int status : {2, 1, 3}) {
+  for (const int status : {2, 1, status_of_limit}) {
     if (std::ranges::find(statuses, status) != statuses.end()) return status;
   }
   return 0;

@@ -99,6 +99,7 @@ class SimulatedBenchmark {
   std::vector<BusyPart> busiest_parts() const {
     constexpr std::size_t shown = 4;
     std::vector<BusyPart> parts;
+    parts.reserve(usage_.size());
     for (const sim::Usage& usage : usage_) {
       parts.push_back({fmt::format("{} of {}", usage.part, usage.machine),
                        static_cast<double>(usage.busy_ns) / static_cast<double>(metered_ns_)});
