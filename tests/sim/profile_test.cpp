@@ -25,7 +25,9 @@ TEST(Profile, ThoseOfTheProgramAreValidAndBearTheirNames) {
     ASSERT_TRUE(profile.has_value()) << text.name << ": " << profile.error();
     EXPECT_EQ(profile->name, text.name);
     EXPECT_FALSE(profile->title.empty());
-    for (const ProfileValue& value : *profile_values(text.text)) {
+    const auto values = profile_values(text.text);
+    ASSERT_TRUE(values.has_value()) << text.name << ": " << values.error();
+    for (const ProfileValue& value : *values) {
       EXPECT_FALSE(value.source.empty()) << value.name;
     }
   }
