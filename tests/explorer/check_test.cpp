@@ -337,6 +337,58 @@ TEST(Check, PutsTheLowestSeedFirst) {
   EXPECT_EQ(result.failures.front().property, "z.first");
 }
 
+// A property that several checks at rest find violated counts once, with the first explanation.
+TEST(Check, KeepsTheFirstViolationOfAProperty) {
+  const auto body = [](World& world) {
+    world.at_rest([&] {
+      world.fail("broken", "first");
+      world.fail("broken", "second");
+    });
+    world.run();
+  };
+  Options options = options_of("first of two");
+  options.schedules = 1;
+  const Result result = run(body, options);
+  ASSERT_EQ(result.failures.size(), 1U) << result.story();
+  EXPECT_THAT(result.failures.front().explanation, HasSubstr("first"));
+  EXPECT_EQ(result.failures.front().schedules, 1U);
+}
+
+// A checker that reaches a limit leaves a run without a verdict.
+TEST(Check, CountsTheSchedulesWithoutAVerdict) {
+  const auto body = [](World& world) {
+    const bool is_too_long = world.choose(2) == 0;
+    world.at_end([&world, is_too_long](explorer::Run& run) {
+      if (is_too_long) run.unknown.push_back({.property = "history", .explanation = "too long"});
+    });
+    world.run();
+  };
+  Options options = options_of("without a verdict");
+  options.schedules = 100;
+  const Result result = run(body, options);
+  EXPECT_TRUE(result.holds()) << result.story();
+  EXPECT_GT(result.unknown, 0U);
+  EXPECT_LT(result.unknown, 100U);
+  EXPECT_THAT(result.story(), HasSubstr(std::to_string(result.unknown) + " not judged"));
+}
+
+// The runs of one seed differ, so that there is no failing run to record.
+TEST(Check, NamesTheSeedOfARunThatItCannotRecord) {
+  constexpr std::uint64_t repeated_seed = 1'000;
+  const auto body = [runs = 0](World& world) mutable {
+    world.clients(runs++ % 2 == 0 ? 1 : 2, [](fabric::Host& host, std::uint32_t) { host.yield(); });
+    world.run();
+  };
+  Options options = options_of("not recorded");
+  options.schedules = 1;
+  options.first_seed = repeated_seed;
+  const Result result = run(body, options);
+  ASSERT_FALSE(result.holds());
+  EXPECT_EQ(result.failures.front().replay_path, "");
+  EXPECT_THAT(result.story(), HasSubstr("No run was recorded"));
+  EXPECT_THAT(result.story(), HasSubstr("Repeat it with:\n  FALAFEL_SEED=1000 "));
+}
+
 TEST(Check, EndsWhenItsTimeIsOver) {
   Options options = options_of("time");
   options.schedules = 1'000'000'000'000;
