@@ -169,12 +169,18 @@ bool SourceDpor::happens_before(std::size_t earlier, std::size_t later) const {
   return at(nodes_[later].clock, process) >= at(node.clock, process);
 }
 
-// A race is not reversible if the later step was impossible before the earlier one.
+// A race is not reversible if the later step was impossible without the earlier one. Another step
+// can stand in for the earlier one, and is independent of it, only if both add to one object.
 bool SourceDpor::is_reversible(std::size_t earlier, std::size_t later) const {
   const Process process = nodes_[later].step.process;
   if (process == environment) return false;
-  return contains(nodes_[earlier].enabled, process) ||
-         !contains(nodes_[earlier + 1].enabled, process);
+  if (contains(nodes_[earlier].enabled, process)) return true;
+  if (!contains(nodes_[earlier + 1].enabled, process)) return true;
+  for (std::size_t index = earlier + 1; index < later; ++index) {
+    if (!happens_before(index, later) || happens_before(earlier, index)) continue;
+    if (nodes_[earlier].step.footprint.adds_with(nodes_[index].step.footprint)) return true;
+  }
+  return false;
 }
 
 // Lines 5 to 8.

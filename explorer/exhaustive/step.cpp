@@ -1,10 +1,19 @@
 #include "explorer/exhaustive/step.h"
 
+#include <algorithm>
+
 namespace falafel::explorer {
 namespace {
 
 bool are_of_one_object(const sim::Touch& left, const sim::Touch& right) {
   return left.object == right.object && left.number == right.number;
+}
+
+// Whether both add to the same part of an object.
+bool both_add(const sim::Touch& left, const sim::Touch& right) {
+  const bool overlap =
+      are_of_one_object(left, right) && left.begin < right.end && right.begin < left.end;
+  return overlap && left.access == sim::Access::adds && right.access == sim::Access::adds;
 }
 
 }  // namespace
@@ -30,6 +39,13 @@ bool Footprint::commutes_with(const Footprint& other) const {
     }
   }
   return true;
+}
+
+bool Footprint::adds_with(const Footprint& other) const {
+  return std::ranges::any_of(touches_, [&](const sim::Touch& left) {
+    return std::ranges::any_of(other.touches_,
+                               [&](const sim::Touch& right) { return both_add(left, right); });
+  });
 }
 
 bool dependent(const Step& left, const Step& right) {

@@ -20,6 +20,8 @@ class Footprint {
   void add(const sim::Touch& touch);
   void add(const Footprint& other);
   bool commutes_with(const Footprint& other) const;
+  // Whether both add to the same part of an object.
+  bool adds_with(const Footprint& other) const;
 
  private:
   std::vector<sim::Touch> touches_;

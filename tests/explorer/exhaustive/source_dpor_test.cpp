@@ -72,6 +72,17 @@ TEST(SourceDpor, ExecutesNoTraceTwiceIfStepsAskNothing) {
   }
 }
 
+// The waiting thread can move after either addition, and additions commute: the second one can
+// come after the thread as well as the first one.
+TEST(SourceDpor, AStepThatTwoStepsMakePossibleFollowsEachOfThem) {
+  const ToyProgram program{.threads = {{{ToyAction::await, 0, 0}, {ToyAction::load, 0, 0}},
+                                       {{ToyAction::add, 0, 2}},
+                                       {{ToyAction::add, 0, 4}}},
+                           .variables = 1};
+  SourceDpor search;
+  EXPECT_EQ(explore(program, search).states, explore_plainly(program).states);
+}
+
 TEST(SourceDpor, IndependentThreadsNeedOneExecution) {
   ToyProgram program = threads_of(3, {});
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
