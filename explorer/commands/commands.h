@@ -28,7 +28,7 @@ void add_shrink_command(CLI::App& app, CommandProgram& program, int& exit_status
 void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
 // Exit status: 0 all executions within the bounds were run and hold, 1 a property is violated, 2
-// wrong usage, 4 a limit of time or executions was reached before.
+// wrong usage, 3 a run crashed (with --jobs), 4 a limit of time or executions was reached before.
 void add_prove_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
 // Exit status: 0 all properties hold, 1 a property is violated, 2 wrong usage, 4 an exploration

@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "explorer/commands/commands.h"
+#include "explorer/commands/interruption.h"
 #include "explorer/commands/progress.h"
 #include "explorer/exhaustive/exhaustive.h"
+#include "explorer/exhaustive/jobs.h"
 #include "explorer/record_failure.h"
 #include "explorer/replay.h"
 
@@ -31,6 +33,8 @@ struct ProveOptions {
   std::string replay;  // a file; empty: the scenario of the seed
   std::uint64_t steps = 10'000;
   bool iterates = false;
+  unsigned jobs = 0;  // 0: this process
+  std::string checkpoint;
   double shrink_seconds = 40;
   std::string output = ".";
   bool json = false;
@@ -113,7 +117,7 @@ std::vector<std::string> missed_conditions(const Subject& subject,
   std::vector<std::string> missed;
   if (result.coverage != explorer::Coverage::complete || result.violation) return missed;
   for (const auto& [name, count] : subject.program->conditions()) {
-    if (count == 0) missed.push_back(name);
+    if (count == 0 && !result.earlier_conditions.contains(name)) missed.push_back(name);
   }
   return missed;
 }
@@ -125,19 +129,33 @@ void print_result(const explorer::ExhaustiveResult& result) {
   std::fflush(stdout);
 }
 
+tl::expected<explorer::ExhaustiveResult, std::string> explore_once(
+    const Subject& subject, const ProveOptions& options,
+    const explorer::ExhaustiveOptions& exploration) {
+  if (options.jobs == 0 && options.checkpoint.empty()) {
+    return explorer::explore_exhaustively(*subject.program, *subject.scenario, exploration);
+  }
+  Interruption interruption;
+  return explorer::explore_in_jobs(*subject.program, *subject.scenario, exploration,
+                                   {.jobs = std::max(options.jobs, 1U),
+                                    .checkpoint = options.checkpoint,
+                                    .should_stop = [&] { return interruption.has_come(); }});
+}
+
 // Explores with 0, 1, 2, ... preemptions until the bound keeps nothing out, if asked to.
-explorer::ExhaustiveResult explore(const Subject& subject, const ProveOptions& options) {
+tl::expected<explorer::ExhaustiveResult, std::string> explore(const Subject& subject,
+                                                              const ProveOptions& options) {
   explorer::ExhaustiveOptions exploration = options.exploration;
   exploration.progress = print_exploration;
   if (options.iterates) exploration.max_preemptions = 0;
-  explorer::ExhaustiveResult result;
   for (;;) {
-    result =
-        explorer::explore_exhaustively(*subject.program, *subject.scenario, exploration).value();
+    auto explored = explore_once(subject, options, exploration);
+    if (!explored) return explored;
+    const explorer::ExhaustiveResult& result = *explored;
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
     if (!options.json) print_result(result);
     if (!options.iterates || !result.bounds_preemptions || !result.is_complete_up_to_bounds()) {
-      return result;
+      return explored;
     }
     ++*exploration.max_preemptions;
     exploration.max_seconds -= result.seconds;
@@ -202,7 +220,12 @@ int prove(const CommandProgram& command, const ProveOptions& options) {
                subject->scenario->describe());
     std::fflush(stdout);
   }
-  const explorer::ExhaustiveResult result = explore(*subject, options);
+  const auto explored = explore(*subject, options);
+  if (!explored) {
+    fmt::print(stderr, "{}\n", explored.error());
+    return 2;
+  }
+  const explorer::ExhaustiveResult& result = *explored;
   std::optional<Violation> violation;
   if (result.violation) violation = record(*subject, options, *result.violation);
   const std::vector<std::string> missed = missed_conditions(*subject, result);
@@ -211,8 +234,15 @@ int prove(const CommandProgram& command, const ProveOptions& options) {
                            .dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
   } else {
     print_end(command, result, violation, missed);
+    if (!options.checkpoint.empty() && !result.is_complete_up_to_bounds() && !violation) {
+      fmt::print("the same command goes on from {}\n", options.checkpoint);
+    }
   }
   if (violation || !missed.empty()) return 1;
+  if (!result.crash.empty()) {
+    fmt::print(stderr, "a run crashed in {}\n", result.crash);
+    return 3;
+  }
   return result.is_complete_up_to_bounds() ? 0 : status_stopped;
 }
 
@@ -221,10 +251,11 @@ void add_bounds(CLI::App& command, ProveOptions& options) {
   CLI::Option* preemptions =
       command.add_option("--preemptions", exploration.max_preemptions,
                          "only schedules that preempt an actor at most so often");
-  command
-      .add_flag("--iterate", options.iterates,
-                "at most 0 preemptions, then 1, 2 and so on, until these are all schedules")
-      ->excludes(preemptions);
+  CLI::Option* iterate =
+      command
+          .add_flag("--iterate", options.iterates,
+                    "at most 0 preemptions, then 1, 2 and so on, until these are all schedules")
+          ->excludes(preemptions);
   command.add_option("--steps", options.steps, "runs are cut off after so many steps")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();
@@ -234,8 +265,19 @@ void add_bounds(CLI::App& command, ProveOptions& options) {
       ->capture_default_str();
   command.add_option("--seconds", exploration.max_seconds, "time limit in seconds");
   command.add_option("--executions", exploration.max_executions, "limit of executions");
-  command.add_flag("--without-reduction", exploration.without_reduction,
-                   "run all schedules instead of those that differ, for comparison");
+  CLI::Option* plain =
+      command.add_flag("--without-reduction", exploration.without_reduction,
+                       "run all schedules instead of those that differ, for comparison");
+  CLI::Option* jobs =
+      command.add_option("--jobs", options.jobs, "number of processes that share the schedules")
+          ->check(CLI::Range(1, 1'024));
+  CLI::Option* checkpoint =
+      command.add_option("--checkpoint", options.checkpoint,
+                         "a file with what is finished, from which the same command "
+                         "goes on after a signal or a limit");
+  for (CLI::Option* option : {jobs, checkpoint}) {
+    option->excludes(plain)->excludes(preemptions)->excludes(iterate);
+  }
 }
 
 }  // namespace

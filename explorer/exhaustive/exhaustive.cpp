@@ -48,6 +48,18 @@ bool is_step_fault(sim::FaultKind kind) {
 
 }  // namespace
 
+void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
+                     ExhaustiveResult& result) {
+  result.bounds_preemptions = bounds_preemptions;
+  if (bounds_preemptions) {
+    if (result.coverage == Coverage::complete) {
+      result.coverage = Coverage::complete_up_to_preemptions;
+    }
+    result.bounds.push_back(count_of(*options.max_preemptions, "preemption"));
+  }
+  if (result.cut_off > 0) result.bounds.emplace_back("the step limit");
+}
+
 std::string_view to_string(Coverage coverage) {
   switch (coverage) {
     case Coverage::complete: return "complete";
@@ -95,12 +107,19 @@ tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
 
 ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Execute& execute,
                                     const Repeat& repeat) {
-  const std::unique_ptr<Search> unbounded = make_search(options);
-  PreemptionBound bounded(*unbounded, options.max_preemptions.value_or(0));
-  Search* const search = options.max_preemptions ? &bounded : unbounded.get();
-  SearchStrategy strategy(*search, {.explored_from_ns = options.explored_from_ns,
-                                    .explored_until_ns = options.explored_until_ns,
-                                    .draws_numbers = options.draws_numbers});
+  const std::unique_ptr<Search> search = make_search(options);
+  PreemptionBound bounded(*search, options.max_preemptions.value_or(0));
+  ExhaustiveResult result = explore_executions(
+      options.max_preemptions ? static_cast<Search&>(bounded) : *search, options, execute, repeat);
+  describe_bounds(options, bounded.has_bound(), result);
+  return result;
+}
+
+ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& options,
+                                    const Execute& execute, const Repeat& repeat) {
+  SearchStrategy strategy(search, {.explored_from_ns = options.explored_from_ns,
+                                   .explored_until_ns = options.explored_until_ns,
+                                   .draws_numbers = options.draws_numbers});
   ExhaustiveResult result;
   std::uint64_t shortest_steps = 0;
   const double start_seconds = now_seconds();
@@ -119,7 +138,7 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
     strategy.begin_run();
     const Execution execution = execute(strategy);
     count(result, execution, strategy.is_ended());
-    search->end_execution(execution.outcome == sim::Outcome::step_limit);
+    search.end_execution(execution.outcome == sim::Outcome::step_limit);
     if (execution.is_violation && !strategy.is_ended()) {
       if (++result.violations == 1) result.executions_until_violation = result.executions;
       const bool is_shortest = result.violations == 1 || execution.steps < shortest_steps;
@@ -127,44 +146,46 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
         shortest_steps = execution.steps;
         strategy.begin_run();
         if (repeat) result.violation = repeat(strategy);
-        search->end_execution(execution.outcome == sim::Outcome::step_limit);
+        search.end_execution(execution.outcome == sim::Outcome::step_limit);
       }
       if (!options.finds_shortest_violation) {
         result.coverage = Coverage::stopped;
         break;
       }
     }
-  } while (search->find_next_execution());
-  if (result.coverage == Coverage::complete && bounded.has_bound()) {
-    result.coverage = Coverage::complete_up_to_preemptions;
-  }
-  result.bounds_preemptions = bounded.has_bound();
-  if (result.bounds_preemptions) {
-    result.bounds.push_back(count_of(*options.max_preemptions, "preemption"));
-  }
-  if (result.cut_off > 0) result.bounds.emplace_back("the step limit");
+  } while (search.find_next_execution());
   result.seconds = now_seconds() - start_seconds;
   return result;
+}
+
+tl::expected<std::unique_ptr<Scenario>, std::string> scenario_for_exploration(
+    const Scenario& scenario) {
+  const auto simulation = options_for_exploration(scenario.simulation);
+  if (!simulation) return tl::unexpected(simulation.error());
+  std::unique_ptr<Scenario> explored = scenario.clone();
+  explored->simulation = *simulation;
+  return explored;
+}
+
+Execute executor_of(Runner& runner, const Scenario& scenario) {
+  return [&runner, &scenario](sim::Strategy& strategy) {
+    const Run run = runner.run(scenario, strategy);
+    return Execution{.outcome = run.result.outcome,
+                     .steps = run.result.steps,
+                     .is_unknown = !run.unknown.empty(),
+                     .is_violation = !run.violations.empty()};
+  };
 }
 
 tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& program,
                                                                  const Scenario& scenario,
                                                                  const ExhaustiveOptions& options) {
-  const auto simulation = options_for_exploration(scenario.simulation);
-  if (!simulation) return tl::unexpected(simulation.error());
-  const std::unique_ptr<Scenario> explored = scenario.clone();
-  explored->simulation = *simulation;
+  const auto explored = scenario_for_exploration(scenario);
+  if (!explored) return tl::unexpected(explored.error());
   const std::unique_ptr<Runner> runner = program.create_runner();
   return explore_executions(
-      options,
-      [&](sim::Strategy& strategy) {
-        const Run run = runner->run(*explored, strategy);
-        return Execution{.outcome = run.result.outcome,
-                         .steps = run.result.steps,
-                         .is_unknown = !run.unknown.empty(),
-                         .is_violation = !run.violations.empty()};
-      },
-      [&](sim::Strategy& strategy) { return record(*runner, *explored, strategy); });
+      options, executor_of(*runner, **explored),
+      [&](sim::Strategy& strategy) { return record(*runner, **explored, strategy); });
 }
 
 }  // namespace falafel::explorer

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,7 @@
 namespace falafel::explorer {
 
 struct ExhaustiveResult;
+class Search;
 
 struct ExhaustiveOptions {
   // Choices at other times are fixed, and not explored.
@@ -60,6 +63,10 @@ struct ExhaustiveResult {
   std::optional<FailingRun> violation;  // the first or the shortest of them
   // Whether max_preemptions kept executions from being run.
   bool bounds_preemptions = false;
+  // How many runs reached each condition of the program before an interruption.
+  std::map<std::string, std::uint64_t> earlier_conditions{};
+  // Which part of the tree crashed (explore_in_jobs), or empty.
+  std::string crash{};
   // The bounds that kept executions from being run, as in "2 preemptions".
   std::vector<std::string> bounds;
 
@@ -92,5 +99,18 @@ using Execute = std::function<Execution(sim::Strategy& strategy)>;
 using Repeat = std::function<FailingRun(sim::Strategy& strategy)>;
 ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Execute& execute,
                                     const Repeat& repeat = nullptr);
+
+// The same with a search of the caller's. The result does not name the bounds.
+ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& options,
+                                    const Execute& execute, const Repeat& repeat = nullptr);
+// Names the bounds that kept executions from being run. `bounds_preemptions`: one of them is
+// max_preemptions.
+void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
+                     ExhaustiveResult& result);
+
+// The scenario as it is explored, and what runs it.
+tl::expected<std::unique_ptr<Scenario>, std::string> scenario_for_exploration(
+    const Scenario& scenario);
+Execute executor_of(Runner& runner, const Scenario& scenario);
 
 }  // namespace falafel::explorer

@@ -38,17 +38,19 @@ bool SourceDpor::Node::sleeps(Process process) const {
 
 std::optional<Process> SourceDpor::next(std::span<const Process> enabled) {
   end_step(enabled);
-  if (is_redundant_) return std::nullopt;
+  if (is_redundant_ || cut_) return std::nullopt;
+  if (position_ == size_ && is_at_split()) {
+    end_at_split(enabled);
+    return std::nullopt;
+  }
   if (position_ == size_) {
     Node& node = push_node(enabled);
-    const std::optional<Process> first = choose_first(node);  // line 1
-    if (!first) {
+    choose_step(node);
+    if (node.backtrack.empty()) {
       is_redundant_ = !enabled.empty();
       --size_;
       return std::nullopt;
     }
-    node.backtrack.push_back(*first);  // line 2
-    node.step.process = *first;
   }
   const Node& node = nodes_[position_++];
   FALAFEL_ASSERT(node.enabled.size() == enabled.size() && contains(enabled, node.step.process),
@@ -64,8 +66,8 @@ std::uint64_t SourceDpor::choose(std::uint64_t bound, sim::Answers sufficient) {
   std::vector<std::uint64_t>& answers = node.answers;
   if (questions_ == answers.size()) {
     answers.push_back(question.first_from(0).value());
-    node.questions.push_back(question);
   }
+  if (questions_ == node.questions.size()) node.questions.push_back(question);
   FALAFEL_ASSERT(node.questions[questions_] == question,
                  "the program is not repeatable: question {} of step {} has {} answers, not {}",
                  questions_, position_ - 1, bound, node.questions[questions_].bound);
@@ -77,7 +79,7 @@ void SourceDpor::touch(const sim::Touch& touch) {
 }
 
 void SourceDpor::end_execution(bool is_cut_off) {
-  if (!is_redundant_ && position_ > 0) {
+  if (!is_redundant_ && !cut_ && position_ > 0) {
     end_step(is_cut_off ? std::span<const Process>(nodes_[position_ - 1].enabled)
                         : std::span<const Process>());
   }
@@ -94,9 +96,42 @@ SourceDpor::Node& SourceDpor::push_node(std::span<const Process> enabled) {
   node.answers.clear();
   node.step.footprint.clear();
   node.questions.clear();
-  if (size_ > 0) fill_sleep_set(node, nodes_[size_ - 1]);
+  if (size_ == subtree_.prefix.size()) {
+    for (const Step& step : subtree_.sleep) node.sleep.push_back(&step);
+  } else if (size_ > 0) {
+    fill_sleep_set(node, nodes_[size_ - 1]);
+  }
   ++size_;
   return node;
+}
+
+// Lines 1 and 2. Leaves `backtrack` empty if all processes sleep.
+void SourceDpor::choose_step(Node& node) {
+  const std::size_t index = size_ - 1;
+  if (index < subtree_.prefix.size()) {
+    node.step.process = subtree_.prefix[index].process;
+    node.answers = subtree_.prefix[index].answers;
+    node.backtrack.push_back(node.step.process);
+    return;
+  }
+  const std::optional<Process> first = choose_first(node);
+  if (!first) return;
+  node.step.process = *first;
+  node.backtrack.push_back(*first);
+  if (split_depth_) node.backtrack = node.enabled;
+}
+
+// The part below begins with the steps so far, and with the sleep set of the next step.
+void SourceDpor::end_at_split(std::span<const Process> enabled) {
+  const Node& next = push_node(enabled);
+  --size_;
+  is_redundant_ = !enabled.empty() && !choose_first(next);
+  if (is_redundant_ || enabled.empty()) return;
+  cut_.emplace();
+  for (std::size_t index = 0; index < size_; ++index) {
+    cut_->prefix.push_back({nodes_[index].step.process, nodes_[index].answers});
+  }
+  for (const Step* step : next.sleep) cut_->sleep.push_back(*step);
 }
 
 // Line 9. The steps stay where they are in the nodes below, which exist longer than this one.
@@ -185,8 +220,9 @@ bool SourceDpor::is_reversible(std::size_t earlier, std::size_t later) const {
 
 // Lines 5 to 8.
 void SourceDpor::reverse_race(std::size_t earlier, std::size_t later) {
-  Node& before = nodes_[earlier];     // line 5
-  std::vector<std::size_t> sequence;  // line 6
+  if (earlier < subtree_.prefix.size()) return;  // other parts of the tree begin there
+  Node& before = nodes_[earlier];                // line 5
+  std::vector<std::size_t> sequence;             // line 6
   for (std::size_t index = earlier + 1; index < later; ++index) {
     if (!happens_before(earlier, index)) sequence.push_back(index);
   }
@@ -230,7 +266,8 @@ std::uint64_t SourceDpor::identify_trace() const {
 
 bool SourceDpor::find_next_execution() {
   is_redundant_ = false;
-  for (; size_ > 0; --size_) {
+  cut_.reset();
+  for (; size_ > subtree_.prefix.size(); --size_) {
     Node& node = nodes_[size_ - 1];
     ended_steps_ = size_ - 1;
     add_to_sleep(node);

@@ -29,6 +29,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "explorer/exhaustive/question.h"
@@ -39,9 +41,27 @@ namespace falafel::explorer {
 // Whether the two steps, of different processes, depend on each other.
 using Dependence = std::function<bool(const Step&, const Step&)>;
 
+// A part of the tree of executions: those that begin with these steps.
+struct Subtree {
+  struct Decision {
+    Process process = environment;
+    std::vector<std::uint64_t> answers;
+  };
+  std::vector<Decision> prefix;
+  std::vector<Step> sleep;  // below the prefix
+};
+
 class SourceDpor final : public Search {
  public:
   explicit SourceDpor(Dependence dependence = dependent) : dependence_(std::move(dependence)) {}
+
+  // Before the first execution: explores a part of the tree.
+  void explore_only(Subtree subtree) { subtree_ = std::move(subtree); }
+  // Before the first execution: ends executions after so many steps. Above, it tries every process
+  // that does not sleep, so that each cut() can be explored by itself.
+  void split_at(std::size_t depth) { split_depth_ = depth; }
+  // The part of the tree below the present execution, if it ended at the split.
+  const std::optional<Subtree>& cut() const { return cut_; }
 
   std::optional<Process> next(std::span<const Process> enabled) override;
   std::uint64_t choose(std::uint64_t bound, sim::Answers sufficient) override;
@@ -75,6 +95,9 @@ class SourceDpor final : public Search {
     bool sleeps(Process process) const;
   };
 
+  bool is_at_split() const { return split_depth_ && size_ == *split_depth_; }
+  void choose_step(Node& node);
+  void end_at_split(std::span<const Process> enabled);
   Node& push_node(std::span<const Process> enabled);
   void fill_sleep_set(Node& node, const Node& parent) const;
   std::optional<Process> choose_first(const Node& node) const;
@@ -92,6 +115,9 @@ class SourceDpor final : public Search {
   static bool advance_process(Node& node);
 
   Dependence dependence_;
+  Subtree subtree_;  // all executions begin with its prefix
+  std::optional<std::size_t> split_depth_;
+  std::optional<Subtree> cut_;
   std::vector<Node> nodes_;      // the first `size_` are in use; the others keep their memory
   std::size_t size_ = 0;         // nodes of the execution
   std::size_t position_ = 0;     // steps that have begun

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "explorer/check.h"
+#include "explorer/commands/interruption.h"
 
 namespace falafel::explorer {
 namespace {
@@ -206,6 +208,38 @@ TEST_F(Main, ProvesUpToBounds) {
   EXPECT_EQ(stopped["coverage"], "stopped");
   EXPECT_EQ(stopped["status"], 4);
   EXPECT_EQ(stopped["executions"].get<int>() + stopped["redundant"].get<int>(), 1);
+}
+
+TEST_F(Main, ProvesInJobsAndGoesOnFromACheckpoint) {
+  const std::string checkpoint = folder_ + "/proof.json";
+  const auto prove = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"prove",           "--program",    "counter",
+                                          "--explored-from", "1000000",      "--output",
+                                          folder_,           "--checkpoint", checkpoint};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  const Outcome stopped = prove({"--jobs", "2", "--seconds", "0"});
+  EXPECT_EQ(stopped.status, 4) << stopped.output << stopped.errors;
+  EXPECT_THAT(stopped.output, HasSubstr("the same command goes on from " + checkpoint));
+  const Outcome proof = prove({"--jobs", "2"});
+  EXPECT_EQ(proof.status, 0) << proof.output << proof.errors;
+  EXPECT_THAT(proof.output, HasSubstr("all properties hold"));
+  const Outcome other = prove({"--steps", "123"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.errors, HasSubstr("another simulation"));
+}
+
+TEST(InterruptionOfACommand, TakesTheSignalsOnlyWhileItExists) {
+  {
+    command_line::Interruption interruption;
+    EXPECT_FALSE(interruption.has_come());
+    std::raise(SIGTERM);
+    EXPECT_TRUE(interruption.has_come());
+    EXPECT_TRUE(interruption.has_come()) << "it is remembered";
+    std::raise(SIGINT);
+  }
+  EXPECT_EXIT(std::raise(SIGTERM), testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST_F(Main, ProvesWithMoreAndMorePreemptions) {

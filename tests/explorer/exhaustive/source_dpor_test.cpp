@@ -72,6 +72,19 @@ TEST(SourceDpor, ExecutesNoTraceTwiceIfStepsAskNothing) {
   }
 }
 
+// With nothing but sleep sets, a search tries every process that can move.
+TEST(SourceDpor, ExecutesEachTraceThatSleepSetsAloneFind) {
+  constexpr std::size_t beyond_the_end = 100;
+  for (std::uint64_t seed = 0; seed < toy_programs; ++seed) {
+    const ToyProgram program = draw_toy_program(seed, false);
+    SourceDpor search;
+    SourceDpor with_sleep_sets;
+    with_sleep_sets.split_at(beyond_the_end);
+    ASSERT_EQ(explore(program, search).executions, explore(program, with_sleep_sets).executions)
+        << "program " << seed;
+  }
+}
+
 // The waiting thread can move after either addition, and additions commute: the second one can
 // come after the thread as well as the first one.
 TEST(SourceDpor, AStepThatTwoStepsMakePossibleFollowsEachOfThem) {
