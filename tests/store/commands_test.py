@@ -306,5 +306,41 @@ class Bench(CommandTest):
         self.expect(WRONG_USAGE, "bench", "--clients", "100", message="--clients is 100")
 
 
+class Calibrate(CommandTest):
+    """The measured values depend on the machine; the profile is complete, and predicts a benchmark."""
+
+    def profile(self, *options):
+        path = pathlib.Path(self.falafel.folder.name) / "profile.json"
+        report = self.expect(OK, "calibrate", "--output", str(path), "--clients", "2", *options)
+        self.assertIn(b"Latency of one request", report)
+        return path
+
+    def test_shared_memory(self):
+        path = self.profile("--seconds", "0.01", "--rounds", "1", "--title", "This machine")
+        profile = json.loads(path.read_text())
+        self.assertEqual((profile["name"], profile["title"]), ("shm", "This machine"))
+        self.assertEqual(profile["values"]["processors"]["value"], os.cpu_count())
+        post = profile["values"]["post_ns"]
+        self.assertGreater(post["value"], 0)
+        self.assertIn("calibrate --fabric shm", post["source"])
+        prediction = json.loads(self.expect(
+            OK, "bench", "--fabric", "sim", "--card", str(path), "--keys", "1000", "--seconds", "0.005",
+            "--json"))
+        self.assertGreater(prediction["operations_per_second"], 0)
+
+    def test_a_known_card_in_the_simulator(self):
+        profile = json.loads(self.profile("--fabric", "sim", "--name", "again").read_text())
+        self.assertEqual(profile["name"], "again")
+        self.assertAlmostEqual(profile["values"]["read_ns"]["value"], 1681.6, delta=20)
+
+    def test_wrong_usage(self):
+        self.expect(WRONG_USAGE, "calibrate", "--seconds", "0", message="--seconds is 0")
+        self.expect(WRONG_USAGE, "calibrate", "--card", "none", message="there is no profile 'none'")
+        self.expect(WRONG_USAGE, "calibrate", "--fabric", "sim", "--serve", message="--serve")
+        self.expect(1, "calibrate", "--server", "nobody", "--seconds", "0.01", message="connecting")
+        self.expect(1, "calibrate", "--fabric", "sim", "--output", "/nowhere/p.json",
+                    message="cannot write '/nowhere/p.json'")
+
+
 if __name__ == "__main__":
     unittest.main()

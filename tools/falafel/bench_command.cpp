@@ -78,7 +78,7 @@ std::optional<std::string> complete(BenchOptions& options) {
   }
   if (!options.card.empty()) {
     if (options.fabric != "sim") return "--card: a card is simulated; add --fabric sim";
-    auto profile = sim::timing::find_profile(options.card);
+    auto profile = sim::timing::find_or_read_profile(options.card);
     if (!profile) return fmt::format("--card: {}", profile.error());
     options.cluster.profile = std::move(*profile);
   }
@@ -141,8 +141,9 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->add_option("--reads", options->reads_percent,
                    "percentage of reads; the rest are updates (default: the workload's)")
       ->check(CLI::Range(0, 100));
-  command->add_option("--card", options->card,
-                      "sim: predict the time on this card; docs/performance.md lists the cards");
+  command->add_option(
+      "--card", options->card,
+      "sim: predict the time on this card; a file, or a name of docs/performance.md");
   command
       ->add_option("--nodes", options->cluster.nodes,
                    "sim: number of machines that the clients are distributed among")

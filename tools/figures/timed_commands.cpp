@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -19,17 +17,8 @@ namespace {
 
 using sim::timing::Profile;
 
-// A profile by its name, or from a file if the name has a slash or ends in .json.
 Profile profile_of(const std::string& name) {
-  tl::expected<Profile, std::string> profile = [&] {
-    if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
-      return sim::timing::find_profile(name);
-    }
-    std::ifstream file(name);
-    if (!file) throw CLI::ValidationError("--card", fmt::format("cannot read '{}'", name));
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return sim::timing::parse_profile(text);
-  }();
+  const auto profile = sim::timing::find_or_read_profile(name);
   if (!profile) throw CLI::ValidationError("--card", profile.error());
   return *profile;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace falafel::sim::timing {
@@ -155,6 +157,32 @@ tl::expected<Profile, std::string> find_profile(std::string_view name) {
   if (profile != profile_texts().end()) return parse_profile(profile->text);
   return Unexpected(fmt::format("there is no profile '{}'; the profiles are: {}", name,
                                 fmt::join(profile_names(), ", ")));
+}
+
+tl::expected<Profile, std::string> find_or_read_profile(const std::string& name) {
+  if (name.find('/') == std::string::npos && !name.ends_with(".json")) return find_profile(name);
+  std::ifstream file(name);
+  if (!file) return Unexpected(fmt::format("cannot read '{}'; check the file", name));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto profile = parse_profile(text);
+  if (!profile) return Unexpected(fmt::format("'{}': {}", name, profile.error()));
+  return profile;
+}
+
+std::string to_text(const Profile& profile,
+                    const std::function<std::string(std::string_view name)>& source_of) {
+  nlohmann::ordered_json values;
+  for (const Field& field : fields) {
+    const double factor = field.unit == Unit::nanoseconds ? ps_per_ns : 1;
+    values[std::string(field.name)] = {
+        {"value", static_cast<double>(profile.*field.member) / factor},
+        {"source", source_of(field.name)}};
+  }
+  const nlohmann::ordered_json text{{"format", format_name},
+                                    {"name", profile.name},
+                                    {"title", profile.title},
+                                    {"values", values}};
+  return text.dump(2) + '\n';
 }
 
 }  // namespace falafel::sim::timing

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ struct Profile {
   std::uint64_t checksum_ps_per_byte = 0;
   std::uint64_t copy_ps = 0;
   std::uint64_t copy_ps_per_byte = 0;
+
+  friend bool operator==(const Profile&, const Profile&) = default;
 };
 
 // Reads a profile from the text of its file. The error names the value and says what to do.
@@ -67,6 +70,13 @@ tl::expected<Profile, std::string> parse_profile(std::string_view text);
 // The profiles that belong to the program, by name; the error lists the names.
 tl::expected<Profile, std::string> find_profile(std::string_view name);
 std::vector<std::string_view> profile_names();
+
+// The same, or from a file, if the name has a slash or ends in .json.
+tl::expected<Profile, std::string> find_or_read_profile(const std::string& name);
+
+// The text of a profile's file. `source_of` says where the value of that name comes from.
+std::string to_text(const Profile& profile,
+                    const std::function<std::string(std::string_view name)>& source_of);
 
 // One value of a profile as its file has it, with where it comes from.
 struct ProfileValue {

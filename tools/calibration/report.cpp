@@ -1,0 +1,109 @@
+#include "tools/calibration/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace falafel::calibration {
+namespace {
+
+using fabric::Opcode;
+
+constexpr std::array opcodes{Opcode::read, Opcode::write, Opcode::send, Opcode::compare_and_swap,
+                             Opcode::fetch_and_add};
+
+std::string_view name_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::read: return "READ";
+    case Opcode::write: return "WRITE";
+    case Opcode::send: return "SEND";
+    case Opcode::compare_and_swap: return "CAS";
+    default: return "FETCH_ADD";
+  }
+}
+
+// A table with one column for each kind of request, and one row for each value of `row` among the
+// loads that belong to it.
+template <typename Belongs, typename Cell>
+std::string table(const Measurement& measured, std::string_view row_name, std::uint32_t Load::*row,
+                  Belongs belongs, Cell cell) {
+  std::string text = fmt::format("| {} |", row_name);
+  std::string rule = "| --: |";
+  for (const Opcode opcode : opcodes) {
+    text += fmt::format(" {} |", name_of(opcode));
+    rule += " --: |";
+  }
+  text += '\n' + rule + '\n';
+  std::set<std::uint32_t> rows;
+  for (const MeasuredLoad& each : measured.loads) {
+    if (belongs(each.load)) rows.insert(each.load.*row);
+  }
+  for (const std::uint32_t value : rows) {
+    text += fmt::format("| {} |", value);
+    for (const Opcode opcode : opcodes) {
+      const auto found = std::ranges::find_if(measured.loads, [&](const MeasuredLoad& each) {
+        return belongs(each.load) && each.load.*row == value && each.load.opcode == opcode;
+      });
+      text += found == measured.loads.end() ? "  |" : fmt::format(" {} |", cell(*found));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string thousands_per_second(const MeasuredLoad& measured) {
+  return fmt::format("{:.1f}", 1e6 / std::max(measured.cost.interval_ns, 1e-3));
+}
+
+std::uint32_t clients_of(const Measurement& measured) {
+  std::uint32_t clients = 1;
+  for (const MeasuredLoad& each : measured.loads) clients = std::max(clients, each.load.clients);
+  return clients;
+}
+
+}  // namespace
+
+std::string to_text(const Measurement& measured) {
+  const std::uint32_t clients = clients_of(measured);
+  std::string text = "Latency of one request, in microseconds:\n\n";
+  text += table(
+      measured, "bytes", &Load::length_bytes, shows_latency,
+      [](const MeasuredLoad& each) { return fmt::format("{:.2f}", each.cost.latency_ns / 1e3); });
+  text += "\nRequests of 8 bytes in thousands per second, with 16 in flight for each client:\n\n";
+  text += table(
+      measured, "clients", &Load::clients,
+      [](const Load& load) {
+        return !shows_latency(load) && load.length_bytes == 8 && !load.same_word;
+      },
+      thousands_per_second);
+  text += fmt::format("\nRequests of {} clients in thousands per second:\n\n", clients);
+  text += table(
+      measured, "bytes", &Load::length_bytes,
+      [&](const Load& load) {
+        return !shows_latency(load) && load.clients == clients && !load.same_word;
+      },
+      thousands_per_second);
+  return text;
+}
+
+std::string compare(const Measurement& measured, const Measurement& predicted) {
+  std::string text =
+      "| request | bytes | clients | quantity | measured, ns | profile, ns | deviation |\n"
+      "| --- | --: | --: | --- | --: | --: | --: |\n";
+  for (const MeasuredLoad& each : predicted.loads) {
+    const bool is_latency = shows_latency(each.load);
+    const auto quantity = is_latency ? &Cost::latency_ns : &Cost::interval_ns;
+    const double by_profile_ns = each.cost.*quantity;
+    const double measured_ns = measured.cost_of(each.load).*quantity;
+    text += fmt::format("| {}{} | {} | {} | {} | {:.1f} | {:.1f} | {:+.1f} % |\n",
+                        name_of(each.load.opcode), each.load.same_word ? ", one word" : "",
+                        each.load.length_bytes, each.load.clients,
+                        is_latency ? "latency" : "interval", measured_ns, by_profile_ns,
+                        (by_profile_ns / std::max(measured_ns, 1e-3) - 1) * 100);
+  }
+  return text;
+}
+
+}  // namespace falafel::calibration
