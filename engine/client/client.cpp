@@ -69,6 +69,11 @@ Client::~Client() { session_->close(); }
 
 GetResult Client::get(std::span<const std::byte> key) { return engine::get(session_, key); }
 
+GetResult Client::get(std::span<const std::byte> key,
+                      const std::function<void(std::span<const std::byte>)>& use) {
+  return engine::get(session_, key, use);
+}
+
 SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
   return engine::set(session_, key, value);
 }

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -82,6 +83,11 @@ class Client {
   // call returns. If the calling fiber is cancelled, its buffers stay with the requests in flight,
   // which reduces max_operations_in_flight by one.
   GetResult get(std::span<const std::byte> key);
+  // The same without a copy of the value, for large ones (Behringer 5.5.1): if the answer is
+  // `found`, calls `use` once with the bytes that the network delivered, and the result has no
+  // value. The bytes are valid only during that call, which must not wait.
+  GetResult get(std::span<const std::byte> key,
+                const std::function<void(std::span<const std::byte> value)>& use);
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value);
   DeleteResult remove(std::span<const std::byte> key);
 

@@ -11,18 +11,13 @@
 namespace falafel::engine {
 namespace {
 
-Answer copy(std::span<const std::byte> bytes, std::vector<std::byte>& value) {
-  try {
-    value.assign(bytes.begin(), bytes.end());
-  } catch (const std::bad_alloc&) {
-    return Answer::out_of_memory;
-  }
-  return Answer::found;
-}
+// What happens to the value that was found. The answer is `found` unless memory runs out.
+using Receive =
+    std::function<Answer(PendingOperation& operation, std::span<const std::byte> value)>;
 
 // Returns nullopt if the operation has to restart.
 std::optional<Answer> read_value(PendingOperation& operation, FindResult& position,
-                                 std::vector<std::byte>& value) {
+                                 const Receive& receive) {
   switch (operation.load_through(position.container, position.header.container_bytes())) {
     case PendingOperation::Load::done: break;
     case PendingOperation::Load::out_of_memory: return Answer::out_of_memory;
@@ -31,17 +26,14 @@ std::optional<Answer> read_value(PendingOperation& operation, FindResult& positi
   const auto bytes =
       read_container_value(position.container.bytes(), position.header, operation.verification());
   operation.spend_on_checksum(position.header.value_bytes);
-  if (bytes) {
-    operation.spend(fabric::Work::copy, bytes->size());
-    return copy(*bytes, value);
-  }
+  if (bytes) return receive(operation, *bytes);
   if (operation.note_bad_checksum(position.slot, position.entry)) return Answer::corrupted;
   operation.restart();
   return std::nullopt;
 }
 
 Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
-               std::vector<std::byte>& value) {
+               const Receive& receive) {
   for (;;) {
     FindResult position = find(operation, key);
     switch (position.outcome) {
@@ -54,13 +46,12 @@ Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
       case FindOutcome::disconnected: return Answer::disconnected;
     }
     if (position.entry.is_deleted()) return Answer::not_found;
-    if (const auto answer = read_value(operation, position, value)) return *answer;
+    if (const auto answer = read_value(operation, position, receive)) return *answer;
   }
 }
 
-}  // namespace
-
-GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key) {
+GetResult get_with(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+                   const Receive& receive) {
   GetResult result;
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
@@ -68,9 +59,35 @@ GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte
   }
   PendingOperation operation(session);
   operation.begin();
-  result.answer = look_up(operation, key, result.value);
+  result.answer = look_up(operation, key, receive);
   result.statistics = operation.statistics();
   return result;
+}
+
+}  // namespace
+
+GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key) {
+  std::vector<std::byte> copy;
+  const auto receive = [&copy](PendingOperation& operation, std::span<const std::byte> value) {
+    operation.spend(fabric::Work::copy, value.size());
+    try {
+      copy.assign(value.begin(), value.end());
+    } catch (const std::bad_alloc&) {
+      return Answer::out_of_memory;
+    }
+    return Answer::found;
+  };
+  GetResult result = get_with(session, key, receive);
+  result.value = std::move(copy);
+  return result;
+}
+
+GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+              const std::function<void(std::span<const std::byte>)>& use) {
+  return get_with(session, key, [&use](PendingOperation&, std::span<const std::byte> value) {
+    use(value);
+    return Answer::found;
+  });
 }
 
 }  // namespace falafel::engine

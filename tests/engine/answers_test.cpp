@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/layout/container.h"
@@ -394,6 +395,30 @@ TEST(Value, OfManyPacketsIsReadWhole) {
     }
     EXPECT_EQ(client.set(bytes_of("key"), value).answer, Answer::stored);
     EXPECT_EQ(client.get(bytes_of("key")).value, value);
+  });
+}
+
+TEST(Value, CanBeUsedWhereTheNetworkPutIt) {
+  run_one_client({}, [](fabric::Host&, Client& client) {
+    const Bytes key = bytes_of("key");
+    Bytes seen;
+    int calls = 0;
+    const auto use = [&](std::span<const std::byte> value) {
+      seen.assign(value.begin(), value.end());
+      ++calls;
+    };
+    EXPECT_EQ(client.get(key, use).answer, Answer::not_found);
+    EXPECT_EQ(calls, 0);
+    for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{3'000}}) {
+      const Bytes value(size, std::byte{7});
+      EXPECT_EQ(client.set(key, value).answer, Answer::stored);
+      const engine::GetResult result = client.get(key, use);
+      EXPECT_EQ(result.answer, Answer::found);
+      EXPECT_TRUE(result.value.empty());
+      EXPECT_EQ(seen, value);
+      EXPECT_EQ(result.statistics.round_trips, client.get(key).statistics.round_trips);
+    }
+    EXPECT_EQ(calls, 3);
   });
 }
 
