@@ -102,11 +102,11 @@ MemoryBlock::~MemoryBlock() {
   std::free(data_);
 }
 
-// The program sees its own stores. Observers see memory as it is.
+// The program sees its own stores. Observers see memory as it is. What they look at is no access of
+// the step: those that judge it report that themselves (Simulation::touch).
 void MemoryBlock::prepare_direct_access() {
-  if (world_lifetime_.expired()) return;
-  StoreBuffer* const buffer = world_.trace.is_reporting() ? nullptr : store_buffer();
-  if (buffer != nullptr) buffer->drain_stores_to(*this);
+  if (world_lifetime_.expired() || world_.trace.is_reporting()) return;
+  if (StoreBuffer* const buffer = store_buffer()) buffer->drain_stores_to(*this);
   world_.touch_memory(*this, 0, size_bytes_, Access::writes);
 }
 

@@ -169,16 +169,18 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
     return checked;
   }
   host().drain_stores();
-  responder_.touch_receives(Access::writes);
+  const bool were_none = receives_.empty();
+  receives_.touch_next(world_, chain.size());
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
-  // A flush on this side may need the new receive requests, and so may a SEND of the peer.
+  // A flush on this side may need the new receive requests.
   if (connection_.state() == State::error) refresh();
-  receives_were_posted();
+  if (were_none) first_receive_was_posted();
   return {};
 }
 
-void QueuePairActor::receives_were_posted() const {
+// A SEND of the peer may have waited for it.
+void QueuePairActor::first_receive_was_posted() const {
   QueuePairActor* peer = connection_.peer();
   if (peer != nullptr) world_.touch(Touchable::actor, peer->actor_id(), Access::reads);
   if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
@@ -186,7 +188,7 @@ void QueuePairActor::receives_were_posted() const {
 
 void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
   if (fabric::is_receive(opcode)) {
-    if (shared_receives_ != nullptr) responder_.touch_receives(Access::writes);
+    if (shared_receives_ != nullptr) receives_.touch_back(world_);
     receives_.give_back_places(places);
   } else {
     sends_.give_back_places(places);
@@ -387,7 +389,7 @@ void QueuePairActor::enter_error() {
 // unless the option failure_before_landing is set.
 bool QueuePairActor::may_flush() const {
   if (connection_.state() != State::error) return false;
-  responder_.touch_receives(Access::reads);
+  receives_.touch_front(world_, Access::reads);
   if (sends_.all_completed() && !has_receives_to_flush()) return false;
   if (!peer_is_landing()) return true;
   return world_.options.failure_before_landing && has_failed_oldest();
@@ -434,7 +436,7 @@ void QueuePairActor::close() {
   if (connection_.state() != State::error) failure_.leave_orphans();
   connection_.change_state(State::closed);
   sends_.complete_all();
-  responder_.touch_receives(Access::writes);
+  receives_.touch_all(world_);
   own_receives_.drop_all();
   sends_.release_done();
   connection_.stop_watching();

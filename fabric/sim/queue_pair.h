@@ -51,8 +51,8 @@ class QueuePairActor final : public Actor {
   // The device learns of the requests before that place in the send queue.
   void hear_doorbell(std::uint64_t end_place);
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
-  // To the shared receive queue: a SEND of the peer may need them.
-  void receives_were_posted() const;
+  // The receive queue was empty before.
+  void first_receive_was_posted() const;
   void move_to_error();
   void close();
   bool wait_until_peer_closed(std::uint64_t deadline_ns);

@@ -1,4 +1,7 @@
 // The receive queue of a queue pair: buffers for messages, used in the order of posting.
+//
+// An exploration sees its front, its back and its requests as parts of one object. Thus whoever
+// posts a request behind others commutes with whoever takes the oldest one.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +9,7 @@
 
 #include "fabric/assert.h"
 #include "fabric/sim/ring.h"
+#include "fabric/sim/world.h"
 #include "fabric/work_request.h"
 
 namespace falafel::sim {
@@ -43,11 +47,36 @@ class ReceiveQueue {
   }
   void drop_all() { first_ = posted_; }
 
+  // Looks whether there is a request, or takes it.
+  void touch_front(World& world, Access access) const {
+    touch(world, access, front_part, 1);
+    touch(world, access, first_request_part + first_, 1);
+  }
+  // Changes how many places are taken.
+  void touch_back(World& world) const { touch(world, Access::writes, back_part, 1); }
+  // Posts requests.
+  void touch_next(World& world, std::uint64_t requests) const {
+    touch_back(world);
+    touch(world, Access::writes, first_request_part + posted_, requests);
+  }
+  void touch_all(World& world) const {
+    touch(world, Access::writes, front_part, first_request_part + posted_);
+  }
+
  private:
   struct Place {
     fabric::ReceiveRequest request;
     std::vector<fabric::LocalSegment> segments;  // what request.segments refers to
   };
+
+  static constexpr std::uint64_t front_part = 0;
+  static constexpr std::uint64_t back_part = 1;
+  static constexpr std::uint64_t first_request_part = 2;  // of the first request ever posted
+
+  void touch(World& world, Access access, std::uint64_t part, std::uint64_t parts) const {
+    if (world.step_observer == nullptr) return;
+    world.step_observer->touch({Touchable::receives, number_, access, part, part + parts});
+  }
 
   std::uint32_t number_;
   Ring<Place> ring_;  // [first_, posted_)

@@ -64,7 +64,7 @@ void Responder::deliver(const Connection& sender, const Request& request) {
   const std::uint32_t length_bytes = request.work.length_bytes;
   const bool has_immediate = request.work.opcode == Opcode::send_with_immediate;
   const std::uint32_t immediate = has_immediate ? request.work.immediate : 0;
-  const fabric::ReceiveRequest receive = receives_.take();
+  const fabric::ReceiveRequest receive = take();
   FALAFEL_ASSERT(length_bytes + header_bytes <= receive.length_bytes,
                  "a message of {} bytes is put into a buffer of {}", length_bytes + header_bytes,
                  receive.length_bytes);
@@ -93,7 +93,7 @@ void Responder::deliver(const Connection& sender, const Request& request) {
 void Responder::complete_write(const Connection& sender, const Request& request) {
   touch_connection();
   if (connection_.state() == Connection::State::closed) {
-    touch_receives(Access::writes);
+    receives_.touch_back(connection_.world());
     receives_.give_back_places(1);
     return;
   }
@@ -113,16 +113,15 @@ void Responder::complete_write(const Connection& sender, const Request& request)
 }
 
 void Responder::fail_receive() {
-  complete_receive(completion_of(receives_.take().id, CompletionStatus::local_length_error), 0);
+  complete_receive(completion_of(take().id, CompletionStatus::local_length_error), 0);
 }
 
 void Responder::flush_receive() {
   const CompletionStatus status = CompletionStatus::flushed;
-  complete_receive(completion_of(receives_.take().id, status), shown_by(status));
+  complete_receive(completion_of(take().id, status), shown_by(status));
 }
 
 void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before) {
-  touch_receives(Access::writes);
   completion.queue_pair_number = connection_.number();
   receive_completions_.push({.completion = completion,
                              .queue_pair = &queue_pair_,

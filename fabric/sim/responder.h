@@ -29,7 +29,7 @@ class Responder {
   Device& device() const { return connection_.device(); }
 
   bool has_receive_request() const {
-    touch_receives(Access::reads);
+    receives_.touch_front(connection_.world(), Access::reads);
     return !receives_.empty();
   }
   std::uint32_t next_buffer_bytes() const { return receives_.front().length_bytes; }
@@ -37,10 +37,7 @@ class Responder {
   // receive request. The buffer must be long enough.
   void deliver(const Connection& sender, const Request& request);
   // Removes the oldest receive request for a WRITE with immediate, and returns its id.
-  std::uint64_t take_receive_request() {
-    touch_receives(Access::writes);
-    return receives_.take().id;
-  }
+  std::uint64_t take_receive_request() { return take().id; }
   // Completes the receive request that a WRITE with immediate consumed, whose data is in memory.
   void complete_write(const Connection& sender, const Request& request);
   // Fails the oldest receive request, because the message is too long for its buffer.
@@ -50,12 +47,13 @@ class Responder {
   // Moves this side to error, because it refused a request of the peer.
   void fail_access();
 
-  void touch_receives(Access access) const {
-    connection_.world().touch(Touchable::receives, receives_.number(), access);
-  }
   void touch_connection() const { connection_.touch(Access::reads); }
 
  private:
+  fabric::ReceiveRequest take() {
+    receives_.touch_front(connection_.world(), Access::writes);
+    return receives_.take();
+  }
   void complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before);
 
   Connection& connection_;

@@ -37,10 +37,12 @@ fabric::Result<void> SharedReceiveQueueState::post_receive(
   auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
   if (!checked) return checked;
   device_.host().drain_stores();
-  world_.touch(Touchable::receives, receives_.number(), Access::writes);
+  const bool were_none = receives_.empty();
+  receives_.touch_next(world_, chain.size());
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
-  for (const Attached& attached : attached_) attached.queue_pair->receives_were_posted();
+  if (!were_none) return {};
+  for (const Attached& attached : attached_) attached.queue_pair->first_receive_was_posted();
   return {};
 }
 

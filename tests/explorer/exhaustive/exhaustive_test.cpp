@@ -68,9 +68,11 @@ class WithoutTouches final : public Search {
   SourceDpor search_;
 };
 
-bool misses_states_without(sim::Touchable object) {
+using Draw = VerbsProgram (*)(std::uint64_t seed);
+
+bool misses_states_without(sim::Touchable object, Draw draw = draw_verbs_program) {
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
-    const VerbsProgram program = draw_verbs_program(seed);
+    const VerbsProgram program = draw(seed);
     SourceDpor search;
     WithoutTouches mutant(object);
     if (states_of(program, mutant) != states_of(program, search)) return true;
@@ -98,6 +100,13 @@ TEST(Exhaustive, ClientsOfDifferentWordsNeedOneExecution) {
   EXPECT_EQ(result.counts.redundant, 0U);
 }
 
+TEST(Exhaustive, LookingAtMemoryIsNoAccessOfTheStepThatIsObserved) {
+  VerbsProgram program = clients_of(2, {fetch_add, fetch_add});
+  for (VerbCall& call : program.clients[1]) call.word = 1;
+  program.is_observed = true;
+  EXPECT_EQ(explore(program).counts.executions, 1U);
+}
+
 TEST(Exhaustive, FindsTheStatesThatAPlainSearchFinds) {
   std::uint64_t compared = 0;
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
@@ -110,6 +119,31 @@ TEST(Exhaustive, FindsTheStatesThatAPlainSearchFinds) {
     ++compared;
   }
   EXPECT_GT(compared, programs / 5);
+}
+
+TEST(Exhaustive, FindsTheStatesOfProgramsWithMessages) {
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+    const VerbsProgram program = draw_messages_program(seed);
+    const auto plain = states_of_plain_search(program, PlainSearch::Depth::sufficient_answers,
+                                              most_plain_executions);
+    if (!plain) continue;
+    SourceDpor search;
+    ASSERT_EQ(states_of(program, search), *plain) << "program " << seed;
+    ++compared;
+  }
+  EXPECT_GT(compared, programs / 5);
+  RecordProperty("compared", std::to_string(compared));
+}
+
+// The queue pair takes the first request while the server posts the second one.
+TEST(Exhaustive, PostingAReceiveRequestCommutesWithAMessageThatTakesAnOlderOne) {
+  VerbsProgram program = clients_of(1, {{.verb = Verb::send}});
+  program.offered_receives = 1;
+  program.server = {{.verb = Verb::post_receive}};
+  const VerbsResult result = explore(program);
+  EXPECT_EQ(result.counts.executions, 1U);
+  EXPECT_EQ(result.counts.redundant, 0U);
 }
 
 // The answers that the simulator declares sufficient.
@@ -129,6 +163,10 @@ TEST(Exhaustive, FindsTheStatesOfAllAnswers) {
 
 TEST(Exhaustive, MissesStatesWithoutTheAccessesToMemory) {
   EXPECT_TRUE(misses_states_without(sim::Touchable::memory));
+}
+
+TEST(Exhaustive, MissesStatesWithoutTheReceiveRequests) {
+  EXPECT_TRUE(misses_states_without(sim::Touchable::receives, draw_messages_program));
 }
 
 TEST(Exhaustive, StopsAtItsLimits) {

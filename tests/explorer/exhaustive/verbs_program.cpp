@@ -1,5 +1,8 @@
 #include "tests/explorer/exhaustive/verbs_program.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "explorer/exhaustive/search_strategy.h"
 #include "fabric/random.h"
 #include "tests/litmus/party.h"
@@ -12,6 +15,8 @@ using litmus::Party;
 using litmus::Trial;
 
 constexpr std::uint64_t words = 2;
+constexpr std::uint64_t first_receive_word = 4;
+constexpr std::uint32_t most_shared_receives = 8;
 
 sim::SimulationOptions options_of(const VerbsProgram& program) {
   sim::SimulationOptions options;
@@ -25,7 +30,10 @@ fabric::WorkRequest request_of(Party& client, const VerbCall& call, std::uint64_
     case Verb::read: return client.read(call.word);
     case Verb::write: return client.write(call.word, {value});
     case Verb::compare_and_swap: return client.compare_and_swap(call.word, 0, value);
-    case Verb::fetch_and_add: break;
+    case Verb::send: return client.send({value});
+    case Verb::fetch_and_add:
+    case Verb::post_receive:
+    case Verb::await_message: break;
   }
   return client.fetch_and_add(call.word, value);
 }
@@ -44,7 +52,9 @@ litmus::Program client_program(const std::vector<VerbCall>& calls, std::size_t p
       litmus::must(client.try_post(chain));
       client.finish();
       for (const fabric::WorkRequest& request : chain) {
-        if (request.opcode != fabric::Opcode::write) {
+        const bool has_result =
+            request.opcode != fabric::Opcode::write && request.opcode != fabric::Opcode::send;
+        if (has_result) {
           seen[party].push_back(client.result(request));
         }
       }
@@ -53,21 +63,69 @@ litmus::Program client_program(const std::vector<VerbCall>& calls, std::size_t p
   };
 }
 
-litmus::Program server_program(const std::vector<VerbCall>& calls, Seen& seen) {
-  return [&calls, &seen](Party& server) {
+// The receive requests that the server posted so far use a word each.
+void post_receive(Party& server, std::uint64_t queue_pair, std::uint64_t posted_before) {
+  const std::uint64_t word = first_receive_word + posted_before;
+  if (server.trial().stage().shared_receive_requests > 0) {
+    server.post_shared_receive(word);
+  } else {
+    server.post_receive(word, 1, queue_pair);
+  }
+}
+
+void await_message(Party& server, std::vector<std::uint64_t>& seen) {
+  const auto message = server.await_message().value();
+  seen.push_back(message.queue_pair_number);
+  seen.push_back(message.id);
+  seen.push_back(server.load(message.id));
+}
+
+litmus::Program server_program(const VerbsProgram& program, Seen& seen) {
+  return [&program, &seen](Party& server) {
+    const std::vector<VerbCall>& calls = program.server;
+    std::uint64_t posted = program.offered_receives * program.clients.size();
     for (std::size_t index = 0; index < calls.size(); ++index) {
       const std::uint64_t value = value_of(0, index);
       const std::uint64_t word = calls[index].word;
-      if (calls[index].verb == Verb::read) {
-        seen[0].push_back(server.load(word));
-      } else if (calls[index].verb == Verb::write) {
-        server.store(word, value);
-      } else {
-        seen[0].push_back(server.processor_compare_and_swap(word, 0, value));
+      switch (calls[index].verb) {
+        case Verb::read: seen[0].push_back(server.load(word)); break;
+        case Verb::write: server.store(word, value); break;
+        case Verb::post_receive: post_receive(server, word, posted++); break;
+        case Verb::await_message: await_message(server, seen[0]); break;
+        case Verb::compare_and_swap:
+        case Verb::fetch_and_add:
+        case Verb::send:
+          seen[0].push_back(server.processor_compare_and_swap(word, 0, value));
+          break;
       }
     }
   };
 }
+
+litmus::Program offer_receives(const VerbsProgram& program) {
+  return [&program](Party& server) {
+    std::uint64_t posted = 0;
+    for (std::uint64_t client = 0; client < program.clients.size(); ++client) {
+      for (std::uint64_t count = 0; count < program.offered_receives; ++count) {
+        post_receive(server, client, posted++);
+      }
+    }
+  };
+}
+
+class Onlooker final : public sim::TraceObserver {
+ public:
+  void look_at(Trial& trial) { trial_ = &trial; }
+  void observe(const sim::TraceEvent& /*event*/) override {
+    if (trial_ != nullptr) trial_->server().memory().bytes();
+  }
+  sim::EventKinds observed_kinds() const override {
+    return sim::event_kinds({sim::EventKind::words_written, sim::EventKind::atomic_written});
+  }
+
+ private:
+  Trial* trial_ = nullptr;
+};
 
 }  // namespace
 
@@ -91,18 +149,56 @@ VerbsProgram draw_verbs_program(std::uint64_t seed) {
   return program;
 }
 
+// Every client sends as many messages. All receive requests are used, because senders wait for
+// them; the server waits for as many messages as it has posted requests for, or fewer.
+VerbsProgram draw_messages_program(std::uint64_t seed) {
+  fabric::RandomGenerator random(seed);
+  VerbsProgram program;
+  program.shares_receives = random.below(3) == 0;
+  const std::uint64_t clients = 1 + random.below(2);
+  const std::uint64_t messages = clients == 2 ? 1 : 1 + random.below(2);
+  for (std::uint64_t client = 0; client < clients; ++client) {
+    std::vector<VerbCall> calls(messages, {.verb = Verb::send, .word = 0});
+    const bool has_access = random.below(clients == 2 ? 4 : 2) == 0;
+    const VerbCall access{.verb = random.below(2) == 0 ? Verb::read : Verb::write,
+                          .word = random.below(words)};
+    if (has_access) {
+      calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(random.below(messages + 1)), access);
+    }
+    for (VerbCall& call : calls) call.is_chained = random.below(2) == 0;
+    program.clients.push_back(std::move(calls));
+  }
+  program.offered_receives = random.below(messages + 1);
+  for (std::uint64_t round = program.offered_receives; round < messages; ++round) {
+    for (std::uint64_t client = 0; client < clients; ++client) {
+      program.server.push_back({.verb = Verb::post_receive, .word = client});
+      if (random.below(3) == 0) program.server.push_back({.verb = Verb::await_message});
+    }
+  }
+  if (random.below(3) == 0) program.server.push_back({.verb = Verb::await_message});
+  const auto awaited = std::ranges::count(program.server, Verb::await_message, &VerbCall::verb);
+  const bool waits_for_too_many = static_cast<std::uint64_t>(awaited) > messages * clients;
+  if (waits_for_too_many) program.server.pop_back();
+  return program;
+}
+
 VerbsExecution execute(const VerbsProgram& program, sim::Strategy& strategy,
                        fabric::FiberStackPool& stacks) {
   Seen seen(program.clients.size() + 1);
   litmus::Stage stage;
   stage.client_count = program.clients.size();
+  if (program.shares_receives) stage.shared_receive_requests = most_shared_receives;
+  stage.prepare_server = offer_receives(program);
   std::vector<litmus::Program> clients;
   for (std::size_t index = 0; index < program.clients.size(); ++index) {
     clients.push_back(client_program(program.clients[index], index + 1, seen));
   }
-  const litmus::Program server = server_program(program.server, seen);
-  sim::Simulation simulation(options_of(program), strategy, stacks);
+  const litmus::Program server = server_program(program, seen);
+  Onlooker onlooker;
+  sim::Simulation simulation(options_of(program), strategy, stacks,
+                             program.is_observed ? &onlooker : nullptr);
   Trial trial(simulation, stage, server, clients);
+  onlooker.look_at(trial);
   VerbsExecution execution{.result = simulation.run(), .state = {}};
   if (execution.result.outcome != sim::Outcome::completed) return execution;
   for (std::uint64_t word = 0; word < words; ++word) {

@@ -1,5 +1,6 @@
 // Small programs on the simulator: clients that make one request at a time to a few words of a
-// server, and the server's processor. They compare an exhaustive exploration with a plain search.
+// server or send it messages, and the server's processor. They compare an exhaustive exploration
+// with a plain search.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,36 @@
 
 namespace falafel::explorer {
 
-enum class Verb : std::uint8_t { read, write, compare_and_swap, fetch_and_add };
+enum class Verb : std::uint8_t {
+  read,
+  write,
+  compare_and_swap,
+  fetch_and_add,
+  send,  // by clients
+  // By the server.
+  post_receive,
+  await_message,
+};
 
 struct VerbCall {
   Verb verb{};
-  std::uint64_t word = 0;
+  std::uint64_t word = 0;   // post_receive: the queue pair, unless the server has a shared queue
   bool is_chained = false;  // posted together with the next one
 };
 
 struct VerbsProgram {
   std::vector<std::vector<VerbCall>> clients;
-  std::vector<VerbCall> server;  // accesses of its processor: loads, stores and swaps
+  // Accesses of its processor (loads, stores and swaps), and what it does to receive messages.
+  std::vector<VerbCall> server;
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::global;
+  std::uint64_t offered_receives = 0;  // on each queue pair, before the clients begin
+  bool shares_receives = false;        // the queue pairs of the server have a shared receive queue
+  bool is_observed = false;            // someone looks at the server's memory after each change
 };
 
 VerbsProgram draw_verbs_program(std::uint64_t seed);
+// A program with messages. The server receives some of them, and waits for no other.
+VerbsProgram draw_messages_program(std::uint64_t seed);
 
 // The words at the end, and all that the parties saw.
 using VerbsState = std::vector<std::uint64_t>;
