@@ -57,6 +57,31 @@ TEST(OperationStream, WorkingSetsAreDisjointAndCoverAllKeys) {
   EXPECT_EQ(all.size(), 40U);
 }
 
+// As the clients of the thesis (Behringer 5.4.1).
+TEST(OperationStream, ALoopVisitsItsOwnKeysInTurn) {
+  OperationStream stream(*find_workload("thesis"), {.keys = 12, .streams = 4, .index = 3});
+  for (const std::uint64_t expected : {3U, 7U, 11U, 3U, 7U, 11U}) {
+    EXPECT_EQ(stream.next()->key, expected);
+  }
+}
+
+TEST(OperationStream, RemovalsReplaceUpdates) {
+  Workload workload = *find_workload("ycsb-a");
+  EXPECT_FALSE(workload.removes());
+  EXPECT_FALSE(replace_updates_by_removals(workload, 20).has_value());
+  EXPECT_TRUE(workload.removes());
+  EXPECT_EQ(workload.percent_of(OperationKind::read), 50U);
+  EXPECT_EQ(workload.percent_of(OperationKind::update), 30U);
+  OperationStream stream(workload, {.keys = 1'000'000});
+  constexpr int draws = 100'000;
+  int removals = 0;
+  for (int draw = 0; draw < draws; ++draw) {
+    removals += stream.next()->kind == OperationKind::remove ? 1 : 0;
+  }
+  EXPECT_NEAR(removals, 0.2 * draws, 0.01 * draws);
+  EXPECT_NE(replace_updates_by_removals(workload, 31)->find("--deletes is 31"), std::string::npos);
+}
+
 // A stream may read a new key only after it has inserted the key itself, because it does not know
 // when others have.
 TEST(OperationStream, ReadsOnlyKeysThatAreStored) {

@@ -33,6 +33,22 @@ TEST(SimBenchmark, EveryWorkloadRunsWithAllValuesRight) {
   }
 }
 
+// A key that a DELETE removed is absent until an update stores it again.
+TEST(SimBenchmark, DeletesAreMeasuredAndReadsFindFewerKeys) {
+  BenchmarkOptions options = small("ycsb-a");
+  options.workload.distribution = Distribution::uniform;
+  options.seconds = 0.2;
+  ASSERT_FALSE(replace_updates_by_removals(options.workload, 25).has_value());
+  const auto result = run_in_simulator(options, {});
+  ASSERT_TRUE(result.has_value()) << result.error();
+  EXPECT_GT(count_of(*result, OperationKind::remove), 100U);
+  EXPECT_GT(count_of(*result, OperationKind::update), 100U);
+  EXPECT_GT(result->absent_keys, 0U);
+  EXPECT_LT(result->absent_keys,
+            count_of(*result, OperationKind::remove) + count_of(*result, OperationKind::read));
+  EXPECT_NE(to_text(options, *result).find("delete"), std::string::npos);
+}
+
 TEST(SimBenchmark, TheSameSeedMeasuresTheSame) {
   const auto first = run_in_simulator(small("ycsb-a"), {});
   const auto second = run_in_simulator(small("ycsb-a"), {});

@@ -29,6 +29,7 @@ struct BenchOptions {
   std::string workload = "ycsb-c";
   std::string distribution;
   std::optional<std::uint32_t> reads_percent;
+  std::uint32_t deletes_percent = 0;
   std::optional<std::uint64_t> keys;
   std::vector<std::uint32_t> readahead;
   std::string card;  // empty: none
@@ -67,7 +68,11 @@ std::optional<std::string> complete(BenchOptions& options) {
     workload->distribution = *store_benchmark::find_distribution(options.distribution);
   }
   if (options.reads_percent) {
-    workload->percent = {*options.reads_percent, 100 - *options.reads_percent, 0, 0};
+    workload->percent = {*options.reads_percent, 100 - *options.reads_percent};
+  }
+  if (const auto problem =
+          store_benchmark::replace_updates_by_removals(*workload, options.deletes_percent)) {
+    return problem;
   }
   options.benchmark.workload = *workload;
   if (!options.readahead.empty()) {
@@ -133,14 +138,19 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "thesis, ycsb-a, ycsb-b, ycsb-c, ycsb-d or ycsb-f")
       ->capture_default_str();
   command
-      ->add_option(
-          "--distribution", options->distribution,
-          "key distribution: uniform, zipfian, latest or working-set (default: the workload's)")
-      ->check(CLI::IsMember({"uniform", "zipfian", "latest", "working-set"}));
+      ->add_option("--distribution", options->distribution,
+                   "key distribution: uniform, zipfian, latest, working-set or loop (default: the "
+                   "workload's)")
+      ->check(CLI::IsMember({"uniform", "zipfian", "latest", "working-set", "loop"}));
   command
       ->add_option("--reads", options->reads_percent,
                    "percentage of reads; the rest are updates (default: the workload's)")
       ->check(CLI::Range(0, 100));
+  command
+      ->add_option("--deletes", options->deletes_percent,
+                   "percentage of operations that are DELETEs instead of updates")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   command->add_option(
       "--card", options->card,
       "sim: predict the time on this card; a file, or a name of docs/performance.md");

@@ -38,9 +38,10 @@ struct alignas(64) ClientPart {
   SharedText failure;
 
   // Written before `done`.
-  std::array<LatencyHistogram, 4> latencies;  // in nanoseconds, by OperationKind
-  engine::OperationStatistics statistics;     // during the run only
-  std::uint64_t begin_ns = 0;                 // start of the run, by a clock that all clients share
+  std::array<LatencyHistogram, operation_kind_count> latencies;  // in ns, by OperationKind
+  std::uint64_t absent_keys = 0;           // operations that found their key removed
+  engine::OperationStatistics statistics;  // during the run only
+  std::uint64_t begin_ns = 0;              // start of the run, by a clock that all clients share
   std::uint64_t end_ns = 0;
 };
 

@@ -128,6 +128,7 @@ class ClientRun {
       case OperationKind::read: return read(operation.key, buffers);
       case OperationKind::update:
       case OperationKind::insert: return store(operation.key, writer_number, buffers);
+      case OperationKind::remove: return remove(operation.key, buffers);
       case OperationKind::read_modify_write: break;
     }
     return read(operation.key, buffers) && store(operation.key, writer_number, buffers);
@@ -138,6 +139,10 @@ class ClientRun {
     const engine::GetResult result = client_->get(buffers.key);
     if (result.answer == Answer::found && result.value.size() == options_.value_bytes &&
         is_value_of(key, result.value)) {
+      return true;
+    }
+    if (result.answer == Answer::not_found && options_.workload.removes()) {
+      ++part_.absent_keys;
       return true;
     }
     fail(result.answer == Answer::found
@@ -153,6 +158,18 @@ class ClientRun {
     const Answer answer = client_->set(buffers.key, buffers.value).answer;
     if (answer == Answer::stored) return true;
     fail(fmt::format("SET of key {} answered: {}", key, to_string(answer)));
+    return false;
+  }
+
+  bool remove(std::uint64_t key, Buffers& buffers) {
+    write_key(key, buffers.key);
+    const Answer answer = client_->remove(buffers.key).answer;
+    if (answer == Answer::deleted) return true;
+    if (answer == Answer::not_found) {
+      ++part_.absent_keys;
+      return true;
+    }
+    fail(fmt::format("DELETE of key {} answered: {}", key, to_string(answer)));
     return false;
   }
 

@@ -9,9 +9,9 @@
 namespace falafel::store_benchmark {
 namespace {
 
-// Percentages of reads, updates, insertions and read-modify-writes.
+// Percentages of reads, updates, insertions and read-modify-writes. None removes keys.
 constexpr std::array<Workload, 6> workloads{{
-    {"thesis", {50, 50, 0, 0}, Distribution::working_set},
+    {"thesis", {50, 50, 0, 0}, Distribution::loop},
     {"ycsb-a", {50, 50, 0, 0}, Distribution::zipfian},
     {"ycsb-b", {95, 5, 0, 0}, Distribution::zipfian},
     {"ycsb-c", {100, 0, 0, 0}, Distribution::zipfian},
@@ -20,7 +20,8 @@ constexpr std::array<Workload, 6> workloads{{
 }};
 
 constexpr std::array distributions{Distribution::uniform, Distribution::zipfian,
-                                   Distribution::latest, Distribution::working_set};
+                                   Distribution::latest, Distribution::working_set,
+                                   Distribution::loop};
 
 }  // namespace
 
@@ -30,6 +31,7 @@ std::string_view to_string(OperationKind kind) {
     case OperationKind::update: return "update";
     case OperationKind::insert: return "insert";
     case OperationKind::read_modify_write: return "read-modify-write";
+    case OperationKind::remove: return "delete";
   }
   return "?";
 }
@@ -40,6 +42,7 @@ std::string_view to_string(Distribution distribution) {
     case Distribution::zipfian: return "zipfian";
     case Distribution::latest: return "latest";
     case Distribution::working_set: return "working-set";
+    case Distribution::loop: return "loop";
   }
   return "?";
 }
@@ -61,6 +64,17 @@ std::optional<Distribution> find_distribution(std::string_view name) {
   for (const Distribution distribution : distributions) {
     if (to_string(distribution) == name) return distribution;
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> replace_updates_by_removals(Workload& workload, std::uint32_t percent) {
+  const std::uint32_t updates = workload.percent_of(OperationKind::update);
+  if (percent > updates) {
+    return fmt::format("--deletes is {} but must be at most {}, the percentage of updates", percent,
+                       updates);
+  }
+  workload.percent[static_cast<std::size_t>(OperationKind::update)] -= percent;
+  workload.percent[static_cast<std::size_t>(OperationKind::remove)] += percent;
   return std::nullopt;
 }
 
@@ -95,6 +109,11 @@ std::uint64_t OperationStream::draw_key() {
     case Distribution::zipfian: return scrambled_.next(random_);
     case Distribution::working_set:
       return random_.below(place_.keys / place_.streams) * place_.streams + place_.index;
+    case Distribution::loop: {
+      const std::uint64_t key = position_ * place_.streams + place_.index;
+      position_ = (position_ + 1) % (place_.keys / place_.streams);
+      return key;
+    }
     case Distribution::latest: break;
   }
   // Only this stream's own new keys qualify, because keys of other streams may not be stored yet.

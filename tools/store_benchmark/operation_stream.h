@@ -15,7 +15,8 @@
 
 namespace falafel::store_benchmark {
 
-enum class OperationKind : std::uint8_t { read, update, insert, read_modify_write };
+enum class OperationKind : std::uint8_t { read, update, insert, read_modify_write, remove };
+inline constexpr std::size_t operation_kind_count = 5;
 std::string_view to_string(OperationKind kind);
 
 enum class Distribution : std::uint8_t {
@@ -23,21 +24,30 @@ enum class Distribution : std::uint8_t {
   zipfian,      // scrambled, over all keys
   latest,       // zipfian, the newest key first
   working_set,  // uniform, over the stream's own keys
+  loop,         // the stream's own keys in turn
 };
 std::string_view to_string(Distribution distribution);
 
 struct Workload {
   std::string_view name;
-  std::array<std::uint32_t, 4> percent{};  // by OperationKind
+  std::array<std::uint32_t, operation_kind_count> percent{};  // by OperationKind
   Distribution distribution = Distribution::uniform;
 
-  bool inserts() const { return percent[static_cast<std::size_t>(OperationKind::insert)] > 0; }
+  std::uint32_t percent_of(OperationKind kind) const {
+    return percent[static_cast<std::size_t>(kind)];
+  }
+  bool inserts() const { return percent_of(OperationKind::insert) > 0; }
+  // Whether a read may find that its key is not in the store.
+  bool removes() const { return percent_of(OperationKind::remove) > 0; }
 };
 
 // Accepts thesis, ycsb-a, -b, -c, -d and -f; returns an error message otherwise. There is no ycsb-e
 // because it scans ranges of keys, which a hash table does not support.
 tl::expected<Workload, std::string> find_workload(std::string_view name);
 std::optional<Distribution> find_distribution(std::string_view name);
+// Turns so many percent of the operations from updates into removals. Returns an error message if
+// the workload has fewer updates.
+std::optional<std::string> replace_updates_by_removals(Workload& workload, std::uint32_t percent);
 
 struct WorkloadOperation {
   OperationKind kind = OperationKind::read;
@@ -70,6 +80,7 @@ class OperationStream {
   ScrambledZipfian scrambled_;
   std::optional<Zipfian> latest_;
   std::uint64_t inserted_ = 0;
+  std::uint64_t position_ = 0;  // of the loop, in the stream's own keys
 };
 
 }  // namespace falafel::store_benchmark

@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array kinds{OperationKind::read, OperationKind::update, OperationKind::insert,
-                           OperationKind::read_modify_write};
+                           OperationKind::read_modify_write, OperationKind::remove};
 
 std::string latency_line(std::string_view name, const LatencyHistogram& latencies) {
   return fmt::format("  {:<18}{:>14}{:>12}{:>12}{:>12}{:>14}\n", name, latencies.count(),
@@ -117,6 +117,10 @@ std::string to_text(const BenchmarkOptions& options, const BenchmarkResult& resu
     if (latencies.count() > 0) text += latency_line(to_string(kind), latencies);
   }
   text += latency_line("all", result.all_latencies);
+  if (options.workload.removes()) {
+    text += fmt::format("  ({} operations found no key, because it had been deleted)\n",
+                        result.absent_keys);
+  }
   text += fmt::format("  (measured with {})\n\n", result.clock);
   text += work_text(result);
   if (result.server) text += server_text(result.server->statistics);
@@ -150,6 +154,7 @@ std::string to_json(const BenchmarkOptions& options, const BenchmarkResult& resu
     json["server_work"] = server_json(result.server->statistics);
     json["mature_used_bytes"] = result.server->mature_used_bytes;
   }
+  if (options.workload.removes()) json["absent_keys"] = result.absent_keys;
   if (result.memory) json["memory_per_key"] = memory_json(*result.memory);
   for (const BusyPart& part : result.busiest_parts) {
     json["busiest_parts"].push_back({{"name", part.name}, {"share", part.share}});

@@ -60,6 +60,7 @@ BenchmarkResult sum_up(const BenchmarkOptions& options, const Board& board,
     result.run_seconds = std::max(result.run_seconds, seconds);
     if (seconds > 0) result.operations_per_second += static_cast<double>(operations) / seconds;
     result.statistics += part.statistics;
+    result.absent_keys += part.absent_keys;
   }
   result.server = {.statistics = difference(board.server.after_run.statistics,
                                             board.server.after_loading.statistics),

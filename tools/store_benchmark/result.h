@@ -37,10 +37,11 @@ struct BenchmarkResult {
   std::string fabric;
   std::string clock;  // the clock that measured latencies
   double load_seconds = 0;
-  double run_seconds = 0;                     // of the slowest client
-  double operations_per_second = 0;           // over all clients
-  std::array<LatencyHistogram, 4> latencies;  // by OperationKind
+  double run_seconds = 0;                                        // of the slowest client
+  double operations_per_second = 0;                              // over all clients
+  std::array<LatencyHistogram, operation_kind_count> latencies;  // by OperationKind
   LatencyHistogram all_latencies;
+  std::uint64_t absent_keys = 0;  // operations that found their key removed
   engine::OperationStatistics statistics;
   // Absent if there is no server or it is not the benchmark's own.
   std::optional<ServerResult> server;
