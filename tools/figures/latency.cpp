@@ -102,6 +102,11 @@ class LatencyMeasurement {
     FALAFEL_ASSERT(answer == expected, "{} answered {}", cases[index].name, to_string(answer));
   }
 
+  Answer get(engine::Client& client, std::span<const std::byte> key) const {
+    if (options_.get_copies) return client.get(key).answer;
+    return client.get(key, [](std::span<const std::byte>) {}).answer;
+  }
+
   void measure(TimedClient& timed) {
     for (std::uint32_t repetition = 0; repetition < options_.repetitions; ++repetition) {
       measure_alone(timed);
@@ -112,10 +117,10 @@ class LatencyMeasurement {
   void measure_alone(TimedClient& timed) {
     engine::Client& client = timed.client;
     const std::vector<std::byte> key = next_key(own_key_bytes, next_home());
-    time(timed, 0, Answer::not_found, [&] { return client.get(key).answer; });
+    time(timed, 0, Answer::not_found, [&] { return get(client, key); });
     time(timed, 6, Answer::not_found, [&] { return client.remove(key).answer; });
     time(timed, 3, Answer::stored, [&] { return client.set(key, value_).answer; });
-    time(timed, 1, Answer::found, [&] { return client.get(key).answer; });
+    time(timed, 1, Answer::found, [&] { return get(client, key); });
     time(timed, 4, Answer::stored, [&] { return client.set(key, value_).answer; });
     time(timed, 7, Answer::deleted, [&] { return client.remove(key).answer; });
   }
@@ -130,7 +135,7 @@ class LatencyMeasurement {
     const std::vector<std::byte> key = next_key(own_key_bytes, home);
     const Answer answer = client.set(key, value_).answer;
     FALAFEL_ASSERT(answer == Answer::stored, "SET answered {}", to_string(answer));
-    time(timed, 2, Answer::found, [&] { return client.get(key).answer; });
+    time(timed, 2, Answer::found, [&] { return get(client, key); });
     time(timed, 5, Answer::stored, [&] { return client.set(key, value_).answer; });
     time(timed, 8, Answer::deleted, [&] { return client.remove(key).answer; });
   }

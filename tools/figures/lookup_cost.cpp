@@ -40,7 +40,7 @@ std::vector<std::byte> absent_key(std::uint64_t number) {
 
 engine::ServerOptions server_options(const LookupCostOptions& options, std::uint64_t key_set) {
   engine::ServerOptions server;
-  server.safeguards = engine::Safeguards::published();
+  server.safeguards = options.safeguards;
   server.geometry.table_entries = options.table_entries;
   server.geometry.region_bytes = 1 << 20;
   server.geometry.region_count = 8;
@@ -53,9 +53,9 @@ engine::ServerOptions server_options(const LookupCostOptions& options, std::uint
 
 // Reads one container at a time, as the thesis does; readahead would count containers that the
 // search does not need.
-engine::ClientOptions client_options() {
+engine::ClientOptions client_options(const LookupCostOptions& options) {
   engine::ClientOptions client;
-  client.safeguards = engine::Safeguards::published();
+  client.safeguards = options.safeguards;
   client.readahead = {
       .chunk_entries = 64, .container_bytes = 64, .containers = 1, .adaptive = false};
   return client;
@@ -129,7 +129,8 @@ void run_key_set(const LookupCostOptions& options, std::uint64_t key_set,
   });
   simulation.add_host({.name = "client"}, [&](fabric::Host& host) {
     while (!serves) host.sleep_until(host.now_ns() + 10'000);
-    const auto client = Client::connect(host, {.host = "server", .service = 7}, client_options());
+    const auto client =
+        Client::connect(host, {.host = "server", .service = 7}, client_options(options));
     FALAFEL_ASSERT(client.has_value(), "{}", client.error().detail);
     measure(**client, options, key_set, measurement);
   });

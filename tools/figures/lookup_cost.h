@@ -8,9 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/safeguards.h"
+
 namespace falafel::figures {
 
 struct LookupCostOptions {
+  engine::Safeguards safeguards = engine::Safeguards::published();
   std::uint64_t table_entries = 65'536;  // at least 1,000
   std::uint64_t key_sets = 10;           // each with its own table and hash secret
   // Searches for absent keys per load and key set. Existing keys take 1/(1 - load) times as many.

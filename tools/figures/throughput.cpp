@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <string>
 
@@ -52,8 +53,17 @@ class ThroughputMeasurement {
   }
 
  private:
+  // At least one for each client.
   std::uint64_t key_count() const {
-    return static_cast<std::uint64_t>(static_cast<double>(load_.table_entries) * load_.load);
+    const double keys = static_cast<double>(load_.table_entries) * load_.load;
+    return std::max<std::uint64_t>(load_.clients, static_cast<std::uint64_t>(keys));
+  }
+
+  // So large that no region fills before the end of the measurement, and nothing is collected.
+  std::uint64_t region_bytes(std::uint64_t container) const {
+    constexpr std::uint64_t shortest_set_ns = 5'000;
+    const std::uint64_t sets = key_count() / load_.clients + load_.duration_ns / shortest_set_ns;
+    return std::bit_ceil(2 * sets * container);
   }
 
   engine::ServerOptions server_options() const {
@@ -62,10 +72,10 @@ class ThroughputMeasurement {
     server.max_clients = load_.clients + 1;
     engine::Geometry& geometry = server.geometry;
     geometry.table_entries = load_.table_entries;
-    geometry.region_bytes = 1 << 20;
-    geometry.region_count = 4 * load_.clients;
     const std::uint64_t container =
-        engine::container_bytes(load_.key_bytes, load_.value_bytes) + 64;
+        geometry.round_up_to_unit(engine::container_bytes(load_.key_bytes, load_.value_bytes));
+    geometry.region_bytes = region_bytes(container);
+    geometry.region_count = 2 * load_.clients;
     geometry.mature_bytes = geometry.round_up_to_unit(
         2 * key_count() * container + geometry.region_count * geometry.region_bytes);
     return server;

@@ -5,10 +5,11 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "tools/figures/card_cost.h"
+#include "tools/figures/card_option.h"
+#include "tools/figures/figure.h"
 #include "tools/figures/latency.h"
 #include "tools/figures/throughput.h"
 
@@ -16,19 +17,6 @@ namespace falafel::figures {
 namespace {
 
 using sim::timing::Profile;
-
-Profile profile_of(const std::string& name) {
-  const auto profile = sim::timing::find_or_read_profile(name);
-  if (!profile) throw CLI::ValidationError("--card", profile.error());
-  return *profile;
-}
-
-void add_card_option(CLI::App& command, std::string& card) {
-  command.add_option("--card", card, "name of a profile, or a file with one")
-      ->capture_default_str();
-}
-
-double deviation_percent(double predicted, double thesis) { return (predicted / thesis - 1) * 100; }
 
 std::string compared(double predicted, double thesis) {
   return fmt::format("{:.2f} | {:.2f} | {:+.0f} %", predicted, thesis,

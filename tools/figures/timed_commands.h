@@ -1,4 +1,4 @@
-// The commands that predict figures of the thesis with a timed run.
+// The commands that predict figures of the thesis with a timed run. `all` predicts every figure.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,5 +8,6 @@ namespace falafel::figures {
 void add_card_command(CLI::App& app);
 void add_throughput_command(CLI::App& app);
 void add_latency_command(CLI::App& app);
+void add_all_command(CLI::App& app);
 
 }  // namespace falafel::figures
