@@ -1,0 +1,71 @@
+// The server at work: its fibers, the requests that it serves, and how it grows.
+//
+// Growing moves the table or the extents, so all connections are taken down first, and clients
+// learn the new places when they connect again (Pilaf 3.3, 4). The request that made the server
+// grow is carried out, but its reply is lost with the connection.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "stores/pilaf/server.h"
+#include "stores/pilaf/server_clients.h"
+#include "stores/pilaf/server_memory.h"
+
+namespace falafel::pilaf {
+
+class ServerState : public std::enable_shared_from_this<ServerState> {
+ public:
+  ServerState(fabric::Host& host, const Options& options);
+
+  // Errors: see Server::start.
+  fabric::Result<void> start();
+  // Does not wait.
+  void stop();
+
+  ServerInspection inspect() const;
+  ServerStatistics statistics() const;
+  HashMap& map() { return memory_->map(); }
+
+ private:
+  // The last change that a client asked for (Safeguards::request_deduplication). The server keeps
+  // it for as long as it runs.
+  struct LastChange {
+    std::uint32_t request_id = 0;
+    ReplyStatus status = ReplyStatus::stored;
+  };
+
+  void spawn(const char* name, void (ServerState::*body)());
+  void accept_clients();
+  std::unique_ptr<fabric::ConnectionRequest> next_connection_request();
+  void poll();
+  void wait_for_completion();
+  void serve(const Request& request);
+  void serve_get(const Request& request);
+  void serve_change(const Request& request);
+  ReplyStatus change(const Request& request);
+  ReplyStatus put(const Request& request);
+  bool grow(Growth growth);
+  ServerHello hello();
+
+  fabric::Host& host_;
+  const Options options_;
+  std::uint64_t incarnation_ = 0;
+  std::unique_ptr<fabric::ProtectionDomain> domain_;
+  std::unique_ptr<fabric::CompletionQueue> completions_;
+  std::unique_ptr<fabric::Listener> listener_;
+  std::unique_ptr<ServerMemory> memory_;
+  std::optional<ServerClients> clients_;
+  std::unique_ptr<fabric::Event> has_grown_;
+  bool is_growing_ = false;
+  bool is_busy_ = false;
+  std::map<std::uint64_t, LastChange> last_changes_;  // by client
+  ServerStatistics statistics_;
+  std::vector<fabric::FiberId> fibers_;
+};
+
+}  // namespace falafel::pilaf
