@@ -84,6 +84,36 @@ TEST(CardCost, RatesOfAnOlderCardAreThoseOfPilaf) {
   expect_near(latency_us(profile, Opcode::read, 16), 3.0);
 }
 
+// Table 1 of C-Hint: READs of 1, 10, 100 and 1000 KB. The two in the middle miss the line through the
+// others by 7 %.
+TEST(CardCost, LatenciesOfTheFdrCardAreThoseOfCHint) {
+  const Profile profile = sim::timing::find_profile("connectx3-fdr").value();
+  expect_near(latency_us(profile, Opcode::read, 1'000), 4.3);
+  EXPECT_NEAR(latency_us(profile, Opcode::read, 10'000), 8.1, 0.6);
+  EXPECT_NEAR(latency_us(profile, Opcode::read, 100'000), 26, 2.1);
+  EXPECT_NEAR(latency_us(profile, Opcode::read, 1'000'000), 230.4, 3);
+}
+
+// 10 Gbit/s are 1.25 GB/s, less what headers take.
+TEST(CardCost, TheLinkLimitsACardWithTenGigabits) {
+  const Profile profile = sim::timing::find_profile("connectx3-10gbe").value();
+  CardLoad load = saturating(Opcode::read, 65'536);
+  load.requests = 200;
+  expect_near(measure_card(profile, load).requests_per_second * 65'536 / 1e9, 1.22);
+}
+
+// What SMART reports: one machine reads from another with 96 threads.
+TEST(CardCost, RateOfTheModernCardIsThatOfSmart) {
+  const Profile profile = sim::timing::find_profile("connectx6-hdr").value();
+  const CardLoad load{.opcode = Opcode::read,
+                      .length_bytes = 8,
+                      .clients = 96,
+                      .machines = 1,
+                      .in_flight = 8,
+                      .requests = 2'000};
+  expect_near(millions_per_second(profile, load), 111.2);
+}
+
 TEST(CardCost, ARunRepeatsExactly) {
   const Profile profile = thesis_profile();
   const CardLoad load{.clients = 3, .machines = 2, .in_flight = 4};

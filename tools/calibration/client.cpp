@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint64_t patience_ns = 10'000'000'000;
 
-double median(std::vector<std::uint64_t>& values) {
+double median(std::vector<double>& values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
-  return static_cast<double>(*middle);
+  return *middle;
 }
 
 class Client {
@@ -118,10 +118,10 @@ class Client {
     const std::uint64_t end_ns = board_.begin_ns + timed.duration_ns;
     fabric::WorkRequest request = request_of(timed.load);
     Observation observation{.begin_ns = host_.now_ns()};
-    std::vector<std::uint64_t> latencies_ns;
+    std::vector<double> latencies_ns;
+    std::vector<double> busy_ns;  // for each request, of each round of posting and polling
     std::vector<fabric::WorkRequest> chain;
     std::vector<fabric::WorkCompletion> completions(timed.load.in_flight);
-    double busy_ns = 0;
     std::uint32_t in_flight = 0;
     std::uint32_t next = timed.load.in_flight;
     while (!board_.has_failed) {
@@ -140,13 +140,15 @@ class Client {
       const std::uint64_t polling_ns = host_.now_ns();
       const std::size_t count = completions_->poll(completions);
       const std::uint64_t polled_ns = host_.now_ns();
-      busy_ns +=
+      const auto round_ns =
           static_cast<double>((posted_ns - posting_ns) + (polled_ns - polling_ns)) - 2 * clock_ns_;
+      busy_ns.push_back(std::max(0.0, round_ns) /
+                        static_cast<double>(std::max<std::size_t>(1, count)));
       for (std::size_t index = 0; index < count; ++index) {
         if (completions[index].status != fabric::CompletionStatus::success) {
           return give_up(to_string(completions[index].status));
         }
-        latencies_ns.push_back(polled_ns - completions[index].id);
+        latencies_ns.push_back(static_cast<double>(polled_ns - completions[index].id));
       }
       observation.requests += count;
       observation.last_ns = polled_ns;
@@ -155,8 +157,7 @@ class Client {
     }
     const double clock_in_latency_ns = 3 * clock_ns_;
     observation.latency_ns = std::max(0.0, median(latencies_ns) - clock_in_latency_ns);
-    observation.busy_ns = std::max(0.0, busy_ns) /
-                          static_cast<double>(std::max<std::uint64_t>(1, observation.requests));
+    observation.busy_ns = median(busy_ns);
     return observation;
   }
 

@@ -50,13 +50,24 @@ Load on_same_word(std::uint32_t clients) {
   return load;
 }
 
+// How much longer a READ takes for each byte, within one packet.
+double latency_ns_per_byte(const Measurement& measurement) {
+  return (measurement.cost_of(alone(Opcode::read, packet_bytes)).latency_ns -
+          measurement.cost_of(alone(Opcode::read)).latency_ns) /
+         (packet_bytes - 8);
+}
+
 // What the load shows. The time between requests of many clients is at most the latency of one
-// request: if it is longer, the device is not the limit, but the processors that the clients share.
+// request, and the time for each byte at most that of a packet: if it is longer, the device is not
+// the limit, but the processors that the clients share.
 double quantity_of(const Load& load, double Cost::*quantity, const Measurement& measurement) {
   const double shown = measurement.cost_of(load).*quantity;
   if (quantity != &Cost::interval_ns) return shown;
-  const std::uint32_t bytes = load.length_bytes > packet_bytes ? load.length_bytes : 8;
-  return std::min(shown, measurement.cost_of(alone(load.opcode, bytes)).latency_ns);
+  if (load.length_bytes <= packet_bytes) {
+    return std::min(shown, measurement.cost_of(alone(load.opcode)).latency_ns);
+  }
+  return std::min({shown, measurement.cost_of(alone(load.opcode, load.length_bytes)).latency_ns,
+                   latency_ns_per_byte(measurement) * load.length_bytes});
 }
 
 double quantity_of(const Rule& rule, const Measurement& measurement) {
@@ -72,11 +83,7 @@ bool bus_is_limit(const Measurement& measured, std::uint32_t clients) {
       quantity_of(by_all(Opcode::read, clients, longest_transfer_bytes), &Cost::interval_ns,
                   measured) /
       longest_transfer_bytes;
-  const double latency_ns_per_byte =
-      (measured.cost_of(alone(Opcode::read, packet_bytes)).latency_ns -
-       measured.cost_of(alone(Opcode::read)).latency_ns) /
-      (packet_bytes - 8);
-  return latency_ns_per_byte > 2 * limit_ns_per_byte;
+  return latency_ns_per_byte(measured) > 2 * limit_ns_per_byte;
 }
 
 std::vector<Rule> rules(const Measurement& measured, std::uint32_t clients) {

@@ -29,7 +29,7 @@ struct Load {
 struct Cost {
   double latency_ns = 0;   // median, from posting until the completion has been polled
   double interval_ns = 0;  // between two completions of any client
-  double busy_ns = 0;      // that the processor of a client posts and polls, for each request
+  double busy_ns = 0;      // median, that the processor of a client posts and polls a request
 };
 
 // What a processor takes for the work of the store, by the number of bytes.
