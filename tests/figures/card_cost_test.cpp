@@ -84,8 +84,8 @@ TEST(CardCost, RatesOfAnOlderCardAreThoseOfPilaf) {
   expect_near(latency_us(profile, Opcode::read, 16), 3.0);
 }
 
-// Table 1 of C-Hint: READs of 1, 10, 100 and 1000 KB. The two in the middle miss the line through the
-// others by 7 %.
+// Table 1 of C-Hint: READs of 1, 10, 100 and 1000 KB. The two in the middle miss the line through
+// the others by 7 %.
 TEST(CardCost, LatenciesOfTheFdrCardAreThoseOfCHint) {
   const Profile profile = sim::timing::find_profile("connectx3-fdr").value();
   expect_near(latency_us(profile, Opcode::read, 1'000), 4.3);
