@@ -4,7 +4,9 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <vector>
 
+#include "explorer/seed_source.h"
 #include "explorer/wall_clock.h"
 #include "explorer/worker.h"
 
@@ -42,14 +44,17 @@ std::uint64_t lowest_seed(const CampaignResult& result) {
 }  // namespace
 
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
-                            const std::function<void(const CampaignResult&)>& progress) {
+                            const CampaignProgress& progress) {
   constexpr auto interval = std::chrono::milliseconds(50);
   const double start = now_seconds();
+  SeedSource seeds(
+      {.first = options.first_seed, .stride = options.stride, .count = options.schedules});
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned index = 0; index < std::max(options.jobs, 1U); ++index) {
-    workers.push_back(std::make_unique<Worker>(program, options, index));
+    workers.push_back(std::make_unique<Worker>(program, seeds));
   }
   CampaignResult found;  // findings only; the counters stay with the workers
+  bool is_asked_to_end = false;
   for (bool is_over = false; !is_over;) {
     std::this_thread::sleep_for(interval);
     is_over = true;
@@ -60,16 +65,21 @@ CampaignResult run_campaign(const Program& program, const CampaignOptions& optio
     const double seconds = now_seconds() - start;
     const bool is_time = options.seconds > 0 && seconds > options.seconds;
     for (const auto& worker : workers) {
-      if (is_time) worker->stop();
+      if (is_time || is_asked_to_end) worker->stop();
       if (options.stops_at_violation && !found.holds()) worker->stop_after(lowest_seed(found));
     }
     CampaignResult result = found;
     result.seconds = seconds;
+    result.seeds = seeds.taken();
     for (const auto& worker : workers) add(result, worker->counters());
     if (is_over) return result;
-    progress(result);
+    if (!progress(result)) is_asked_to_end = true;
   }
   return found;
+}
+
+CampaignResult run_campaign(const Program& program, const CampaignOptions& options) {
+  return run_campaign(program, options, [](const CampaignResult&) { return true; });
 }
 
 }  // namespace falafel::explorer

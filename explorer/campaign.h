@@ -20,7 +20,9 @@
 namespace falafel::explorer {
 
 struct CampaignOptions {
+  // The campaign runs the seeds first_seed, first_seed + stride, first_seed + 2 stride, ...
   std::uint64_t first_seed = 1;
+  std::uint64_t stride = 1;
   std::uint64_t schedules = 10'000;  // 0: as many as `seconds` allow
   double seconds = 0;                // 0: as long as `schedules` take
   unsigned jobs = 1;
@@ -37,7 +39,11 @@ struct Finding {
 };
 
 struct CampaignResult {
-  std::uint64_t schedules = 0;
+  // How many seeds have been run: the first ones of the campaign, without a gap, unless it stopped
+  // at a violation. It counts those that crashed, too. While the campaign goes on, it counts seeds
+  // that still run.
+  std::uint64_t seeds = 0;
+  std::uint64_t schedules = 0;  // runs that came to their end
   double seconds = 0;
   std::uint64_t steps = 0;
   std::uint64_t hash = 0;     // over all seeds and their trace hashes, independent of order
@@ -55,9 +61,16 @@ struct CampaignResult {
 // A property of the run itself, like crash_property and hang_property.
 inline constexpr std::string_view determinism_property = "determinism";
 
-// Calls `progress` several times per second with the result so far. The calling process must have a
-// single thread, because workers are forked. `program` must outlive the call.
+// Gets the result so far. Returns whether the campaign continues. If not, it completes the runs
+// that have begun and ends.
+using CampaignProgress = std::function<bool(const CampaignResult&)>;
+
+// Calls `progress` several times per second. The calling process must have a single thread, because
+// workers are forked. `program` must outlive the call.
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
-                            const std::function<void(const CampaignResult&)>& progress);
+                            const CampaignProgress& progress);
+
+// For callers who need no progress.
+CampaignResult run_campaign(const Program& program, const CampaignOptions& options);
 
 }  // namespace falafel::explorer

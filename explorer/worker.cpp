@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,13 +19,6 @@ namespace {
 
 constexpr double patience_seconds = 60;  // schedules normally take milliseconds
 constexpr std::uint64_t repeat_one_in = 10;
-
-WorkerCounters* map_counters() {
-  void* memory = mmap(nullptr, sizeof(WorkerCounters), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) processes::fail_system_call("mmap");
-  return new (memory) WorkerCounters();
-}
 
 template <std::size_t size>
 void add(std::array<std::atomic<std::uint64_t>, size>& counters,
@@ -98,44 +90,43 @@ void run_seed(const Program& program, Runner& runner, std::uint64_t seed, Worker
 
 }  // namespace
 
-Worker::Worker(const Program& program, const CampaignOptions& options, unsigned index)
-    : program_(program), options_(options), counters_(map_counters()) {
-  start(options.first_seed + index);
+Worker::Worker(const Program& program, SeedSource& seeds) : program_(program), seeds_(seeds) {
+  start();
 }
 
 Worker::~Worker() {
   process_.reset();
   if (input_ >= 0) close(input_);
-  munmap(counters_, sizeof(WorkerCounters));
 }
 
-void Worker::start(std::uint64_t first_seed) {
+void Worker::start() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) processes::fail_system_call("pipe2");
-  counters_->current_seed = first_seed;
-  process_.emplace([&] {
-    close(ends[0]);
-    work(first_seed, ends[1]);
-    return 0;
-  });
+  process_.emplace(
+      [&] {
+        close(ends[0]);
+        work(ends[1]);
+        return 0;
+      },
+      processes::ChildOptions{.dies_with_parent = true});
   close(ends[1]);
   if (input_ >= 0) close(input_);
   input_ = ends[0];
   fcntl(input_, F_SETFL, O_NONBLOCK);
-  last_seed_ = first_seed;
-  seconds_at_last_seed_ = now_seconds();
+  taken_before_ = last_taken_ = counters_->taken;
+  seconds_at_progress_ = now_seconds();
 }
 
-void Worker::work(std::uint64_t first_seed, int output) {
+void Worker::work(int output) {
   const fabric::StackOverflowReport stack_overflow_report;
   const std::unique_ptr<Runner> runner = program_.create_runner();
-  const std::uint64_t end = options_.first_seed + options_.schedules;
-  for (std::uint64_t seed = first_seed; options_.schedules == 0 || seed < end;
-       seed += options_.jobs) {
+  while (!counters_->stop) {
+    const std::optional<std::uint64_t> seed = seeds_.take();
     const std::uint64_t limit = counters_->seed_limit;
-    if (counters_->stop || (limit > 0 && seed > limit)) break;
-    counters_->current_seed = seed;
-    run_seed(program_, *runner, seed, *counters_, output);
+    if (!seed || (limit > 0 && *seed > limit)) break;
+    counters_->current_seed = *seed;
+    ++counters_->taken;
+    run_seed(program_, *runner, *seed, *counters_, output);
   }
 }
 
@@ -146,10 +137,10 @@ std::vector<Finding> Worker::poll() {
   if (is_over()) return findings;
   read_lines(findings);
   const double now = now_seconds();
-  if (counters_->current_seed != last_seed_) {
-    last_seed_ = counters_->current_seed;
-    seconds_at_last_seed_ = now;
-  } else if (now - seconds_at_last_seed_ > patience_seconds) {
+  if (counters_->taken != last_taken_) {
+    last_taken_ = counters_->taken;
+    seconds_at_progress_ = now;
+  } else if (now - seconds_at_progress_ > patience_seconds) {
     process_->kill();
   }
   reap(findings);
@@ -190,7 +181,8 @@ void Worker::reap(std::vector<Finding>& findings) {
       hung ? about_current_seed(hang_property,
                                 fmt::format("the run did not end within {} s", patience_seconds))
            : about_current_seed(crash_property, fmt::format("the process {}", ending->describe())));
-  if (!counters_->stop) start(counters_->current_seed + options_.jobs);
+  const bool has_run_any = counters_->taken > taken_before_;  // if not, the next would end as well
+  if (has_run_any && !counters_->stop) start();
 }
 
 }  // namespace falafel::explorer

@@ -1,5 +1,5 @@
-// A worker process of a campaign. It runs its share of the seeds, counts in memory that it shares
-// with the campaign, and writes one line per finding.
+// A worker process of a campaign. It takes seeds from the source of the campaign and runs them,
+// counts in memory that it shares with the campaign, and writes one line per finding.
 #pragma once
 
 #include <array>
@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "explorer/campaign.h"
+#include "explorer/seed_source.h"
 #include "processes/child_process.h"
+#include "processes/shared_object.h"
 
 namespace falafel::explorer {
 
@@ -21,7 +23,8 @@ struct WorkerCounters {
   std::atomic<std::uint64_t> steps;
   std::atomic<std::uint64_t> hash;
   std::atomic<std::uint64_t> unknown;
-  std::atomic<std::uint64_t> current_seed;
+  std::atomic<std::uint64_t> taken;         // seeds, those of runs that crashed included
+  std::atomic<std::uint64_t> current_seed;  // the last of them
   std::atomic<bool> stop;
   std::atomic<std::uint64_t> seed_limit;  // the worker runs no seed above it; 0: there is no limit
   std::array<std::atomic<std::uint64_t>, fabric::max_probes> probes;
@@ -31,9 +34,8 @@ struct WorkerCounters {
 
 class Worker {
  public:
-  // Runs the seeds first_seed + index, + jobs, + 2 jobs, ... Program and options must outlive the
-  // worker.
-  Worker(const Program& program, const CampaignOptions& options, unsigned index);
+  // Runs seeds of the source. All parameters must outlive the worker.
+  Worker(const Program& program, SeedSource& seeds);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -48,20 +50,21 @@ class Worker {
   const WorkerCounters& counters() const { return *counters_; }
 
  private:
-  void start(std::uint64_t first_seed);
-  void work(std::uint64_t first_seed, int output);
+  void start();
+  void work(int output);
   void read_lines(std::vector<Finding>& findings);
   void reap(std::vector<Finding>& findings);
   Finding about_current_seed(std::string_view property, std::string explanation) const;
 
   const Program& program_;
-  const CampaignOptions& options_;
-  WorkerCounters* counters_;
-  std::optional<processes::ChildProcess> process_;  // empty: it has done its share
+  SeedSource& seeds_;
+  processes::SharedObject<WorkerCounters> counters_;
+  std::optional<processes::ChildProcess> process_;  // empty: there are no more seeds for it
+  std::uint64_t taken_before_ = 0;  // seeds that earlier processes of this worker took
   int input_ = -1;
   std::string unread_;
-  std::uint64_t last_seed_ = 0;  // the current seed when poll() last saw progress
-  double seconds_at_last_seed_ = 0;
+  std::uint64_t last_taken_ = 0;  // how many seeds when poll() last saw progress
+  double seconds_at_progress_ = 0;
 };
 
 }  // namespace falafel::explorer

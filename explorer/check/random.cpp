@@ -192,13 +192,11 @@ void add_failures(const explorer::CampaignResult& campaign, Result& result) {
 Result run_schedules(const WorldProgram& program, const Options& options, bool is_whole_campaign) {
   const std::filesystem::path output = create_output(options.output);
   const explorer::CampaignResult campaign =
-      explorer::run_campaign(program,
-                             {.first_seed = options.first_seed,
-                              .schedules = options.schedules,
-                              .seconds = options.seconds,
-                              .jobs = options.jobs,
-                              .stops_at_violation = true},
-                             [](const explorer::CampaignResult&) {});
+      explorer::run_campaign(program, {.first_seed = options.first_seed,
+                                       .schedules = options.schedules,
+                                       .seconds = options.seconds,
+                                       .jobs = options.jobs,
+                                       .stops_at_violation = true});
   Result result{.schedules = campaign.schedules,
                 .steps = campaign.steps,
                 .hash = campaign.hash,

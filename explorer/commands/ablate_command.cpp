@@ -110,8 +110,7 @@ AblationSearch search(const AblateOptions& options, const explorer::Program& abl
   campaign.seconds = options.seconds_per_safeguard;
   campaign.jobs = options.jobs;
   campaign.stops_at_violation = true;
-  const explorer::CampaignResult result =
-      explorer::run_campaign(ablated, campaign, [](const explorer::CampaignResult&) {});
+  const explorer::CampaignResult result = explorer::run_campaign(ablated, campaign);
   return {.seed = seed,
           .caught = !result.holds(),
           .schedules = schedules_until_found(result, seed),

@@ -9,8 +9,11 @@
 namespace falafel::command_line {
 
 // Exit status: 0 all properties hold, 1 a property is violated, 2 wrong usage, 3 a run crashed or
-// hung.
+// hung, 4 a signal ended the campaign early and all properties have held so far.
 void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
+// Exit status as that of fuzz, or 2 if a file cannot be read or does not add up with the others.
+void add_merge_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
 // Exit status: 0 the replay matches and violates nothing, 1 the replay matches and violates a
 // property, 2 the file cannot be read, 3 the file does not match this program.

@@ -7,11 +7,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "explorer/campaign.h"
+#include "explorer/campaign_results.h"
+#include "explorer/commands/campaign_course.h"
+#include "explorer/commands/campaign_report.h"
 #include "explorer/commands/commands.h"
 #include "explorer/commands/progress.h"
 #include "explorer/failing_run.h"
@@ -22,8 +29,12 @@
 namespace falafel::command_line {
 namespace {
 
+constexpr int status_interrupted = 4;
+
 struct FuzzOptions {
-  explorer::CampaignOptions campaign;
+  CoursePlan plan;
+  std::map<std::string, std::vector<std::string>> scenario_options{};
+  std::string shard_text = "1/1";
   bool has_schedules = false;
   double shrink_seconds = 40;
   std::optional<std::uint64_t> trace_seed;
@@ -32,40 +43,32 @@ struct FuzzOptions {
   bool json = false;
 };
 
-// A finding for the report. It has a replay file if a schedule could be recorded, and an HTML page
-// unless the run ends the process.
-struct Report {
-  explorer::Finding finding;
-  std::string replay_path;
-  std::string trace_path{};
-  std::uint64_t steps_after = 0;
-};
-
 struct Campaign {
   const CommandProgram& command;
   const explorer::Program& program;
   const FuzzOptions& options;
 };
 
-bool is_about_the_run(const std::string& property) {
-  return explorer::ends_the_process(property) || property == explorer::determinism_property;
-}
-
-void print_progress(const Campaign& campaign, const explorer::CampaignResult& result) {
+// `done` by earlier parts of the campaign, `result` by the one that is under way.
+void print_progress(const Campaign& campaign, const explorer::CampaignResults& done,
+                    const explorer::CampaignResult& result) {
   if (isatty(STDERR_FILENO) == 0) return;
   const double rate = static_cast<double>(result.schedules) / std::max(result.seconds, 0.001);
-  const explorer::CampaignOptions& options = campaign.options.campaign;
+  const explorer::CampaignOptions& options = campaign.options.plan.campaign;
   std::size_t reached = 0;
-  for (const fabric::Probe& probe : campaign.program.probes()) {
-    reached += result.probes[probe.index] > 0 ? 1 : 0;
+  for (std::size_t index = 0; index < campaign.program.probes().size(); ++index) {
+    const std::uint64_t before = done.probes.empty() ? 0 : done.probes[index].second;
+    const std::uint64_t now = result.probes[campaign.program.probes()[index].index];
+    reached += before + now > 0 ? 1 : 0;
   }
-  const double seconds_left =
-      options.seconds > 0 ? options.seconds - result.seconds
-                          : static_cast<double>(options.schedules - result.schedules) / rate;
+  const double schedules = static_cast<double>(done.schedules + result.schedules);
+  const double seconds_left = options.seconds > 0
+                                  ? options.seconds - done.seconds - result.seconds
+                                  : (static_cast<double>(options.schedules) - schedules) / rate;
   fmt::print(stderr,
              "\r{} schedules, {:.0f}/s, {} of {} probes reached, {} violations, {:.0f} s left   ",
-             result.schedules, rate, reached, campaign.program.probes().size(),
-             result.violations.size(), std::max(seconds_left, 0.0));
+             schedules, rate, reached, campaign.program.probes().size(),
+             done.violations.size() + result.violations.size(), std::max(seconds_left, 0.0));
 }
 
 std::string replay_path(const std::string& folder, const explorer::Finding& finding) {
@@ -94,13 +97,13 @@ std::string save_page(const explorer::Program& program, const std::string& repla
 
 // Saves the run and its page. There is nothing to record if two runs of one seed differ; the seed
 // repeats them.
-Report report(const Campaign& campaign, const explorer::Finding& finding) {
-  Report report{.finding = finding, .replay_path = {}};
+FindingReport record(const Campaign& campaign, const explorer::Finding& finding,
+                     double shrink_seconds) {
+  FindingReport report{.finding = finding};
   if (finding.property == explorer::determinism_property) return report;
   const std::string path = replay_path(campaign.options.output, finding);
-  const auto recorded =
-      explorer::record_failure(campaign.program, finding,
-                               {.seconds = campaign.options.shrink_seconds}, path, print_shrinking);
+  const auto recorded = explorer::record_failure(
+      campaign.program, finding, {.seconds = shrink_seconds}, path, print_shrinking);
   if (!recorded) {
     fmt::print(stderr, "{}\n", recorded.error());
     return report;
@@ -113,112 +116,6 @@ Report report(const Campaign& campaign, const explorer::Finding& finding) {
     report.trace_path = save_page(campaign.program, path);
   }
   return report;
-}
-
-// A campaign that has run all its schedules must have reached all conditions.
-std::vector<std::string> missed_conditions(const Campaign& campaign,
-                                           const explorer::CampaignResult& result) {
-  std::vector<std::string> missed;
-  if (!result.holds() || result.schedules < campaign.options.campaign.schedules) return missed;
-  for (const auto& [name, count] : campaign.program.conditions()) {
-    if (count == 0) missed.push_back(name);
-  }
-  return missed;
-}
-
-nlohmann::json to_json(const Campaign& campaign, const explorer::CampaignResult& result,
-                       const std::vector<Report>& reports) {
-  nlohmann::json violations = nlohmann::json::array();
-  for (const Report& report : reports) {
-    violations.push_back({{"property", report.finding.property},
-                          {"schedules", result.violations.at(report.finding.property)},
-                          {"seed", report.finding.seed},
-                          {"explanation", report.finding.explanation},
-                          {"replay", report.replay_path},
-                          {"trace", report.trace_path},
-                          {"steps_before", report.finding.steps},
-                          {"steps_after", report.steps_after}});
-  }
-  nlohmann::json probes = nlohmann::json::object();
-  for (const fabric::Probe& probe : campaign.program.probes()) {
-    probes[std::string(probe.name)] = result.probes[probe.index];
-  }
-  for (std::size_t index = 0; index < sim::simulator_probe_count; ++index) {
-    probes[std::string(to_string(static_cast<sim::SimulatorProbe>(index)))] =
-        result.simulator_probes[index];
-  }
-  nlohmann::json faults = nlohmann::json::object();
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    faults[std::string(to_string(static_cast<sim::FaultKind>(index)))] = result.faults[index];
-  }
-  nlohmann::json json = {
-      {"schedules", result.schedules},
-      {"seconds", result.seconds},
-      {"schedules_per_second", static_cast<double>(result.schedules) / result.seconds},
-      {"steps", result.steps},
-      {"unknown", result.unknown},
-      {"campaign_hash", fmt::format("{:016x}", result.hash)},
-      {"violations", std::move(violations)},
-      {"probes", std::move(probes)},
-      {"faults", std::move(faults)}};
-  const auto conditions = campaign.program.conditions();
-  if (!conditions.empty()) json["conditions"] = conditions;
-  return json;
-}
-
-void print_probes(const Campaign& campaign, const explorer::CampaignResult& result) {
-  if (!campaign.program.probes().empty()) {
-    fmt::print("probes:");
-    for (const fabric::Probe& probe : campaign.program.probes()) {
-      fmt::print(" {} {}", probe.name, result.probes[probe.index]);
-    }
-    fmt::print("\n");
-  }
-  fmt::print("probes of the simulator:");
-  for (std::size_t index = 0; index < sim::simulator_probe_count; ++index) {
-    fmt::print("{} {} {}", index == 0 ? "" : ",",
-               to_string(static_cast<sim::SimulatorProbe>(index)), result.simulator_probes[index]);
-  }
-  fmt::print("\nfaults:");
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    fmt::print(" {} {}", to_string(static_cast<sim::FaultKind>(index)), result.faults[index]);
-  }
-  fmt::print("\n");
-  for (const auto& [name, count] : campaign.program.conditions()) {
-    fmt::print("sometimes \"{}\": {} runs\n", name, count);
-  }
-}
-
-void print_report(const Campaign& campaign, const explorer::CampaignResult& result,
-                  const Report& report) {
-  const explorer::Finding& finding = report.finding;
-  fmt::print("\nVIOLATED {} in {} schedules, first with seed {}, which chose\n{}{}\n",
-             finding.property, result.violations.at(finding.property), finding.seed,
-             campaign.program.draw(finding.seed)->describe(), finding.explanation);
-  if (report.replay_path.empty()) {
-    fmt::print("Repeat it with --seed {} --schedules 1 and the same options.\n", finding.seed);
-    return;
-  }
-  if (report.steps_after > 0) {
-    fmt::print("{} steps, {} after shrinking. ", finding.steps, report.steps_after);
-  }
-  if (!report.trace_path.empty()) fmt::print("View it:\n  {}\n", report.trace_path);
-  fmt::print("Replay it with:\n  {} replay {}\n", campaign.command.executable(),
-             report.replay_path);
-}
-
-void print_text(const Campaign& campaign, const explorer::CampaignResult& result,
-                const std::vector<Report>& reports) {
-  fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", result.schedules,
-             result.steps, result.seconds, static_cast<double>(result.schedules) / result.seconds);
-  fmt::print("campaign hash {:016x}; {} schedules not judged\n", result.hash, result.unknown);
-  print_probes(campaign, result);
-  for (const Report& report : reports) print_report(campaign, result, report);
-  const std::vector<std::string> missed = missed_conditions(campaign, result);
-  for (const std::string& name : missed) {
-    fmt::print("\nVIOLATED sometimes: no run reached the condition \"{}\"\n", name);
-  }
-  if (reports.empty() && missed.empty()) fmt::print("all properties held\n");
 }
 
 // Runs one seed and writes its page, whether the run fails or not.
@@ -255,7 +152,7 @@ int trace_seed(const Campaign& campaign, std::uint64_t seed) {
 // For a single seed, prints the random choices first, so that they are visible if the program
 // hangs.
 void print_head(const Campaign& campaign) {
-  const explorer::CampaignOptions& options = campaign.options.campaign;
+  const explorer::CampaignOptions& options = campaign.options.plan.campaign;
   fmt::print("{}, seeds from {} on, {} jobs\n", campaign.command.title(), options.first_seed,
              options.jobs);
   if (options.schedules == 1) {
@@ -265,42 +162,106 @@ void print_head(const Campaign& campaign) {
   std::fflush(stdout);
 }
 
+// A campaign that has run all its schedules must have reached all conditions. A shard need not.
+std::vector<std::string> missed_conditions(const Campaign& campaign,
+                                           const explorer::CampaignResults& results) {
+  std::vector<std::string> missed;
+  const explorer::CampaignOptions& options = campaign.options.plan.campaign;
+  if (!results.holds() || options.stride > 1 || results.schedules < options.schedules) {
+    return missed;
+  }
+  for (const auto& [name, count] : results.conditions) {
+    if (count == 0) missed.push_back(name);
+  }
+  return missed;
+}
+
+// If the user cannot know from the options which seeds were run, says so, and how to repeat them.
+void print_seeds(const Campaign& campaign, const Course& course) {
+  const explorer::CampaignOptions& options = campaign.options.plan.campaign;
+  const std::uint64_t seeds = course.seeds();
+  if (course.is_interrupted) fmt::print("interrupted\n");
+  if (seeds == options.schedules || options.stops_at_violation) return;
+  fmt::print("seeds {}; repeat them with --schedules {}\n", describe_seeds(course.results.seeds),
+             seeds * options.stride);
+}
+
+void print_course(const Campaign& campaign, const Course& course, const CampaignReport& report) {
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
+  if (!campaign.options.json) {
+    print_seeds(campaign, course);
+    print_text(report);
+    return;
+  }
+  nlohmann::json json = to_json(report);
+  json["interrupted"] = course.is_interrupted;
+  fmt::print("{}\n", json.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+}
+
+int run_and_report(const Campaign& campaign) {
+  const FuzzOptions& options = campaign.options;
+  if (!options.json) print_head(campaign);
+  const auto course =
+      run_course(campaign.program, explorer::identify(campaign.program, options.scenario_options),
+                 options.plan,
+                 [&](const explorer::CampaignResults& done, const explorer::CampaignResult& part) {
+                   print_progress(campaign, done, part);
+                 });
+  if (!course) {
+    fmt::print(stderr, "{}\n", course.error());
+    return status_wrong_usage;
+  }
+  CampaignReport report{.results = course->results,
+                        .findings = {},
+                        .missed_conditions = missed_conditions(campaign, course->results),
+                        .executable = campaign.command.executable(),
+                        .describe_scenario = [&](std::uint64_t seed) {
+                          return campaign.program.draw(seed)->describe();
+                        }};
+  // Whoever interrupts the campaign does not want to wait for small runs.
+  const double shrink_seconds = course->is_interrupted ? 0 : options.shrink_seconds;
+  for (const auto& [property, finding] : course->results.findings) {
+    report.findings.push_back(record(campaign, finding, shrink_seconds));
+  }
+  print_course(campaign, *course, report);
+  const int status = exit_status_of(report);
+  return status == 0 && course->is_interrupted ? status_interrupted : status;
+}
+
 int fuzz(const CommandProgram& command, FuzzOptions& options) {
   const auto program = command.create();
   if (!program) {
     fmt::print(stderr, "{}\n", program.error());
-    return 2;
+    return status_wrong_usage;
   }
   const Campaign campaign{.command = command, .program = **program, .options = options};
-  if (options.campaign.seconds > 0 && !options.has_schedules) options.campaign.schedules = 0;
+  explorer::CampaignOptions& campaign_options = options.plan.campaign;
+  if (campaign_options.seconds > 0 && !options.has_schedules) campaign_options.schedules = 0;
+  const auto shard = parse_shard(options.shard_text);
+  if (!shard) {
+    fmt::print(stderr, "--shard {}: give a number and how many there are, such as 1/4\n",
+               options.shard_text);
+    return status_wrong_usage;
+  }
+  campaign_options = restrict_to(*shard, campaign_options);
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   if (error) {
     fmt::print(stderr, "--output {}: {}\n", options.output, error.message());
-    return 2;
+    return status_wrong_usage;
   }
   if (options.trace_seed) return trace_seed(campaign, *options.trace_seed);
-  if (!options.json) print_head(campaign);
-  const explorer::CampaignResult result = explorer::run_campaign(
-      **program, options.campaign,
-      [&](const explorer::CampaignResult& so_far) { print_progress(campaign, so_far); });
-  const bool reached_all = missed_conditions(campaign, result).empty();
-  std::vector<Report> reports;
-  reports.reserve(result.findings.size());
-  for (const auto& [property, finding] : result.findings) {
-    reports.push_back(report(campaign, finding));
+  return run_and_report(campaign);
+}
+
+// The options that were given, of those that determine the scenarios.
+std::map<std::string, std::vector<std::string>> given(
+    const std::vector<const CLI::Option*>& options) {
+  std::map<std::string, std::vector<std::string>> values;
+  for (const CLI::Option* option : options) {
+    if (option->count() > 0) values[option->get_name()] = option->results();
   }
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
-  if (options.json) {
-    fmt::print("{}\n", to_json(campaign, result, reports)
-                           .dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
-  } else {
-    print_text(campaign, result, reports);
-  }
-  const bool run_failed = std::ranges::any_of(
-      result.findings, [](const auto& found) { return is_about_the_run(found.first); });
-  if (run_failed) return 3;
-  return result.holds() && reached_all ? 0 : 1;
+  return values;
 }
 
 }  // namespace
@@ -311,18 +272,30 @@ void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status) 
       fmt::format("run many schedules of {} on the simulator and check each one", program.noun()));
   const auto options = std::make_shared<FuzzOptions>();
   program.add_fuzz_options(*command);
-  command->add_option("--seed", options->campaign.first_seed, "the first seed")
+  const std::vector<const CLI::Option*> scenario_options = std::as_const(*command).get_options();
+  command->add_option("--seed", options->plan.campaign.first_seed, "the first seed")
       ->capture_default_str();
-  const CLI::Option* schedules =
-      command->add_option("--schedules", options->campaign.schedules, "number of schedules to run")
-          ->capture_default_str();
-  command->add_option("--seconds", options->campaign.seconds,
+  const CLI::Option* schedules = command
+                                     ->add_option("--schedules", options->plan.campaign.schedules,
+                                                  "number of schedules to run")
+                                     ->capture_default_str();
+  command->add_option("--seconds", options->plan.campaign.seconds,
                       "duration in seconds (with --schedules: time limit)");
-  command->add_option("--jobs", options->campaign.jobs, "number of worker processes")
+  command->add_option("--jobs", options->plan.campaign.jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
-  command->add_flag("--stop", options->campaign.stops_at_violation,
-                    "stop soon after the first violation");
+  CLI::Option* stop = command->add_flag("--stop", options->plan.campaign.stops_at_violation,
+                                        "stop soon after the first violation");
+  command->add_option("--shard", options->shard_text,
+                      "I/N: run the I-th of N parts of the seeds, for campaigns on many machines");
+  CLI::Option* results = command->add_option(
+      "--results", options->plan.results,
+      "file for the results, saved every ten seconds; `merge` adds such files up");
+  results->excludes(stop);
+  command
+      ->add_flag("--resume", options->plan.resumes,
+                 "continue what --results has of this campaign, if the file exists")
+      ->needs(results);
   command
       ->add_option("--shrink-seconds", options->shrink_seconds,
                    "time limit for shrinking each violation; 0: do not shrink")
@@ -337,8 +310,9 @@ void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status) 
   command->add_option("--output", options->output, "directory for replay files and pages")
       ->capture_default_str();
   command->add_flag("--json", options->json, "print the result as one JSON object");
-  command->callback([options, schedules, &program, &exit_status] {
+  command->callback([options, schedules, scenario_options, &program, &exit_status] {
     options->has_schedules = schedules->count() > 0;
+    options->scenario_options = given(scenario_options);
     exit_status = fuzz(program, *options);
   });
 }

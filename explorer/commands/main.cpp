@@ -78,6 +78,7 @@ int main(int argument_count, char** arguments, std::span<const Program* const> p
   CLI::App app("Runs a program on a simulated RDMA network under many schedules");
   app.require_subcommand(1);
   command_line::add_fuzz_command(app, linked, exit_status);
+  command_line::add_merge_command(app, linked, exit_status);
   command_line::add_replay_command(app, linked, exit_status);
   command_line::add_trace_command(app, linked, exit_status);
   command_line::add_shrink_command(app, linked, exit_status);

@@ -25,7 +25,7 @@
 namespace falafel::explorer {
 namespace {
 
-constexpr double seconds_between_reports = 1;
+constexpr double seconds_between_sums = 1;
 constexpr double seconds_between_checkpoints = 1;
 
 // A process that explores one part, and writes what it has counted into a pipe.
@@ -154,7 +154,7 @@ class Jobs {
     const double seconds = now_seconds() - start_seconds_;
     if (options_.progress && seconds >= next_report_seconds_) {
       options_.progress(result());
-      next_report_seconds_ = seconds + seconds_between_reports;
+      next_report_seconds_ = seconds + seconds_between_sums;
     }
     const bool is_asked = job_options_.should_stop && job_options_.should_stop();
     return is_asked || seconds >= options_.max_seconds || !crash_.empty() ||
@@ -228,7 +228,7 @@ class Jobs {
   std::uint64_t finished_runs_ = 0;
   std::string crash_;
   double start_seconds_ = now_seconds();
-  double next_report_seconds_ = seconds_between_reports;
+  double next_report_seconds_ = seconds_between_sums;
   double next_save_seconds_ = 0;
 };
 

@@ -129,7 +129,7 @@ class CounterProgram final : public Program {
 };
 
 CampaignResult run_campaign_of(const Program& program, unsigned jobs) {
-  return run_campaign(program, {.schedules = 300, .jobs = jobs}, [](const CampaignResult&) {});
+  return run_campaign(program, {.schedules = 300, .jobs = jobs});
 }
 
 FailingRun find_lost_update(Runner& runner) {

@@ -16,8 +16,7 @@ struct StoreCampaign : explorer::CampaignOptions {
 };
 
 explorer::CampaignResult run(const StoreCampaign& campaign) {
-  return explorer::run_campaign(StoreProgram(campaign.choices, campaign.paranoid), campaign,
-                                [](const explorer::CampaignResult&) {});
+  return explorer::run_campaign(StoreProgram(campaign.choices, campaign.paranoid), campaign);
 }
 
 StoreCampaign without(bool engine::Safeguards::*safeguard, std::uint64_t schedules) {

@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "explorer/check.h"
 
@@ -48,27 +51,35 @@ TEST(Environment, RunsTheSeedsFromOneOn) {
   EXPECT_NE(one.hash, three.hash);
 }
 
-// Each process leaves a file with its number.
+// Each process leaves a file with its number. Its first run waits until all that are expected have
+// left theirs, or one process could run all schedules before another begins.
 TEST(Environment, RunsInSoManyProcesses) {
   const std::string folder =
       testing::TempDir() + "check_environment_processes_" + std::to_string(getpid());
-  const auto body = [&](World& world) {
-    const std::string path = folder + "/" + std::to_string(getpid());
-    close(open(path.c_str(), O_CREAT | O_WRONLY, 0600));
-    count_clients(world);
-  };
-  const auto processes = [&](Options options, const Environment& environment) {
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
-    EXPECT_TRUE(run(body, options, environment).holds());
+  const auto count_processes = [&] {
     return std::distance(std::filesystem::directory_iterator(folder), {});
   };
+  const auto run_in = [&](std::ptrdiff_t expected, const Options& options,
+                          const Environment& environment) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    const auto body = [&](World& world) {
+      const std::string path = folder + "/" + std::to_string(getpid());
+      close(open(path.c_str(), O_CREAT | O_WRONLY, 0600));
+      for (int tries = 0; tries < 1'000 && count_processes() < expected; ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      count_clients(world);
+    };
+    EXPECT_TRUE(run(body, options, environment).holds());
+    EXPECT_EQ(count_processes(), expected);
+  };
   Options options = options_of("processes");
-  EXPECT_EQ(processes(options, {}), 1);
-  EXPECT_EQ(processes(options, {.jobs = 3}), 3);
+  run_in(1, options, {});
+  run_in(3, options, {.jobs = 3});
   options.jobs = 2;
-  EXPECT_EQ(processes(options, {}), 2);
-  EXPECT_EQ(processes(options, {.jobs = 1}), 1);
+  run_in(2, options, {});
+  run_in(1, options, {.jobs = 1});
 }
 
 // A part of a campaign proves nothing about conditions that only some of its runs reach.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -13,11 +14,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "explorer/check.h"
 #include "explorer/main.h"
+#include "processes/child_process.h"
 
 namespace falafel::explorer::commands_test {
 namespace {
@@ -186,6 +189,101 @@ TEST_F(Commands, FuzzRunsForATimeAlone) {
                         folder_, "--json"});
   EXPECT_EQ(outcome.status, 1) << outcome.errors;
   EXPECT_GT(nlohmann::json::parse(outcome.output)["schedules"], CampaignOptions().schedules);
+}
+
+// Shards of a campaign, each with its file, add up to the whole.
+TEST_F(Commands, MergeAddsUpShards) {
+  const auto whole = fuzz_json(lose_updates, {"--schedules", "90", "--shrink-seconds", "0"});
+  std::vector<std::string> merge = {"merge", "--json"};
+  for (const std::string shard : {"2", "3", "1"}) {
+    merge.push_back(folder_ + "/" + shard + ".json");
+    const Outcome outcome =
+        fuzz(lose_updates, {"--schedules", "90", "--shard", shard + "/3", "--results", merge.back(),
+                            "--shrink-seconds", "0"});
+    EXPECT_EQ(outcome.status, 1) << outcome.errors;
+  }
+  const Outcome merged = run(lose_updates, merge);
+  EXPECT_EQ(merged.status, 1) << merged.errors;
+  const auto sum = nlohmann::json::parse(merged.output);
+  for (const char* count : {"schedules", "steps", "campaign_hash", "probes", "faults"}) {
+    EXPECT_EQ(sum[count], whole[count]) << count;
+  }
+  EXPECT_EQ(sum["violations"][0]["seed"], whole["violations"][0]["seed"]);
+  EXPECT_EQ(sum["violations"][0]["schedules"], whole["violations"][0]["schedules"]);
+
+  merge.push_back(merge.back());
+  const Outcome twice = run(lose_updates, merge);
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.errors, HasSubstr("both have run the seed 1"));
+  const std::string output = folder_ + "/sum.json";
+  const Outcome text = run(lose_updates, {"merge", merge[2], merge[3], "--output", output});
+  EXPECT_EQ(text.status, 1);
+  EXPECT_THAT(text.output, HasSubstr("2, 5 ... 89 (30 seeds); 3, 6 ... 90 (30 seeds)"));
+  EXPECT_TRUE(std::filesystem::exists(output));
+}
+
+TEST_F(Commands, MergeJudgesTheConditionsOfTheWhole) {
+  const std::string results = folder_ + "/results.json";
+  const Outcome shard =
+      fuzz(reach_nothing, {"--schedules", "10", "--shard", "1/2", "--results", results});
+  EXPECT_EQ(shard.status, 0) << "another shard may reach the condition";
+  const Outcome merged = run(reach_nothing, {"merge", results});
+  EXPECT_EQ(merged.status, 1);
+  EXPECT_THAT(merged.output, HasSubstr("VIOLATED sometimes"));
+}
+
+TEST_F(Commands, FuzzRefusesWhatIsNoShard) {
+  for (const char* shard : {"0/2", "3/2", "1", "1/2x", "-1/2", "one/2"}) {
+    const Outcome refused = fuzz(hold, {"--shard", shard});
+    EXPECT_EQ(refused.status, 2) << shard;
+    EXPECT_THAT(refused.errors, HasSubstr("--shard " + std::string(shard)));
+  }
+}
+
+TEST_F(Commands, FuzzContinuesItsResults) {
+  const std::string results = folder_ + "/results.json";
+  const auto run_more = [&](const std::string& schedules, std::vector<std::string> more) {
+    more.insert(more.begin(), {"--schedules", schedules, "--results", results});
+    return fuzz(hold, more);
+  };
+  EXPECT_EQ(run_more("30", {}).status, 0);
+  EXPECT_THAT(run_more("30", {}).errors, HasSubstr("--resume"));
+  const Outcome resumed = run_more("80", {"--resume", "--json"});
+  EXPECT_EQ(resumed.status, 0) << resumed.errors;
+  const auto whole = fuzz_json(hold, {"--schedules", "80"});
+  EXPECT_EQ(nlohmann::json::parse(resumed.output)["campaign_hash"], whole["campaign_hash"]);
+  EXPECT_EQ(nlohmann::json::parse(resumed.output)["schedules"], 80);
+  const Outcome other = run_more("80", {"--resume", "--seed", "5"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.errors, HasSubstr("seeds 1 to 80"));
+  const Outcome with_option = run_more("80", {"--resume", "--simulator", "mtu_bytes=512"});
+  EXPECT_EQ(with_option.status, 2);
+}
+
+// SIGTERM ends the campaign in order: what was run is saved, and can be continued.
+TEST_F(Commands, FuzzSavesWhatItHasWhenASignalEndsIt) {
+  const std::string results = folder_ + "/results.json";
+  const std::string begun = folder_ + "/begun";
+  const auto body = [&](check::World& world) {
+    std::ofstream(begun) << "yes";
+    hold(world);
+  };
+  processes::ChildProcess campaign([&] {
+    return fuzz(body, {"--schedules", "1000000000", "--jobs", "2", "--results", results}).status;
+  });
+  while (!std::filesystem::exists(begun)) std::this_thread::yield();
+  campaign.send_signal(SIGTERM);
+  EXPECT_EQ(campaign.wait().exit_status(), 4);
+  const auto saved = nlohmann::json::parse(content(results));
+  const std::uint64_t schedules = saved["seeds"][0]["count"];
+  EXPECT_GE(schedules, 1U);
+  EXPECT_EQ(saved["schedules"], schedules);
+  const std::string more = std::to_string(schedules + 20);
+  const Outcome resumed =
+      fuzz(body, {"--schedules", more, "--results", results, "--resume", "--json"});
+  EXPECT_EQ(resumed.status, 0) << resumed.errors;
+  EXPECT_EQ(nlohmann::json::parse(resumed.output)["campaign_hash"],
+            fuzz_json(hold, {"--schedules", more})["campaign_hash"]);
 }
 
 TEST_F(Commands, FuzzShowsOneSeed) {

@@ -1,0 +1,289 @@
+#include "explorer/campaign_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+#include <system_error>
+
+#include "falafel_build_identity.h"
+
+namespace falafel::explorer {
+namespace {
+
+// Keeps the order of probes and faults.
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "falafel campaign results";
+constexpr std::uint64_t format_version = 1;
+
+// A seed in both ranges. The ranges are finite.
+std::optional<std::uint64_t> common_seed(const SeedRange& one, const SeedRange& other) {
+  const SeedRange& coarse = one.stride >= other.stride ? one : other;
+  const SeedRange& fine = one.stride >= other.stride ? other : one;
+  const std::uint64_t end = fine.first + fine.count * fine.stride;
+  // The remainders repeat after so many seeds of the coarse range.
+  const std::uint64_t period = fine.stride / std::gcd(fine.stride, coarse.stride);
+  const std::uint64_t skipped =
+      fine.first <= coarse.first ? 0
+                                 : (fine.first - coarse.first + coarse.stride - 1) / coarse.stride;
+  for (std::uint64_t index = skipped; index < std::min(coarse.count, skipped + period); ++index) {
+    const std::uint64_t seed = coarse.first + index * coarse.stride;
+    if (seed < end && (seed - fine.first) % fine.stride == 0) return seed;
+  }
+  return std::nullopt;
+}
+
+void add_range(std::vector<SeedRange>& seeds, const SeedRange& range) {
+  const auto before = std::ranges::find_if(seeds, [&](const SeedRange& known) {
+    return known.stride == range.stride && known.first + known.count * known.stride == range.first;
+  });
+  if (before == seeds.end()) {
+    seeds.push_back(range);
+  } else {
+    before->count += range.count;
+  }
+}
+
+std::string describe(const std::map<std::string, std::vector<std::string>>& options) {
+  std::string text;
+  for (const auto& [name, values] : options) {
+    text += (text.empty() ? "" : " ") + name;
+    for (const std::string& value : values) text += " " + value;
+  }
+  return text.empty() ? "none" : text;
+}
+
+// Empty: they add up.
+std::string difference(const CampaignIdentity& one, const CampaignIdentity& other) {
+  if (one.program != other.program) {
+    return fmt::format("one is of the program {}, the other of {}", one.program, other.program);
+  }
+  if (one.options != other.options) {
+    return fmt::format("the options of one are {}, those of the other {}", describe(one.options),
+                       describe(other.options));
+  }
+  if (one.build != other.build) {
+    return fmt::format("one was made by the build {}, the other by {}", one.build, other.build);
+  }
+  return {};
+}
+
+bool have_equal_names(const NamedCounts& one, const NamedCounts& other) {
+  return std::ranges::equal(one, other, {}, &NamedCounts::value_type::first,
+                            &NamedCounts::value_type::first);
+}
+
+void add_counts(NamedCounts& sum, const NamedCounts& part) {
+  if (sum.empty()) sum = NamedCounts(part.size());
+  for (std::size_t index = 0; index < part.size(); ++index) {
+    sum[index].first = part[index].first;
+    sum[index].second += part[index].second;
+  }
+}
+
+void add_counts(std::map<std::string, std::uint64_t>& sum,
+                const std::map<std::string, std::uint64_t>& part) {
+  for (const auto& [name, count] : part) sum[name] += count;
+}
+
+Json to_json(const NamedCounts& counts) {
+  Json json = Json::object();
+  for (const auto& [name, count] : counts) json[name] = count;
+  return json;
+}
+
+NamedCounts counts_from(const Json& json) {
+  NamedCounts counts;
+  for (const auto& [name, count] : json.items()) counts.emplace_back(name, count);
+  return counts;
+}
+
+Json to_json(const CampaignResults& results) {
+  Json seeds = Json::array();
+  for (const SeedRange& range : results.seeds) {
+    seeds.push_back({{"first", range.first}, {"stride", range.stride}, {"count", range.count}});
+  }
+  Json violations = Json::array();
+  for (const auto& [property, finding] : results.findings) {
+    violations.push_back({{"property", property},
+                          {"schedules", results.violations.at(property)},
+                          {"seed", finding.seed},
+                          {"steps", finding.steps},
+                          {"explanation", finding.explanation}});
+  }
+  return {{"format", format_name},
+          {"version", format_version},
+          {"program", results.identity.program},
+          {"build", results.identity.build},
+          {"options", results.identity.options},
+          {"seeds", std::move(seeds)},
+          {"schedules", results.schedules},
+          {"steps", results.steps},
+          {"hash", fmt::format("{:016x}", results.hash)},
+          {"unknown", results.unknown},
+          {"seconds", results.seconds},
+          {"violations", std::move(violations)},
+          {"conditions", results.conditions},
+          {"probes", to_json(results.probes)},
+          {"simulator_probes", to_json(results.simulator_probes)},
+          {"faults", to_json(results.faults)}};
+}
+
+// Throws what nlohmann::json or std::stoull throw if the JSON has another form.
+CampaignResults from_json(const Json& json) {
+  constexpr std::uint64_t largest = std::uint64_t{1} << 62U;  // so that sums do not overflow
+  CampaignResults results;
+  json.at("program").get_to(results.identity.program);
+  json.at("build").get_to(results.identity.build);
+  json.at("options").get_to(results.identity.options);
+  for (const Json& range : json.at("seeds")) {
+    results.seeds.push_back(
+        {.first = range.at("first"), .stride = range.at("stride"), .count = range.at("count")});
+    const SeedRange& read = results.seeds.back();
+    if (read.stride == 0 || read.count == 0 || read.first > largest ||
+        read.count > largest / read.stride) {
+      throw std::invalid_argument("a range of seeds is empty or too large");
+    }
+  }
+  json.at("schedules").get_to(results.schedules);
+  json.at("steps").get_to(results.steps);
+  results.hash = std::stoull(json.at("hash").get<std::string>(), nullptr, 16);
+  json.at("unknown").get_to(results.unknown);
+  json.at("seconds").get_to(results.seconds);
+  json.at("conditions").get_to(results.conditions);
+  for (const Json& violation : json.at("violations")) {
+    const std::string property = violation.at("property");
+    results.violations[property] = violation.at("schedules");
+    results.findings[property] = {.property = property,
+                                  .seed = violation.at("seed"),
+                                  .steps = violation.at("steps"),
+                                  .explanation = violation.at("explanation")};
+  }
+  results.probes = counts_from(json.at("probes"));
+  results.simulator_probes = counts_from(json.at("simulator_probes"));
+  results.faults = counts_from(json.at("faults"));
+  return results;
+}
+
+std::string system_failure(const std::string& path, std::string_view what) {
+  return fmt::format("{}: {}: {}", path, what, std::generic_category().message(errno));
+}
+
+}  // namespace
+
+CampaignIdentity identify(const Program& program,
+                          std::map<std::string, std::vector<std::string>> options) {
+  return {.program = std::string(program.name()),
+          .build = std::string(build::identity),
+          .options = std::move(options)};
+}
+
+CampaignResults name_results(const Program& program, CampaignIdentity identity,
+                             const CampaignOptions& options, const CampaignResult& result) {
+  CampaignResults results;
+  results.identity = std::move(identity);
+  if (result.seeds > 0) {
+    results.seeds = {
+        {.first = options.first_seed, .stride = options.stride, .count = result.seeds}};
+  }
+  results.schedules = result.schedules;
+  results.steps = result.steps;
+  results.hash = result.hash;
+  results.unknown = result.unknown;
+  results.seconds = result.seconds;
+  for (const fabric::Probe& probe : program.probes()) {
+    results.probes.emplace_back(probe.name, result.probes[probe.index]);
+  }
+  for (std::size_t index = 0; index < sim::simulator_probe_count; ++index) {
+    results.simulator_probes.emplace_back(to_string(static_cast<sim::SimulatorProbe>(index)),
+                                          result.simulator_probes[index]);
+  }
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    results.faults.emplace_back(to_string(static_cast<sim::FaultKind>(index)),
+                                result.faults[index]);
+  }
+  results.violations = result.violations;
+  results.findings = result.findings;
+  return results;
+}
+
+tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults& part) {
+  if (sum.seeds.empty()) {
+    const double seconds = sum.seconds;
+    sum = part;
+    sum.seconds += seconds;
+    return {};
+  }
+  if (std::string text = difference(sum.identity, part.identity); !text.empty()) {
+    return tl::unexpected(std::move(text));
+  }
+  if (!have_equal_names(sum.probes, part.probes) ||
+      !have_equal_names(sum.simulator_probes, part.simulator_probes) ||
+      !have_equal_names(sum.faults, part.faults)) {
+    return tl::unexpected(std::string("they count different probes or faults"));
+  }
+  for (const SeedRange& one : sum.seeds) {
+    for (const SeedRange& other : part.seeds) {
+      if (const auto seed = common_seed(one, other)) {
+        return tl::unexpected(fmt::format("both have run the seed {}", *seed));
+      }
+    }
+  }
+  for (const SeedRange& range : part.seeds) add_range(sum.seeds, range);
+  sum.schedules += part.schedules;
+  sum.steps += part.steps;
+  sum.hash += part.hash;
+  sum.unknown += part.unknown;
+  sum.seconds += part.seconds;
+  add_counts(sum.probes, part.probes);
+  add_counts(sum.simulator_probes, part.simulator_probes);
+  add_counts(sum.faults, part.faults);
+  add_counts(sum.conditions, part.conditions);
+  add_counts(sum.violations, part.violations);
+  for (const auto& [property, finding] : part.findings) {
+    const auto [known, is_new] = sum.findings.emplace(property, finding);
+    if (!is_new && finding.seed < known->second.seed) known->second = finding;
+  }
+  return {};
+}
+
+tl::expected<void, std::string> save_results(const CampaignResults& results,
+                                             const std::string& path) {
+  const std::string written = path + ".new";
+  std::ofstream file(written, std::ios::binary | std::ios::trunc);
+  file << to_json(results).dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
+  file.close();
+  if (!file) return tl::unexpected(system_failure(written, "cannot write the file"));
+  if (std::rename(written.c_str(), path.c_str()) != 0) {
+    return tl::unexpected(system_failure(path, "cannot replace the file"));
+  }
+  return {};
+}
+
+tl::expected<CampaignResults, std::string> load_results(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return tl::unexpected(system_failure(path, "cannot read the file"));
+  const Json json = Json::parse(file, nullptr, false);
+  if (!json.is_object() || json.value("format", "") != format_name) {
+    return tl::unexpected(fmt::format(
+        "{}: this is no file of campaign results; `fuzz --results FILE` writes them", path));
+  }
+  if (json.value("version", Json()) != format_version) {
+    return tl::unexpected(fmt::format("{}: its version is not {}; use the build that wrote it",
+                                      path, format_version));
+  }
+  try {
+    return from_json(json);
+  } catch (const std::exception& error) {
+    return tl::unexpected(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+}  // namespace falafel::explorer

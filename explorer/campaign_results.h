@@ -1,0 +1,71 @@
+// The results of a campaign as a file: which seeds of which program were run, by which build, with
+// which options, and what came of it. Parts of a campaign, run by several machines or at several
+// times, add up to what one campaign over all their seeds would have found: counters and hashes are
+// sums, and of each violated property the finding with the lowest seed stays.
+//
+// The file is JSON; docs/campaigns.md describes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "explorer/campaign.h"
+#include "explorer/program.h"
+#include "explorer/seed_source.h"
+
+namespace falafel::explorer {
+
+using NamedCounts = std::vector<std::pair<std::string, std::uint64_t>>;
+
+// What must be equal in results that add up.
+struct CampaignIdentity {
+  std::string program;
+  std::string build;
+  // The options that determine the scenarios, by name, with their values.
+  std::map<std::string, std::vector<std::string>> options;
+
+  bool operator==(const CampaignIdentity&) const = default;
+};
+
+struct CampaignResults {
+  CampaignIdentity identity;
+  std::vector<SeedRange> seeds;  // what has been run; no two ranges overlap
+  std::uint64_t schedules = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t hash = 0;
+  std::uint64_t unknown = 0;
+  double seconds = 0;  // the sum over all parts
+  NamedCounts probes;
+  NamedCounts simulator_probes;
+  NamedCounts faults;
+  std::map<std::string, std::uint64_t> conditions;
+  std::map<std::string, std::uint64_t> violations;
+  std::map<std::string, Finding> findings;
+
+  bool holds() const { return violations.empty(); }
+};
+
+// The identity of campaigns of this build.
+CampaignIdentity identify(const Program& program,
+                          std::map<std::string, std::vector<std::string>> options);
+
+// The results of a campaign over the seeds first_seed, first_seed + stride, ... without conditions,
+// which the program counts.
+CampaignResults name_results(const Program& program, CampaignIdentity identity,
+                             const CampaignOptions& options, const CampaignResult& result);
+
+// Adds a part. An error, which leaves `sum` as it is, says in what the two differ, or which seeds
+// both have. A sum without seeds takes any part.
+tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults& part);
+
+// Replaces the file at once, so that an interruption leaves the old file or the new one. An error
+// names the file.
+tl::expected<void, std::string> save_results(const CampaignResults& results,
+                                             const std::string& path);
+tl::expected<CampaignResults, std::string> load_results(const std::string& path);
+
+}  // namespace falafel::explorer

@@ -1,0 +1,43 @@
+// What `fuzz` and `merge` print of a campaign's results.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "explorer/campaign_results.h"
+
+namespace falafel::command_line {
+
+inline constexpr int status_wrong_usage = 2;
+
+// A finding with what was recorded of it: a replay file if a schedule could be recorded, and a page
+// unless the run ends the process.
+struct FindingReport {
+  explorer::Finding finding;
+  std::string replay_path{};
+  std::string trace_path{};
+  std::uint64_t steps_after = 0;
+};
+
+struct CampaignReport {
+  const explorer::CampaignResults& results;
+  std::vector<FindingReport> findings{};
+  std::vector<std::string> missed_conditions{};  // what the campaign should have reached
+  std::string executable;                        // how the user calls the commands
+  // What a seed drew, in lines. Empty: this is not known.
+  std::function<std::string(std::uint64_t seed)> describe_scenario{};
+};
+
+void print_text(const CampaignReport& report);
+nlohmann::json to_json(const CampaignReport& report);
+
+// "1 to 400", or "2, 6, 10 ... (100 seeds)".
+std::string describe_seeds(const std::vector<explorer::SeedRange>& seeds);
+
+// 0: everything holds; 1: a property is violated or a condition was not reached; 3: a run crashed,
+// hung or was not repeatable.
+int exit_status_of(const CampaignReport& report);
+
+}  // namespace falafel::command_line
