@@ -11,6 +11,7 @@ std::string_view to_string(Answer answer) {
     case Answer::invalid_key: return "invalid key";
     case Answer::value_too_large: return "value too large";
     case Answer::out_of_memory: return "out of memory";
+    case Answer::table_full: return "table full";
     case Answer::busy: return "busy";
     case Answer::unknown_outcome: return "unknown outcome";
     case Answer::disconnected: return "disconnected";

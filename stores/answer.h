@@ -15,6 +15,7 @@ enum class Answer : std::uint8_t {
   invalid_key,      // the key is empty; nothing was changed
   value_too_large,  // PUT: key and value exceed the store's limit; nothing was changed
   out_of_memory,    // PUT: the store could not grow; nothing was changed
+  table_full,       // PUT, DELETE: no slot could be freed for the key; nothing was changed
   busy,             // the operation gave up because of concurrent ones; nothing was changed
   unknown_outcome,  // PUT, DELETE: the change has happened, will happen, or never happens
   disconnected,     // the server is gone or does not answer; this operation changed nothing

@@ -1,0 +1,109 @@
+// A client of NessieCD (Cassell et al., IEEE TPDS 2017, 4): it does everything itself, by READ, CAS
+// and WRITE on the tables of all nodes. It runs on the host of one of the nodes, whose data table
+// it fills. One fiber at a time may use it; a node may have several clients.
+//
+// An operation is an attempt: it answers `busy` where the paper returns a "concurrent operation
+// error", and the caller repeats it after a pause (Backoff).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "stores/answer.h"
+#include "stores/nessie/layout.h"
+#include "stores/nessie/node.h"
+#include "stores/nessie/options.h"
+
+namespace falafel::nessie {
+
+using stores::Answer;
+
+// Why an operation gave up.
+enum class GiveUp : std::uint8_t {
+  invalid_entry,  // a PUT of the key is pending, or was given up
+  lost_swap,      // another operation changed the ITE first
+  changed_index,  // the reverse pass found a change
+  changed_entry,  // what an ITE refers to is not what it was
+  deadline,       // the expiration period has passed
+};
+inline constexpr std::size_t give_up_count = 5;
+std::string_view to_string(GiveUp reason);
+
+struct OperationStatistics {
+  std::uint64_t index_reads = 0;
+  std::uint64_t swaps = 0;
+  std::uint64_t entry_reads = 0;    // by READ
+  std::uint64_t local_entries = 0;  // DTEs of the own node
+  std::uint64_t cache_hits = 0;
+  std::uint64_t filtered = 0;  // ITEs whose filter bits excluded the key
+  std::uint64_t marks = 0;     // by WRITE
+  std::uint64_t migrations = 0;
+  std::uint64_t bytes_sent = 0;  // payload
+  std::uint64_t bytes_received = 0;
+  std::array<std::uint64_t, give_up_count> give_ups{};
+
+  std::uint64_t round_trips() const { return index_reads + swaps + entry_reads + marks; }
+};
+
+struct GetResult {
+  Answer answer = Answer::busy;  // found, not_found, busy, disconnected, invalid_key
+  Bytes value{};
+};
+
+class ClientState;
+
+class Client {
+ public:
+  // Connects with all nodes, in the order of their numbers; the own node is one of them. The node
+  // outlives the client. Errors: invalid_argument (an option out of range, a wrong number of
+  // nodes), out_of_memory, unreachable (a node does not answer within connect_timeout_ns).
+  static fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host, Node& own_node,
+                                                         std::span<const fabric::Address> nodes,
+                                                         const Options& options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Each waits. `busy`, `disconnected`, `out_of_memory` (the data table has no free DTE) and
+  // `table_full` (too many MIGRATEs would be needed) have changed no key, although a PUT that gave
+  // up may have left its ITE behind (Options::abort). `unknown_outcome`: a CAS is in doubt, or a
+  // PUT gave up when it had already removed another entry of its key.
+  GetResult get(std::span<const std::byte> key);
+  // stored, busy, unknown_outcome, table_full, out_of_memory, disconnected, invalid_key,
+  // value_too_large
+  Answer put(std::span<const std::byte> key, std::span<const std::byte> value);
+  // deleted, not_found, and as put
+  Answer remove(std::span<const std::byte> key);
+
+  // Marks the DTEs that were replaced (Options::lazy_marks). Each operation begins with it.
+  void mark_staged();
+
+  const OperationStatistics& statistics() const;
+
+ private:
+  explicit Client(std::unique_ptr<ClientState> state);
+
+  std::unique_ptr<ClientState> state_;
+};
+
+// The pause before an operation is repeated: twice as long each time, up to a limit, of which a
+// random share is waited (4.3.2: standard exponential back-off).
+class Backoff {
+ public:
+  explicit Backoff(fabric::Host& host) : host_(host) {}
+  void pause();
+
+ private:
+  static constexpr std::uint64_t first_ns = 10'000;
+  static constexpr std::uint64_t longest_ns = 1'000'000;
+
+  fabric::Host& host_;
+  std::uint64_t next_ns_ = first_ns;
+};
+
+}  // namespace falafel::nessie

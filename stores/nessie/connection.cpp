@@ -1,0 +1,149 @@
+#include "stores/nessie/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace falafel::nessie {
+
+namespace {
+
+// With Completion::watermark, several requests may be complete without having been polled.
+constexpr std::uint32_t most_requests = 16;
+
+}  // namespace
+
+fabric::Result<Buffers> Buffers::create(fabric::Host& host, std::uint64_t entry_bytes) {
+  Buffers buffers;
+  buffers.domain = host.device(0).create_protection_domain();
+  const std::uint64_t size_bytes = entry_offset + entry_bytes;
+  auto block = host.allocate_memory(size_bytes);
+  if (!block) return tl::unexpected(block.error());
+  auto region = buffers.domain->register_memory(*block, 0, size_bytes, {.local_write = true});
+  if (!region) return tl::unexpected(region.error());
+  buffers.block = std::move(*block);
+  buffers.region = std::move(*region);
+  return buffers;
+}
+
+Connection::Connection(fabric::Host& host, Buffers& buffers, fabric::Address address,
+                       const Options& options)
+    : host_(host), buffers_(buffers), address_(std::move(address)), options_(options) {}
+
+bool Connection::connect(std::uint64_t deadline_ns) {
+  while (!try_to_connect(deadline_ns)) {
+    if (host_.now_ns() >= deadline_ns) return false;
+    host_.sleep_until(std::min(deadline_ns, host_.now_ns() + options_.reconnect_pause_ns));
+  }
+  return true;
+}
+
+bool Connection::try_to_connect(std::uint64_t deadline_ns) {
+  queue_pair_.reset();
+  auto completions = host_.device(0).create_completion_queue(2 * most_requests);
+  if (!completions) return false;
+  completions_ = std::move(*completions);
+  auto connection =
+      host_.device(0).connect(address_,
+                              {.protection_domain = buffers_.domain.get(),
+                               .send_completions = completions_.get(),
+                               .receive_completions = completions_.get(),
+                               .max_send_requests = most_requests,
+                               .max_receive_requests = 1,
+                               .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
+                               .retry_count = options_.retry_count},
+                              {}, deadline_ns);
+  if (!connection || connection->private_data.size() < sizeof hello_) return false;
+  std::memcpy(&hello_, connection->private_data.data(), sizeof hello_);
+  queue_pair_ = std::move(connection->queue_pair);
+  posted_ = completed_ = 0;
+  is_broken_ = false;
+  return true;
+}
+
+void Connection::poll() {
+  std::array<fabric::WorkCompletion, 4> polled{};
+  const std::size_t count = completions_->poll(polled);
+  for (std::size_t number = 0; number < count; ++number) {
+    ++completed_;
+    if (polled[number].status != fabric::CompletionStatus::success) is_broken_ = true;
+  }
+}
+
+bool Connection::wait_for_completion() {
+  while (completed_ < posted_ && !is_broken_) {
+    completions_->wait(fabric::never_ns);
+    poll();
+  }
+  return !is_broken_;
+}
+
+// The completion queue is polled, too, because a request that fails never sets the watermark.
+bool Connection::wait_for_watermark(std::uint64_t offset) {
+  constexpr std::uint64_t poll_interval_ns = 1'000;
+  std::uint64_t word = buffers_.block->load(offset);
+  while (!has_watermark(word)) {
+    poll();
+    if (is_broken_) return false;
+    if (completed_ == posted_) return true;
+    word = buffers_.block->wait_until_changed(offset, word, host_.now_ns() + poll_interval_ns);
+  }
+  return true;
+}
+
+Fate Connection::execute(fabric::WorkRequest request,
+                         std::optional<std::uint64_t> watermark_offset) {
+  if (!is_usable()) return Fate::not_sent;
+  if (posted_ - completed_ == most_requests && !wait_for_completion()) return Fate::not_sent;
+  if (watermark_offset) buffers_.block->store(*watermark_offset, 0);
+  request.local.key = buffers_.region->local_key();
+  if (!queue_pair_->post_send(std::span(&request, 1))) return Fate::not_sent;
+  ++posted_;
+  const bool is_done =
+      watermark_offset ? wait_for_watermark(*watermark_offset) : wait_for_completion();
+  return is_done ? Fate::done : Fate::in_doubt;
+}
+
+Fate Connection::read_word(std::uint64_t offset) {
+  const bool polls = options_.completion == Completion::watermark;
+  return execute({.opcode = fabric::Opcode::read,
+                  .length_bytes = fabric::word_bytes,
+                  .local = {.key = 0, .offset = Buffers::word_offset},
+                  .remote = {.key = hello_.index_key, .offset = offset}},
+                 polls ? std::optional(Buffers::word_offset) : std::nullopt);
+}
+
+Fate Connection::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
+                                  std::uint64_t desired) {
+  const bool polls = options_.completion == Completion::watermark;
+  return execute({.opcode = fabric::Opcode::compare_and_swap,
+                  .length_bytes = fabric::word_bytes,
+                  .local = {.key = 0, .offset = Buffers::word_offset},
+                  .remote = {.key = hello_.index_key, .offset = offset},
+                  .compare = expected,
+                  .swap_or_add = desired},
+                 polls ? std::optional(Buffers::word_offset) : std::nullopt);
+}
+
+Fate Connection::read_entry(std::uint64_t offset, std::uint32_t length_bytes,
+                            std::optional<std::uint64_t> watermark_offset) {
+  const bool polls = options_.completion == Completion::watermark && watermark_offset;
+  return execute({.opcode = fabric::Opcode::read,
+                  .length_bytes = length_bytes,
+                  .local = {.key = 0, .offset = Buffers::entry_offset},
+                  .remote = {.key = hello_.data_key, .offset = offset}},
+                 polls ? std::optional(Buffers::entry_offset + *watermark_offset) : std::nullopt);
+}
+
+Fate Connection::write_mark(std::uint64_t offset, std::uint64_t flags, std::uint64_t expiry_ns) {
+  buffers_.block->store(Buffers::mark_offset, flags);
+  buffers_.block->store(Buffers::mark_offset + fabric::word_bytes, expiry_ns);
+  return execute({.opcode = fabric::Opcode::write,
+                  .length_bytes = mark_bytes,
+                  .local = {.key = 0, .offset = Buffers::mark_offset},
+                  .remote = {.key = hello_.data_key, .offset = offset}},
+                 std::nullopt);
+}
+
+}  // namespace falafel::nessie

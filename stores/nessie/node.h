@@ -1,0 +1,54 @@
+// A node: an index table and a data table in registered memory. Nodes serve by their devices alone;
+// the processor only accepts connections. The clients of a node are on its host (client.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "stores/nessie/data_table.h"
+#include "stores/nessie/layout.h"
+#include "stores/nessie/options.h"
+
+namespace falafel::nessie {
+
+// What a node sends to those who connect.
+struct Hello {
+  std::uint64_t node = 0;
+  std::uint32_t index_key = 0;
+  std::uint32_t data_key = 0;
+};
+static_assert(sizeof(Hello) == 16);
+
+// A node's memory and books, for checkers. They outlive the node.
+struct NodeInspection {
+  NodeLayout layout;
+  std::shared_ptr<fabric::MemoryBlock> memory;
+  std::shared_ptr<const std::vector<EntryBook>> books;
+};
+
+class Node {
+ public:
+  // `number` is its place in the list of `nodes` that clients are given. Errors: invalid_argument
+  // (an option out of range), out_of_memory, address_in_use.
+  static fabric::Result<std::unique_ptr<Node>> start(fabric::Host& host, std::uint64_t number,
+                                                     std::uint64_t nodes, const Options& options);
+  // Stops without waiting. The clients of the node are destroyed before.
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  std::uint64_t number() const;
+  DataTable& data_table();
+  NodeInspection inspect() const;
+
+ private:
+  struct State;
+  explicit Node(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace falafel::nessie

@@ -1,0 +1,130 @@
+// What the paper leaves open, as options; its performance mechanisms, as switches; and what it
+// lacks, as safeguards.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fabric/fabric.h"
+
+namespace falafel::nessie {
+
+// Protections that can be switched off one at a time.
+struct Safeguards {
+  // As published.
+
+  // A GET that finds nothing, and a PUT before it completes, read the ITEs again in reverse order
+  // and give up if one has changed (4.2.1, 4.2.2). Excludes: a MIGRATE moves the key behind a GET;
+  // two PUTs of a new key use two slots.
+  bool reverse_pass = true;
+  // A replaced DTE is used again only after its expiry (4.3.1). Excludes: a GET reads an ITE and
+  // then, from its DTE, what another PUT is writing there.
+  bool expiration = true;
+
+  // Beyond the paper.
+
+  // Each use of a DTE gives it a new number: its index plus a multiple of the table's size.
+  // Excludes: a CAS that is delayed beyond the expiry finds the word of a later use of the DTE.
+  bool entry_generations = false;
+  // A PUT looks at all ITEs of its key before it changes one, prefers the one that has the key,
+  // and gives up if another one has changed since. Excludes: a PUT removes an older entry of its
+  // key and then gives up.
+  bool whole_forward_pass = false;
+  // A GET that has found its key reads the ITE again. Excludes: the DTE was used again between the
+  // READ of the ITE and that of the DTE.
+  bool validated_hits = false;
+  // A PUT sets the valid bit by the processor's compare-and-swap, which is a fence. Excludes: the
+  // PUT returns while its valid bit is in the store buffer, and a later GET misses it.
+  bool fenced_valid_bit = false;
+  // A DTE in use has an expiry that never passes. Excludes: a node sees the recycle bit of a mark
+  // before its expiry, and takes the expiry of the previous use.
+  bool expiry_reset = false;
+
+  static constexpr Safeguards published() { return {}; }
+  static constexpr Safeguards hardened() {
+    return {.entry_generations = true,
+            .whole_forward_pass = true,
+            .validated_hits = true,
+            .fenced_valid_bit = true,
+            .expiry_reset = true};
+  }
+};
+
+struct SafeguardDescription {
+  std::string_view name;
+  bool Safeguards::*enabled;
+  bool is_published;
+};
+inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
+    {"reverse-pass", &Safeguards::reverse_pass, true},
+    {"expiration", &Safeguards::expiration, true},
+    {"entry-generations", &Safeguards::entry_generations, false},
+    {"whole-forward-pass", &Safeguards::whole_forward_pass, false},
+    {"validated-hits", &Safeguards::validated_hits, false},
+    {"fenced-valid-bit", &Safeguards::fenced_valid_bit, false},
+    {"expiry-reset", &Safeguards::expiry_reset, false},
+}};
+
+// The word of a slot that has been emptied: always the same, or one that keeps the number of the
+// DTE that was there. The paper says only that a bit marks it as empty.
+enum class EmptyWord : std::uint8_t { constant, keeps_dte };
+// What a PUT does with its ITE if it gives up after its CAS: it leaves it, or swaps it back.
+enum class Abort : std::uint8_t { leave, restore };
+// A PUT gives up if it meets an invalid DTE: of its key, or of any key.
+enum class GiveUpOnInvalid : std::uint8_t { same_key, any };
+// When an operation checks whether its expiration period has passed.
+enum class DeadlineCheck : std::uint8_t { before_each_verb, at_end, both };
+// How a client learns that a READ or CAS is complete: from the completion queue, or from the last
+// bit of its buffer (4.1.1). The latter requires a device that places_in_address_order.
+enum class Completion : std::uint8_t { queue, watermark };
+
+// All nodes and clients of a deployment have the same options.
+struct Options {
+  Safeguards safeguards = Safeguards::published();
+
+  // Tables, per node.
+  std::uint64_t index_entries = 65'536;
+  std::uint64_t data_entries = 65'536;
+  std::uint64_t most_key_bytes = 128;
+  std::uint64_t most_value_bytes = 4'096;
+  std::uint32_t ways = 3;  // candidates of a key
+  std::uint64_t hash_seed = 0;
+
+  // Mechanisms of 4.1.3 and 4.3.2.
+  std::uint32_t filter_bits = 7;      // 0: none
+  std::uint64_t cache_entries = 256;  // 0: none
+  bool previous_versions = true;
+  bool multi_read = true;
+  bool lazy_marks = false;  // mark replaced DTEs before the next operation, not at once
+
+  EmptyWord emptied = EmptyWord::constant;
+  Abort abort = Abort::leave;
+  GiveUpOnInvalid give_up_on_invalid = GiveUpOnInvalid::same_key;
+  DeadlineCheck deadline_check = DeadlineCheck::both;
+  Completion completion = Completion::queue;
+  std::uint32_t most_migrations = 8;  // recursion of MIGRATE
+
+  std::uint64_t expiration_ns = 1'000'000'000;
+  // How much earlier an operation gives up, because clocks differ.
+  std::uint64_t clock_error_ns = 1'000'000;
+
+  std::uint16_t service = 9;
+  // How long a client tries to connect to a node.
+  std::uint64_t connect_timeout_ns = 20'000'000'000;
+  std::uint64_t reconnect_pause_ns = 20'000;  // between two attempts
+  // The time-out of one delivery attempt of the network, and the number of retries.
+  std::uint64_t acknowledge_timeout_ns = 500'000'000;
+  std::uint32_t retry_count = 7;
+
+  // With all safeguards, and the readings that need none beyond them.
+  static Options hardened();
+};
+
+// A message about the first option that is out of range for this device.
+std::optional<std::string> find_invalid_option(const Options& options, std::uint64_t nodes,
+                                               const fabric::DeviceAttributes& device);
+
+}  // namespace falafel::nessie

@@ -1,0 +1,21 @@
+// NessieCD (stores/nessie) as a program for the explorer: a few nodes with small tables, whose
+// clients get, put and delete a few keys.
+//
+// A run must be linearizable (each attempt of an operation is a call of its own), it must end, and
+// the memory at rest must satisfy the invariants of stores/nessie/invariants.h.
+#pragma once
+
+#include <memory>
+
+#include "explorer/check/program.h"
+
+namespace falafel::nessie_scenario {
+
+enum class Variant : std::uint8_t {
+  hardened,  // all safeguards; ablation switches them off one at a time
+  published  // the protocol of the paper, with the readings that it leaves open drawn at random
+};
+
+std::unique_ptr<check::WorldProgram> create_program(Variant variant);
+
+}  // namespace falafel::nessie_scenario
