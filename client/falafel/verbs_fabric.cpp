@@ -17,7 +17,10 @@ class VerbsFabric final : public Fabric {
     return verbs::Host::create({.name = name,
                                 .devices = {{.name = options_.device,
                                              .port = options_.port,
-                                             .gid_index = options_.gid_index}},
+                                             .gid_index = options_.gid_index,
+                                             .partition_key = options_.partition_key,
+                                             .traffic_class = options_.traffic_class,
+                                             .service_level = options_.service_level}},
                                 .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0});
   }
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {

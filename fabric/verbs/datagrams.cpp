@@ -48,8 +48,10 @@ Result<void> QueuePair::prepare_destination(const fabric::DatagramAddress& desti
   ibv_ah_attr attributes{};
   attributes.port_num = port_.port;
   attributes.is_global = 1;
+  attributes.sl = port_.service_level;
   attributes.grh.sgid_index = port_.gid_index;
   attributes.grh.hop_limit = hop_limit;
+  attributes.grh.traffic_class = port_.traffic_class;
   std::memcpy(attributes.grh.dgid.raw, addresses_->gid(host).data(),
               sizeof attributes.grh.dgid.raw);
   destinations_[host] = ibv_create_ah(domain_->raw.get(), &attributes);

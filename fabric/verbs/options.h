@@ -17,8 +17,18 @@ struct DeviceOptions {
   // Counted from 1. 0: the first active port.
   std::uint8_t port = 0;
   // An index in the port's table of GIDs. Absent: on Ethernet (RoCE), the RoCE v2 GID of the host's
-  // own address, or else of any IPv4 address; on InfiniBand, 0.
+  // own address, or else of any IPv4 address, or else of any IPv6 address; on InfiniBand, 0.
   std::optional<std::uint8_t> gid_index;
+  // The partition that all queue pairs belong to: a key of the port's table, compared without its
+  // highest bit, which stands for full membership. Absent: the first key. Both ends of a connection
+  // need the same partition.
+  std::optional<std::uint16_t> partition_key{};
+  // On RoCE v2, the traffic class of the IP header of what this host sends: the DSCP in the upper
+  // six bits. A network with a lossless class tells its packets by it.
+  std::uint8_t traffic_class = 0;
+  // On InfiniBand, the service level of what this host sends, 0 to 15; on RoCE, the priority of
+  // the VLAN tag, 0 to 7.
+  std::uint8_t service_level = 0;
 };
 
 // Two ways to wait for completions: poll all the time, which is fastest and uses a whole processor,

@@ -1,5 +1,7 @@
 #include "fabric/verbs/port_selection.h"
 
+#include <endian.h>
+
 #include <algorithm>
 #include <fstream>
 #include <memory>
@@ -12,6 +14,7 @@ using fabric::Result;
 
 namespace {
 
+constexpr std::uint8_t largest_service_level = 15;
 constexpr std::size_t gid_prefix_bytes = 12;
 constexpr std::array<std::uint8_t, gid_prefix_bytes> mapped_ipv4_prefix{0, 0, 0, 0, 0,    0,
                                                                         0, 0, 0, 0, 0xff, 0xff};
@@ -55,10 +58,41 @@ std::optional<ibv_port_attr> find_active(ibv_context* context, std::uint8_t firs
   return std::nullopt;
 }
 
+// The highest bit says whether the port is a full member of the partition.
+constexpr std::uint16_t partition_bits = 0x7fff;
+
+Result<std::uint16_t> find_partition(ibv_context* context, std::uint8_t port,
+                                     const ibv_port_attr& attributes, std::uint16_t key) {
+  std::string known;
+  for (std::uint16_t index = 0; index < attributes.pkey_tbl_len; ++index) {
+    __be16 entry = 0;
+    if (ibv_query_pkey(context, port, index, &entry) != 0 || entry == 0) continue;
+    const std::uint16_t found = be16toh(entry);
+    if ((found & partition_bits) == (key & partition_bits)) return index;
+    known += fmt::format("{}{:#06x}", known.empty() ? "" : ", ", found);
+  }
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{} port {} is in no partition {:#06x}, only in {}; choose one of "
+                                "them, or let the subnet manager add the port",
+                                ibv_get_device_name(context->device), port, key, known));
+}
+
+// Addresses that hold on one link only.
+bool is_link_local(const ibv_gid& gid) {
+  return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0U) == 0x80;
+}
+
+// How well a GID fits if none is that of the host's own address; 0: best.
+int rank_of(const ibv_gid& gid) {
+  if (std::equal(mapped_ipv4_prefix.begin(), mapped_ipv4_prefix.end(), gid.raw)) return 0;
+  return is_link_local(gid) ? 2 : 1;
+}
+
 // 0 for ports of InfiniBand that have a LID only.
 Result<std::uint8_t> select_gid(ibv_context* context, std::uint8_t port,
                                 const ibv_port_attr& attributes, const Gid& address) {
-  std::optional<std::uint8_t> any_ipv4;
+  std::optional<std::uint8_t> best;
+  int best_rank = 0;
   const int last = std::min(attributes.gid_tbl_len, 256);
   for (int index = 0; index < last; ++index) {
     ibv_gid_entry entry{};
@@ -67,16 +101,17 @@ Result<std::uint8_t> select_gid(ibv_context* context, std::uint8_t port,
     if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
     const auto gid_index = static_cast<std::uint8_t>(index);
     if (std::ranges::equal(entry.gid.raw, address)) return gid_index;
-    const bool is_ipv4 =
-        std::equal(mapped_ipv4_prefix.begin(), mapped_ipv4_prefix.end(), entry.gid.raw);
-    if (is_ipv4 && !any_ipv4) any_ipv4 = gid_index;
+    const int rank = rank_of(entry.gid);
+    if (!best || rank < best_rank) {
+      best = gid_index;
+      best_rank = rank;
+    }
   }
-  if (any_ipv4) return *any_ipv4;
+  if (best) return *best;
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("{} port {} has no RoCE v2 GID of an IPv4 address; give its network "
-                  "interface an address, or choose a GID index (`ibv_devinfo -v` "
-                  "lists them)",
+      fmt::format("{} port {} has no RoCE v2 GID; give its network interface an address, or choose "
+                  "a GID index (`ibv_devinfo -v` lists them)",
                   ibv_get_device_name(context->device), port));
 }
 
@@ -89,6 +124,17 @@ Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
   identity.local_identifier = attributes.lid;
   identity.mtu_bytes = 128U << static_cast<unsigned>(attributes.active_mtu);
   identity.max_message_bytes = attributes.max_msg_sz;
+  identity.traffic_class = options.traffic_class;
+  identity.service_level = options.service_level;
+  if (options.service_level > largest_service_level) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("service_level: {} is over 15", options.service_level));
+  }
+  if (options.partition_key) {
+    const auto found = find_partition(context, port, attributes, *options.partition_key);
+    if (!found) return tl::unexpected(found.error());
+    identity.partition_index = *found;
+  }
   if (options.gid_index) {
     identity.gid_index = *options.gid_index;
   } else if (identity.is_ethernet) {

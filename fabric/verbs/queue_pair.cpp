@@ -158,7 +158,7 @@ bool QueuePair::wait_until_peer_closed(std::uint64_t deadline_ns) {
 Result<void> QueuePair::initialize() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
-  attributes.pkey_index = 0;
+  attributes.pkey_index = port_.partition_index;
   attributes.port_num = port_.port;
   int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
   if (options_.transport == fabric::Transport::unreliable_datagram) {
@@ -190,10 +190,12 @@ Result<void> QueuePair::become_ready_to_receive(const Route& route) {
   attributes.rq_psn = route.first_received_packet;
   attributes.ah_attr.port_num = port_.port;
   attributes.ah_attr.dlid = route.local_identifier;
+  attributes.ah_attr.sl = port_.service_level;
   if (port_.is_ethernet) {
     attributes.ah_attr.is_global = 1;
     attributes.ah_attr.grh.sgid_index = port_.gid_index;
     attributes.ah_attr.grh.hop_limit = hop_limit;
+    attributes.ah_attr.grh.traffic_class = port_.traffic_class;
     std::copy(route.gid.begin(), route.gid.end(), std::begin(attributes.ah_attr.grh.dgid.raw));
   }
   int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;

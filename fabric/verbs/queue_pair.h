@@ -34,6 +34,9 @@ struct PortIdentity {
   bool is_ethernet = true;
   std::uint16_t local_identifier = 0;
   Gid gid{};
+  std::uint16_t partition_index = 0;  // in the port's table of keys
+  std::uint8_t traffic_class = 0;
+  std::uint8_t service_level = 0;
   std::uint32_t mtu_bytes = 1024;
   std::uint32_t max_message_bytes = 0;
   std::uint32_t most_retries = 7;

@@ -14,6 +14,9 @@ SERVE = "store_driver --name server"
 CASES = [
     ("wrong device", f"{SERVE} --device mlx5_0 serve", "no RDMA device 'mlx5_0', only: rxe0"),
     ("wrong GID", f"{SERVE} --gid-index 77 serve", "no GID of index 77; `ibv_devinfo -v` lists them"),
+    ("wrong partition", f"{SERVE} --partition-key 0x1234 serve",
+     "rxe0 port 1 is in no partition 0x1234, only in 0xffff"),
+    ("right partition", f"timeout 2 {SERVE} --partition-key 0x7fff --service 2995 serve; echo $?", "143"),
     ("wrong name", "store_driver --name nowhere serve", "cannot resolve 'nowhere' as a host name"),
     ("name of another machine", "store_driver --name client serve",
      "must be an address of this machine"),

@@ -2,6 +2,7 @@
 """A server in one machine and clients in another: random operations with collections and cleanups,
 a client that is killed, and a client that attempts forbidden accesses."""
 
+import re
 import sys
 import unittest
 
@@ -9,7 +10,8 @@ sys.dont_write_bytecode = True
 
 from stage import AWAIT_SERVER, Stage  # noqa: E402
 
-DRIVER = "store_driver --name client"
+TRAFFIC_CLASS = 104  # DSCP 26
+DRIVER = f"store_driver --name client --traffic-class {TRAFFIC_CLASS}"
 CLIENT = f"""
 {AWAIT_SERVER}
 for client in 1 2; do
@@ -29,12 +31,18 @@ exit $failed
 
 class StoreTest(Stage):
     def test_history_is_linearizable_and_memory_accounted_for(self):
-        server = self.machine("server", "store_driver --name server serve")
+        server = self.machine("server", f"""
+store_driver --name server --seconds 60 watch & watch=$!
+store_driver --name server serve; status=$?
+kill $watch
+exit $status""")
         # The connection uses the smaller of both MTUs; some values need several packets.
         client = self.machine("client", CLIENT, mtu_bytes=4500)
         self.succeed(client, 200)
         self.succeed(server, 60)
         self.assertIn("all bytes are accounted for", server.text())
+        self.assertEqual(set(re.findall(r"traffic class (\d+)", server.text())),
+                         {str(TRAFFIC_CLASS)})
         statistics = self.statistics(server)
         for event in ("regions_collected", "mature_collections", "cleanups", "entries_cleaned",
                       "clients_fenced"):

@@ -27,6 +27,14 @@ inline void add_device_options(CLI::App& command, FabricOptions& fabric) {
   command.add_option(
       "--gid-index", fabric.gid_index,
       "verbs: GID index of the port (default: the RoCE v2 GID of the machine's IPv4 address)");
+  command.add_option("--partition-key", fabric.partition_key,
+                     "verbs: key of the partition (default: the first of the port)");
+  command.add_option("--traffic-class", fabric.traffic_class,
+                     "verbs: IP traffic class of RoCE v2, four times the DSCP (default: 0)");
+  command
+      .add_option("--service-level", fabric.service_level,
+                  "verbs: service level of InfiniBand, or VLAN priority of RoCE (default: 0)")
+      ->check(CLI::Range(0, 15));
   command.add_option("--own-address", fabric.own_address,
                      "verbs: address of this machine (default: its name)");
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "engine/client/client.h"
@@ -21,6 +22,8 @@ struct Settings {
   std::uint16_t service = 2'100;  // a connection to the next service number stops the server
   std::string device;
   int gid_index = -1;  // none
+  std::optional<std::uint16_t> partition_key{};
+  std::uint8_t traffic_class = 0;
   std::uint64_t spin_us = 0;
   std::uint32_t client = 0;  // identifies the client in histories and keys
   std::uint32_t fibers = 4;
@@ -50,5 +53,6 @@ int load(const Settings& settings);       // runs random operations for some tim
 int read_back(const Settings& settings);  // GET of every key
 int intrude(const Settings& settings);    // attempts forbidden accesses
 int measure(const Settings& settings);    // measures latencies
+int watch(const Settings& settings);      // prints the traffic classes of packets that arrive
 
 }  // namespace falafel::driver

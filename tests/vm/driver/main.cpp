@@ -36,6 +36,8 @@ int run_on_host(const Settings& settings, const std::function<int(verbs::Host&)>
   if (settings.gid_index >= 0) {
     options.devices.front().gid_index = static_cast<std::uint8_t>(settings.gid_index);
   }
+  options.devices.front().partition_key = settings.partition_key;
+  options.devices.front().traffic_class = settings.traffic_class;
   options.spin_ns = settings.spin_us * 1'000;
   options.report_failure = [](std::string_view what) { fmt::print("device: {}\n", what); };
   auto host = verbs::Host::create(options);
@@ -60,6 +62,8 @@ int main(int argc, char** argv) {
   app.add_option("--service", settings.service);
   app.add_option("--device", settings.device);
   app.add_option("--gid-index", settings.gid_index);
+  app.add_option("--partition-key", settings.partition_key);
+  app.add_option("--traffic-class", settings.traffic_class);
   app.add_option("--spin-us", settings.spin_us);
   app.add_option("--client", settings.client);
   app.add_option("--fibers", settings.fibers);
@@ -82,6 +86,7 @@ int main(int argc, char** argv) {
   add("read-back", read_back);
   add("intrude", intrude);
   add("measure", measure);
+  add("watch", watch);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   CLI11_PARSE(app, argc, argv);
   return status;
