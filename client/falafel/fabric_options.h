@@ -23,8 +23,9 @@ struct FabricOptions {
   std::string device{};
   std::uint8_t port = 0;
   std::optional<std::uint8_t> gid_index{};
-  // verbs: the key of the partition; the IP traffic class of RoCE v2, with the DSCP in its upper six
-  // bits; and the service level of InfiniBand, or VLAN priority of RoCE (fabric/verbs/options.h).
+  // verbs: the key of the partition; the IP traffic class of RoCE v2, with the DSCP in its upper
+  // six bits; and the service level of InfiniBand, or VLAN priority of RoCE
+  // (fabric/verbs/options.h).
   std::optional<std::uint16_t> partition_key{};
   std::uint8_t traffic_class = 0;
   std::uint8_t service_level = 0;

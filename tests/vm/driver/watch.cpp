@@ -1,5 +1,5 @@
-// Prints each traffic class with which packets of RoCE v2 arrive at this machine, once. A raw socket
-// sees the packets of IPv4 before the device does.
+// Prints each traffic class with which packets of RoCE v2 arrive at this machine, once. A raw
+// socket sees the packets of IPv4 before the device does.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/ip.h>
