@@ -70,8 +70,9 @@ void Fiber::wake() {
 // In a timed run, the program notices after a while, and only when its thread is free.
 void Fiber::become_ready() {
   if (world_.costs != nullptr) {
-    const std::uint64_t notices_ns =
-        world_.local_time_ns() + timing::to_ns(world_.costs->profile().poll_ps);
+    const bool thread_runs = world_.running != nullptr && &world_.running->host() == &host_;
+    const bool thread_waits = !thread_runs && host_.thread().free_at_ns <= world_.local_time_ns();
+    const std::uint64_t notices_ns = world_.local_time_ns() + world_.costs->notice_ns(thread_waits);
     world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns));
   }
   world_.ready.set_work(*this, true);
@@ -81,14 +82,14 @@ void Fiber::become_ready() {
 void Fiber::timed_resume() {
   timing::Thread& thread = host_.thread();
   const std::uint64_t now_ns = world_.trace.time_ns();
-  if (thread.free_at_ns > now_ns) {
-    world_.ready.set_due(*this, thread.free_at_ns);
+  const std::uint64_t runs_ns = thread.next_turn_ns(now_ns);
+  if (runs_ns > now_ns) {
+    world_.ready.set_due(*this, runs_ns);
     return;
   }
-  spent_ps_ = 0;
+  spent_ps_ = thread.begin_turn_ps(now_ns);
   resume();
-  thread.busy_ps += spent_ps_;
-  thread.free_at_ns = now_ns + timing::to_ns(std::exchange(spent_ps_, 0));
+  thread.end_turn(now_ns, std::exchange(spent_ps_, 0));
   // A fiber that yields looks again after a while.
   const std::uint64_t poll_ns =
       std::max<std::uint64_t>(1, timing::to_ns(world_.costs->profile().poll_ps));

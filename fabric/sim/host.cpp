@@ -54,6 +54,7 @@ Host::Host(World& world, std::uint32_t index, const HostOptions& options,
       pause_timer_([this] { resume_fibers(); }),
       restart_timer_([this] { start(); }),
       landing_timer_([this] { release_landing(); }) {
+  if (world.costs != nullptr) thread_ = world.costs->add_thread(machine_name());
   devices_.reserve(options.device_count);
   for (std::size_t count = 0; count < options.device_count; ++count) {
     devices_.push_back(world.make<Device>(world, *this));

@@ -34,6 +34,8 @@ struct BenchOptions {
   std::vector<std::uint32_t> readahead;
   std::string card;  // empty: none
   store_benchmark::Cluster cluster;
+  sim::timing::Conditions conditions;       // of a run with a card
+  std::optional<std::uint32_t> processors;  // that the clients of a machine share
   bool threads = false;
   bool floor = false;
   bool json = false;
@@ -86,6 +88,14 @@ std::optional<std::string> complete(BenchOptions& options) {
     auto profile = sim::timing::find_or_read_profile(options.card);
     if (!profile) return fmt::format("--card: {}", profile.error());
     options.cluster.profile = std::move(*profile);
+    if (options.conditions.slice_ns <= options.conditions.switch_ns) {
+      return fmt::format("--slice-ns is {} but must be more than --switch-ns ({})",
+                         options.conditions.slice_ns, options.conditions.switch_ns);
+    }
+    options.conditions.shares_processors = options.processors.has_value();
+    options.cluster.profile->processors =
+        options.processors.value_or(options.cluster.profile->processors);
+    options.cluster.profile->conditions = options.conditions;
   }
   options.real_time.fabric.fabric = options.fabric;
   if (options.threads) options.real_time.parties = store_benchmark::Parties::threads;
@@ -120,6 +130,42 @@ int bench(BenchOptions& options) {
   return 0;
 }
 
+// What the card alone does not decide (docs/performance.md).
+void add_condition_options(CLI::App& command, CLI::Option& card, BenchOptions& options) {
+  sim::timing::Conditions& conditions = options.conditions;
+  command
+      .add_option("--jitter-ns", conditions.jitter_ns,
+                  "how late completions are on average, at random")
+      ->needs(&card)
+      ->capture_default_str();
+  CLI::Option* const processors =
+      command
+          .add_option("--processors", options.processors,
+                      "number of processors that the clients of a machine share (default: each "
+                      "client has its own)")
+          ->check(CLI::Range(1, 1'024))
+          ->needs(&card);
+  command
+      .add_option("--background-threads", conditions.background_threads,
+                  "threads of other programs on each machine, which never wait")
+      ->check(CLI::Range(0, 10'000))
+      ->needs(processors)
+      ->capture_default_str();
+  command
+      .add_flag("--block", conditions.threads_block,
+                "clients give up the processor while they wait (default: they poll)")
+      ->needs(processors);
+  command.add_option("--slice-ns", conditions.slice_ns, "time slice of a thread that polls")
+      ->needs(processors)
+      ->capture_default_str();
+  command.add_option("--switch-ns", conditions.switch_ns, "switch from one thread to another")
+      ->needs(processors)
+      ->capture_default_str();
+  command.add_option("--wake-ns", conditions.wake_ns, "waking a thread that blocks")
+      ->needs(processors)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& exit_status) {
@@ -151,9 +197,10 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "percentage of operations that are DELETEs instead of updates")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  command->add_option(
+  CLI::Option* const card = command->add_option(
       "--card", options->card,
       "sim: predict the time on this card; a file, or a name of docs/performance.md");
+  add_condition_options(*command, *card, *options);
   command
       ->add_option("--nodes", options->cluster.nodes,
                    "sim: number of machines that the clients are distributed among")

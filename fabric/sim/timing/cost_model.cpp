@@ -1,6 +1,7 @@
 #include "fabric/sim/timing/cost_model.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace falafel::sim::timing {
 
@@ -18,9 +19,35 @@ Machine& CostModel::machine(std::string_view name) {
   const auto found = std::ranges::find(
       machines_, name, [](const auto& machine) -> std::string_view { return machine->name; });
   if (found != machines_.end()) return **found;
-  machines_.push_back(std::make_unique<Machine>());
-  machines_.back()->name = name;
+  machines_.push_back(std::make_unique<Machine>(
+      Machine{.name = std::string(name),
+              .card = {},
+              .processors = Processors(profile_.conditions, profile_.processors)}));
   return *machines_.back();
+}
+
+Thread CostModel::add_thread(std::string_view machine_name) {
+  Thread thread;
+  if (!profile_.conditions.shares_processors) return thread;
+  thread.shared = &machine(machine_name).processors;
+  thread.number = thread.shared->add_thread();
+  return thread;
+}
+
+std::uint64_t CostModel::notice_ns(bool thread_waits) const {
+  const Conditions& conditions = profile_.conditions;
+  const bool is_woken = thread_waits && conditions.shares_processors && conditions.threads_block;
+  return to_ns(profile_.poll_ps) + (is_woken ? conditions.wake_ns : 0);
+}
+
+// About exponential: each doubling of the lateness halves its probability. Integers, so that all
+// machines draw the same.
+std::uint64_t CostModel::draw_lateness_ps() {
+  constexpr std::uint64_t parts = 1'024;
+  const auto whole = static_cast<std::uint64_t>(std::countl_zero(random_->next()));
+  const std::uint64_t part = random_->below(parts);
+  // The mean of `whole` is 1, and that of `part` half of `parts`.
+  return to_ps(profile_.conditions.jitter_ns) * (whole * parts + part) * 2 / (3 * parts);
 }
 
 }  // namespace falafel::sim::timing

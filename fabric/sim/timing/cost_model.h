@@ -1,15 +1,20 @@
 // What the steps of a timed run cost: the machines with their cards and processors, and the values
-// of the profile. A machine has one card, and each host on it one thread.
+// of the profile. A machine has one card, and each host on it one thread. Usually each thread has a
+// processor of its own (conditions.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/random.h"
 #include "fabric/sim/timing/card.h"
+#include "fabric/sim/timing/processors.h"
 #include "fabric/sim/timing/profile.h"
 
 namespace falafel::sim::timing {
@@ -21,12 +26,32 @@ constexpr std::uint64_t to_ns(std::uint64_t time_ps) { return (time_ps + 999) / 
 struct Machine {
   std::string name;
   Card card;
+  Processors processors;
 };
 
 // The thread of a host: its fibers take turns on it.
 struct Thread {
   std::uint64_t free_at_ns = 0;
   std::uint64_t busy_ps = 0;
+  Processors* shared = nullptr;  // null: it has a processor of its own
+  std::uint32_t number = 0;      // among those that share the processors
+
+  // The first time, not before this one, at which a fiber can run.
+  std::uint64_t next_turn_ns(std::uint64_t now_ns) const {
+    const std::uint64_t earliest_ns = std::max(now_ns, free_at_ns);
+    return shared == nullptr ? earliest_ns : shared->next_turn_ns(number, earliest_ns);
+  }
+  // A fiber begins to run. Returns how long it takes until it works.
+  std::uint64_t begin_turn_ps(std::uint64_t now_ns) {
+    return shared == nullptr ? 0 : to_ps(shared->begin_turn_ns(number, now_ns));
+  }
+  // It has worked for so long.
+  void end_turn(std::uint64_t begin_ns, std::uint64_t work_ps) {
+    busy_ps += work_ps;
+    const std::uint64_t work_ns = to_ns(work_ps);
+    free_at_ns =
+        shared == nullptr ? begin_ns + work_ns : shared->end_turn_ns(number, begin_ns, work_ns);
+  }
 };
 
 class CostModel {
@@ -36,12 +61,26 @@ class CostModel {
   const Profile& profile() const { return profile_; }
   // How long the processor takes for the work.
   std::uint64_t work_ps(fabric::Work work, std::uint64_t bytes) const;
+  // From the moment at which a fiber has work until it goes on. A thread that waits is woken first.
+  std::uint64_t notice_ns(bool thread_waits) const;
+  // How late the next completion is. `draw_seed` is called once, if completions are late at all.
+  template <typename DrawSeed>
+  std::uint64_t lateness_ps(const DrawSeed& draw_seed) {
+    if (profile_.conditions.jitter_ns == 0) return 0;
+    if (!random_) random_.emplace(draw_seed());
+    return draw_lateness_ps();
+  }
+  // A new thread of that machine.
+  Thread add_thread(std::string_view machine_name);
   // The machine of that name. It exists from its first mention on.
   Machine& machine(std::string_view name);
   const std::vector<std::unique_ptr<Machine>>& machines() const { return machines_; }
 
  private:
+  std::uint64_t draw_lateness_ps();
+
   Profile profile_;
+  std::optional<fabric::RandomGenerator> random_;
   std::vector<std::unique_ptr<Machine>> machines_;
 };
 

@@ -176,7 +176,10 @@ void Journeys::answer(const Request& request, Journey& journey) {
         is_refused ? 0 : request.work.length_bytes - journey.effective_bytes;
     back_ps = return_ps(responder, std::max(journey.packet_ps, to_ps(now_ns) - 999), bytes);
   }
-  journey.completes_ns = to_ns(back_ps + profile.completion_ps);
+  World& world = connection_.world();
+  const std::uint64_t late_ps =
+      costs_.lateness_ps([&world] { return world.choose(ChoiceKind::program, 0); });
+  journey.completes_ns = to_ns(back_ps + profile.completion_ps + late_ps);
 }
 
 // More packets follow, or the request tries again.

@@ -25,7 +25,7 @@ namespace falafel::sim::timing {
 
 class Journeys {
  public:
-  Journeys(const CostModel& costs, Card& card, const Connection& connection, SendQueue& queue)
+  Journeys(CostModel& costs, Card& card, const Connection& connection, SendQueue& queue)
       : costs_(costs), card_(card), connection_(connection), queue_(queue) {}
 
   // Call before requests are appended to the send queue.
@@ -77,7 +77,7 @@ class Journeys {
   std::uint64_t return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes);
   void go_on(const Request& request, Journey& journey);
 
-  const CostModel& costs_;
+  CostModel& costs_;
   Card& card_;
   const Connection& connection_;
   SendQueue& queue_;

@@ -10,6 +10,8 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "fabric/sim/timing/conditions.h"
+
 namespace falafel::sim::timing {
 
 // Times are in picoseconds, because small requests occupy a card for a few nanoseconds.
@@ -60,6 +62,8 @@ struct Profile {
   std::uint64_t checksum_ps_per_byte = 0;
   std::uint64_t copy_ps = 0;
   std::uint64_t copy_ps_per_byte = 0;
+
+  Conditions conditions{};  // of a run; not in the file
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };
