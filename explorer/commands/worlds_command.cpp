@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace {
 struct WorldsOptions {
   std::vector<std::string> names;
   double seconds = 60;
+  std::optional<std::uint64_t> max_preemptions;
   bool lists = false;
 };
 
@@ -29,7 +31,7 @@ void print(const std::string& name, const explorer::ExhaustiveResult& result) {
   const std::string verdict =
       result.violation
           ? fmt::format("violated: {}", result.violation->run.violations.front().property)
-          : fmt::format("{}, no violation", to_string(result.coverage));
+          : fmt::format("{}, no violation", result.describe_coverage());
   fmt::print("{:<32}{:>12}{:>11}{:>13}{:>9.1f}  {}\n", name, result.executions, result.redundant,
              result.steps, result.seconds, verdict);
   std::fflush(stdout);
@@ -38,9 +40,11 @@ void print(const std::string& name, const explorer::ExhaustiveResult& result) {
 constexpr int status_of_limit = 4;
 
 // Returns the exit status.
-int explore(const explorer::Program& program, const explorer::SmallWorld& world, double seconds) {
+int explore(const explorer::Program& program, const explorer::SmallWorld& world,
+            const WorldsOptions& options) {
   explorer::ExhaustiveOptions exploration = world.exploration;
-  exploration.max_seconds = seconds;
+  exploration.max_seconds = options.seconds;
+  exploration.max_preemptions = options.max_preemptions;
   const auto result = explorer::explore_exhaustively(program, *world.scenario, exploration);
   if (!result) {
     fmt::print(stderr, "{}: {}\n", world.name, result.error());
@@ -70,7 +74,7 @@ int explore_worlds(const explorer::Program& program, const WorldsOptions& option
   std::vector<int> statuses;
   statuses.reserve(worlds.size());
   for (const explorer::SmallWorld& world : worlds) {
-    statuses.push_back(explore(program, world, options.seconds));
+    statuses.push_back(explore(program, world, options));
   }
   for (const int status : {2, 1, status_of_limit}) {
     if (std::ranges::find(statuses, status) != statuses.end()) return status;
@@ -88,6 +92,8 @@ void add_worlds_command(CLI::App& app, CommandProgram& program, int& exit_status
   command->add_option("--world", options->names, "only this world (may be repeated)");
   command->add_option("--seconds", options->seconds, "time limit of each world, in seconds")
       ->capture_default_str();
+  command->add_option("--preemptions", options->max_preemptions,
+                      "only schedules that preempt an actor at most so often, without reduction");
   command->add_flag("--list", options->lists, "print the names of the worlds");
   program.add_program_option(*command);
   command->callback([options, &program, &exit_status] {

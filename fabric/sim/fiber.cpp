@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fabric/sim/host.h"
+#include "fabric/sim/turns.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -20,7 +21,7 @@ Fiber::Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOp
       context_(world.stacks, options.name, &Fiber::enter, this) {
   world_.ready.introduce(*this);
   touch();
-  world_.ready.set_work(*this, true);
+  set_ready(true);
   count_in_program(true);
 }
 
@@ -44,7 +45,7 @@ void Fiber::finish() {
   finished_ = true;
   stop_waiting();
   world_.timers.cancel(*this);
-  world_.ready.set_work(*this, false);
+  set_ready(false);
   count_in_program(false);
   joiners_.wake_all();
 }
@@ -67,6 +68,18 @@ void Fiber::wake() {
   become_ready();
 }
 
+// A fiber that takes turns with others may have to wait for its turn.
+void Fiber::set_ready(bool is_ready) {
+  Turns* const turns = host_.turns();
+  if (turns == nullptr) {
+    world_.ready.set_work(*this, is_ready);
+  } else if (is_ready) {
+    turns->enter(*this);
+  } else {
+    turns->leave(*this);
+  }
+}
+
 // In a timed run, the program notices after a while, and only when its thread is free.
 void Fiber::become_ready() {
   if (world_.costs != nullptr) {
@@ -75,7 +88,7 @@ void Fiber::become_ready() {
     const std::uint64_t notices_ns = world_.local_time_ns() + world_.costs->notice_ns(thread_waits);
     world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns));
   }
-  world_.ready.set_work(*this, true);
+  set_ready(true);
 }
 
 // Runs the fiber when its thread is free. The thread is then busy for as long as the fiber spends.
@@ -148,7 +161,7 @@ bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_
   woken_ = false;
   waits_for_ = what;
   if (list != nullptr) list->add(*this);
-  world_.ready.set_work(*this, false);
+  set_ready(false);
   if (wakes_at_ns != fabric::never_ns) world_.timers.set(*this, wakes_at_ns);
   suspend();
   if (cancelled_ && !ends_here()) throw_cancelled();
@@ -160,6 +173,10 @@ bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_
 
 void Fiber::yield() {
   if (cancelled_) throw_cancelled();
+  if (host_.turns() != nullptr) {  // others come first
+    set_ready(false);
+    set_ready(true);
+  }
   suspend();
   if (cancelled_) throw_cancelled();
 }
@@ -168,7 +185,7 @@ void Fiber::cancel() {
   if (finished_) return;
   touch();
   cancelled_ = true;
-  world_.ready.set_work(*this, true);
+  set_ready(true);
 }
 
 void Fiber::unwind() {

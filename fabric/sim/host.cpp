@@ -4,6 +4,7 @@
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/store_buffer.h"
+#include "fabric/sim/turns.h"
 
 namespace falafel::sim {
 
@@ -59,6 +60,8 @@ Host::Host(World& world, std::uint32_t index, const HostOptions& options,
   for (std::size_t count = 0; count < options.device_count; ++count) {
     devices_.push_back(world.make<Device>(world, *this));
   }
+  const bool is_timed = world.costs != nullptr;
+  if (world.options.fibers_take_turns && !is_timed) turns_ = world.make<Turns>(world, index);
   if (world.options.store_buffers) store_buffer_ = world.make<StoreBuffer>(world, *this);
 }
 

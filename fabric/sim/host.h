@@ -18,6 +18,7 @@ namespace falafel::sim {
 
 class Listener;
 class StoreBuffer;
+class Turns;
 
 class Host final : public fabric::Host {
  public:
@@ -58,6 +59,7 @@ class Host final : public fabric::Host {
   HostClock& clock() { return clock_; }
   // In a timed run.
   timing::Thread& thread() { return thread_; }
+  Turns* turns() const { return turns_.get(); }  // null: fibers run in any order
   const std::string& machine_name() const {
     return options_.machine.empty() ? options_.name : options_.machine;
   }
@@ -97,6 +99,7 @@ class Host final : public fabric::Host {
   timing::Thread thread_;
   std::pmr::vector<Owned<Device>> devices_;
   Owned<StoreBuffer> store_buffer_;
+  Owned<Turns> turns_;
   std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   std::uint32_t incarnation_ = 0;

@@ -21,6 +21,7 @@ enum class Touchable : std::uint8_t {
   connection,        // by queue pair: the state of this side
   receives,          // by receive queue: its requests
   completion_queue,  // by number
+  turns,             // by host: the order in which its fibers became able to run
   services,          // by host: its listeners, and the requests that arrived there
   event,             // by number
   memory,            // by block: a range of bytes

@@ -177,6 +177,7 @@ std::vector<Profile> profiles(StrategyKind strategy) {
   add("one_outstanding").max_outstanding_reads_and_atomics = 1;
   add("preemption").processor_preemption = true;
   add("store_buffers").store_buffers = true;
+  add("fibers_take_turns").fibers_take_turns = true;
   add("global_atomics").atomic_capability = fabric::AtomicCapability::global;
   add("failing_cas_writes").failing_cas_writes_back = true;
   SimulationOptions& clocks = add("clocks");

@@ -1,8 +1,11 @@
-// Hosts of the simulator: preemption points of their fibers, and which faults strike which role.
+// Hosts of the simulator: preemption points and turns of their fibers, and which faults strike
+// which role.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/random_strategy.h"
@@ -39,6 +42,62 @@ TEST(PreemptionPoint, LetsOthersRunInSomeSchedules) {
     EXPECT_EQ(count_with_two_fibers(seed, false), 2U) << "a fiber is alone between two waits";
   }
   EXPECT_EQ(counters, (std::set<std::uint64_t>{1, 2}));
+}
+
+// The orders in which three fibers run, if each yields once.
+std::set<std::vector<int>> orders_of_fibers(const SimulationOptions& options) {
+  fabric::FiberStackPool stacks;
+  std::set<std::vector<int>> orders;
+  for (std::uint64_t seed = 0; seed < preemption_seeds; ++seed) {
+    RandomStrategy strategy(seed);
+    Simulation simulation(options, strategy, stacks);
+    std::vector<int> order;
+    simulation.add_host({.name = "host"}, [&](fabric::Host& host) {
+      for (int fiber = 0; fiber < 3; ++fiber) {
+        host.spawn({}, [&host, &order, fiber] {
+          order.push_back(fiber);
+          host.yield();
+          order.push_back(fiber);
+        });
+      }
+    });
+    EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+    orders.insert(order);
+  }
+  return orders;
+}
+
+TEST(Fibers, TakeTurnsWithTheOption) {
+  EXPECT_GT(orders_of_fibers({}).size(), 10U);
+  const std::set<std::vector<int>> in_turn{{0, 1, 2, 0, 1, 2}};
+  EXPECT_EQ(orders_of_fibers({.fibers_take_turns = true}), in_turn);
+}
+
+// A fiber that waits gives its turn to the next one, and gets another one when it is woken.
+TEST(Fibers, TakeTurnsInTheOrderInWhichTheyAreWoken) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 0; seed < preemption_seeds; ++seed) {
+    RandomStrategy strategy(seed);
+    Simulation simulation({.fibers_take_turns = true}, strategy, stacks);
+    std::vector<std::string> order;
+    simulation.add_host({.name = "host"}, [&](fabric::Host& host) {
+      const auto first = host.create_event();
+      const auto second = host.create_event();
+      const auto wait = [&](fabric::Event& event, const char* name) {
+        return host.spawn({}, [&order, &event, name] {
+          event.wait(fabric::never_ns);
+          order.emplace_back(name);
+        });
+      };
+      const fabric::FiberId fibers[] = {wait(*first, "first"), wait(*second, "second")};
+      host.yield();
+      second->notify_all();
+      first->notify_all();
+      for (const fabric::FiberId fiber : fibers) host.join(fiber);
+    });
+    EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+    EXPECT_EQ(order, (std::vector<std::string>{"second", "first"}));
+  }
 }
 
 // Runs one host of this role until the faults are over; returns how often the kind struck.

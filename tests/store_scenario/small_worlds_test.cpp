@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "explorer/exhaustive/exhaustive.h"
@@ -65,6 +66,21 @@ TEST(SmallWorlds, HoldForTwoOperationsBesideSwapsByTheDevice) {
 TEST(SmallWorlds, HoldForASetThatChangesTheRegion) {
   using enum SmallOperation;
   expect_proven(Beside::region, {{set}, {set_new}});
+  expect_proven(Beside::region_in_turn,
+                {{set, get}, {set, get_absent}, {set, remove}, {set_new, get}});
+}
+
+TEST(SmallWorlds, HoldForTwoOperationsOfEachClient) {
+  using enum SmallOperation;
+  for (const auto& [first, second] :
+       {std::pair(get, get_absent), std::pair(get, set), std::pair(get, set_new),
+        std::pair(get_absent, set), std::pair(set, remove), std::pair(set_new, remove)}) {
+    expect_proven(make_crossed_world(first, second, Beside::nothing));
+  }
+  for (const Beside beside : {Beside::cleanup, Beside::collection}) {
+    expect_proven(make_crossed_world(get, remove, beside));
+    expect_proven(make_crossed_world(get_absent, remove, beside));
+  }
 }
 
 // Two clients in the same world can see different answers, depending on the schedule.
@@ -90,6 +106,29 @@ TEST(SmallWorlds, AreRestoredFromJson) {
   }
 }
 
+TEST(SmallWorlds, OfAblationsAreRestoredFromJson) {
+  for (const explorer::SmallAblation& ablation : all_ablation_worlds()) {
+    const auto parsed = StoreProgram().parse(ablation.without_safeguard->to_json());
+    ASSERT_TRUE(parsed.has_value()) << parsed.error();
+    EXPECT_EQ((*parsed)->to_json(), ablation.without_safeguard->to_json());
+  }
+}
+
+// The server gives up on the client that pauses, and tags wrap around afterwards only.
+TEST(AblationWorld, OfHeartbeatsPausesAClientAtDifferentSteps) {
+  for (const explorer::SmallAblation& ablation : all_ablation_worlds()) {
+    if (ablation.safeguard != "heartbeats") continue;
+    const ExhaustiveResult result = explore(*ablation.without_safeguard, [&] {
+      explorer::ExhaustiveOptions options = ablation.world.exploration;
+      options.finds_shortest_violation = true;
+      return options;
+    }());
+    EXPECT_EQ(result.coverage, Coverage::complete);
+    EXPECT_GT(result.violations, 0U);
+    EXPECT_LT(result.violations, result.executions);
+  }
+}
+
 class AblationWorlds : public testing::TestWithParam<std::string_view> {
  protected:
   static explorer::SmallAblation ablation(std::string_view safeguard) {
@@ -109,9 +148,9 @@ TEST_P(AblationWorlds, HoldWithTheSafeguardOnly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, AblationWorlds,
-                         testing::Values("double-collect", "collector-retry", "tag-discipline",
-                                         "terminator-lock", "restart-after-lost-compare-and-swap",
-                                         "bounded-walks"),
+                         testing::Values("double-collect", "collector-retry", "exclusion",
+                                         "heartbeats", "tag-discipline", "terminator-lock",
+                                         "restart-after-lost-compare-and-swap", "bounded-walks"),
                          [](const auto& tested) {
                            std::string name(tested.param);
                            std::ranges::replace(name, '-', '_');

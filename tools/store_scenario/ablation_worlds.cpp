@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/safeguards.h"
 #include "tools/store_scenario/small_world_builder.h"
@@ -49,6 +50,7 @@ Scenario deletion_beside_collection() {
 // The collected container is that of the entry that the cleanup moves.
 Scenario collection_beside_cleanup() {
   Builder builder;
+  builder.take_turns();
   builder.free_at_once();
   builder.swap_by_device();
   builder.add_client({});
@@ -63,19 +65,25 @@ Scenario collection_beside_cleanup() {
   return builder.scenario();
 }
 
-// The only region is full. A SET releases it, and receives it again once it is collected. The
-// container of the present key is the first one there.
-Builder make_only_region(Builder::Size size) {
+// The only region is full. Its owner has released it and requested another one, which is the same
+// region once the server has collected it. A SET of this key waits for it. The container of the
+// present key is the first one there, and half of the region remains free, so that the owner does
+// not request another one early.
+Builder make_only_region(Builder::Size size, std::uint32_t key) {
   size.region_count = 1;
+  size.containers_of_region = 2;
   Builder builder(size);
-  builder.prepare_set(0, Builder::present_key);
-  builder.fill_region(0, size.containers_of_region);
+  builder.take_turns();
+  const std::uint32_t owner = builder.add_client({});
+  builder.prepare_set(owner, Builder::present_key);
+  builder.prepare_set(owner, Builder::other_key);
+  builder.pause_server();
+  builder.prepare_set(owner, key);
   return builder;
 }
 
 Scenario gets_beside_reuse() {
-  Builder builder = make_only_region({.containers_of_region = 1});
-  builder.add_client({builder.set(Builder::present_key)});
+  Builder builder = make_only_region({}, Builder::present_key);
   builder.add_client({builder.get(Builder::present_key), builder.get(Builder::present_key)});
   return builder.scenario();
 }
@@ -85,20 +93,18 @@ Scenario gets_beside_reuse() {
 Scenario torn_get_beside_reuse() {
   constexpr std::uint32_t longer_than_packet_bytes = 300;
   Builder builder =
-      make_only_region({.containers_of_region = 1, .value_bytes = longer_than_packet_bytes});
+      make_only_region({.value_bytes = longer_than_packet_bytes}, Builder::present_key);
   builder.scenario().simulation.mtu_bytes = 256;
   builder.scenario().stage->prepared.front().operation.value_bytes -= 16;
   builder.scenario().safeguards.epoch_reclamation = false;
-  builder.add_client({builder.set(Builder::present_key)});
   builder.add_client({builder.get(Builder::present_key)});
   return builder.scenario();
 }
 
 Scenario get_beside_reuse() {
-  Builder builder = make_only_region({.containers_of_region = 1});
+  Builder builder = make_only_region({}, Builder::absent_key);
   builder.free_at_once();
   builder.swap_by_device();
-  builder.add_client({builder.set(Builder::absent_key)});
   builder.add_client({builder.get(Builder::present_key)});
   return builder.scenario();
 }
@@ -106,10 +112,10 @@ Scenario get_beside_reuse() {
 // One SET takes the last container of the region, the other one finds the region full.
 Scenario sets_of_one_client() {
   Builder builder;
+  builder.take_turns();
   builder.free_at_once();
-  builder.prepare_set(0, Builder::present_key);
   builder.fill_region(0, Builder::usual_containers - 1);
-  builder.add_client({builder.set(Builder::present_key), builder.set(Builder::absent_key)}, 2);
+  builder.add_client({builder.set(Builder::absent_key), builder.set(Builder::other_key)}, 2);
   return builder.scenario();
 }
 
@@ -121,6 +127,45 @@ Scenario insertions() {
   builder.add_client({builder.set(Builder::absent_key)});
   builder.add_client({builder.set(Builder::deleted_key)});
   return builder.scenario();
+}
+
+// One fiber of the client inserts a key while another one disconnects. The client's region has one
+// container, which the server collects.
+Scenario insertion_beside_goodbye() {
+  Builder builder;
+  builder.take_turns();
+  builder.free_at_once();
+  builder.swap_by_device();
+  PlannedOperation after_goodbye = builder.get(Builder::other_key);
+  after_goodbye.goodbye = true;
+  builder.add_client({builder.set(Builder::absent_key), after_goodbye}, 2);
+  builder.prepare_set(0, Builder::other_key);
+  return builder.scenario();
+}
+
+// A client pauses while it inserts a key. Meanwhile, the other client stores the key and deletes
+// it, and a cleanup empties its entry, again and again until the tag is the same.
+Scenario insertion_beside_wrapping_tag() {
+  constexpr std::uint64_t millisecond_ns = 1'000'000;
+  constexpr std::uint64_t pace_ns = 10 * millisecond_ns;
+  Builder builder;
+  Scenario& scenario = builder.scenario();
+  scenario.geometry.tag_bits = 2;
+  scenario.heartbeat_timeout_ns = 3 * millisecond_ns;
+  scenario.cleanup_percent = 0;
+  scenario.cleanup_interval_ns = pace_ns / 2;
+  builder.add_client({builder.set(Builder::absent_key)});
+  std::vector<PlannedOperation> changes;
+  for (int round = 0; round < 2; ++round) {
+    changes.push_back(builder.set(Builder::absent_key));
+    changes.push_back(builder.remove(Builder::absent_key));
+  }
+  for (PlannedOperation& change : changes) change.pause_ns = pace_ns;
+  builder.add_client(changes);
+  builder.prepare_set(0, Builder::other_key);
+  builder.prepare_set(1, Builder::other_key);
+  builder.pause_client(0, 8 * pace_ns);
+  return scenario;
 }
 
 Scenario search_in_full_table() {
@@ -136,14 +181,13 @@ struct AblationWorld {
   Scenario (*make)();
 };
 
-// Two safeguards have none. Requests in flight of a client that the server gave up on
-// (fence-before-reclaim) and tags that wrap around (heartbeats) need time to pass during an
-// operation, which an exploration excludes.
 const std::array worlds{
     AblationWorld{"epoch-reclamation", "two GETs beside the reuse of a region", gets_beside_reuse},
     AblationWorld{"double-collect", "GET beside a cleanup", search_beside_cleanup},
     AblationWorld{"collector-retry", "DELETE beside a collection", deletion_beside_collection},
     AblationWorld{"exclusion", "a collection beside a cleanup", collection_beside_cleanup},
+    AblationWorld{"fence-before-reclaim", "SET of a client that disconnects",
+                  insertion_beside_goodbye},
     AblationWorld{"release-after-completion", "two SETs of one client", sets_of_one_client},
     AblationWorld{"drain-before-free", "GET beside the reuse of a region", get_beside_reuse},
     AblationWorld{"tag-discipline", "SET of a new key beside a cleanup", insertion_beside_cleanup},
@@ -152,6 +196,8 @@ const std::array worlds{
     AblationWorld{"crc-verification", "long GET beside the reuse of a region",
                   torn_get_beside_reuse},
     AblationWorld{"bounded-walks", "GET of an absent key in a full table", search_in_full_table},
+    AblationWorld{"heartbeats", "SET beside changes that wrap the tag around",
+                  insertion_beside_wrapping_tag},
 };
 
 }  // namespace

@@ -98,6 +98,10 @@ void append_stage(std::string& text, const Stage& stage) {
     fmt::format_to(std::back_inserter(text), "  the server pauses after {} ns, until then\n",
                    stage.server_pauses_at_ns);
   }
+  for (const PlannedPause& pause : stage.pauses) {
+    fmt::format_to(std::back_inserter(text), "  client {} pauses after {} ns, for {} ns\n",
+                   pause.client, pause.at_ns, pause.duration_ns);
+  }
 }
 
 void append_attacks(std::string& text, const Scenario& scenario) {

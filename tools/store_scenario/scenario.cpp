@@ -146,6 +146,24 @@ PreparedOperation read_prepared(Reader& reader) {
   return prepared;
 }
 
+PlannedPause read_pause(Reader& reader) {
+  PlannedPause pause;
+  reader.number("client", pause.client, 0, most_clients - 1);
+  reader.number("at_ns", pause.at_ns, 0, longest_ns);
+  reader.number("duration_ns", pause.duration_ns, 1, longest_ns);
+  return pause;
+}
+
+// Older files have no pauses.
+void read_pauses(Reader& reader, std::vector<PlannedPause>& pauses) {
+  const auto* members = reader.has("pauses") ? reader.array("pauses", most_clients) : nullptr;
+  for (std::size_t index = 0; members != nullptr && index < members->size(); ++index) {
+    Reader inner((*members)[index], fmt::format("scenario_options.stage.pauses[{}].", index));
+    pauses.push_back(read_pause(inner));
+    reader.adopt(inner);
+  }
+}
+
 Stage read_stage(Reader& reader) {
   Stage stage;
   reader.number("begin_ns", stage.begin_ns, 0, longest_ns);
@@ -157,6 +175,7 @@ Stage read_stage(Reader& reader) {
     stage.prepared.push_back(read_prepared(inner));
     reader.adopt(inner);
   }
+  read_pauses(reader, stage.pauses);
   return stage;
 }
 
@@ -258,10 +277,15 @@ static nlohmann::json stage_to_json(const Stage& stage) {
     json["at_ns"] = operation.at_ns;
     prepared.push_back(std::move(json));
   }
-  return {{"begin_ns", stage.begin_ns},
-          {"end_ns", stage.end_ns},
-          {"server_pauses_at_ns", stage.server_pauses_at_ns},
-          {"prepared", std::move(prepared)}};
+  nlohmann::json json = {{"begin_ns", stage.begin_ns},
+                         {"end_ns", stage.end_ns},
+                         {"server_pauses_at_ns", stage.server_pauses_at_ns},
+                         {"prepared", std::move(prepared)}};
+  for (const PlannedPause& pause : stage.pauses) {
+    json["pauses"].push_back(
+        {{"client", pause.client}, {"at_ns", pause.at_ns}, {"duration_ns", pause.duration_ns}});
+  }
+  return json;
 }
 
 static nlohmann::json scenario_to_json(const Scenario& scenario) {

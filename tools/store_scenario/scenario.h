@@ -67,6 +67,16 @@ struct PreparedOperation {
   friend bool operator==(const PreparedOperation&, const PreparedOperation&) = default;
 };
 
+// The fibers of a client pause; its device continues. The explorer tries all steps from that time
+// on, until the clock advances.
+struct PlannedPause {
+  std::uint32_t client = 0;
+  std::uint64_t at_ns = 0;
+  std::uint64_t duration_ns = 0;
+
+  friend bool operator==(const PlannedPause&, const PlannedPause&) = default;
+};
+
 // Separates the interesting part of a run from what precedes and follows it, so that the explorer
 // can explore that part alone. Before `begin_ns`, the clients connect and execute the prepared
 // operations, in the order of their times. They execute their plans from then on, and disconnect
@@ -78,6 +88,7 @@ struct Stage {
   // arrives at the beginning. 0: they do not pause.
   std::uint64_t server_pauses_at_ns = 0;
   std::vector<PreparedOperation> prepared{};
+  std::vector<PlannedPause> pauses{};
 
   friend bool operator==(const Stage&, const Stage&) = default;
 };

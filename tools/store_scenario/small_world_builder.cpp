@@ -102,6 +102,11 @@ void SmallWorldBuilder::pause_server() {
   next_ns_ = pause_at_ns + prepared_apart_ns;
 }
 
+void SmallWorldBuilder::pause_client(std::uint32_t client, std::uint64_t duration_ns) {
+  scenario_.stage->pauses.push_back(
+      {.client = client, .at_ns = begin_ns, .duration_ns = duration_ns});
+}
+
 std::uint32_t SmallWorldBuilder::add_client(const std::vector<PlannedOperation>& operations,
                                             std::uint32_t fibers) {
   scenario_.clients.push_back({.fibers = fibers, .operations = operations});
@@ -133,6 +138,8 @@ void SmallWorldBuilder::swap_by_device() {
   scenario_.simulation.atomic_capability = fabric::AtomicCapability::device;
 }
 
+void SmallWorldBuilder::take_turns() { scenario_.simulation.fibers_take_turns = true; }
+
 void SmallWorldBuilder::free_at_once() { scenario_.safeguards.epoch_reclamation = false; }
 
 void SmallWorldBuilder::clean_up() { scenario_.cleanups.push_back({.pause_ns = begin_ns}); }
@@ -155,7 +162,9 @@ explorer::SmallWorld make_world(std::string name, const Scenario& scenario) {
   world.name = std::move(name);
   world.scenario = std::make_shared<Scenario>(scenario);
   world.exploration.explored_from_ns = scenario.stage->begin_ns;
-  world.exploration.explored_until_ns = scenario.stage->end_ns;
+  // After a pause has begun, only time passes.
+  world.exploration.explored_until_ns =
+      scenario.stage->pauses.empty() ? scenario.stage->end_ns : scenario.stage->begin_ns + 1;
   world.exploration.draws_numbers = false;
   return world;
 }

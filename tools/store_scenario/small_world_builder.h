@@ -40,6 +40,8 @@ class SmallWorldBuilder {
   void prepare_delete(std::uint32_t client, std::uint32_t key);
   // Fills the client's region up to `containers`.
   void fill_region(std::uint32_t client, std::uint64_t containers);
+  // The client pauses at one of its steps at the beginning of the stage, for so long.
+  void pause_client(std::uint32_t client, std::uint64_t duration_ns);
   // What clients send from now on arrives at the beginning of the stage.
   void pause_server();
 
@@ -55,6 +57,8 @@ class SmallWorldBuilder {
 
   // The server swaps entries through the device instead of with its processor.
   void swap_by_device();
+  // The fibers of a host run in the order in which they became able to.
+  void take_turns();
   // The server does not ask clients whether they are quiescent before it reuses memory. In a world
   // without reuse, only the messages are missing.
   void free_at_once();

@@ -1,8 +1,11 @@
 #include "tools/store_scenario/small_worlds.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "tools/store_scenario/small_world_builder.h"
@@ -27,12 +30,19 @@ bool needs_memory(SmallOperation operation) {
   return operation == SmallOperation::set || operation == SmallOperation::set_new;
 }
 
-std::string name_of(const std::vector<SmallOperation>& operations, Beside beside) {
-  std::string name;
-  for (const SmallOperation operation : operations) {
-    if (!name.empty()) name += '+';
-    name += to_string(operation);
+bool changes_region(Beside beside) {
+  return beside == Beside::region || beside == Beside::region_in_turn;
+}
+
+std::string name_of(const SmallPlans& plans, Beside beside) {
+  std::vector<std::string> names;
+  names.reserve(plans.size());
+  for (const std::vector<SmallOperation>& operations : plans) {
+    std::vector<std::string_view> words;
+    for (const SmallOperation operation : operations) words.push_back(to_string(operation));
+    names.push_back(fmt::format("{}", fmt::join(words, ",")));
   }
+  const std::string name = fmt::format("{}", fmt::join(names, "+"));
   return beside == Beside::nothing ? name : fmt::format("{}-{}", name, to_string(beside));
 }
 
@@ -46,48 +56,74 @@ std::string_view to_string(SmallOperation operation) {
 
 std::string_view to_string(Beside beside) {
   constexpr std::array<std::string_view, beside_count> names{
-      "nothing", "cleanup", "collection", "cleanup_by_device", "collection_by_device", "region"};
+      "nothing", "cleanup",       "collection", "cleanup_by_device", "collection_by_device",
+      "region",  "region_in_turn"};
   return names[static_cast<std::size_t>(beside)];
 }
 
-explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations,
-                                      Beside beside) {
+explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside) {
   Builder builder;
   const bool cleans = beside == Beside::cleanup || beside == Beside::cleanup_by_device;
   const bool collects = beside == Beside::collection || beside == Beside::collection_by_device;
   if (beside == Beside::cleanup_by_device || beside == Beside::collection_by_device) {
     builder.swap_by_device();
   }
-  if (collects || beside == Beside::region) builder.free_at_once();
-  for (const SmallOperation operation : operations) builder.add_client({plan(builder, operation)});
+  if (collects || changes_region(beside)) builder.free_at_once();
+  if (beside == Beside::region_in_turn) builder.take_turns();
+  for (const std::vector<SmallOperation>& operations : plans) {
+    std::vector<PlannedOperation> planned;
+    for (const SmallOperation operation : operations) planned.push_back(plan(builder, operation));
+    builder.add_client(planned);
+  }
   if (cleans) builder.prepare_set(0, Builder::deleted_key);
   if (!collects) builder.prepare_set(0, Builder::present_key);
   if (cleans) builder.prepare_delete(0, Builder::deleted_key);
-  for (std::uint32_t client = 0; client < operations.size(); ++client) {
-    if (needs_memory(operations[client])) builder.prepare_set(client, Builder::other_key);
+  for (std::uint32_t client = 0; client < plans.size(); ++client) {
+    if (std::ranges::any_of(plans[client], needs_memory)) {
+      builder.prepare_set(client, Builder::other_key);
+    }
   }
-  if (beside == Beside::region) builder.fill_region(0, Builder::usual_containers);
+  if (changes_region(beside)) builder.fill_region(0, Builder::usual_containers);
   if (cleans) builder.clean_up();
   if (collects) builder.collect_region_with(Builder::present_key);
-  return builder.build(name_of(operations, beside));
+  return builder.build(name_of(plans, beside));
+}
+
+explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations,
+                                      Beside beside) {
+  SmallPlans plans;
+  for (const SmallOperation operation : operations) plans.push_back({operation});
+  return make_small_world(plans, beside);
+}
+
+explorer::SmallWorld make_crossed_world(SmallOperation first, SmallOperation second,
+                                        Beside beside) {
+  return make_small_world(SmallPlans{{first, second}, {second, first}}, beside);
 }
 
 std::vector<explorer::SmallWorld> all_small_worlds() {
   std::vector<explorer::SmallWorld> worlds;
-  for (std::size_t beside = 0; beside < beside_count; ++beside) {
+  std::vector<explorer::SmallWorld> crossed;
+  for (std::size_t number = 0; number < beside_count; ++number) {
+    const auto beside = static_cast<Beside>(number);
+    const bool is_region = changes_region(beside);
+    const bool has_crossed =
+        beside == Beside::nothing || beside == Beside::cleanup || beside == Beside::collection;
     for (std::size_t first = 0; first < small_operation_count; ++first) {
       for (std::size_t second = 0; second < small_operation_count; ++second) {
-        const bool is_region = static_cast<Beside>(beside) == Beside::region;
         const std::vector<SmallOperation> operations{static_cast<SmallOperation>(first),
                                                      static_cast<SmallOperation>(second)};
         if (is_region ? !needs_memory(operations[0]) : second < first) continue;
-        worlds.push_back(make_small_world(operations, static_cast<Beside>(beside)));
+        worlds.push_back(make_small_world(operations, beside));
+        if (has_crossed) {
+          crossed.push_back(make_crossed_world(operations[0], operations[1], beside));
+        }
       }
+      const auto alone = static_cast<SmallOperation>(first);
+      if (is_region && needs_memory(alone)) worlds.push_back(make_small_world({alone}, beside));
     }
   }
-  for (const SmallOperation operation : {SmallOperation::set, SmallOperation::set_new}) {
-    worlds.push_back(make_small_world({operation}, Beside::region));
-  }
+  std::ranges::move(crossed, std::back_inserter(worlds));
   return worlds;
 }
 

@@ -1,6 +1,6 @@
-// Small worlds of the store: two clients with one operation each, beside nothing, a collection, a
-// cleanup, or a change of the region. They are so small that the explorer can run all schedules
-// (docs/proofs.md).
+// Small worlds of the store: two clients with one or two operations each, beside nothing, a
+// collection, a cleanup, or a change of the region. They are so small that the explorer can run all
+// schedules (docs/proofs.md).
 #pragma once
 
 #include <string_view>
@@ -25,14 +25,21 @@ enum class Beside : std::uint8_t {
   cleanup_by_device,
   collection_by_device,
   region,  // the first client's region is full; it releases the region during its SET
+  // The same, but the fibers of a host run in the order in which they became able to.
+  region_in_turn,
 };
-inline constexpr std::size_t beside_count = 6;
+inline constexpr std::size_t beside_count = 7;
 std::string_view to_string(Beside beside);
 
+// The operations of each client, one after the other.
+using SmallPlans = std::vector<std::vector<SmallOperation>>;
+explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside);
 // One client for each operation.
 explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations, Beside beside);
+// Two clients with the same two operations: the second client makes them in the other order.
+explorer::SmallWorld make_crossed_world(SmallOperation first, SmallOperation second, Beside beside);
 // All pairs of operations beside everything, except that only a SET changes the region, and single
-// SETs that do.
+// SETs that do; and all crossed worlds beside nothing, a cleanup and a collection.
 std::vector<explorer::SmallWorld> all_small_worlds();
 
 }  // namespace falafel::store_scenario

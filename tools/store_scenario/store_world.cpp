@@ -196,7 +196,10 @@ void StoreWorld::serve(fabric::Host& host) {
     cleanups = host.spawn({.name = "cleanups"},
                           [this, &host, server] { ask_for_cleanups(host, *server); });
   }
-  if (scenario_.stage) wait_for_stage(host);
+  if (scenario_.stage) {
+    pause_clients(host);
+    wait_for_stage(host);
+  }
   while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
   if (cleanups) host.join(*cleanups);
   wait_until_idle(host);
@@ -212,6 +215,18 @@ void StoreWorld::wait_for_stage(fabric::Host& host) const {
     simulation_->pause("server", stage.begin_ns - stage.server_pauses_at_ns);
   }
   host.sleep_until(stage.end_ns);
+}
+
+// In fibers of their own, so that a client can pause before each of its steps. The client may be
+// missing in a file, or because the scenario was shrunk.
+void StoreWorld::pause_clients(fabric::Host& host) const {
+  for (const PlannedPause& pause : scenario_.stage->pauses) {
+    if (pause.client >= clients_.size()) continue;
+    host.spawn({.name = "pause"}, [this, &host, pause] {
+      host.sleep_until(pause.at_ns);
+      simulation_->pause(client_name(pause.client), pause.duration_ns);
+    });
+  }
 }
 
 void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {

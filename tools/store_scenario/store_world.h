@@ -78,6 +78,7 @@ class StoreWorld {
   std::shared_ptr<engine::Server> start_server(fabric::Host& host) const;
   void serve(fabric::Host& host);
   void wait_for_stage(fabric::Host& host) const;
+  void pause_clients(fabric::Host& host) const;
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
   bool is_client_stopped(std::size_t client) const;
   bool is_stopped(std::string_view client) const;  // by its host

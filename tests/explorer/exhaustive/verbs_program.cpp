@@ -21,6 +21,7 @@ constexpr std::uint32_t most_shared_receives = 8;
 sim::SimulationOptions options_of(const VerbsProgram& program) {
   sim::SimulationOptions options;
   options.atomic_capability = program.atomic_capability;
+  options.fibers_take_turns = program.fibers_take_turns;
   options.step_limit = 10'000;
   return options_for_exploration(options).value();
 }
@@ -80,25 +81,48 @@ void await_message(Party& server, std::vector<std::uint64_t>& seen) {
   seen.push_back(server.load(message.id));
 }
 
+class ServerFiber {
+ public:
+  ServerFiber(Party& server, Seen& seen, std::uint64_t& posted)
+      : server_(server), seen_(seen[0]), posted_(posted) {}
+
+  void run(const std::vector<VerbCall>& calls) {
+    for (std::size_t index = 0; index < calls.size(); ++index) {
+      make(calls[index], value_of(0, index));
+    }
+  }
+
+ private:
+  void make(const VerbCall& call, std::uint64_t value) {
+    switch (call.verb) {
+      case Verb::read: seen_.push_back(server_.load(call.word)); break;
+      case Verb::write: server_.store(call.word, value); break;
+      case Verb::post_receive: post_receive(server_, call.word, posted_++); break;
+      case Verb::await_message: await_message(server_, seen_); break;
+      case Verb::compare_and_swap:
+      case Verb::fetch_and_add:
+      case Verb::send:
+        seen_.push_back(server_.processor_compare_and_swap(call.word, 0, value));
+        break;
+    }
+  }
+
+  Party& server_;
+  std::vector<std::uint64_t>& seen_;
+  std::uint64_t& posted_;  // receive requests
+};
+
 litmus::Program server_program(const VerbsProgram& program, Seen& seen) {
   return [&program, &seen](Party& server) {
-    const std::vector<VerbCall>& calls = program.server;
     std::uint64_t posted = program.offered_receives * program.clients.size();
-    for (std::size_t index = 0; index < calls.size(); ++index) {
-      const std::uint64_t value = value_of(0, index);
-      const std::uint64_t word = calls[index].word;
-      switch (calls[index].verb) {
-        case Verb::read: seen[0].push_back(server.load(word)); break;
-        case Verb::write: server.store(word, value); break;
-        case Verb::post_receive: post_receive(server, word, posted++); break;
-        case Verb::await_message: await_message(server, seen[0]); break;
-        case Verb::compare_and_swap:
-        case Verb::fetch_and_add:
-        case Verb::send:
-          seen[0].push_back(server.processor_compare_and_swap(word, 0, value));
-          break;
-      }
+    if (program.second_fiber.empty()) {
+      ServerFiber(server, seen, posted).run(program.server);
+      return;
     }
+    const fabric::FiberId second = server.host().spawn(
+        {.name = "second"}, [&] { ServerFiber(server, seen, posted).run(program.second_fiber); });
+    ServerFiber(server, seen, posted).run(program.server);
+    server.host().join(second);
   };
 }
 
@@ -179,6 +203,21 @@ VerbsProgram draw_messages_program(std::uint64_t seed) {
   const auto awaited = std::ranges::count(program.server, Verb::await_message, &VerbCall::verb);
   const bool waits_for_too_many = static_cast<std::uint64_t>(awaited) > messages * clients;
   if (waits_for_too_many) program.server.pop_back();
+  return program;
+}
+
+// Divides the calls of the server.
+VerbsProgram draw_fibers_program(std::uint64_t seed) {
+  VerbsProgram program = draw_messages_program(seed);
+  fabric::RandomGenerator random(seed);
+  program.fibers_take_turns = true;
+  std::vector<VerbCall> calls;
+  calls.swap(program.server);
+  const Verb access = random.below(2) == 0 ? Verb::read : Verb::write;
+  calls.push_back({.verb = access, .word = random.below(words)});
+  for (const VerbCall& call : calls) {
+    (random.below(2) == 0 ? program.server : program.second_fiber).push_back(call);
+  }
   return program;
 }
 

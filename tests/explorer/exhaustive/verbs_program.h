@@ -36,6 +36,8 @@ struct VerbsProgram {
   std::vector<std::vector<VerbCall>> clients;
   // Accesses of its processor (loads, stores and swaps), and what it does to receive messages.
   std::vector<VerbCall> server;
+  std::vector<VerbCall> second_fiber{};  // of the server; none if it is empty
+  bool fibers_take_turns = false;
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::global;
   std::uint64_t offered_receives = 0;  // on each queue pair, before the clients begin
   bool shares_receives = false;        // the queue pairs of the server have a shared receive queue
@@ -45,6 +47,8 @@ struct VerbsProgram {
 VerbsProgram draw_verbs_program(std::uint64_t seed);
 // A program with messages. The server receives some of them, and waits for no other.
 VerbsProgram draw_messages_program(std::uint64_t seed);
+// The same with two fibers of the server, which take turns.
+VerbsProgram draw_fibers_program(std::uint64_t seed);
 
 // The words at the end, and all that the parties saw.
 using VerbsState = std::vector<std::uint64_t>;
