@@ -57,32 +57,46 @@ double latency_ns_per_byte(const Measurement& measurement) {
          (packet_bytes - 8);
 }
 
-// What the load shows. The time between requests of many clients is at most the latency of one
-// request, and the time for each byte at most that of a packet: if it is longer, the device is not
-// the limit, but the processors that the clients share.
-double quantity_of(const Load& load, double Cost::*quantity, const Measurement& measurement) {
-  const double shown = measurement.cost_of(load).*quantity;
-  if (quantity != &Cost::interval_ns) return shown;
-  if (load.length_bytes <= packet_bytes) {
-    return std::min(shown, measurement.cost_of(alone(load.opcode)).latency_ns);
+// Some fabrics do the work of a request while they post it. What one kind takes longer than another
+// is not the posting.
+double least(const Measurement& measured, double Cost::*quantity) {
+  double least_ns = measured.cost_of(alone(Opcode::read)).*quantity;
+  for (const Opcode opcode : {Opcode::write, Opcode::send, Opcode::compare_and_swap}) {
+    least_ns = std::min(least_ns, measured.cost_of(alone(opcode)).*quantity);
   }
-  return std::min({shown, measurement.cost_of(alone(load.opcode, load.length_bytes)).latency_ns,
-                   latency_ns_per_byte(measurement) * load.length_bytes});
+  return least_ns;
 }
 
-double quantity_of(const Rule& rule, const Measurement& measurement) {
-  double shown = quantity_of(rule.load, rule.quantity, measurement);
-  if (rule.without) shown -= quantity_of(*rule.without, rule.quantity, measurement);
+// What the load shows. The time between requests of many clients is at most the part of the latency
+// of one request that is not the processor's, and the time for each byte at most that of a packet.
+// If it is longer, the device is not the limit, but the processors that the clients share.
+double target_of(const Load& load, double Cost::*quantity, const Measurement& measurement) {
+  const double shown = measurement.cost_of(load).*quantity;
+  if (quantity != &Cost::interval_ns) return shown;
+  const std::uint32_t bytes = load.length_bytes > packet_bytes ? load.length_bytes : 8;
+  const double device_ns = std::max(0.0, measurement.cost_of(alone(load.opcode, bytes)).latency_ns -
+                                             least(measurement, &Cost::busy_ns));
+  if (load.length_bytes <= packet_bytes) return std::min(shown, device_ns);
+  return std::min({shown, device_ns, latency_ns_per_byte(measurement) * load.length_bytes});
+}
+
+double quantity_of(const Load& load, double Cost::*quantity, const Measurement& measurement) {
+  return measurement.cost_of(load).*quantity;
+}
+
+template <typename Quantity>
+double difference(const Rule& rule, const Measurement& measurement, Quantity quantity) {
+  double shown = quantity(rule.load, rule.quantity, measurement);
+  if (rule.without) shown -= quantity(*rule.without, rule.quantity, measurement);
   return shown / rule.divisor;
 }
 
 // The bus or the link limits the bandwidth. A READ passes twice through a bus and once through the
 // link, so its latency shows which of the two can be the limit.
 bool bus_is_limit(const Measurement& measured, std::uint32_t clients) {
-  const double limit_ns_per_byte =
-      quantity_of(by_all(Opcode::read, clients, longest_transfer_bytes), &Cost::interval_ns,
-                  measured) /
-      longest_transfer_bytes;
+  const double limit_ns_per_byte = target_of(by_all(Opcode::read, clients, longest_transfer_bytes),
+                                             &Cost::interval_ns, measured) /
+                                   longest_transfer_bytes;
   return latency_ns_per_byte(measured) > 2 * limit_ns_per_byte;
 }
 
@@ -116,16 +130,6 @@ std::vector<Rule> rules(const Measurement& measured, std::uint32_t clients) {
 
 constexpr std::array shares_of_path{&Profile::doorbell_ps, &Profile::requester_ps,
                                     &Profile::wire_ps, &Profile::completion_ps, &Profile::poll_ps};
-
-// Some fabrics do the work of a request while they post it. What one kind takes longer than another
-// is not the posting.
-double least(const Measurement& measured, double Cost::*quantity) {
-  double least_ns = measured.cost_of(alone(Opcode::read)).*quantity;
-  for (const Opcode opcode : {Opcode::write, Opcode::send, Opcode::compare_and_swap}) {
-    least_ns = std::min(least_ns, measured.cost_of(alone(opcode)).*quantity);
-  }
-  return least_ns;
-}
 
 // The way to the responder and back is the same for all requests; only its sum shows. Each part has
 // the share of a WRITE that it has in `base`.
@@ -171,7 +175,7 @@ Profile first_guess(const Measurement& measured, std::uint32_t clients, const Pr
   take_over(profile, measured.processor);
   for (const Rule& rule : rules(measured, clients)) {
     if (rule.quantity != &Cost::interval_ns) continue;
-    profile.*rule.value = to_ps(quantity_of(rule, measured));
+    profile.*rule.value = to_ps(difference(rule, measured, target_of));
   }
   profile.placement_ps = 0;
   keep_rules(profile, measured, clients);
@@ -199,8 +203,8 @@ bool improve(Profile& profile, const Rule& rule, const Measurement& measured,
              const Measurement& predicted) {
   constexpr double visible_share = 0.001;
   constexpr double visible_ns = 1;
-  const double target_ns = quantity_of(rule, measured);
-  const double predicted_ns = quantity_of(rule, predicted);
+  const double target_ns = difference(rule, measured, target_of);
+  const double predicted_ns = difference(rule, predicted, quantity_of);
   const double missing_ns = target_ns - predicted_ns;
   double value_ns = static_cast<double>(profile.*rule.value) / ps_per_ns;
   // A time between requests has no effect below the one that limits the rate.
