@@ -114,8 +114,9 @@ Scenario sets_of_one_client() {
   Builder builder;
   builder.take_turns();
   builder.free_at_once();
+  builder.prepare_set(0, Builder::present_key);
   builder.fill_region(0, Builder::usual_containers - 1);
-  builder.add_client({builder.set(Builder::absent_key), builder.set(Builder::other_key)}, 2);
+  builder.add_client({builder.set(Builder::present_key), builder.set(Builder::absent_key)}, 2);
   return builder.scenario();
 }
 
