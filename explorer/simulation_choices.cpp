@@ -14,6 +14,11 @@ std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplificat
       options.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
     });
   }
+  all.emplace_back([](SimulationOptions& options) {
+    if (options.max_chosen_faults == 0) return;
+    options.fault_rates = {};
+    options.max_chosen_faults = 0;
+  });
   all.emplace_back([](SimulationOptions& options) { options.processor_preemption = false; });
   all.emplace_back([](SimulationOptions& options) { options.late_visibility = false; });
   all.emplace_back([](SimulationOptions& options) { options.store_buffers = false; });

@@ -78,7 +78,8 @@ Proof prove(const WorldProgram& program, const ExhaustiveOptions& options,
   auto explored = explorer::explore_exhaustively(program, *make_scenario(program, options),
                                                  {.explored_from_ns = options.explored_from_ns,
                                                   .max_executions = options.max_executions,
-                                                  .max_seconds = options.seconds});
+                                                  .max_seconds = options.seconds,
+                                                  .max_faults = options.max_faults});
   if (!explored) throw std::invalid_argument("ExhaustiveOptions::adjust: " + explored.error());
   proof.coverage = explored->coverage;
   proof.redundant = explored->redundant;

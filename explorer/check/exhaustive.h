@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <source_location>
 #include <string>
 
@@ -39,6 +40,9 @@ struct ExhaustiveOptions {
   double seconds = std::numeric_limits<double>::infinity();
   // Changes the options of the network, which has no faults and the default limits. May be empty.
   std::function<void(sim::SimulationOptions&)> adjust{};
+  // At most so many faults strike, of the kinds to which `adjust` gives a rate above 0, each at any
+  // step. Without it, faults that strike at steps are refused.
+  std::optional<std::uint64_t> max_faults{};
 };
 
 struct Proof : Result {

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "explorer/commands/commands.h"
-#include "explorer/commands/interruption.h"
 #include "explorer/commands/progress.h"
 #include "explorer/exhaustive/exhaustive.h"
 #include "explorer/exhaustive/jobs.h"
 #include "explorer/record_failure.h"
 #include "explorer/replay.h"
+#include "processes/termination_signals.h"
 
 namespace falafel::command_line {
 namespace {
@@ -55,13 +55,17 @@ struct Violation {
   std::uint64_t steps_after = 0;
 };
 
-// The scenario as it is explored: without faults that strike at steps.
-void prepare(const ProveOptions& options, sim::SimulationOptions& simulation) {
+// The scenario as it is explored. Without --max-faults, no fault strikes.
+tl::expected<void, std::string> prepare(const ProveOptions& options,
+                                        sim::SimulationOptions& simulation) {
   simulation.step_limit = options.steps;
   simulation.last_fault_step = std::numeric_limits<std::uint64_t>::max();
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    simulation.set_fault_rate(static_cast<sim::FaultKind>(index), 0);
-  }
+  simulation.max_chosen_faults = 0;
+  const auto prepared =
+      explorer::options_for_exploration(simulation, options.exploration.max_faults.value_or(0));
+  if (!prepared) return tl::unexpected(prepared.error());
+  simulation = *prepared;
+  return {};
 }
 
 tl::expected<Subject, std::string> find_subject(const CommandProgram& command,
@@ -79,7 +83,8 @@ tl::expected<Subject, std::string> find_subject(const CommandProgram& command,
     if (!replay) return tl::unexpected(replay.error());
     subject.scenario = replay->scenario->clone();
   }
-  prepare(options, subject.scenario->simulation);
+  const auto prepared = prepare(options, subject.scenario->simulation);
+  if (!prepared) return tl::unexpected(prepared.error());
   return subject;
 }
 
@@ -135,11 +140,11 @@ tl::expected<explorer::ExhaustiveResult, std::string> explore_once(
   if (options.jobs == 0 && options.checkpoint.empty()) {
     return explorer::explore_exhaustively(*subject.program, *subject.scenario, exploration);
   }
-  Interruption interruption;
+  processes::TerminationSignals signals;
   return explorer::explore_in_jobs(*subject.program, *subject.scenario, exploration,
                                    {.jobs = std::max(options.jobs, 1U),
                                     .checkpoint = options.checkpoint,
-                                    .should_stop = [&] { return interruption.has_come(); }});
+                                    .should_stop = [&] { return signals.arrived(); }});
 }
 
 // Explores with 0, 1, 2, ... preemptions until the bound keeps nothing out, if asked to.
@@ -256,6 +261,11 @@ void add_bounds(CLI::App& command, ProveOptions& options) {
           .add_flag("--iterate", options.iterates,
                     "at most 0 preemptions, then 1, 2 and so on, until these are all schedules")
           ->excludes(preemptions);
+  command
+      .add_option("--max-faults", exploration.max_faults,
+                  "at most so many faults strike, of the kinds that the scenario has, each at any "
+                  "step (default: no faults)")
+      ->check(CLI::Range(1, 1'000));
   command.add_option("--steps", options.steps, "runs are cut off after so many steps")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();

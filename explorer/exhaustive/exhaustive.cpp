@@ -50,12 +50,17 @@ bool is_step_fault(sim::FaultKind kind) {
 
 void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
                      ExhaustiveResult& result) {
+  const auto lower = [&](Coverage coverage) {
+    if (result.coverage == Coverage::complete) result.coverage = coverage;
+  };
   result.bounds_preemptions = bounds_preemptions;
   if (bounds_preemptions) {
-    if (result.coverage == Coverage::complete) {
-      result.coverage = Coverage::complete_up_to_preemptions;
-    }
+    lower(Coverage::complete_up_to_preemptions);
     result.bounds.push_back(count_of(*options.max_preemptions, "preemption"));
+  }
+  if (options.max_faults) {
+    lower(Coverage::complete_up_to_faults);
+    result.bounds.push_back(count_of(*options.max_faults, "fault"));
   }
   if (result.cut_off > 0) result.bounds.emplace_back("the step limit");
 }
@@ -65,6 +70,7 @@ std::string_view to_string(Coverage coverage) {
     case Coverage::complete: return "complete";
     case Coverage::complete_up_to_steps: return "complete up to the step limit";
     case Coverage::complete_up_to_preemptions: return "complete up to the preemptions";
+    case Coverage::complete_up_to_faults: return "complete up to the faults";
     case Coverage::stopped: return "stopped";
   }
   return "unknown coverage";
@@ -86,22 +92,28 @@ std::string ExhaustiveResult::describe() const {
 }
 
 tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
-    sim::SimulationOptions options) {
+    sim::SimulationOptions options, std::optional<std::uint64_t> max_faults) {
+  options.step_duration_ns = 0;
+  options.max_chosen_faults = max_faults.value_or(options.max_chosen_faults);
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
     const auto kind = static_cast<sim::FaultKind>(index);
+    if (max_faults == 0) options.set_fault_rate(kind, 0);
     if (options.fault_rate(kind) == 0) continue;
-    if (is_step_fault(kind)) {
-      return tl::unexpected(fmt::format(
-          "{}: this fault strikes at steps drawn in advance; explore with rate 0, and let the "
-          "program cause the fault",
-          to_string(kind)));
+    if (kind == sim::FaultKind::clock_step) {
+      return tl::unexpected(
+          std::string("clock_step: too many times to choose from; explore with rate 0"));
+    }
+    if (is_step_fault(kind) && options.max_chosen_faults == 0) {
+      return tl::unexpected(
+          fmt::format("{}: this fault strikes at steps drawn in advance; explore with rate 0, or "
+                      "limit the number of faults",
+                      to_string(kind)));
     }
     if (options.last_fault_step != ~std::uint64_t{0}) {
       return tl::unexpected(
           std::string("last_fault_step: faults that end at a step; explore without a last step"));
     }
   }
-  options.step_duration_ns = 0;
   return options;
 }
 
@@ -159,8 +171,8 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
 }
 
 tl::expected<std::unique_ptr<Scenario>, std::string> scenario_for_exploration(
-    const Scenario& scenario) {
-  const auto simulation = options_for_exploration(scenario.simulation);
+    const Scenario& scenario, const ExhaustiveOptions& options) {
+  const auto simulation = options_for_exploration(scenario.simulation, options.max_faults);
   if (!simulation) return tl::unexpected(simulation.error());
   std::unique_ptr<Scenario> explored = scenario.clone();
   explored->simulation = *simulation;
@@ -180,7 +192,7 @@ Execute executor_of(Runner& runner, const Scenario& scenario) {
 tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& program,
                                                                  const Scenario& scenario,
                                                                  const ExhaustiveOptions& options) {
-  const auto explored = scenario_for_exploration(scenario);
+  const auto explored = scenario_for_exploration(scenario, options);
   if (!explored) return tl::unexpected(explored.error());
   const std::unique_ptr<Runner> runner = program.create_runner();
   return explore_executions(

@@ -38,6 +38,9 @@ struct ExhaustiveOptions {
   std::optional<std::uint64_t> max_preemptions{};
   // Goes through all executions instead of one for each trace. For comparison.
   bool without_reduction = false;
+  // At most so many faults strike, of the kinds with a rate above 0, each at any step. Without it,
+  // a scenario must not have faults that strike at steps, and others strike as often as they can.
+  std::optional<std::uint64_t> max_faults{};
   // Called about every second with the counts so far. May be empty.
   std::function<void(const ExhaustiveResult&)> progress{};
 };
@@ -46,6 +49,7 @@ enum class Coverage : std::uint8_t {
   complete,                    // all executions
   complete_up_to_steps,        // all, but some were cut off at the step limit
   complete_up_to_preemptions,  // all that preempt no more often than asked for
+  complete_up_to_faults,       // all with no more faults than asked for
   stopped,                     // not all
 };
 std::string_view to_string(Coverage coverage);
@@ -75,11 +79,12 @@ struct ExhaustiveResult {
   std::string describe() const;           // one line
 };
 
-// The options with which a scenario is explored: steps take no time, and everything else is as it
-// was. Returns a message if a fault strikes at steps that are drawn in advance, or only up to a
-// step: such a run depends on how many steps there were, so no steps commute.
+// The options with which a scenario is explored: steps take no time, and the schedule chooses when
+// at most `max_faults` faults strike; everything else is as it was. Returns a message if a fault
+// strikes at steps that are drawn in advance, or only up to a step: such a run depends on how many
+// steps there were, so no steps commute.
 tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
-    sim::SimulationOptions options);
+    sim::SimulationOptions options, std::optional<std::uint64_t> max_faults = std::nullopt);
 
 // Explores `scenario`, with options_for_exploration, until the first violation.
 tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& program,
@@ -110,7 +115,7 @@ void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
 
 // The scenario as it is explored, and what runs it.
 tl::expected<std::unique_ptr<Scenario>, std::string> scenario_for_exploration(
-    const Scenario& scenario);
+    const Scenario& scenario, const ExhaustiveOptions& options);
 Execute executor_of(Runner& runner, const Scenario& scenario);
 
 }  // namespace falafel::explorer

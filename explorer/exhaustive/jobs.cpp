@@ -238,7 +238,7 @@ tl::expected<ExhaustiveResult, std::string> explore_in_jobs(const Program& progr
                                                             const Scenario& scenario,
                                                             const ExhaustiveOptions& options,
                                                             const JobOptions& job_options) {
-  const auto explored = scenario_for_exploration(scenario);
+  const auto explored = scenario_for_exploration(scenario, options);
   if (!explored) return tl::unexpected(explored.error());
   Checkpoint checkpoint;
   checkpoint.exploration =

@@ -1,6 +1,7 @@
 // Lets a search preempt a process only so often: a process is preempted if another one makes the
 // next step although it could go on (M. Musuvathi, S. Qadeer: "Iterative Context Bounding for
-// Systematic Testing of Multithreaded Programs", PLDI 2007). Many flaws need few preemptions.
+// Systematic Testing of Multithreaded Programs", PLDI 2007). Many flaws need few preemptions. A
+// fault preempts nobody.
 //
 // Equivalent executions can differ in their preemptions, so a reduction could leave out the one
 // that is within the bound. Use a search without reduction.
@@ -8,8 +9,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "explorer/exhaustive/search.h"
 
@@ -24,9 +27,10 @@ class PreemptionBound final : public Search {
     const bool could_go_on = last_ && std::ranges::find(enabled, *last_) != enabled.end();
     const bool must_go_on = could_go_on && preemptions_ == max_preemptions_;
     const std::optional<Process> chosen =
-        search_.next(must_go_on ? std::span<const Process>(&*last_, 1) : enabled);
+        search_.next(must_go_on ? without_preemption(enabled) : enabled);
+    has_bound_ |= must_go_on && allowed_.size() < enabled.size();
+    if (chosen && is_fault(*chosen)) return chosen;
     if (could_go_on && chosen && *chosen != *last_) ++preemptions_;
-    has_bound_ |= must_go_on && enabled.size() > 1;
     last_ = chosen;
     return chosen;
   }
@@ -45,11 +49,20 @@ class PreemptionBound final : public Search {
   bool has_bound() const { return has_bound_; }
 
  private:
+  // The process that can go on, and faults.
+  std::span<const Process> without_preemption(std::span<const Process> enabled) {
+    allowed_.clear();
+    std::ranges::copy_if(enabled, std::back_inserter(allowed_),
+                         [&](Process process) { return process == *last_ || is_fault(process); });
+    return allowed_;
+  }
+
   Search& search_;
   std::uint64_t max_preemptions_;
   std::uint64_t preemptions_ = 0;  // in the present execution
   std::optional<Process> last_;    // that made a step
   bool has_bound_ = false;
+  std::vector<Process> allowed_;
 };
 
 }  // namespace falafel::explorer

@@ -7,33 +7,47 @@
 #include "fabric/random.h"
 
 namespace falafel::explorer {
-namespace {
-
-Process process_of(sim::ActorId actor) { return actor + 1; }
-sim::ActorId actor_of(Process process) { return process - 1; }
-
-}  // namespace
-
 void SearchStrategy::begin_run() {
   is_exploring_ = false;
   is_ended_ = false;
   process_ = environment;
+  special_actors_.clear();
   unique_numbers_.clear();
 }
 
+void SearchStrategy::introduce_special(sim::ActorId actor, sim::SpecialActor role) {
+  special_actors_.emplace(actor, role);
+}
+
+Process SearchStrategy::process_of(sim::ActorId actor) const {
+  const Process process = actor + 1;
+  if (special_actors_.empty()) return process;
+  const auto special = special_actors_.find(actor);
+  if (special == special_actors_.end()) return process;
+  return special->second == sim::SpecialActor::clock ? environment : process | fault_flag;
+}
+
 bool SearchStrategy::begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) {
-  chosen_ = 0;
-  process_ = process_of(ready.front());
   is_exploring_ = time_ns >= scope_.explored_from_ns && time_ns < scope_.explored_until_ns;
-  if (!is_exploring_) return true;
   enabled_.clear();
-  std::ranges::transform(ready, std::back_inserter(enabled_), process_of);
+  for (const sim::ActorId actor : ready) enabled_.push_back(process_of(actor));
+  if (!is_exploring_) {
+    choose_unexplored();
+    return true;
+  }
   if (!begin(enabled_)) return false;
-  const auto chosen = std::ranges::find(ready, actor_of(process_));
-  chosen_ = static_cast<std::size_t>(std::distance(ready.begin(), chosen));
-  search_.touch({sim::Touchable::actor, actor_of(process_), sim::Access::writes});
-  search_.touch({sim::Touchable::world, 0, sim::Access::reads});
+  const auto chosen = std::ranges::find(enabled_, process_);
+  chosen_ = static_cast<std::size_t>(std::distance(enabled_.begin(), chosen));
+  const bool is_jump = process_ == environment;
+  if (!is_jump) search_.touch({sim::Touchable::actor, ready[chosen_], sim::Access::writes});
+  search_.touch({sim::Touchable::world, 0, is_jump ? sim::Access::writes : sim::Access::reads});
   return true;
+}
+
+void SearchStrategy::choose_unexplored() {
+  const auto first = std::ranges::find_if_not(enabled_, is_fault);
+  chosen_ = static_cast<std::size_t>(std::distance(enabled_.begin(), first));
+  process_ = enabled_[chosen_];
 }
 
 bool SearchStrategy::begin_jump() {

@@ -1,8 +1,8 @@
 // Lets a search decide a run of the simulator. Every step of an actor is a step of a process; a
-// jump of the clock is a step of the environment.
+// jump of the clock is a step of the environment, and a fault is a process of its own.
 //
 // Until the time `explored_from_ns`, and from `explored_until_ns` on, nothing is explored: the
-// first ready actor steps, and all other answers are neutral.
+// first ready actor that is no fault steps, and all other answers are neutral.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,7 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
                          std::span<const sim::ActorId> actors) override;
   sim::StepObserver* step_observer() override { return this; }
 
+  void introduce_special(sim::ActorId actor, sim::SpecialActor role) override;
   bool begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) override;
   bool begin_jump() override;
   void touch(const sim::Touch& touch) override;
@@ -45,6 +46,8 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
 
  private:
   bool begin(std::span<const Process> enabled);
+  Process process_of(sim::ActorId actor) const;
+  void choose_unexplored();
   std::uint64_t unique_number();
 
   Search& search_;
@@ -54,6 +57,7 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   Process process_ = environment;  // that makes the present step
   std::size_t chosen_ = 0;         // its place among the ready actors
   std::vector<Process> enabled_;
+  std::map<sim::ActorId, sim::SpecialActor> special_actors_;
   std::map<Process, std::uint64_t> unique_numbers_;  // that each process has got
 };
 

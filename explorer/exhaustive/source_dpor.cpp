@@ -20,7 +20,8 @@ void join(std::vector<std::uint32_t>& clock, const std::vector<std::uint32_t>& o
 }
 
 std::uint32_t at(const std::vector<std::uint32_t>& clock, Process process) {
-  return process < clock.size() ? clock[process] : 0;
+  const std::uint32_t index = index_of(process);
+  return index < clock.size() ? clock[index] : 0;
 }
 
 }  // namespace
@@ -145,11 +146,13 @@ void SourceDpor::fill_sleep_set(Node& node, const Node& parent) const {
 }
 
 // The process of the step before if possible, so that executions switch rarely.
+// Faults strike only where a race asks for it.
 std::optional<Process> SourceDpor::choose_first(const Node& node) const {
   std::optional<Process> first;
   for (const Process process : node.enabled) {
     if (node.sleeps(process)) continue;
-    if (size_ > 1 && process == nodes_[size_ - 2].step.process) return process;
+    const bool goes_on = size_ > 1 && process == nodes_[size_ - 2].step.process;
+    if (goes_on && !is_fault(process)) return process;
     if (!first || process < *first) first = process;
   }
   return first;
@@ -175,13 +178,13 @@ void SourceDpor::end_step(std::span<const Process> enabled_afterwards) {
 void SourceDpor::start_clock(std::size_t index) {
   Node& node = nodes_[index];
   const Process process = node.step.process;
-  node.clock.assign(process + 1, 0);
+  node.clock.assign(index_of(process) + 1, 0);
   for (std::size_t earlier = index; earlier-- > 0;) {
     if (nodes_[earlier].step.process != process) continue;
     node.clock = nodes_[earlier].clock;
     break;
   }
-  ++node.clock[process];
+  ++node.clock[index_of(process)];
 }
 
 // Completes the clock. Because it goes backwards, a step that happens before another one that
@@ -205,10 +208,11 @@ bool SourceDpor::happens_before(std::size_t earlier, std::size_t later) const {
 }
 
 // A race is not reversible if the later step was impossible without the earlier one. Another step
-// can stand in for the earlier one, and is independent of it, only if both add to one object.
+// can stand in for the earlier one, and is independent of it, only if both add to one object. The
+// environment can move before a fault, unless another process can.
 bool SourceDpor::is_reversible(std::size_t earlier, std::size_t later) const {
   const Process process = nodes_[later].step.process;
-  if (process == environment) return false;
+  if (process == environment) return is_fault(nodes_[earlier].step.process);
   if (contains(nodes_[earlier].enabled, process)) return true;
   if (!contains(nodes_[earlier + 1].enabled, process)) return true;
   for (std::size_t index = earlier + 1; index < later; ++index) {
@@ -231,6 +235,7 @@ void SourceDpor::reverse_race(std::size_t earlier, std::size_t later) {
     if (before.has_in_backtrack(nodes_[index].step.process) && is_initial(index, sequence)) return;
   }
   const Process first = nodes_[sequence.front()].step.process;  // it is an initial
+  if (first == environment && !contains(before.enabled, first)) return;
   FALAFEL_ASSERT(contains(before.enabled, first), "process {} cannot make step {}", first, earlier);
   before.backtrack.push_back(first);  // line 8
 }

@@ -22,6 +22,8 @@
 //    p in a sleep set touches what it touches with any answers.
 //  - A step may disable another process, which the paper excludes. The two steps then race,
 //    although the second one never happens: the disabled process is added to backtrack(E).
+//  - The environment can make a step only while no process but faults can, so its race with an
+//    earlier step is reversible only if that was a fault.
 //
 // docs/exhaustive.md argues why the reduction is sound.
 #pragma once

@@ -9,9 +9,14 @@
 namespace falafel::explorer {
 
 // A process makes the steps of one actor of the simulator. The environment is a process that can
-// make a step only while no other process can.
+// make a step only while no other process but faults can.
 using Process = std::uint32_t;
 inline constexpr Process environment = 0;
+// Set in processes that are faults. These can also make their step while the environment can.
+inline constexpr Process fault_flag = Process{1} << 31U;
+constexpr bool is_fault(Process process) { return (process & fault_flag) != 0; }
+// A number for each process, without gaps.
+constexpr std::uint32_t index_of(Process process) { return process & ~fault_flag; }
 
 // The accesses of a step, at most one entry for accesses of one kind to one range.
 class Footprint {

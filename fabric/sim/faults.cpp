@@ -18,7 +18,7 @@ bool strikes_at_steps(FaultKind kind) {
          kind != FaultKind::registration_failure;
 }
 
-bool can_strike(FaultKind kind, const Host& host) {
+bool can_strike_host(FaultKind kind, const Host& host) {
   if (!host.alive()) return false;
   const bool is_client = host.role() != Role::server;
   const bool is_server = host.role() != Role::client;
@@ -35,7 +35,41 @@ bool can_strike(FaultKind kind, const Host& host) {
   }
 }
 
+void strike_host(FaultKind kind, Host& host, const std::function<std::uint64_t()>& duration_ns) {
+  if (kind == FaultKind::client_crash) {
+    host.crash();
+  } else if (kind == FaultKind::server_restart) {
+    host.crash();
+    host.restart_after(duration_ns());
+  } else if (kind == FaultKind::client_stop || kind == FaultKind::server_stop) {
+    host.pause(fabric::never_ns);
+  } else if (kind == FaultKind::slow_landing) {
+    // A process that is stopped in the middle of a copy does not finish it.
+    host.hold_landing(host.stopped() ? fabric::never_ns : duration_ns());
+  } else if (kind == FaultKind::clock_step) {
+    host.clock().step();
+  } else {
+    host.pause(duration_ns());
+  }
+}
+
 }  // namespace
+
+bool can_strike(FaultKind kind, const FaultTarget& target) {
+  return target.host != nullptr ? can_strike_host(kind, *target.host)
+                                : target.queue_pair->has_work_for_fault(kind);
+}
+
+void strike(FaultKind kind, const FaultTarget& target,
+            const std::function<std::uint64_t()>& duration_ns) {
+  if (target.host != nullptr) {
+    strike_host(kind, *target.host, duration_ns);
+  } else if (kind == FaultKind::queue_pair_error) {
+    target.queue_pair->break_connection();
+  } else {
+    target.queue_pair->stall(duration_ns());
+  }
+}
 
 FaultInjector::FaultInjector(World& world) : world_(world) {
   for (std::size_t index = 0; index < fault_kind_count; ++index) {
@@ -48,7 +82,7 @@ void FaultInjector::draw_next(FaultKind kind) {
   const std::uint64_t rate = world_.options.fault_rate(kind);
   std::uint64_t& step = strikes_at_[static_cast<std::size_t>(kind)];
   step = never;
-  if (rate == 0 || !strikes_at_steps(kind)) return;
+  if (rate == 0 || !strikes_at_steps(kind) || world_.options.max_chosen_faults > 0) return;
   step = world_.trace.step() + 1 + world_.choose(ChoiceKind::fault_step, 2 * rate);
   if (step > world_.options.last_fault_step) step = never;
 }
@@ -61,31 +95,10 @@ void FaultInjector::strike_due() {
   for (std::size_t index = 0; index < fault_kind_count; ++index) {
     const auto kind = static_cast<FaultKind>(index);
     if (strikes_at_[index] > world_.trace.step()) continue;
-    if (strike(kind)) world_.count(kind);
+    if (strike_any(kind)) world_.count(kind);
     draw_next(kind);
   }
   find_next();
-}
-
-bool FaultInjector::strike(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::client_crash:
-    case FaultKind::client_pause:
-    case FaultKind::server_stall:
-    case FaultKind::server_restart:
-    case FaultKind::client_stop:
-    case FaultKind::server_stop:
-    case FaultKind::slow_landing:
-    case FaultKind::clock_step: return strike_host(kind);
-    case FaultKind::queue_pair_error:
-    case FaultKind::message_delay:
-    case FaultKind::late_packets: return strike_queue_pair(kind);
-    case FaultKind::latency_spike: return strike_clock();
-    case FaultKind::unreliable_loss:
-    case FaultKind::datagram_reordering:
-    case FaultKind::registration_failure: break;
-  }
-  return false;
 }
 
 // From one step to the longest stall; each power of two is equally likely.
@@ -97,43 +110,25 @@ std::uint64_t FaultInjector::draw_duration_ns() {
   return step_ns << world_.choose(ChoiceKind::fault_duration, magnitudes);
 }
 
-bool FaultInjector::strike_host(FaultKind kind) {
-  std::vector<Host*> targets;
-  for (const auto& host : world_.hosts) {
-    if (can_strike(kind, *host)) targets.push_back(host.get());
-  }
-  if (targets.empty()) return false;
-  Host& host = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
-  if (kind == FaultKind::client_crash) {
-    host.crash();
-  } else if (kind == FaultKind::server_restart) {
-    host.crash();
-    host.restart_after(draw_duration_ns());
-  } else if (kind == FaultKind::client_stop || kind == FaultKind::server_stop) {
-    host.pause(fabric::never_ns);
-  } else if (kind == FaultKind::slow_landing) {
-    // A process that is stopped in the middle of a copy does not finish it.
-    host.hold_landing(host.stopped() ? fabric::never_ns : draw_duration_ns());
-  } else if (kind == FaultKind::clock_step) {
-    host.clock().step();
+std::vector<FaultTarget> FaultInjector::find_targets(FaultKind kind) const {
+  std::vector<FaultTarget> targets;
+  const auto add = [&](const FaultTarget& target) {
+    if (can_strike(kind, target)) targets.push_back(target);
+  };
+  if (std::ranges::find(faults_of_hosts, kind) != faults_of_hosts.end()) {
+    for (const auto& host : world_.hosts) add({.host = host.get()});
   } else {
-    host.pause(draw_duration_ns());
+    for (const auto& queue_pair : world_.queue_pairs) add({.queue_pair = queue_pair.get()});
   }
-  return true;
+  return targets;
 }
 
-bool FaultInjector::strike_queue_pair(FaultKind kind) {
-  std::vector<QueuePairActor*> targets;
-  for (const auto& queue_pair : world_.queue_pairs) {
-    if (queue_pair->has_work_for_fault(kind)) targets.push_back(queue_pair.get());
-  }
+bool FaultInjector::strike_any(FaultKind kind) {
+  if (kind == FaultKind::latency_spike) return strike_clock();
+  const std::vector<FaultTarget> targets = find_targets(kind);
   if (targets.empty()) return false;
-  QueuePairActor& queue_pair = *targets[world_.choose(ChoiceKind::fault_target, targets.size())];
-  if (kind == FaultKind::queue_pair_error) {
-    queue_pair.break_connection();
-  } else {
-    queue_pair.stall(draw_duration_ns());
-  }
+  const FaultTarget& target = targets[world_.choose(ChoiceKind::fault_target, targets.size())];
+  strike(kind, target, [this] { return draw_duration_ns(); });
   return true;
 }
 

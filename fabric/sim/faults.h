@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "fabric/sim/options/options.h"
 
@@ -13,6 +15,25 @@ namespace falafel::sim {
 class Host;
 class QueuePairActor;
 struct World;
+
+// A host or a queue pair, as the kind of the fault needs.
+struct FaultTarget {
+  Host* host = nullptr;
+  QueuePairActor* queue_pair = nullptr;
+};
+
+inline constexpr std::array faults_of_hosts = {FaultKind::client_crash, FaultKind::client_pause,
+                                               FaultKind::server_stall, FaultKind::server_restart,
+                                               FaultKind::client_stop,  FaultKind::server_stop,
+                                               FaultKind::slow_landing, FaultKind::clock_step};
+inline constexpr std::array faults_of_queue_pairs = {
+    FaultKind::queue_pair_error, FaultKind::message_delay, FaultKind::late_packets};
+
+// For kinds that strike hosts or queue pairs.
+bool can_strike(FaultKind kind, const FaultTarget& target);
+// Asks for the duration of faults that last. The fault must be able to strike the target.
+void strike(FaultKind kind, const FaultTarget& target,
+            const std::function<std::uint64_t()>& duration_ns);
 
 class FaultInjector {
  public:
@@ -24,10 +45,9 @@ class FaultInjector {
  private:
   void draw_next(FaultKind kind);
   void find_next();
-  bool strike(FaultKind kind);
-  bool strike_host(FaultKind kind);
-  bool strike_queue_pair(FaultKind kind);
+  bool strike_any(FaultKind kind);
   bool strike_clock();
+  std::vector<FaultTarget> find_targets(FaultKind kind) const;
   std::uint64_t draw_duration_ns();
 
   World& world_;

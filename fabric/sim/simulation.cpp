@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "fabric/sim/chosen_faults.h"
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/faults.h"
 #include "fabric/sim/fiber.h"
@@ -71,6 +72,7 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
   completion_queues.reserve(usual_count);
   queue_pairs.reserve(usual_count);
   handshakes.reserve(usual_count);
+  if (options.max_chosen_faults > 0) chosen_faults = std::make_unique<ChosenFaults>(*this);
 }
 
 // Nobody must use the world while its parts are destroyed.
@@ -95,6 +97,8 @@ Host* World::find_host(std::string_view name) {
 QueuePairActor* World::find_queue_pair(std::uint32_t number) {
   return number - 1 < queue_pairs.size() ? queue_pairs[number - 1].get() : nullptr;
 }
+
+bool World::is_chosen_now(ChoiceKind choice) { return chosen_faults->strikes(choice); }
 
 namespace {
 
@@ -182,6 +186,10 @@ Outcome run_programs(World& world) {
                     (steps / divergence_check_steps + 1) * divergence_check_steps});
     }
     world.timers.expire_until(world.trace.time_ns());
+    if (world.chosen_faults != nullptr) {
+      if (world.chosen_faults->is_stuck()) return Outcome::stuck;
+      world.chosen_faults->refresh();
+    }
     if (world.moves_before_next_timer()) {
       step(world);
     } else if (!world.timers.empty()) {
@@ -197,6 +205,7 @@ Outcome run_programs(World& world) {
 Outcome quiesce(World& world) {
   unwind_all(world);
   for (const auto& host : world.hosts) host->stay_as_it_is();
+  if (world.chosen_faults != nullptr) world.chosen_faults->end();
   while (world.ready.size() > 0 || !world.timers.empty()) {
     if (world.is_at_last_step()) return outcome_at_last_step(world);
     world.timers.expire_until(world.trace.time_ns());

@@ -27,6 +27,7 @@ enum class Touchable : std::uint8_t {
   memory,            // by block: a range of bytes
   store_buffer,      // by host: its entries, by number
   region,            // by key: its rights, and whether it is valid
+  faults,            // how many chosen faults have struck
   numbers,           // the numbers that the next new objects get
   late_words,        // by queue pair: its words that processors see late
   visibility,        // which late words have become visible
@@ -57,10 +58,18 @@ constexpr bool commute(const Touch& left, const Touch& right) {
   return !overlap || commute(left.access, right.access);
 }
 
+// Actors that are not part of the program or the network (SimulationOptions::max_chosen_faults).
+enum class SpecialActor : std::uint8_t {
+  clock,  // jumps to the next timer, or ends the run; moves only if no other actor but faults can
+  fault,  // strikes
+};
+
 // Sees a run step by step. A touch belongs to the step that began last.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
+  // Called before the first step that the actor could make.
+  virtual void introduce_special(ActorId /*actor*/, SpecialActor /*role*/) {}
   // One of these actors is about to make a step. Returns false to end the run.
   virtual bool begin_step(std::span<const ActorId> ready, std::uint64_t time_ns) = 0;
   // No actor can move, so the clock jumps to the next timer. Returns false to end the run.

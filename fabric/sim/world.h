@@ -27,6 +27,7 @@
 
 namespace falafel::sim {
 
+class ChosenFaults;
 class CompletionQueueState;
 class Fiber;
 class Handshake;
@@ -88,6 +89,7 @@ struct World {
 
   // Returns whether a fault that is drawn per packet, message or registration strikes now.
   bool strikes(FaultKind kind, ChoiceKind choice) {
+    if (chosen_faults != nullptr) return options.fault_rate(kind) > 0 && is_chosen_now(choice);
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
   }
 
@@ -134,6 +136,7 @@ struct World {
   Fiber& current_fiber();
   Host* find_host(std::string_view name);
   QueuePairActor* find_queue_pair(std::uint32_t number);
+  bool is_chosen_now(ChoiceKind choice);
 
   const SimulationOptions options;
   const std::unique_ptr<timing::CostModel> costs;  // null unless the run is timed
@@ -159,6 +162,7 @@ struct World {
   std::pmr::vector<Owned<SharedReceiveQueueState>> shared_receive_queues{&arena};
   std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1
   std::pmr::vector<Owned<Handshake>> handshakes{&arena};
+  std::unique_ptr<ChosenFaults> chosen_faults;  // null without the option max_chosen_faults
   std::uint32_t next_protection_domain = 1;
   std::uint32_t next_block = 0;
   std::uint32_t next_event = 0;

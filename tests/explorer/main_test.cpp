@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "explorer/check.h"
-#include "explorer/commands/interruption.h"
 
 namespace falafel::explorer {
 namespace {
@@ -204,6 +202,8 @@ TEST_F(Main, ProvesUpToBounds) {
   };
   EXPECT_EQ(prove({"--preemptions", "0"})["coverage"], "complete up to 0 preemptions");
   EXPECT_EQ(prove({"--steps", "19"})["coverage"], "complete up to the step limit");
+  EXPECT_EQ(prove({"--max-faults", "1", "--simulator", "fault_rate.client_pause=1"})["coverage"],
+            "complete up to 1 fault");
   const auto stopped = prove({"--executions", "1"});
   EXPECT_EQ(stopped["coverage"], "stopped");
   EXPECT_EQ(stopped["status"], 4);
@@ -228,18 +228,6 @@ TEST_F(Main, ProvesInJobsAndGoesOnFromACheckpoint) {
   const Outcome other = prove({"--steps", "123"});
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.errors, HasSubstr("another simulation"));
-}
-
-TEST(InterruptionOfACommand, TakesTheSignalsOnlyWhileItExists) {
-  {
-    command_line::Interruption interruption;
-    EXPECT_FALSE(interruption.has_come());
-    std::raise(SIGTERM);
-    EXPECT_TRUE(interruption.has_come());
-    EXPECT_TRUE(interruption.has_come()) << "it is remembered";
-    std::raise(SIGINT);
-  }
-  EXPECT_EXIT(std::raise(SIGTERM), testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST_F(Main, ProvesWithMoreAndMorePreemptions) {

@@ -18,6 +18,7 @@ constexpr std::uint64_t largest_number = ~std::uint64_t{0};
 constexpr std::uint64_t most_steps = 1'000'000'000'000;
 constexpr std::uint64_t longest_step_ns = 1'000'000;
 constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
+constexpr std::uint64_t most_chosen_faults = 1'000;
 constexpr std::uint64_t largest_drift_ppm = 100'000;
 
 // Accepts decimal digits and nothing else.
@@ -188,6 +189,10 @@ void add_faults(std::vector<OptionDescription>& table) {
 
   table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
                          &SimulationOptions::last_fault_step));
+  table.push_back(later(number("max_chosen_faults",
+                               "at most so many faults strike, any kind with a rate above 0 at any "
+                               "step, as the schedule chooses; 0: at the steps that rates imply",
+                               {0, most_chosen_faults}, &SimulationOptions::max_chosen_faults)));
   table.push_back(number("longest_stall_ns", "the longest duration of a pause or delay",
                          {1, one_hour_ns}, &SimulationOptions::longest_stall_ns));
 }

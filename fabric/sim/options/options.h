@@ -58,7 +58,11 @@ struct SimulationOptions {
 
   std::array<std::uint64_t, fault_kind_count> fault_rates{};
   std::uint64_t last_fault_step = ~std::uint64_t{0};  // no fault strikes afterwards
-  std::uint64_t longest_stall_ns = 10'000'000'000;    // longest pause or delay; logarithmic
+  // Above 0: instead of the steps that rates imply, the schedule chooses when faults of the kinds
+  // with a rate above 0 strike: any at any step, at most so many. A pause or delay takes
+  // longest_stall_ns.
+  std::uint64_t max_chosen_faults = 0;
+  std::uint64_t longest_stall_ns = 10'000'000'000;  // longest pause or delay; logarithmic
 
   // Each host draws how far its clocks are off, and how fast they run.
   std::uint64_t clock_offset_ns = 0;  // the largest error of a wall clock, in either direction

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t programs = 2'000;
 // Programs for which a plain search takes longer are left out.
 constexpr std::uint64_t most_plain_executions = 300;
+constexpr std::uint64_t faulty_programs = 1'000;
+constexpr std::uint64_t most_plain_executions_with_faults = 400;
 
 VerbsProgram clients_of(std::size_t clients, const std::vector<VerbCall>& calls) {
   return {.clients = std::vector(clients, calls), .server = {}};
@@ -188,12 +190,67 @@ TEST(Exhaustive, BoundsThePreemptions) {
   EXPECT_EQ(many.states, explore(program).states);
 }
 
+TEST(Exhaustive, FindsTheStatesWithFaultsThatAPlainSearchFinds) {
+  std::uint64_t compared = 0;
+  std::uint64_t plain_states = 0;
+  for (std::uint64_t seed = 0; seed < faulty_programs; ++seed) {
+    const VerbsProgram program = draw_faulty_program(seed);
+    const auto plain = states_of_plain_search(program, PlainSearch::Depth::sufficient_answers,
+                                              most_plain_executions_with_faults);
+    if (!plain) continue;
+    SourceDpor search;
+    ASSERT_EQ(states_of(program, search), *plain) << "program " << seed;
+    ++compared;
+    plain_states += plain->size();
+  }
+  EXPECT_GT(compared, faulty_programs / 5);
+  EXPECT_GT(plain_states, 2 * compared);
+  RecordProperty("compared", std::to_string(compared));
+}
+
+// The clock can jump before the server's load only if the client, which sets the timer, moves
+// first. The load and the client's step commute otherwise.
+TEST(Exhaustive, TheClockJumpsWhileOthersCanMoveIfOneMoreStepSetsATimer) {
+  const VerbsProgram program{
+      .clients = {{{.verb = Verb::write, .word = 1, .is_late = true}, {.verb = Verb::read}}},
+      .server = {{.verb = Verb::fetch_and_add}},
+      .faults = {sim::FaultKind::latency_spike},
+      .max_faults = 1};
+  SourceDpor search;
+  PlainSearch plain(PlainSearch::Depth::sufficient_answers);
+  EXPECT_EQ(states_of(program, search), states_of(program, plain));
+}
+
+// A crash between two requests, and before, within and after each.
+TEST(Exhaustive, FaultsStrikeAtAnyStepButNoMoreThanAskedFor) {
+  VerbsProgram program = clients_of(2, {fetch_add});
+  program.faults = {sim::FaultKind::client_crash};
+  program.max_faults = 1;
+  const auto sums = [&] {
+    std::set<std::uint64_t> words;
+    for (const VerbsState& state : explore(program).states) words.insert(state[1]);
+    return words;
+  };
+  EXPECT_EQ(sums(), (std::set<std::uint64_t>{20, 30, 50}));
+  EXPECT_EQ(explore(program).counts.describe_coverage(), "complete up to 1 fault");
+  program.max_faults = 2;
+  EXPECT_EQ(sums(), (std::set<std::uint64_t>{0, 20, 30, 50}));
+}
+
+TEST(Exhaustive, FaultsPreemptNobody) {
+  VerbsProgram program = clients_of(1, {fetch_add, fetch_add});
+  program.faults = {sim::FaultKind::client_crash};
+  program.max_faults = 1;
+  EXPECT_EQ(explore(program, {.max_preemptions = 0}).states, explore(program).states);
+}
+
 TEST(Exhaustive, RefusesFaultsThatDependOnTheNumberOfSteps) {
   sim::SimulationOptions options;
   options.set_fault_rate(sim::FaultKind::client_crash, 100);
   const auto refused = options_for_exploration(options);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().find("client_crash"), std::string::npos) << refused.error();
+  EXPECT_TRUE(options_for_exploration(options, 1));
 }
 
 }  // namespace falafel::explorer

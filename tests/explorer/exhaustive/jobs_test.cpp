@@ -197,6 +197,8 @@ TEST_F(Checkpoints, AreRefusedForAnotherExploration) {
   using testing::HasSubstr;
   EXPECT_THAT(refusal(counters(true, "others"), explored), HasSubstr("another program"));
   EXPECT_THAT(refusal(program, {.explored_from_ns = 5}), HasSubstr("another explored_from_ns"));
+  EXPECT_THAT(refusal(program, {.explored_from_ns = start_ns, .max_faults = 1}),
+              HasSubstr("another simulation"));
   std::ofstream(path_) << "nonsense";
   EXPECT_THAT(refusal(program, explored), HasSubstr("is no checkpoint"));
 }

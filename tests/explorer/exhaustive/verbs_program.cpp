@@ -1,6 +1,7 @@
 #include "tests/explorer/exhaustive/verbs_program.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "explorer/exhaustive/search_strategy.h"
@@ -17,13 +18,17 @@ using litmus::Trial;
 constexpr std::uint64_t words = 2;
 constexpr std::uint64_t first_receive_word = 4;
 constexpr std::uint32_t most_shared_receives = 8;
+constexpr std::uint64_t stall_ns = 1'500;  // between two sleeps
+constexpr std::uint64_t sleep_ns = 1'000;  // later with each call
 
 sim::SimulationOptions options_of(const VerbsProgram& program) {
   sim::SimulationOptions options;
   options.atomic_capability = program.atomic_capability;
   options.fibers_take_turns = program.fibers_take_turns;
   options.step_limit = 10'000;
-  return options_for_exploration(options).value();
+  options.longest_stall_ns = stall_ns;
+  for (const sim::FaultKind kind : program.faults) options.set_fault_rate(kind, 1);
+  return options_for_exploration(options, program.max_faults).value();
 }
 
 fabric::WorkRequest request_of(Party& client, const VerbCall& call, std::uint64_t value) {
@@ -44,15 +49,25 @@ std::uint64_t value_of(std::size_t party, std::size_t call) { return 10 * (party
 
 using Seen = std::vector<std::vector<std::uint64_t>>;  // by party
 
-litmus::Program client_program(const std::vector<VerbCall>& calls, std::size_t party, Seen& seen) {
-  return [&calls, &seen, party](Party& client) {
+void sleep_before(Party& party, std::size_t call) {
+  party.host().sleep_until(litmus::programs_start_ns + (call + 1) * sleep_ns);
+}
+
+litmus::Program client_program(const VerbsProgram& program, std::size_t party, Seen& seen) {
+  const std::vector<VerbCall>& calls = program.clients[party - 1];
+  const bool sees_status = program.max_faults > 0;
+  return [&calls, &seen, party, sees_status](Party& client) {
     std::vector<fabric::WorkRequest> chain;
     for (std::size_t index = 0; index < calls.size(); ++index) {
+      if (calls[index].is_late) sleep_before(client, index);
       chain.push_back(request_of(client, calls[index], value_of(party, index)));
       if (calls[index].is_chained && index + 1 < calls.size()) continue;
       litmus::must(client.try_post(chain));
       client.finish();
       for (const fabric::WorkRequest& request : chain) {
+        if (sees_status) {
+          seen[party].push_back(static_cast<std::uint64_t>(client.status(request)));
+        }
         const bool has_result =
             request.opcode != fabric::Opcode::write && request.opcode != fabric::Opcode::send;
         if (has_result) {
@@ -88,6 +103,7 @@ class ServerFiber {
 
   void run(const std::vector<VerbCall>& calls) {
     for (std::size_t index = 0; index < calls.size(); ++index) {
+      if (calls[index].is_late) sleep_before(server_, index);
       make(calls[index], value_of(0, index));
     }
   }
@@ -221,6 +237,29 @@ VerbsProgram draw_fibers_program(std::uint64_t seed) {
   return program;
 }
 
+VerbsProgram draw_faulty_program(std::uint64_t seed) {
+  using sim::FaultKind;
+  constexpr std::array kinds = {FaultKind::client_crash,  FaultKind::client_pause,
+                                FaultKind::client_stop,   FaultKind::queue_pair_error,
+                                FaultKind::late_packets,  FaultKind::server_stall,
+                                FaultKind::latency_spike, FaultKind::slow_landing};
+  fabric::RandomGenerator random(seed);
+  VerbsProgram program;
+  const auto draw = [&random] {
+    const auto verb = static_cast<Verb>(random.below(4));
+    const std::uint64_t word = random.below(words);
+    return VerbCall{.verb = verb, .word = word, .is_late = random.below(3) == 0};
+  };
+  const std::uint64_t clients = 1 + random.below(2);
+  for (std::uint64_t client = 0; client < clients; ++client) program.clients.push_back({draw()});
+  if (clients == 1 && random.below(2) == 0) program.clients.front().push_back(draw());
+  if (random.below(3) == 0) program.server.push_back(draw());
+  program.max_faults = random.below(4) == 0 ? 2 : 1;
+  const std::uint64_t drawn = 1 + random.below(2);
+  while (program.faults.size() < drawn) program.faults.push_back(kinds[random.below(kinds.size())]);
+  return program;
+}
+
 VerbsExecution execute(const VerbsProgram& program, sim::Strategy& strategy,
                        fabric::FiberStackPool& stacks) {
   Seen seen(program.clients.size() + 1);
@@ -230,7 +269,7 @@ VerbsExecution execute(const VerbsProgram& program, sim::Strategy& strategy,
   stage.prepare_server = offer_receives(program);
   std::vector<litmus::Program> clients;
   for (std::size_t index = 0; index < program.clients.size(); ++index) {
-    clients.push_back(client_program(program.clients[index], index + 1, seen));
+    clients.push_back(client_program(program, index + 1, seen));
   }
   const litmus::Program server = server_program(program, seen);
   Onlooker onlooker;
@@ -239,7 +278,11 @@ VerbsExecution execute(const VerbsProgram& program, sim::Strategy& strategy,
   Trial trial(simulation, stage, server, clients);
   onlooker.look_at(trial);
   VerbsExecution execution{.result = simulation.run(), .state = {}};
-  if (execution.result.outcome != sim::Outcome::completed) return execution;
+  if (program.max_faults > 0) {
+    execution.state.push_back(static_cast<std::uint64_t>(execution.result.outcome));
+  } else if (execution.result.outcome != sim::Outcome::completed) {
+    return execution;
+  }
   for (std::uint64_t word = 0; word < words; ++word) {
     execution.state.push_back(trial.final_word(word));
   }
@@ -254,10 +297,10 @@ VerbsResult explore(const VerbsProgram& program, ExhaustiveOptions options) {
   VerbsResult result;
   fabric::FiberStackPool stacks;
   options.explored_from_ns = litmus::programs_start_ns;
+  if (program.max_faults > 0) options.max_faults = program.max_faults;
   result.counts = explore_executions(options, [&](sim::Strategy& strategy) {
     const VerbsExecution execution = execute(program, strategy, stacks);
-    const bool is_completed = execution.result.outcome == sim::Outcome::completed;
-    if (is_completed) result.states.insert(execution.state);
+    if (!execution.state.empty()) result.states.insert(execution.state);
     return Execution{.outcome = execution.result.outcome, .steps = execution.result.steps};
   });
   return result;

@@ -30,6 +30,7 @@ struct VerbCall {
   Verb verb{};
   std::uint64_t word = 0;   // post_receive: the queue pair, unless the server has a shared queue
   bool is_chained = false;  // posted together with the next one
+  bool is_late = false;     // the party sleeps before
 };
 
 struct VerbsProgram {
@@ -42,6 +43,8 @@ struct VerbsProgram {
   std::uint64_t offered_receives = 0;  // on each queue pair, before the clients begin
   bool shares_receives = false;        // the queue pairs of the server have a shared receive queue
   bool is_observed = false;            // someone looks at the server's memory after each change
+  std::vector<sim::FaultKind> faults{};
+  std::uint64_t max_faults = 0;
 };
 
 VerbsProgram draw_verbs_program(std::uint64_t seed);
@@ -49,8 +52,11 @@ VerbsProgram draw_verbs_program(std::uint64_t seed);
 VerbsProgram draw_messages_program(std::uint64_t seed);
 // The same with two fibers of the server, which take turns.
 VerbsProgram draw_fibers_program(std::uint64_t seed);
+// With faults, and with parties that sleep.
+VerbsProgram draw_faulty_program(std::uint64_t seed);
 
-// The words at the end, and all that the parties saw.
+// The words at the end, and all that the parties saw. With faults, also how the run ended, and how
+// requests completed.
 using VerbsState = std::vector<std::uint64_t>;
 
 struct VerbsExecution {
