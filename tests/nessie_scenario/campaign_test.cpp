@@ -12,13 +12,13 @@ check::Options campaign(std::uint64_t schedules) {
 }
 
 TEST(NessieScenario, HoldsWithAllSafeguards) {
-  const auto program = nessie_scenario::create_program(nessie_scenario::Variant::hardened);
+  const auto program = nessie_scenario::make_program(nessie_scenario::Variant::hardened);
   const check::Result result = check::run_campaign(*program, campaign(3'000), {});
   EXPECT_TRUE(result.holds()) << result.story();
 }
 
 TEST(NessieScenario, FailsAsPublished) {
-  const auto program = nessie_scenario::create_program(nessie_scenario::Variant::published);
+  const auto program = nessie_scenario::make_program(nessie_scenario::Variant::published);
   const check::Result result = check::run_campaign(*program, campaign(20'000), {});
   EXPECT_FALSE(result.holds());
 }

@@ -30,11 +30,14 @@ check::Workload<Attempts> workload() {
 // A restarted node would have lost its data, as the paper says (4.3.1).
 std::vector<sim::FaultKind> faults() {
   std::vector<sim::FaultKind> kinds = check::delays();
-  kinds.insert(kinds.end(), {sim::FaultKind::client_crash, sim::FaultKind::queue_pair_error});
+  kinds.insert(kinds.end(), {sim::FaultKind::client_crash, sim::FaultKind::queue_pair_error,
+                             sim::FaultKind::clock_step});
   return kinds;
 }
 
-void adjust(sim::SimulationOptions& options) {
+// The published protocol assumes that clocks differ by less than Options::clock_error_ns. With all
+// safeguards, it assumes nothing.
+void adjust_network(Variant variant, sim::SimulationOptions& options) {
   options.step_duration_ns = step_duration_ns;
   options.longest_stall_ns = longest_stall_ns;
   // Crashes and broken connections end most of what a run could show, so most runs have none.
@@ -44,21 +47,27 @@ void adjust(sim::SimulationOptions& options) {
     options.set_fault_rate(sim::FaultKind::queue_pair_error, 0);
   }
   options.store_buffers = options.pct_steps % 3 == 0;
-  if (options.pct_steps % 2 == 0) {
-    options.clock_offset_ns = clock_offset_ns;
+  if (options.pct_steps % 4 == 2) {
+    options.clock_offset_ns = variant == Variant::hardened ? wild_clock_offset_ns : clock_offset_ns;
     options.clock_drift_ppm = clock_drift_ppm;
+    options.set_fault_rate(sim::FaultKind::clock_step, variant == Variant::hardened ? 100 : 0);
   }
 }
 
 }  // namespace
 
-std::unique_ptr<check::WorldProgram> create_program(Variant variant) {
+std::unique_ptr<check::WorldProgram> make_program(
+    Variant variant, std::function<void(sim::SimulationOptions&)> adjust) {
   return check::program<Attempts>(
       variant == Variant::hardened ? "nessie-cd" : "nessie-cd-published", workload(),
       [variant](check::World& world, const check::Plan<Attempts>& plan) {
         Run(world, plan, variant).execute();
       },
-      {.faults = faults(), .adjust = adjust});
+      {.faults = faults(),
+       .adjust = [variant, adjust = std::move(adjust)](sim::SimulationOptions& options) {
+         adjust_network(variant, options);
+         if (adjust) adjust(options);
+       }});
 }
 
 }  // namespace falafel::nessie_scenario

@@ -5,9 +5,12 @@
 // the memory at rest must satisfy the invariants of stores/nessie/invariants.h.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "explorer/check/program.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::nessie_scenario {
 
@@ -16,6 +19,8 @@ enum class Variant : std::uint8_t {
   published  // the protocol of the paper, with the readings that it leaves open drawn at random
 };
 
-std::unique_ptr<check::WorldProgram> create_program(Variant variant);
+// Named "nessie-cd" and "nessie-cd-published". `adjust` changes the drawn network; it may be empty.
+std::unique_ptr<check::WorldProgram> make_program(
+    Variant variant, std::function<void(sim::SimulationOptions&)> adjust = {});
 
 }  // namespace falafel::nessie_scenario

@@ -54,7 +54,7 @@ nessie::Options Run::draw_options() {
   nessie::Options options = variant_ == Variant::hardened ? draw_hardened() : draw_published();
   draw_mechanisms(options);
   options.index_entries = 1 + world_.choose(3);
-  options.data_entries = 3 + world_.choose(5);
+  options.data_entries = 3 + world_.choose(4);
   options.most_key_bytes = 8;
   options.most_value_bytes = 16;
   options.ways = 3 - static_cast<std::uint32_t>(world_.choose(2));
@@ -102,6 +102,20 @@ nessie::Options Run::draw_hardened() {
   return options;
 }
 
+std::string Run::describe_options() const {
+  const auto number = [](auto value) { return std::to_string(static_cast<unsigned>(value)); };
+  return "nodes " + number(nodes_) + ", slots per node " + number(options_.index_entries) +
+         ", DTEs per node " + number(options_.data_entries) + ", ways " + number(options_.ways) +
+         ", hash seed " + number(options_.hash_seed) + ", filter bits " +
+         number(options_.filter_bits) + ", cache entries " + number(options_.cache_entries) +
+         ", previous versions " + number(options_.previous_versions) + ", multi read " +
+         number(options_.multi_read) + ", lazy marks " + number(options_.lazy_marks) +
+         ", give up on invalid " + number(options_.give_up_on_invalid) + ", deadline check " +
+         number(options_.deadline_check) + ", empty word " + number(options_.emptied) + ", abort " +
+         number(options_.abort) + ", expiration " +
+         number(options_.expiration_ns / microsecond_ns) + " us";
+}
+
 void Run::execute() {
   for (std::uint64_t index = 0; index < options_.index_entries; ++index) {
     world_.name(index * 8, 8, "slot " + std::to_string(index));
@@ -118,6 +132,7 @@ void Run::execute() {
 
 void Run::run_peer(fabric::Host& host, std::uint32_t number) {
   Place& place = places_[number];
+  if (number == 0 && world_.listener() != nullptr) world_.note(host, describe_options());
   place.is_started = host.create_event();
   host.spawn({.name = "node", .daemon = true}, [this, &host, number] { serve(host, number); });
   while (place.node == nullptr) place.is_started->wait(fabric::never_ns);

@@ -22,6 +22,7 @@ inline constexpr std::uint64_t most_keys = 6;
 inline constexpr std::uint64_t step_duration_ns = 100;
 inline constexpr std::uint64_t longest_stall_ns = 200'000;
 inline constexpr std::uint64_t clock_offset_ns = 500;
+inline constexpr std::uint64_t wild_clock_offset_ns = 100'000;
 inline constexpr std::uint64_t clock_drift_ppm = 100;
 
 class Run {
@@ -42,6 +43,7 @@ class Run {
   nessie::Options draw_published();
   nessie::Options draw_hardened();
   void draw_mechanisms(nessie::Options& options);
+  std::string describe_options() const;
 
   void run_peer(fabric::Host& host, std::uint32_t number);
   void serve(fabric::Host& host, std::uint32_t number);
