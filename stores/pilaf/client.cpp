@@ -28,6 +28,7 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
   probes += other.probes;
   entry_retries += other.entry_retries;
   extent_retries += other.extent_retries;
+  wild_pointers += other.wild_pointers;
   absence_retries += other.absence_retries;
   message_gets += other.message_gets;
   reconnections += other.reconnections;

@@ -194,7 +194,12 @@ bool Connection::read_entries(std::span<const std::uint64_t> slots, std::span<En
 
 bool Connection::read_extent(const ExtentPointer& pointer, std::vector<std::byte>& extent) {
   extent.clear();
-  if (pointer.bytes == 0 || pointer.bytes > message_bytes_) return true;
+  const std::uint64_t room_bytes = std::min(message_bytes_, server_.extents_bytes);
+  if (pointer.bytes > room_bytes || pointer.offset > server_.extents_bytes - pointer.bytes) {
+    ++statistics_.wild_pointers;
+    return true;
+  }
+  if (pointer.bytes == 0) return true;
   std::array<fabric::WorkRequest, 1> chain{read_request(
       extent_offset(), server_.extents_key, geometry().extent_offset(pointer), pointer.bytes)};
   if (!read(chain)) return false;

@@ -47,7 +47,8 @@ class Connection {
   bool is_up();
 
   // READs entries, at most entries_at_a_time, or an extent; each is one round trip. False: the
-  // connection is down. An extent that is longer than any that fits a request reads as empty.
+  // connection is down. A pointer to more than fits a request, or out of the extents, reads as
+  // nothing, because such a READ would break the connection.
   bool read_entries(std::span<const std::uint64_t> slots, std::span<Entry> entries);
   bool read_extent(const ExtentPointer& pointer, std::vector<std::byte>& extent);
 

@@ -16,7 +16,7 @@ struct Safeguards {
   // As published.
 
   // A client checks the checksum of an entry (3.3). Excludes: a client follows the pointer of an
-  // entry that the server is changing.
+  // entry that the server is changing, out of the extents.
   bool entry_checksums = true;
   // A client checks the checksum of an extent (3.3). Excludes: a client that holds an old pointer
   // reads what the server writes to the extent next.

@@ -12,11 +12,13 @@ namespace falafel::pilaf {
 using stores::Answer;
 
 struct OperationStatistics {
-  std::uint64_t verbs = 0;            // requests posted, receive requests not counted
-  std::uint64_t round_trips = 0;      // chains of READs, and messages, waited for
-  std::uint64_t probes = 0;           // slots that lookups looked at
-  std::uint64_t entry_retries = 0;    // entries whose checksum was wrong
-  std::uint64_t extent_retries = 0;   // extents whose checksum was wrong
+  std::uint64_t verbs = 0;           // requests posted, receive requests not counted
+  std::uint64_t round_trips = 0;     // chains of READs, and messages, waited for
+  std::uint64_t probes = 0;          // slots that lookups looked at
+  std::uint64_t entry_retries = 0;   // entries whose checksum was wrong
+  std::uint64_t extent_retries = 0;  // extents whose checksum was wrong
+  // Of the extent retries: the pointer led out of the extents, so nothing was read.
+  std::uint64_t wild_pointers = 0;
   std::uint64_t absence_retries = 0;  // lookups that started over because an entry had changed
   std::uint64_t message_gets = 0;     // GETs that asked the server
   std::uint64_t reconnections = 0;

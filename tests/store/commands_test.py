@@ -8,6 +8,7 @@ import pathlib
 import re
 import signal
 import sys
+import tempfile
 import time
 import unittest
 import urllib.error
@@ -340,6 +341,33 @@ class Calibrate(CommandTest):
         self.expect(1, "calibrate", "--server", "nobody", "--seconds", "0.01", message="connecting")
         self.expect(1, "calibrate", "--fabric", "sim", "--output", "/nowhere/p.json",
                     message="cannot write '/nowhere/p.json'")
+
+
+class Stores(CommandTest):
+    def test_fuzz_runs_the_stores_that_falafel_is_compared_with(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for store in "pilaf", "pilaf-vo":
+                printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "2000",
+                                      "--output", folder)
+                self.assertIn(f"{store}, hardened protocol".encode(), printed)
+                self.assertIn(b"all properties held", printed)
+
+    def test_a_finding_of_another_store_is_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, printed, _ = self.falafel.run(
+                "fuzz", "--store", "pilaf", "--without", "reset-before-growing", "--stop",
+                "--shrink-seconds", "1", "--output", folder)
+            self.assertEqual(status, 1)
+            replay, = pathlib.Path(folder).glob("linearizability-*.replay")
+            status, printed, _ = self.falafel.run("replay", "--quiet", str(replay))
+            self.assertEqual(status, 1)
+            self.assertIn(b"VIOLATED linearizability", printed)
+
+    def test_options_of_falafel_do_not_apply_to_other_stores(self):
+        fuzz = "fuzz", "--store", "pilaf"
+        self.expect(WRONG_USAGE, *fuzz, "--clients", "3", message="use --store falafel")
+        self.expect(WRONG_USAGE, *fuzz, "--without", "double-collect",
+                    message="unknown safeguard of Pilaf; choose one of entry-checksums")
 
 
 if __name__ == "__main__":
