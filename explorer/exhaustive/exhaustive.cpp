@@ -17,8 +17,13 @@ namespace {
 
 constexpr double seconds_between_reports = 1;
 
+// A preemption bound counts actors, and equivalent runs can differ in their preemptions.
+bool is_reduced(const ExhaustiveOptions& options) {
+  return !options.without_reduction && !options.max_preemptions;
+}
+
 std::unique_ptr<Search> make_search(const ExhaustiveOptions& options) {
-  if (options.without_reduction || options.max_preemptions) {
+  if (!is_reduced(options)) {
     return std::make_unique<PlainSearch>(PlainSearch::Depth::sufficient_answers);
   }
   return std::make_unique<SourceDpor>();
@@ -131,7 +136,8 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
                                     const Execute& execute, const Repeat& repeat) {
   SearchStrategy strategy(search, {.explored_from_ns = options.explored_from_ns,
                                    .explored_until_ns = options.explored_until_ns,
-                                   .draws_numbers = options.draws_numbers});
+                                   .draws_numbers = options.draws_numbers,
+                                   .tells_lanes = is_reduced(options)});
   ExhaustiveResult result;
   std::uint64_t shortest_steps = 0;
   const double start_seconds = now_seconds();

@@ -34,7 +34,8 @@ Split split_at(std::size_t depth, const Subtree& tree, const ExhaustiveOptions& 
   search.split_at(tree.prefix.size() + depth);
   SearchStrategy strategy(search, {.explored_from_ns = options.explored_from_ns,
                                    .explored_until_ns = options.explored_until_ns,
-                                   .draws_numbers = options.draws_numbers});
+                                   .draws_numbers = options.draws_numbers,
+                                   .tells_lanes = true});
   do {
     strategy.begin_run();
     const Execution execution = execute(strategy);

@@ -7,6 +7,18 @@
 #include "fabric/random.h"
 
 namespace falafel::explorer {
+namespace {
+
+// The lower half of a process names the actor, the upper half the lane.
+constexpr unsigned lane_shift = 32;
+constexpr Process actor_mask = (Process{1} << lane_shift) - 1;
+
+sim::LaneNumber lane_of(Process process) {
+  return static_cast<sim::LaneNumber>(process >> lane_shift);
+}
+
+}  // namespace
+
 void SearchStrategy::begin_run() {
   is_exploring_ = false;
   is_ended_ = false;
@@ -27,21 +39,40 @@ Process SearchStrategy::process_of(sim::ActorId actor) const {
   return special->second == sim::SpecialActor::clock ? environment : process | fault_flag;
 }
 
+Process SearchStrategy::process_of(const sim::Lane& lane) const {
+  return Process{lane.number} << lane_shift | process_of(lane.actor);
+}
+
 bool SearchStrategy::begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) {
   is_exploring_ = time_ns >= scope_.explored_from_ns && time_ns < scope_.explored_until_ns;
-  enabled_.clear();
-  for (const sim::ActorId actor : ready) enabled_.push_back(process_of(actor));
+  lane_ = sim::whole_actor;
+  list_enabled(ready);
   if (!is_exploring_) {
     choose_unexplored();
     return true;
   }
   if (!begin(enabled_)) return false;
-  const auto chosen = std::ranges::find(enabled_, process_);
-  chosen_ = static_cast<std::size_t>(std::distance(enabled_.begin(), chosen));
+  const auto chosen = std::ranges::find(ready, process_ & actor_mask,
+                                        [this](sim::ActorId actor) { return process_of(actor); });
+  chosen_ = static_cast<std::size_t>(std::distance(ready.begin(), chosen));
+  lane_ = lane_of(process_);
   const bool is_jump = process_ == environment;
-  if (!is_jump) search_.touch({sim::Touchable::actor, ready[chosen_], sim::Access::writes});
+  const bool is_whole = lane_ == sim::whole_actor;
+  if (!is_jump) {
+    search_.touch({sim::Touchable::actor, ready[chosen_],
+                   is_whole ? sim::Access::writes : sim::Access::reads});
+  }
   search_.touch({sim::Touchable::world, 0, is_jump ? sim::Access::writes : sim::Access::reads});
   return true;
+}
+
+void SearchStrategy::list_enabled(std::span<const sim::ActorId> ready) {
+  enabled_.clear();
+  if (scope_.tells_lanes && is_exploring_) {
+    for (const sim::Lane& lane : lanes_) enabled_.push_back(process_of(lane));
+  } else {
+    for (const sim::ActorId actor : ready) enabled_.push_back(process_of(actor));
+  }
 }
 
 void SearchStrategy::choose_unexplored() {
@@ -83,7 +114,7 @@ std::uint64_t SearchStrategy::choose(const sim::ChoicePoint& point) {
 
 // It depends on the steps of the process alone, so that steps of other processes commute with it.
 std::uint64_t SearchStrategy::unique_number() {
-  std::uint64_t state = std::uint64_t{process_} << 32U | unique_numbers_[process_]++;
+  std::uint64_t state = process_ << 32U | unique_numbers_[process_]++;
   return fabric::splitmix64(state);
 }
 

@@ -1,5 +1,6 @@
-// Lets a search decide a run of the simulator. Every step of an actor is a step of a process; a
-// jump of the clock is a step of the environment, and a fault is a process of its own.
+// Lets a search decide a run of the simulator. Every step of an actor, or of one of its lanes, is a
+// step of a process; a jump of the clock is a step of the environment, and a fault is a process of
+// its own.
 //
 // Until the time `explored_from_ns`, and from `explored_until_ns` on, nothing is explored: the
 // first ready actor that is no fault steps, and all other answers are neutral.
@@ -25,6 +26,7 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
     std::uint64_t explored_from_ns = 0;
     std::uint64_t explored_until_ns = fabric::never_ns;
     bool draws_numbers = true;  // goes through all answers of fabric::Host::random
+    bool tells_lanes = false;   // each lane of an actor is a process, not the actor
   };
   SearchStrategy(Search& search, const Scope& scope) : search_(search), scope_(scope) {}
 
@@ -39,14 +41,19 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   sim::StepObserver* step_observer() override { return this; }
 
   void introduce_special(sim::ActorId actor, sim::SpecialActor role) override;
+  bool tells_lanes() const override { return scope_.tells_lanes; }
+  void offer_lanes(std::span<const sim::Lane> lanes) override { lanes_ = lanes; }
   bool begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) override;
+  sim::LaneNumber lane() const override { return lane_; }
   bool begin_jump() override;
   void touch(const sim::Touch& touch) override;
   void end_run() override { is_exploring_ = false; }
 
  private:
+  void list_enabled(std::span<const sim::ActorId> ready);
   bool begin(std::span<const Process> enabled);
   Process process_of(sim::ActorId actor) const;
+  Process process_of(const sim::Lane& lane) const;
   void choose_unexplored();
   std::uint64_t unique_number();
 
@@ -55,7 +62,9 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   bool is_exploring_ = false;
   bool is_ended_ = false;
   Process process_ = environment;  // that makes the present step
-  std::size_t chosen_ = 0;         // its place among the ready actors
+  std::size_t chosen_ = 0;         // the place of its actor among the ready ones
+  sim::LaneNumber lane_ = sim::whole_actor;
+  std::span<const sim::Lane> lanes_;  // that can make the next step
   std::vector<Process> enabled_;
   std::map<sim::ActorId, sim::SpecialActor> special_actors_;
   std::map<Process, std::uint64_t> unique_numbers_;  // that each process has got

@@ -1,6 +1,7 @@
 #include "explorer/exhaustive/source_dpor.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "fabric/assert.h"
 #include "fabric/random.h"
@@ -19,8 +20,7 @@ void join(std::vector<std::uint32_t>& clock, const std::vector<std::uint32_t>& o
   }
 }
 
-std::uint32_t at(const std::vector<std::uint32_t>& clock, Process process) {
-  const std::uint32_t index = index_of(process);
+std::uint32_t at(const std::vector<std::uint32_t>& clock, std::size_t index) {
   return index < clock.size() ? clock[index] : 0;
 }
 
@@ -62,6 +62,10 @@ std::optional<Process> SourceDpor::next(std::span<const Process> enabled) {
 }
 
 std::uint64_t SourceDpor::choose(std::uint64_t bound, sim::Answers sufficient) {
+  // The only answer is known. Such questions can differ between equivalent executions.
+  if (std::has_single_bit(sufficient)) {
+    return static_cast<std::uint64_t>(std::countr_zero(sufficient));
+  }
   const Question question{.bound = bound, .sufficient = sufficient};
   Node& node = nodes_[position_ - 1];
   std::vector<std::uint64_t>& answers = node.answers;
@@ -165,6 +169,7 @@ void SourceDpor::end_step(std::span<const Process> enabled_afterwards) {
   if (position_ <= ended_steps_) return;
   const std::size_t index = position_ - 1;
   start_clock(index);
+  find_roused(nodes_[index]);
   for (const std::size_t earlier : find_races(index)) reverse_race(earlier, index);  // line 4
   Node& node = nodes_[index];
   for (const Process process : node.enabled) {
@@ -174,17 +179,28 @@ void SourceDpor::end_step(std::span<const Process> enabled_afterwards) {
   ended_steps_ = position_;
 }
 
+void SourceDpor::find_roused(Node& node) const {
+  node.roused.clear();
+  for (const Step* sleeping : node.sleep) {
+    if (dependence_(*sleeping, node.step)) node.roused.push_back(sleeping);
+  }
+}
+
 // The steps of the same process happen before.
 void SourceDpor::start_clock(std::size_t index) {
   Node& node = nodes_[index];
-  const Process process = node.step.process;
-  node.clock.assign(index_of(process) + 1, 0);
+  node.process_index = index_of(node.step.process);
+  node.clock.assign(node.process_index + 1, 0);
   for (std::size_t earlier = index; earlier-- > 0;) {
-    if (nodes_[earlier].step.process != process) continue;
+    if (nodes_[earlier].process_index != node.process_index) continue;
     node.clock = nodes_[earlier].clock;
     break;
   }
-  ++node.clock[index_of(process)];
+  ++node.clock[node.process_index];
+}
+
+std::size_t SourceDpor::index_of(Process process) {
+  return indices_.try_emplace(process, indices_.size()).first->second;
 }
 
 // Completes the clock. Because it goes backwards, a step that happens before another one that
@@ -194,17 +210,25 @@ std::vector<std::size_t> SourceDpor::find_races(std::size_t index) {
   std::vector<std::size_t> races;
   for (std::size_t earlier = index; earlier-- > 0;) {
     const Node& before = nodes_[earlier];
-    if (happens_before(earlier, index) || !dependence_(before.step, node.step)) continue;
+    if (happens_before(earlier, index)) continue;
+    const bool is_dependent = dependence_(before.step, node.step);
+    if (!is_dependent && !rouses_a_rival(before, node.step)) continue;
     if (is_reversible(earlier, index)) races.push_back(earlier);
-    join(node.clock, before.clock);
+    if (is_dependent) join(node.clock, before.clock);
   }
   return races;
 }
 
+// Whether the step of the node changes a sleeping step that depends on the later one.
+bool SourceDpor::rouses_a_rival(const Node& node, const Step& later) const {
+  return std::ranges::any_of(node.roused, [&](const Step* sleeping) {
+    return sleeping->process != later.process && dependence_(*sleeping, later);
+  });
+}
+
 bool SourceDpor::happens_before(std::size_t earlier, std::size_t later) const {
   const Node& node = nodes_[earlier];
-  const Process process = node.step.process;
-  return at(nodes_[later].clock, process) >= at(node.clock, process);
+  return at(nodes_[later].clock, node.process_index) >= at(node.clock, node.process_index);
 }
 
 // A race is not reversible if the later step was impossible without the earlier one. Another step
@@ -212,7 +236,9 @@ bool SourceDpor::happens_before(std::size_t earlier, std::size_t later) const {
 // environment can move before a fault, unless another process can.
 bool SourceDpor::is_reversible(std::size_t earlier, std::size_t later) const {
   const Process process = nodes_[later].step.process;
-  if (process == environment) return is_fault(nodes_[earlier].step.process);
+  const Step& before = nodes_[earlier].step;
+  if (process == environment) return is_fault(before.process);
+  if (nodes_[later].step.footprint.awaits(before.footprint)) return false;
   if (contains(nodes_[earlier].enabled, process)) return true;
   if (!contains(nodes_[earlier + 1].enabled, process)) return true;
   for (std::size_t index = earlier + 1; index < later; ++index) {
@@ -259,7 +285,7 @@ std::uint64_t SourceDpor::identify_trace() const {
       hash = fabric::splitmix64(hash);
     };
     for (const std::uint64_t answer : node.answers) mix(answer);
-    for (Process process = 0; process < node.clock.size(); ++process) {
+    for (std::size_t process = 0; process < node.clock.size(); ++process) {
       if (node.clock[process] != 0) mix(std::uint64_t{process} << 32U | node.clock[process]);
     }
     identity += hash;

@@ -16,7 +16,7 @@
 //   11       add p to Sleep
 //
 // The recursion is a stack of nodes, one per step of the execution E, because the program runs
-// again from its start for each execution. Two things differ from the paper:
+// again from its start for each execution. Three things differ from the paper:
 //
 //  - A step asks questions. For each p of line 3, the search goes through all answers. The step of
 //    p in a sleep set touches what it touches with any answers.
@@ -24,6 +24,10 @@
 //    although the second one never happens: the disabled process is added to backtrack(E).
 //  - The environment can make a step only while no process but faults can, so its race with an
 //    earlier step is reversible only if that was a fault.
+//  - A step e may change what the next step r of another process touches, which the paper excludes,
+//    too. If r sleeps, its footprint before the change is known. A later step f that depends on r
+//    as it was then counts as a race with e: in the trace f.r.e, no step sleeps, but neither e and
+//    f nor f and the changed r depend on each other, so no other race leads there.
 //
 // docs/exhaustive.md argues why the reduction is sound.
 #pragma once
@@ -31,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -79,19 +84,21 @@ class SourceDpor final : public Search {
   std::uint64_t identify_trace() const;
 
  private:
-  // For each process, how many of its steps happen before a step or are it.
+  // For each process, by its index, how many of its steps happen before a step or are it.
   using Clock = std::vector<std::uint32_t>;
 
   // The state after a prefix E of the execution, and the step that is taken from there.
   struct Node {
     std::vector<Process> enabled;
     std::vector<Process> backtrack;
-    std::vector<const Step*> sleep;  // Sleep when Explore(E, Sleep) was called
-    std::vector<Step> explored;      // what line 11 added to Sleep, and the present process
+    std::vector<const Step*> sleep;   // Sleep when Explore(E, Sleep) was called
+    std::vector<const Step*> roused;  // those of them that depend on the step
+    std::vector<Step> explored;       // what line 11 added to Sleep, and the present process
     Step step;
     std::vector<std::uint64_t> answers;  // to the questions of the step
     std::vector<Question> questions;
-    Clock clock;  // of the step
+    std::size_t process_index = 0;  // of the step's process
+    Clock clock;                    // of the step
 
     bool has_in_backtrack(Process process) const;
     bool sleeps(Process process) const;
@@ -103,10 +110,13 @@ class SourceDpor final : public Search {
   Node& push_node(std::span<const Process> enabled);
   void fill_sleep_set(Node& node, const Node& parent) const;
   std::optional<Process> choose_first(const Node& node) const;
+  std::size_t index_of(Process process);
 
   void end_step(std::span<const Process> enabled_afterwards);
   void start_clock(std::size_t index);
+  void find_roused(Node& node) const;
   std::vector<std::size_t> find_races(std::size_t index);
+  bool rouses_a_rival(const Node& node, const Step& later) const;
   bool happens_before(std::size_t earlier, std::size_t later) const;
   bool is_reversible(std::size_t earlier, std::size_t later) const;
   void reverse_race(std::size_t earlier, std::size_t later);
@@ -120,6 +130,7 @@ class SourceDpor final : public Search {
   Subtree subtree_;  // all executions begin with its prefix
   std::optional<std::size_t> split_depth_;
   std::optional<Subtree> cut_;
+  std::map<Process, std::size_t> indices_;  // of the processes that have made steps
   std::vector<Node> nodes_;      // the first `size_` are in use; the others keep their memory
   std::size_t size_ = 0;         // nodes of the execution
   std::size_t position_ = 0;     // steps that have begun

@@ -8,28 +8,33 @@
 
 namespace falafel::explorer {
 
-// A process makes the steps of one actor of the simulator. The environment is a process that can
-// make a step only while no other process but faults can.
-using Process = std::uint32_t;
+// A process makes the steps of one actor of the simulator, or of one lane of it. The environment is
+// a process that can make a step only while no other process but faults can.
+using Process = std::uint64_t;
 inline constexpr Process environment = 0;
 // Set in processes that are faults. These can also make their step while the environment can.
 inline constexpr Process fault_flag = Process{1} << 31U;
 constexpr bool is_fault(Process process) { return (process & fault_flag) != 0; }
-// A number for each process, without gaps.
-constexpr std::uint32_t index_of(Process process) { return process & ~fault_flag; }
 
 // The accesses of a step, at most one entry for accesses of one kind to one range.
 class Footprint {
  public:
-  void clear() { touches_.clear(); }
+  void clear();
   void add(const sim::Touch& touch);
   void add(const Footprint& other);
   bool commutes_with(const Footprint& other) const;
   // Whether both add to the same part of an object.
   bool adds_with(const Footprint& other) const;
+  // Whether the step is impossible before the other one.
+  bool awaits(const Footprint& other) const;
 
  private:
+  // Bit i: a kind of object, to tell most footprints apart quickly.
+  using Objects = std::uint32_t;
+
   std::vector<sim::Touch> touches_;
+  Objects touched_ = 0;
+  Objects changed_ = 0;  // not only read
 };
 
 struct Step {

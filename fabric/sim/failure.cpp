@@ -7,7 +7,14 @@ namespace falafel::sim {
 
 using fabric::CompletionStatus;
 
+// All other steps of this side depend on a step in which a request fails.
+void Failure::touch_connection() const {
+  if (!connection_.is_reliable()) return;
+  connection_.world().touch_part(Touchable::connection, connection_.number(), Access::writes, 0, 1);
+}
+
 void Failure::drop(Request& request) {
+  touch_connection();
   connection_.trace(EventKind::request_lost, request, 0, 0, {});
   cut_short(request);
 }
@@ -21,6 +28,7 @@ void Failure::cut_short(Request& request) {
 }
 
 void Failure::refuse(Request& request, CompletionStatus status) {
+  touch_connection();
   if (!connection_.is_reliable()) {
     drop(request);
     return;
@@ -37,6 +45,7 @@ void Failure::refuse(Request& request, CompletionStatus status) {
 }
 
 void Failure::find_no_receive_request(Request& request) {
+  touch_connection();
   if (!connection_.is_reliable()) {
     connection_.world().count(SimulatorProbe::datagram_dropped);
     drop(request);
@@ -47,6 +56,7 @@ void Failure::find_no_receive_request(Request& request) {
 }
 
 bool Failure::defer_refusal(Request& request) const {
+  touch_connection();
   if (!queue_.has_unanswered_before(request)) return false;
   if (!request.has_started()) request.state = RequestState::refusal_deferred;
   return true;

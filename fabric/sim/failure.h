@@ -37,6 +37,7 @@ class Failure {
   void drop_orphan(Request& request);
   void carry_on_in_part(Request& request);
   static void cut_short(Request& request);
+  void touch_connection() const;
 
   const Connection& connection_;
   SendQueue& queue_;

@@ -58,6 +58,17 @@ void gather(World& world, const Request& request, std::uint64_t offset, std::uin
 
 }  // namespace
 
+void touch_source(World& world, const Request& request, std::uint64_t offset,
+                  std::uint64_t length_bytes) {
+  if (request.work.inlined || length_bytes == 0) return;
+  if (request.work.segments.empty()) {
+    touch(world, request.work.local, offset, length_bytes, Access::reads);
+    return;
+  }
+  for_each_piece(world, request.work.segments, offset, length_bytes, Access::reads,
+                 [](const std::byte*, std::uint64_t) {});
+}
+
 std::byte* local_buffer(World& world, const Request& request) {
   return locate(world, request.work.local, request.work.length_bytes);
 }
@@ -68,7 +79,11 @@ void touch_local_buffer(World& world, const Request& request) {
 
 const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
                            std::uint64_t length_bytes, std::vector<std::byte>& scratch) {
-  if (!request.payload.empty()) return request.payload.data() + offset;
+  if (!request.payload.empty()) {
+    // Lanes touch the same, whether or not the completion came first.
+    if (world.tells_lanes) touch_source(world, request, offset, length_bytes);
+    return request.payload.data() + offset;
+  }
   if (request.work.segments.empty()) {
     touch(world, request.work.local, offset, length_bytes, Access::reads);
     return local_buffer(world, request) + offset;

@@ -22,7 +22,10 @@ std::byte* local_buffer(World& world, const Request& request);
 const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
                            std::uint64_t length_bytes, std::vector<std::byte>& scratch);
 
-// Reports that a step writes it.
+// Reports that a step reads a range of the data in the local buffer.
+void touch_source(World& world, const Request& request, std::uint64_t offset,
+                  std::uint64_t length_bytes);
+// Reports that a step writes the local buffer of a request without segments.
 void touch_local_buffer(World& world, const Request& request);
 
 // Copies the data, because the program may reuse the local buffer from now on.

@@ -8,10 +8,6 @@ namespace falafel::sim {
 
 using fabric::Opcode;
 
-namespace {
-constexpr std::uint64_t window_requests = 64;
-}  // namespace
-
 std::uint64_t Ordering::find_movable() {
   std::uint64_t movable = 0;
   const std::uint64_t end = std::min(queue_.announced(), queue_.released() + window_requests);
@@ -19,7 +15,10 @@ std::uint64_t Ordering::find_movable() {
   end_of_window_ = queue_.released();
   for (std::uint64_t place = queue_.released(); place < end; ++place) {
     Request& request = queue_.at(place);
-    if (must_wait_in_queue(request, earlier)) break;
+    if (must_wait_in_queue(request, earlier)) {
+      end_of_waiting_ = std::max(end_of_waiting_, end);
+      break;
+    }
     if (may_move(request, earlier)) movable |= std::uint64_t{1} << (place - queue_.released());
     if (queue_.is_refused(request)) break;
     earlier.add(request, queue_.is_completed(request));

@@ -25,6 +25,12 @@ class Ordering {
   // One past the last request that has left the send queue for the network.
   std::uint64_t end_of_issued();
 
+  // Requests before this place may have waited for the completion of earlier ones.
+  std::uint64_t end_of_waiting() const { return end_of_waiting_; }
+
+  // find_movable() looks at so many requests.
+  static constexpr std::uint64_t window_requests = 64;
+
  private:
   // What the requests before one mean to it.
   struct Earlier {
@@ -46,6 +52,7 @@ class Ordering {
   const Connection& connection_;
   SendQueue& queue_;
   std::uint64_t end_of_window_ = 0;
+  std::uint64_t end_of_waiting_ = 0;
 };
 
 }  // namespace falafel::sim

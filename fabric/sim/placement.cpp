@@ -91,7 +91,7 @@ std::uint64_t Placement::find_unplaced(std::uint64_t from) const {
   return index * 64 + static_cast<std::uint64_t>(std::countr_zero(word));
 }
 
-Placement::Range Placement::take(World& world) {
+Placement::Range Placement::take(World& world, Answers units) {
   FALAFEL_ASSERT(has_unplaced(), "all {} units that arrived are in place", arrived_units_);
   if (unplaced_units_ == arrived_units_ && all_arrived() &&
       !world.chance(ChoiceKind::placement_length, tear_rate, only_first)) {
@@ -102,8 +102,9 @@ Placement::Range Placement::take(World& world) {
   if (unplaced_units_ > 1) {
     const auto scales = static_cast<std::uint64_t>(std::bit_width(unplaced_units_ - 1));
     if (!world.options.address_order) {
+      const Answers unplaced = many_units_ ? all_answers : small_mask_;
       first = world.choose(ChoiceKind::placement_start, arrived_units_,
-                           many_units_ ? all_answers : small_mask_);
+                           units == all_answers ? unplaced : units);
     }
     most = std::uint64_t{1} << world.choose(ChoiceKind::placement_length, scales, only_first);
   }
@@ -114,7 +115,7 @@ Placement::Range Placement::take_everything() {
   small_mask_ = 0;
   unplaced_units_ = 0;
   if (many_units_) std::fill(mask_.begin(), mask_.end(), 0);
-  return {0, length_bytes_};
+  return {0, length_bytes_, 0, units_};
 }
 
 // Takes at most `most` neighbors, starting with `first`.
@@ -134,7 +135,7 @@ Placement::Range Placement::take_run(std::uint64_t first, std::uint64_t most) {
                  last, arrived_units_);
   unplaced_units_ -= last - first;
   const std::uint64_t start = start_of(first);
-  return {start, start_of(last) - start};
+  return {start, start_of(last) - start, first, last - first};
 }
 
 }  // namespace falafel::sim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/sim/options/options.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::sim {
 
@@ -17,6 +18,8 @@ class Placement {
   struct Range {
     std::uint64_t offset;  // within the transfer
     std::uint64_t length_bytes;
+    std::uint64_t first_unit;
+    std::uint64_t units;
   };
 
   // `remote_offset` is the start of the transfer in memory, where units are aligned.
@@ -33,7 +36,14 @@ class Placement {
 
   void next_packet_arrives();
   // Takes a run of units that have arrived and are not in place yet. Requires has_unplaced().
-  Range take(World& world);
+  // `units`: the sufficient answers to the question where it begins.
+  Range take(World& world, Answers units = all_answers);
+  std::uint64_t arrived_units() const { return arrived_units_; }
+  // Bit i: unit i has arrived and is not in place yet. Only if each unit can be moved by itself.
+  std::uint64_t unplaced_mask() const { return small_mask_; }
+  bool can_move_any_unit(const SimulationOptions& options) const {
+    return !many_units_ && !options.address_order;
+  }
 
  private:
   Range take_everything();

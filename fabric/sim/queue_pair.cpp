@@ -182,8 +182,11 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
 // A SEND of the peer may have waited for it.
 void QueuePairActor::first_receive_was_posted() const {
   QueuePairActor* peer = connection_.peer();
-  if (peer != nullptr) world_.touch(Touchable::actor, peer->actor_id(), Access::reads);
-  if (peer != nullptr && !peer->sends_.empty()) peer->refresh();
+  if (peer == nullptr) return;
+  world_.touch(Touchable::actor, peer->actor_id(), Access::reads);
+  peer->touch_all_requests(Touchable::writes);
+  peer->touch_all_requests(Touchable::completions);
+  if (!peer->sends_.empty()) peer->refresh();
 }
 
 void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
@@ -198,7 +201,11 @@ void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
 // Steps and completions
 
 void QueuePairActor::refresh() {
-  world_.touch(Touchable::actor, actor_id(), Access::writes);
+  touch_as_a_whole();
+  update();
+}
+
+void QueuePairActor::update() {
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
   if (journeys_ != nullptr) {
@@ -227,7 +234,7 @@ void QueuePairActor::timed_step() {
     case Step::arrival: journeys_->arrive(sends_.at(next.place)); break;
     case Step::effect: {
       Request& request = sends_.at(next.place);
-      progress(request);
+      progress(request, {});
       journeys_->take_effect(request);
       refresh_fencing_peer();
       break;
@@ -250,35 +257,49 @@ void QueuePairActor::step() {
     return;
   }
   FALAFEL_ASSERT(movable_ != 0 || can_complete_, "{} has no work", describe());
-  const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
-  std::uint64_t chosen = world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0));
-  if (chosen < movable) {
-    std::uint64_t candidates = movable_;
-    while (chosen-- > 0) candidates &= candidates - 1;
+  std::uint64_t chosen = choose_request();
+  std::uint64_t candidates = movable_;
+  while (candidates != 0 && chosen-- > 0) candidates &= candidates - 1;
+  if (candidates != 0) {
     const auto index = static_cast<std::uint64_t>(std::countr_zero(candidates));
-    Request& request = sends_.at(sends_.released() + index);
-    FALAFEL_ASSERT(!request.is_done(), "request {} of queue pair {} is done", request.work.id,
-                   number());
-    progress(request);
-    if (may_complete_oldest() && connection_.is_reliable() &&
-        !world_.chance(ChoiceKind::answer, late_answer_rate, only_first)) {
-      complete_oldest();
-    }
-    refresh_fencing_peer();
-  } else if (connection_.state() == State::error) {
-    flush_one();
+    advance(sends_.at(sends_.released() + index), {});
   } else {
-    complete_oldest();
+    complete_or_flush();
   }
   sends_.release_done();
   refresh();
 }
 
-void QueuePairActor::progress(Request& request) {
+// Answers below the number of movable requests mean one of them; the last one is a completion.
+std::uint64_t QueuePairActor::choose_request(Answers sufficient) {
+  const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
+  return world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0), sufficient);
+}
+
+void QueuePairActor::advance(Request& request, const TransferAnswers& answers) {
+  FALAFEL_ASSERT(!request.is_done(), "request {} of queue pair {} is done", request.work.id,
+                 number());
+  progress(request, answers);
+  if (may_complete_oldest() && connection_.is_reliable() &&
+      !world_.chance(ChoiceKind::answer, late_answer_rate, only_first)) {
+    complete_oldest();
+  }
+  refresh_fencing_peer();
+}
+
+void QueuePairActor::complete_or_flush() {
+  if (connection_.state() == State::error) {
+    flush_one();
+  } else {
+    complete_oldest();
+  }
+}
+
+void QueuePairActor::progress(Request& request, const TransferAnswers& answers) {
   switch (request.work.opcode) {
     case Opcode::read:
     case Opcode::write:
-    case Opcode::write_with_immediate: transfers_.progress(request); break;
+    case Opcode::write_with_immediate: transfers_.progress(request, answers); break;
     case Opcode::compare_and_swap:
     case Opcode::fetch_and_add:
     case Opcode::masked_compare_and_swap:
@@ -306,7 +327,13 @@ void QueuePairActor::refresh_fencing_peer() {
   QueuePairActor* peer = connection_.peer();
   if (peer == nullptr) return;
   peer->connection_.touch(Access::reads);
-  if (peer->connection_.state() == State::error) peer->refresh();
+  if (peer->connection_.state() != State::error) return;
+  if (world_.tells_lanes && connection_.is_reliable()) {
+    const Unobserved unobserved(world_);  // a flush looks at what lands itself
+    peer->update();
+  } else {
+    peer->refresh();
+  }
 }
 
 // On UC and UD, a request can complete at any time, because it has no answer.
@@ -419,6 +446,8 @@ void QueuePairActor::flush_one() {
 // The responder admitted data or an atomic of this queue pair that is not in its memory yet.
 bool QueuePairActor::is_landing() const {
   world_.touch(Touchable::actor, actor_id(), Access::reads);
+  touch_all_requests(Touchable::writes);
+  touch_all_requests(Touchable::atomics);
   if (host().holds_landing()) return true;
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     if (sends_.at(place).is_landing()) return true;

@@ -7,6 +7,7 @@
 //   responder.h      this side as the responder; receive_queue.h: buffers for messages
 //   failure.h        refusals, lost requests, orphans
 //   timing/journeys.h   in a timed run: when all that happens
+//   queue_pair_lanes.cpp   for an explorer: which steps there are, and what they touch
 #pragma once
 
 #include <cstdint>
@@ -79,6 +80,8 @@ class QueuePairActor final : public Actor {
   timing::Journeys* journeys() const { return journeys_.get(); }
 
   void step() override;
+  void step_lane(LaneNumber lane) override;
+  void list_lanes(std::vector<Lane>& lanes) const override;
   std::string describe() const override;
 
  private:
@@ -87,9 +90,13 @@ class QueuePairActor final : public Actor {
   void announce(const fabric::WorkRequest& work) const;
   void ring_doorbell();
 
+  void update();
   void refresh_times();
   void timed_step();
-  void progress(Request& request);
+  std::uint64_t choose_request(Answers sufficient = all_answers);
+  void advance(Request& request, const TransferAnswers& answers);
+  void complete_or_flush();
+  void progress(Request& request, const TransferAnswers& answers);
   bool may_complete_oldest() const;
   void complete_oldest();
   void push_send_completion(const Request& request, fabric::CompletionStatus status);
@@ -108,6 +115,14 @@ class QueuePairActor final : public Actor {
 
   void end_stall();
   void report_stall(bool begins) const;
+
+  void list_lanes_of(const Request& request, std::vector<Lane>& lanes) const;
+  void step_request(LaneNumber lane);
+  void touch_request(const Request& request, bool is_first_part);
+  void touch_permission(const Request& request);
+  void touch_completion();
+  void touch_as_a_whole() const;
+  void touch_all_requests(Touchable object) const;
 
   World& world_;
   Connection connection_;

@@ -13,6 +13,7 @@
 #include "fabric/assert.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/timing/due_queue.h"
+#include "fabric/sim/touches.h"
 
 namespace falafel::sim {
 
@@ -21,6 +22,10 @@ class Actor {
  public:
   virtual ~Actor() = default;
   virtual void step() = 0;
+  // Makes the next step of that lane.
+  virtual void step_lane(LaneNumber /*lane*/) { step(); }
+  // Appends the lanes that can make a step. The actor can make one.
+  virtual void list_lanes(std::vector<Lane>& lanes) const { lanes.push_back({.actor = actor_id_}); }
   virtual std::string describe() const = 0;
 
   ActorId actor_id() const { return actor_id_; }

@@ -142,12 +142,21 @@ void timed_step(World& world) {
   actor.step();
 }
 
+void offer_lanes(World& world) {
+  world.lanes.clear();
+  for (std::size_t index = 0; index < world.ready.size(); ++index) {
+    world.ready.at(index).list_lanes(world.lanes);
+  }
+  world.step_observer->offer_lanes(world.lanes);
+}
+
 // The strategy picks an actor, which makes one step.
 void step(World& world) {
   if (world.costs != nullptr) {
     timed_step(world);
     return;
   }
+  if (world.tells_lanes) offer_lanes(world);
   if (world.step_observer != nullptr &&
       !world.step_observer->begin_step(world.ready.ids(), world.trace.time_ns())) {
     world.stop();
@@ -155,7 +164,11 @@ void step(World& world) {
   }
   Actor& actor = world.ready.at(world.choose_actor());
   world.trace.advance(world.options.step_duration_ns);
-  actor.step();
+  if (world.tells_lanes) {
+    actor.step_lane(world.step_observer->lane());
+  } else {
+    actor.step();
+  }
 }
 
 void jump_to_next_timer(World& world) {

@@ -29,16 +29,32 @@ enum class Touchable : std::uint8_t {
   region,            // by key: its rights, and whether it is valid
   faults,            // how many chosen faults have struck
   numbers,           // the numbers that the next new objects get
+  transfers,         // by queue pair: units of transfers, by place and unit: arrived, in place
+  answers,           // by queue pair: a request is answered, by place
+  writes,            // by queue pair: a WRITE or SEND has taken effect, by place
+  atomics,           // by queue pair: an atomic has taken effect, by place
+  completions,       // by queue pair: a request has completed, by place
   late_words,        // by queue pair: its words that processors see late
   visibility,        // which late words have become visible
   shared,            // by number: what the program reports itself
 };
 
-enum class Access : std::uint8_t { reads, adds, writes };
+enum class Access : std::uint8_t {
+  reads,
+  adds,
+  writes,
+  joins,   // adds, and whoever awaits the object needs all that join
+  awaits,  // reads, in a step that is impossible before all steps that join
+};
+
+constexpr bool only_looks(Access access) {
+  return access == Access::reads || access == Access::awaits;
+}
 
 // Whether two accesses to one object commute. Additions commute with each other, but a reader sees
 // how many there were.
 constexpr bool commute(Access left, Access right) {
+  if (only_looks(left) && only_looks(right)) return true;
   return left == right && left != Access::writes;
 }
 
@@ -64,6 +80,19 @@ enum class SpecialActor : std::uint8_t {
   fault,  // strikes
 };
 
+// A part of an actor whose next step is known without a question: a request of a queue pair, a word
+// of a transfer, the next completion. Steps of different lanes can commute.
+using LaneNumber = std::uint32_t;
+// An actor without parts. Its steps ask their questions.
+inline constexpr LaneNumber whole_actor = 0;
+
+struct Lane {
+  ActorId actor{};
+  LaneNumber number = whole_actor;
+
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
 // Sees a run step by step. A touch belongs to the step that began last.
 class StepObserver {
  public:
@@ -72,6 +101,13 @@ class StepObserver {
   virtual void introduce_special(ActorId /*actor*/, SpecialActor /*role*/) {}
   // One of these actors is about to make a step. Returns false to end the run.
   virtual bool begin_step(std::span<const ActorId> ready, std::uint64_t time_ns) = 0;
+  // Whether it decides which lane of an actor makes a step. Then steps of lanes do not touch their
+  // actor as a whole, but report what they touch of it. Constant during a run.
+  virtual bool tells_lanes() const { return false; }
+  // Called before begin_step() if it tells lanes: those that can make the next step.
+  virtual void offer_lanes(std::span<const Lane> /*lanes*/) {}
+  // The lane of the actor that makes the step, or `whole_actor`, whatever its lanes.
+  virtual LaneNumber lane() const { return whole_actor; }
   // No actor can move, so the clock jumps to the next timer. Returns false to end the run.
   virtual bool begin_jump() = 0;
   virtual void touch(const Touch& touch) = 0;

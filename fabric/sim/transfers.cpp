@@ -10,20 +10,45 @@ namespace falafel::sim {
 
 using fabric::CompletionStatus;
 
-void Transfers::progress(Request& request) {
+namespace {
+
+// Requests have places below 2^32 as long as a run is explored.
+constexpr unsigned place_shift = 32;
+constexpr std::uint64_t most_units = std::uint64_t{1} << place_shift;
+
+}  // namespace
+
+void Transfers::progress(Request& request, const TransferAnswers& answers) {
   if (!request.has_started() && !start(request)) return;
   World& world = connection_.world();
   const Placement& placement = request.placement;
   bool moves_words = placement.has_unplaced();
-  if (may_take_packet(request) && (!moves_words || world.choose(ChoiceKind::packet, 2) == 0)) {
+  if (may_take_packet(request) &&
+      (!moves_words || world.choose(ChoiceKind::packet, 2, answers.arrival) == 0)) {
     next_packet(request);
     // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory,
     // or in the step before.
     moves_words = placement.has_unplaced() &&
                   (request.is_read() || world.choose(ChoiceKind::packet, 2, only_second) == 0);
   }
-  if (moves_words) move_words(request);
+  if (moves_words) move_words(request, answers.units);
   settle(request);
+}
+
+bool Transfers::can_arrive(const Request& request) const {
+  if (!request.has_started()) return true;
+  if (!request.placement.has_unplaced()) return true;
+  return connection_.responder_admits() && may_take_packet(request);
+}
+
+// The units of a transfer are told apart while they can be moved in any order.
+void Transfers::touch_units(const Request& request, Access access, std::uint64_t first,
+                            std::uint64_t count) const {
+  World& world = connection_.world();
+  const bool tells_apart = request.placement.can_move_any_unit(world.options);
+  const std::uint64_t begin = (request.place << place_shift) + (tells_apart ? first : 0);
+  world.touch_part(Touchable::transfers, connection_.number(), access, begin,
+                   begin + (tells_apart ? count : most_units));
 }
 
 // The first packet reaches the responder. Returns whether it is admitted.
@@ -74,7 +99,9 @@ void Transfers::next_packet(Request& request) {
   }
   if (request.awaits_receive_request() && !admits_last_packet(request)) return;
   if (placement.all_arrived()) return;  // an immediate number without data
+  const std::uint64_t units = placement.arrived_units();
   placement.next_packet_arrives();
+  touch_units(request, Access::writes, units, placement.arrived_units() - units);
   if (request.work.length_bytes > world.options.mtu_bytes) {
     connection_.trace(EventKind::packet_arrives, request, placement.arrived_bytes(), 0, {});
   }
@@ -96,9 +123,14 @@ bool Transfers::admits_last_packet(Request& request) {
   return false;
 }
 
-void Transfers::move_words(Request& request) {
+void Transfers::move_words(Request& request, Answers units) {
   World& world = connection_.world();
-  const Placement::Range range = request.placement.take(world);
+  // The question is about all units that are not in place.
+  if (units == all_answers) {
+    touch_units(request, Access::reads, 0, request.placement.arrived_units());
+  }
+  const Placement::Range range = request.placement.take(world, units);
+  touch_units(request, Access::writes, range.first_unit, range.units);
   const fabric::MemoryAddress& target = request.work.remote;
   const Region& region = world.regions.at(target.key);
   // The responder checked this when the packet arrived. The region may have been revoked since.
@@ -128,7 +160,9 @@ void Transfers::write_words(const Request& request, const Placement::Range& rang
                             const Region& region) {
   World& world = connection_.world();
   if (world.options.late_visibility) {
-    world.touch(Touchable::late_words, connection_.number(), Access::writes);
+    // Which words are late is a set, and two WRITEs of one word depend on each other anyway.
+    world.touch(Touchable::late_words, connection_.number(),
+                world.tells_lanes ? Access::adds : Access::writes);
   }
   std::byte* remote = region.base + request.work.remote.offset + range.offset;
   const std::byte* source = source_of(world, request, range.offset, range.length_bytes, scratch_);
@@ -158,7 +192,17 @@ void Transfers::finish(Request& request) {
   request.state = RequestState::done;
   // From now on, the responder's processor sees the earlier WRITEs.
   if (request.is_read()) connection_.show_writes_before(request.place);
+  const bool is_noticed = request.consumed_receive_id ||
+                          (request.is_read() && connection_.world().options.late_visibility);
+  if (is_noticed) touch_all_moves(request);
   if (request.consumed_receive_id) connection_.responder().complete_write(connection_, request);
+}
+
+// The step that finishes the request depends on the steps that moved its other words.
+void Transfers::touch_all_moves(const Request& request) const {
+  const Touchable joined = request.is_read() ? Touchable::answers : Touchable::writes;
+  connection_.world().touch_part(joined, connection_.number(), Access::writes, request.place,
+                                 request.place + 1);
 }
 
 void Transfers::land(Request& request) {

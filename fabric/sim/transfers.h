@@ -12,12 +12,20 @@
 
 namespace falafel::sim {
 
+// The sufficient answers to the questions of a step, which may be those of one lane.
+struct TransferAnswers {
+  Answers arrival = all_answers;  // 0: a packet arrives
+  Answers units = all_answers;    // which unit is moved
+};
+
 class Transfers {
  public:
   Transfers(const Connection& connection, const SendQueue& queue, Failure& failure)
       : connection_(connection), queue_(queue), failure_(failure) {}
 
-  void progress(Request& request);
+  void progress(Request& request, const TransferAnswers& answers);
+  // Whether the next packet of the request can make a step of its own: arrive, be lost or refused.
+  bool can_arrive(const Request& request) const;
   // Moves all words that have arrived at once.
   void land(Request& request);
 
@@ -26,7 +34,10 @@ class Transfers {
   void next_packet(Request& request);
   bool may_take_packet(const Request& request) const;
   bool admits_last_packet(Request& request);
-  void move_words(Request& request);
+  void move_words(Request& request, Answers units = all_answers);
+  void touch_units(const Request& request, Access access, std::uint64_t first,
+                   std::uint64_t count) const;
+  void touch_all_moves(const Request& request) const;
   void read_words(const Request& request, const Placement::Range& range, const Region& region);
   void write_words(const Request& request, const Placement::Range& range, const Region& region);
   void settle(Request& request);

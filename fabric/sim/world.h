@@ -94,14 +94,22 @@ struct World {
   }
 
   void touch(Touchable object, std::uint32_t number, Access access) {
-    if (step_observer != nullptr) step_observer->touch({object, number, access});
+    if (reports_touches()) step_observer->touch({object, number, access});
+  }
+  // A part of the object, which only steps of lanes tell apart.
+  void touch_part(Touchable object, std::uint32_t number, Access access, std::uint64_t begin,
+                  std::uint64_t end) {
+    if (tells_lanes && reports_touches()) {
+      step_observer->touch({object, number, access, begin, end});
+    }
   }
   void touch_memory(const MemoryBlock& block, std::uint64_t offset, std::uint64_t length_bytes,
                     Access access) {
-    if (step_observer == nullptr) return;
+    if (!reports_touches()) return;
     step_observer->touch(
         {Touchable::memory, block.number(), access, offset, offset + length_bytes});
   }
+  bool reports_touches() const { return step_observer != nullptr && !is_unobserved; }
 
   void stop() {
     last_step = trace.step();
@@ -143,6 +151,9 @@ struct World {
   std::unique_ptr<timing::TimedAnswers> timed_answers;
   Strategy& strategy;
   StepObserver* const step_observer = strategy.step_observer();
+  const bool tells_lanes = step_observer != nullptr && step_observer->tells_lanes();
+  bool is_unobserved = false;  // touches are not reported
+  std::vector<Lane> lanes;     // that can make the next step; kept to reuse its memory
   fabric::FiberStackPool& stacks;
   Trace trace;
 
@@ -176,6 +187,21 @@ struct World {
   std::array<std::uint64_t, fault_kind_count> faults{};
   std::array<std::uint64_t, simulator_probe_count> simulator_probes{};
   std::array<std::uint64_t, fabric::max_probes> probes{};
+};
+
+// As long as it exists, touches are not reported. For looks that only say what can happen next.
+class Unobserved {
+ public:
+  explicit Unobserved(World& world) : world_(world), was_unobserved_(world.is_unobserved) {
+    world.is_unobserved = true;
+  }
+  ~Unobserved() { world_.is_unobserved = was_unobserved_; }
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
+
+ private:
+  World& world_;
+  bool was_unobserved_;
 };
 
 }  // namespace falafel::sim
