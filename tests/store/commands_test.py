@@ -346,7 +346,7 @@ class Calibrate(CommandTest):
 class Stores(CommandTest):
     def test_fuzz_runs_the_stores_that_falafel_is_compared_with(self):
         with tempfile.TemporaryDirectory() as folder:
-            for store in "pilaf", "pilaf-vo":
+            for store in "pilaf", "pilaf-vo", "nessie-cd":
                 printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "2000",
                                       "--output", folder)
                 self.assertIn(f"{store}, hardened protocol".encode(), printed)
@@ -367,7 +367,7 @@ class Stores(CommandTest):
         fuzz = "fuzz", "--store", "pilaf"
         self.expect(WRONG_USAGE, *fuzz, "--clients", "3", message="use --store falafel")
         self.expect(WRONG_USAGE, *fuzz, "--without", "double-collect",
-                    message="unknown safeguard of Pilaf; choose one of entry-checksums")
+                    message="unknown safeguard of pilaf; choose one of entry-checksums")
 
 
 if __name__ == "__main__":

@@ -163,15 +163,16 @@ TEST(LargeAblationWorlds, AreViolatedWithoutTheSafeguard) {
   std::vector<std::string> violated;
   for (const explorer::SmallAblation& ablation : all_ablation_worlds()) {
     explorer::ExhaustiveOptions options = ablation.world.exploration;
-    options.max_executions = 100;
+    options.max_executions = 5'000;
     const bool is_large = ablation.safeguard == "epoch-reclamation" ||
                           ablation.safeguard == "drain-before-free" ||
+                          ablation.safeguard == "fence-before-reclaim" ||
                           ablation.safeguard == "release-after-completion";
     if (is_large && explore(*ablation.without_safeguard, options).violation) {
       violated.push_back(ablation.safeguard);
     }
   }
-  EXPECT_EQ(violated.size(), 3U);
+  EXPECT_EQ(violated.size(), 4U);
 }
 
 TEST(ShortestViolation, HasNoMoreStepsThanTheFirst) {

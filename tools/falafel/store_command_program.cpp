@@ -1,14 +1,26 @@
 #include "tools/falafel/store_command_program.h"
 
 #include <utility>
+#include <vector>
 
-#include "tools/falafel/pilaf_campaign.h"
+#include "tools/falafel/compared_stores.h"
 
 namespace falafel::command_line {
 
+StoreCommandProgram::StoreCommandProgram() : published_variants_(published_variants()) {
+  programs_.push_back(&falafel_);
+  for (const std::string& store : compared_stores()) {
+    compared_[store] = create_compared_store(store);
+    programs_.push_back(compared_[store].get());
+  }
+  for (const auto& program : published_variants_) programs_.push_back(program.get());
+}
+
 void StoreCommandProgram::add_program_option(CLI::App& command) {
+  std::vector<std::string> stores = compared_stores();
+  stores.insert(stores.begin(), "falafel");
   command.add_option("--store", store_, "falafel, or a store to compare it with")
-      ->check(CLI::IsMember({"falafel", "pilaf", "pilaf-vo"}))
+      ->check(CLI::IsMember(stores))
       ->capture_default_str();
 }
 
@@ -19,16 +31,15 @@ void StoreCommandProgram::add_fuzz_options(CLI::App& command) {
 }
 
 tl::expected<std::unique_ptr<explorer::Program>, std::string> StoreCommandProgram::create() const {
-  if (store_ == "pilaf") return create_pilaf_campaign(pilaf::GetPath::reads, texts_);
-  if (store_ == "pilaf-vo") return create_pilaf_campaign(pilaf::GetPath::messages, texts_);
+  if (compared_.contains(store_)) return create_compared_campaign(store_, texts_);
   auto choices = parse_campaign(texts_);
   if (!choices) return tl::unexpected(choices.error());
   return std::make_unique<store_scenario::StoreProgram>(std::move(*choices), paranoid_);
 }
 
 const explorer::Program& StoreCommandProgram::selected() const {
-  if (store_ == "pilaf") return *pilaf_;
-  if (store_ == "pilaf-vo") return *pilaf_vo_;
+  const auto compared = compared_.find(store_);
+  if (compared != compared_.end()) return *compared->second;
   return falafel_;
 }
 

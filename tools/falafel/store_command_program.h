@@ -1,19 +1,21 @@
 // The stores as the commands of the explorer see them: Falafel, and those that it is compared with.
 #pragma once
 
-#include <array>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "explorer/commands/command_program.h"
 #include "tools/falafel/campaign_options.h"
-#include "tools/pilaf_scenario/program.h"
 #include "tools/store_scenario/program.h"
 
 namespace falafel::command_line {
 
 class StoreCommandProgram final : public CommandProgram {
  public:
+  StoreCommandProgram();
+
   std::string executable() const override { return "falafel"; }
   std::string noun() const override { return "the store"; }
   void add_fuzz_options(CLI::App& command) override;
@@ -25,10 +27,9 @@ class StoreCommandProgram final : public CommandProgram {
 
  private:
   store_scenario::StoreProgram falafel_;
-  std::unique_ptr<explorer::Program> pilaf_ = pilaf_scenario::make_program(pilaf::GetPath::reads);
-  std::unique_ptr<explorer::Program> pilaf_vo_ =
-      pilaf_scenario::make_program(pilaf::GetPath::messages);
-  std::array<const explorer::Program*, 3> programs_{&falafel_, pilaf_.get(), pilaf_vo_.get()};
+  std::map<std::string, std::unique_ptr<explorer::Program>> compared_;  // by the value of --store
+  std::vector<std::unique_ptr<explorer::Program>> published_variants_;
+  std::vector<const explorer::Program*> programs_;  // all of these
   std::string store_ = "falafel";
   CampaignTexts texts_;
   bool paranoid_ = false;

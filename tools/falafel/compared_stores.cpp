@@ -1,0 +1,91 @@
+#include "tools/falafel/compared_stores.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "stores/pilaf/options.h"
+#include "tools/nessie_scenario/program.h"
+#include "tools/pilaf_scenario/program.h"
+
+namespace falafel::command_line {
+namespace {
+
+using Adjust = std::function<void(sim::SimulationOptions&)>;
+
+constexpr std::string_view pilaf_name = "pilaf";
+constexpr std::string_view pilaf_vo_name = "pilaf-vo";
+constexpr std::string_view nessie_name = "nessie-cd";
+
+bool has_options_of_falafel(const CampaignTexts& texts) {
+  return texts.clients || texts.operations || texts.in_flight || texts.slots || texts.keys ||
+         !texts.workload.empty() || texts.tag_worlds != "some" || texts.hostile != "some";
+}
+
+// Pilaf without the safeguards that go beyond the paper.
+std::unique_ptr<explorer::Program> as_published(std::unique_ptr<explorer::Program> pilaf) {
+  for (const pilaf::SafeguardDescription& safeguard : pilaf::safeguard_descriptions) {
+    if (!safeguard.is_published) pilaf = pilaf->without(std::string(safeguard.name));
+  }
+  return pilaf;
+}
+
+std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
+                                          Adjust adjust) {
+  if (store == nessie_name) {
+    return nessie_scenario::make_program(
+        is_published ? nessie_scenario::Variant::published : nessie_scenario::Variant::hardened,
+        std::move(adjust));
+  }
+  std::unique_ptr<explorer::Program> pilaf = pilaf_scenario::make_program(
+      store == pilaf_vo_name ? pilaf::GetPath::messages : pilaf::GetPath::reads, std::move(adjust));
+  return is_published ? as_published(std::move(pilaf)) : std::move(pilaf);
+}
+
+}  // namespace
+
+std::vector<std::string> compared_stores() {
+  return {std::string(pilaf_name), std::string(pilaf_vo_name), std::string(nessie_name)};
+}
+
+std::unique_ptr<explorer::Program> create_compared_store(const std::string& store) {
+  return create(store, false, {});
+}
+
+std::vector<std::unique_ptr<explorer::Program>> published_variants() {
+  std::vector<std::unique_ptr<explorer::Program>> programs;
+  programs.push_back(create(std::string(nessie_name), true, {}));
+  return programs;
+}
+
+tl::expected<std::unique_ptr<explorer::Program>, std::string> create_compared_campaign(
+    const std::string& store, const CampaignTexts& texts) {
+  if (has_options_of_falafel(texts)) {
+    return tl::unexpected(
+        std::string("--clients, --operations, --in-flight, --slots, --keys, --workload, "
+                    "--tag-worlds and --hostile fix scenarios of Falafel; leave them out, or use "
+                    "--store falafel"));
+  }
+  auto choices = parse_simulation(texts.simulation);
+  if (!choices) return tl::unexpected(choices.error());
+  std::unique_ptr<explorer::Program> program =
+      create(store, texts.protocol == "published",
+             [choices = std::move(*choices)](sim::SimulationOptions& simulation) {
+               apply(choices, simulation);
+             });
+  const std::vector<std::string> all = program->safeguards();
+  for (const std::string& name : texts.without) {
+    if (std::ranges::find(all, name) == all.end()) {
+      return tl::unexpected(fmt::format("--without {}: unknown safeguard of {}; choose one of {}",
+                                        name, store, fmt::join(all, ", ")));
+    }
+    program = program->without(name);
+  }
+  return program;
+}
+
+}  // namespace falafel::command_line
