@@ -367,7 +367,7 @@ class Stores(CommandTest):
         fuzz = "fuzz", "--store", "pilaf"
         self.expect(WRONG_USAGE, *fuzz, "--clients", "3", message="use --store falafel")
         self.expect(WRONG_USAGE, *fuzz, "--without", "double-collect",
-                    message="unknown safeguard of pilaf; choose one of entry-checksums")
+                    message="unknown safeguard of pilaf; choose one of absence-validation")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 namespace falafel::calibration {
 namespace {
 
-constexpr std::uint64_t interval_ns = 1'000'000;
+constexpr std::uint64_t interval_between_looks_ns = 1'000'000;
 
 // The state of a calibration, in memory that its processes share.
 struct SharedState {
@@ -85,7 +85,7 @@ class Calibration {
             state_->serves = true;
             return state_->is_over.load();
           },
-          10 * interval_ns);
+          10 * interval_between_looks_ns);
       if (!served) state_->board.fail(served.error());
     });
   }
@@ -103,7 +103,7 @@ class Calibration {
                  {.server = {.host = server_name_, .service = service},
                   .number = number,
                   .clients = options_.clients,
-                  .interval_ns = interval_ns},
+                  .interval_ns = interval_between_looks_ns},
                  loads_, state_->board);
     });
   }
@@ -140,7 +140,7 @@ tl::expected<void, std::string> serve_forever(const FabricOptions& options) {
   tl::expected<void, std::string> served;
   (*host)->run_program([&] {
     served = serve(
-        **host, [] { return false; }, 10 * interval_ns);
+        **host, [] { return false; }, 10 * interval_between_looks_ns);
   });
   return served;
 }
