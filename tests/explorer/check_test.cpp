@@ -358,7 +358,7 @@ TEST(Check, KeepsTheFirstViolationOfAProperty) {
 TEST(Check, CountsTheSchedulesWithoutAVerdict) {
   const auto body = [](World& world) {
     const bool is_too_long = world.choose(2) == 0;
-    world.at_end([&world, is_too_long](explorer::Run& run) {
+    world.at_end([is_too_long](explorer::Run& run) {
       if (is_too_long) run.unknown.push_back({.property = "history", .explanation = "too long"});
     });
     world.run();

@@ -34,7 +34,7 @@ check::WorldProgram counters(bool is_atomic, std::string name = "counters") {
             world.clients(3, [&](fabric::Host& host, std::uint32_t) {
               check::RemoteMemory remote(host, "server");
               host.sleep_until(start_ns);
-              for (const std::uint64_t offset : {0, 64}) {
+              for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{64}}) {
                 if (is_atomic) {
                   remote.fetch_and_add(offset, 1);
                 } else {
@@ -108,7 +108,7 @@ TEST(Jobs, ThePartsOfATreeFindWhatTheWholeFinds) {
     const ToyProgram program = draw_toy_program(seed);
     SourceDpor search;
     const ToyResult whole = explore(program, search);
-    for (const std::size_t depth : {1, 2, 3, 5}) {
+    for (const std::size_t depth : std::vector<std::size_t>{1, 2, 3, 5}) {
       ASSERT_EQ(explore_in_parts(program, depth).states, whole.states)
           << "program " << seed << ", depth " << depth;
     }
