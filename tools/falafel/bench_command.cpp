@@ -72,7 +72,7 @@ std::optional<std::string> complete(BenchOptions& options) {
   if (options.reads_percent) {
     workload->percent = {*options.reads_percent, 100 - *options.reads_percent};
   }
-  if (const auto problem =
+  if (auto problem =
           store_benchmark::replace_updates_by_removals(*workload, options.deletes_percent)) {
     return problem;
   }

@@ -1,4 +1,6 @@
 // Figures 5.10 to 5.12 of the thesis: the latency of single operations by the size of the value.
+#include <fmt/format.h>
+
 #include <iterator>
 #include <map>
 #include <string>
@@ -48,7 +50,7 @@ Figure make_figure(const Latencies& latencies, const Extent& extent) {
     const LatencyCase& latency_case = latency_cases()[index];
     const std::string name(latency_case.name);
     for (const auto& [protocol, by_size] : latencies) {
-      Series series{.name = name + ", " + protocol, .protocol = protocol};
+      Series series{.name = fmt::format("{}, {}", name, protocol), .protocol = protocol};
       for (const auto& [bytes, medians] : by_size) {
         if (bytes > extent.most_bytes) break;
         series.points.push_back({static_cast<double>(bytes), medians[index]});

@@ -129,7 +129,7 @@ class ThroughputFigures {
                   const SettingOf& setting_of, Value value, double unit = 1) {
     for (const bool hardened : {false, true}) {
       const std::string protocol = hardened ? "hardened" : "published";
-      Series series{.name = name + ", " + protocol, .protocol = protocol};
+      Series series{.name = fmt::format("{}, {}", name, protocol), .protocol = protocol};
       for (const std::uint32_t x : xs) {
         Setting setting = setting_of(x);
         setting.hardened = hardened;

@@ -239,6 +239,7 @@ void Run::inspect() {
   const bool has_doubts = strikes(sim::FaultKind::queue_pair_error) > 0;
   const bool leaves = options_.abort == nessie::Abort::leave;
   std::vector<nessie::NodeInspection> nodes;
+  nodes.reserve(places_.size());
   for (const Place& place : places_) nodes.push_back(*place.inspection);
   const auto problems = nessie::find_problems(
       nodes, options_,

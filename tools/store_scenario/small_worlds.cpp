@@ -39,6 +39,7 @@ std::string name_of(const SmallPlans& plans, Beside beside) {
   names.reserve(plans.size());
   for (const std::vector<SmallOperation>& operations : plans) {
     std::vector<std::string_view> words;
+    words.reserve(operations.size());
     for (const SmallOperation operation : operations) words.push_back(to_string(operation));
     names.push_back(fmt::format("{}", fmt::join(words, ",")));
   }
@@ -72,6 +73,7 @@ explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside) {
   if (beside == Beside::region_in_turn) builder.take_turns();
   for (const std::vector<SmallOperation>& operations : plans) {
     std::vector<PlannedOperation> planned;
+    planned.reserve(operations.size());
     for (const SmallOperation operation : operations) planned.push_back(plan(builder, operation));
     builder.add_client(planned);
   }
