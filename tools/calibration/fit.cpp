@@ -103,7 +103,8 @@ bool bus_is_limit(const Measurement& measured, std::uint32_t clients) {
 std::vector<Rule> rules(const Measurement& measured, std::uint32_t clients) {
   constexpr double packet_difference_bytes = packet_bytes - 8;
   static_assert(longest_transfer_bytes % packet_bytes == 0);
-  constexpr auto further_packets = static_cast<double>(longest_transfer_bytes / packet_bytes - 1);
+  constexpr std::uint64_t packets = longest_transfer_bytes / packet_bytes;
+  constexpr auto further_packets = static_cast<double>(packets - 1);
   const bool by_bus = bus_is_limit(measured, clients);
   const Value limit = by_bus ? &Profile::bus_ps_per_byte : &Profile::link_ps_per_byte;
   const Value other = by_bus ? &Profile::link_ps_per_byte : &Profile::bus_ps_per_byte;

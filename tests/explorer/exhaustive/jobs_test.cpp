@@ -60,7 +60,7 @@ const ExhaustiveOptions explored{.explored_from_ns = start_ns};
 // Its parts are small, so there are parts of parts.
 ExhaustiveResult explore(const Program& program, JobOptions jobs,
                          const ExhaustiveOptions& options) {
-  jobs.most_runs_of_part = 3;
+  jobs.most_runs_of_part = 100;
   return explore_in_jobs(program, *scenario_of(program), options, jobs).value();
 }
 
@@ -187,7 +187,7 @@ TEST_F(Checkpoints, GoOnAfterASignal) {
 TEST_F(Checkpoints, AreRefusedForAnotherExploration) {
   const check::WorldProgram program = counters(true);
   explore(program, {.checkpoint = path_}, explored);
-  constexpr std::uint64_t most_runs_of_part = 3;
+  constexpr std::uint64_t most_runs_of_part = 100;
   const auto refusal = [&](const Program& other, const ExhaustiveOptions& options) {
     const auto result =
         explore_in_jobs(other, *scenario_of(other), options,
