@@ -35,6 +35,8 @@ class Fabric {
   virtual std::string place() const = 0;
   // The recommended readahead at this fabric's round-trip cost.
   virtual engine::ReadaheadOptions readahead() const = 0;
+  // The same for the location cache.
+  virtual engine::LocationCacheOptions location_cache() const = 0;
 };
 
 // Errors: invalid_argument (an unknown fabric or an unusable directory), out_of_memory.

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace falafel {
 
@@ -31,6 +33,9 @@ struct FabricOptions {
   std::uint8_t service_level = 0;
   // verbs: the address or name of this machine for clients. Empty: the machine's own name.
   std::string own_address{};
+  // verbs: receives what the device reports about itself, such as a port that goes down, and its
+  // own text for the first failure of each connection.
+  std::function<void(std::string_view)> report_failure{};
 };
 
 // The default name of a server on this machine: `falafel`, or its own address with verbs.

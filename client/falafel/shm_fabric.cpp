@@ -62,6 +62,8 @@ class ShmFabric final : public Fabric {
             .adaptive = true,
             .validation = false};
   }
+  // Looking up the cache takes longer than the round trip that it saves.
+  engine::LocationCacheOptions location_cache() const override { return {.entries = 0}; }
 
  private:
   std::filesystem::path directory_;

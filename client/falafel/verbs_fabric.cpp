@@ -21,7 +21,8 @@ class VerbsFabric final : public Fabric {
                                              .partition_key = options_.partition_key,
                                              .traffic_class = options_.traffic_class,
                                              .service_level = options_.service_level}},
-                                .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0});
+                                .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0,
+                                .report_failure = options_.report_failure});
   }
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
     return create_host(own_server_name(options_));
@@ -32,6 +33,7 @@ class VerbsFabric final : public Fabric {
   }
   std::string place() const override { return "the network"; }
   engine::ReadaheadOptions readahead() const override { return {}; }
+  engine::LocationCacheOptions location_cache() const override { return {.entries = 65'536}; }
 
  private:
   FabricOptions options_;

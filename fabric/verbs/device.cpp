@@ -78,7 +78,8 @@ Device::Device(fabric::FiberScheduler& scheduler, Network& network, std::string 
       context_(std::move(port.context)),
       port_(port.identity),
       channel_(std::move(channel)),
-      interrupts_(network.reactor()) {
+      interrupts_(network.reactor()),
+      events_(network, context_) {
   // Asio closes its descriptor, so it gets a duplicate.
   interrupts_.assign(::fcntl(channel_->fd, F_DUPFD_CLOEXEC, 0));
   interrupts_.native_non_blocking(true);

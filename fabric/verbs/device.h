@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/system_random.h"
+#include "fabric/verbs/device_events.h"
 #include "fabric/verbs/handshake.h"
 #include "fabric/verbs/port_selection.h"
 #include "fabric/verbs/queue_pair.h"
@@ -63,6 +64,7 @@ class Device final : public fabric::Device {
   PortIdentity port_;
   ChannelHandle channel_;
   boost::asio::posix::stream_descriptor interrupts_;
+  DeviceEvents events_;
   fabric::SystemRandom random_;
   fabric::DeviceAttributes attributes_;
   std::shared_ptr<AddressBook> addresses_ = std::make_shared<AddressBook>();

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <fstream>
+#include <optional>
 
 #include "fabric/verbs/port_selection.h"
 #include "fabric/verbs/resources.h"
@@ -15,7 +17,7 @@ constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
 
 class MachineCheck {
  public:
-  explicit MachineCheck(std::uint64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+  explicit MachineCheck(const Demands& demands) : demands_(demands) {}
 
   std::vector<Finding> run() {
     check_devices();
@@ -55,7 +57,13 @@ class MachineCheck {
     ibv_device_attr attributes{};
     const int failed = ibv_query_device(raw, &attributes);
     if (failed != 0) return add(Grade::problem, subject, words_of(failed), "check `dmesg`");
-    check_atomics(subject, attributes);
+    const auto findings =
+        falafel::verbs::check_device({.name = ibv_get_device_name(device),
+                                      .transport = device->transport_type,
+                                      .attributes = attributes,
+                                      .queue_pair_error = error_of_creating_queue_pair(context)},
+                                     demands_);
+    findings_.insert(findings_.end(), findings.begin(), findings.end());
     const auto node = numa_node_of(*context);
     add(Grade::good, subject,
         node ? fmt::format("is at NUMA node {}; run the server there: `numactl --cpunodebind={} "
@@ -67,15 +75,26 @@ class MachineCheck {
     }
   }
 
-  void check_atomics(const std::string& subject, const ibv_device_attr& attributes) {
-    if (attributes.atomic_cap == IBV_ATOMIC_NONE) {
-      return add(Grade::problem, subject, "has no atomics",
-                 "use another device: the store needs CAS");
-    }
-    const bool global = attributes.atomic_cap == IBV_ATOMIC_GLOB;
-    add(Grade::good, subject,
-        fmt::format("has atomics (against {}); {} READs and atomics outstanding",
-                    global ? "processors too" : "the same device", attributes.max_qp_init_rd_atom));
+  static std::optional<int> error_of_creating_queue_pair(const ContextHandle& context) {
+    ibv_pd* const raw = ibv_alloc_pd(context.get());
+    if (raw == nullptr) return errno;
+    const DomainHandle domain = own(raw, context);
+    ibv_cq* const queue = ibv_create_cq(context.get(), 2, nullptr, nullptr, 0);
+    if (queue == nullptr) return errno;
+    ibv_qp_init_attr options{};
+    options.send_cq = queue;
+    options.recv_cq = queue;
+    options.cap = {.max_send_wr = 1,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    options.qp_type = IBV_QPT_RC;
+    ibv_qp* const queue_pair = ibv_create_qp(domain.get(), &options);
+    const std::optional<int> error = queue_pair == nullptr ? std::optional(errno) : std::nullopt;
+    if (queue_pair != nullptr) ibv_destroy_qp(queue_pair);
+    ibv_destroy_cq(queue);
+    return error;
   }
 
   void check_port(const std::string& subject, ibv_context* context, std::uint8_t port) {
@@ -87,6 +106,9 @@ class MachineCheck {
                              : "check the cable, and that a subnet manager runs (opensm)");
     }
     check_mtu(subject, attributes);
+    add(Grade::good, subject,
+        fmt::format("sends messages of at most {} bytes; a key with its value must fit into one",
+                    attributes.max_msg_sz));
     const DeviceOptions options{
         .name = ibv_get_device_name(context->device), .port = port, .gid_index = {}};
     const auto opened = open_port(options, {});
@@ -114,7 +136,7 @@ class MachineCheck {
     if (limit.rlim_cur == RLIM_INFINITY) {
       return add(Grade::good, "locked memory", "is without limit");
     }
-    const bool too_little = limit.rlim_cur < memory_bytes_;
+    const bool too_little = limit.rlim_cur < demands_.memory_bytes;
     add(too_little ? Grade::problem : Grade::advice, "locked memory",
         fmt::format(
             "is limited to {} KiB; every registration counts anew, so a server needs its memory "
@@ -129,7 +151,7 @@ class MachineCheck {
     std::ifstream file("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
     std::uint64_t free = 0;
     file >> free;
-    const std::uint64_t needed = (memory_bytes_ + huge_page_bytes - 1) / huge_page_bytes;
+    const std::uint64_t needed = (demands_.memory_bytes + huge_page_bytes - 1) / huge_page_bytes;
     const bool enough = free > 0 && free >= needed;
     add(enough ? Grade::good : Grade::advice, "huge pages",
         fmt::format("{} of 2 MiB are free{}", free,
@@ -139,14 +161,12 @@ class MachineCheck {
                              needed == 0 ? "N" : std::to_string(needed)));
   }
 
-  std::uint64_t memory_bytes_;
+  const Demands& demands_;
   std::vector<Finding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> check_machine(std::uint64_t memory_bytes) {
-  return MachineCheck(memory_bytes).run();
-}
+std::vector<Finding> check_machine(const Demands& demands) { return MachineCheck(demands).run(); }
 
 }  // namespace falafel::verbs

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "fabric/verbs/cards.h"
 #include "fabric/verbs/machine_check.h"
 #include "tools/falafel/commands.h"
 
@@ -21,9 +22,29 @@ std::string_view word_for(verbs::Grade grade) {
   return "PROBLEM";
 }
 
-int examine(std::uint64_t memory_mib) {
+struct DoctorTexts {
+  std::uint64_t memory_mib = 0;
+  std::uint32_t clients = 64;
+  bool cards = false;
+};
+
+// docs/deploy.md contains this table.
+void print_cards() {
+  fmt::print("| Cards | Driver | RC | Atomics | Source |\n| --- | --- | --- | --- | --- |\n");
+  for (const verbs::Card& card : verbs::known_cards()) {
+    fmt::print("| {} | `{}` | {} | {} | {} |\n", card.cards, card.driver, card.connections,
+               card.atomics, card.source);
+  }
+}
+
+int examine(const DoctorTexts& texts) {
+  if (texts.cards) {
+    print_cards();
+    return 0;
+  }
   int status = 0;
-  for (const verbs::Finding& finding : verbs::check_machine(memory_mib << 20U)) {
+  for (const verbs::Finding& finding :
+       verbs::check_machine({.memory_bytes = texts.memory_mib << 20U, .clients = texts.clients})) {
     fmt::print("{} {}: {}\n", word_for(finding.grade), finding.subject, finding.fact);
     if (!finding.remedy.empty()) fmt::print("        remedy: {}\n", finding.remedy);
     if (finding.grade == verbs::Grade::problem) status = 1;
@@ -34,11 +55,15 @@ int examine(std::uint64_t memory_mib) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, int& exit_status) {
-  const auto memory_mib = std::make_shared<std::uint64_t>(0);
+  const auto texts = std::make_shared<DoctorTexts>();
   CLI::App* command = app.add_subcommand(
       "doctor", "check whether this machine is ready for RDMA, and suggest changes");
-  command->add_option("--memory-mib", *memory_mib, "memory of the planned server");
-  command->callback([&exit_status, memory_mib] { exit_status = examine(*memory_mib); });
+  command->add_option("--memory-mib", texts->memory_mib, "memory of the planned server");
+  command->add_option("--clients", texts->clients, "maximum number of clients of that server")
+      ->capture_default_str();
+  command->add_flag("--cards", texts->cards,
+                    "only print which network cards have what the store needs");
+  command->callback([&exit_status, texts] { exit_status = examine(*texts); });
 }
 
 }  // namespace falafel::command_line

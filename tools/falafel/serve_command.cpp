@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
@@ -34,6 +35,9 @@ int serve(ServeTexts& texts) {
   const bool huge_pages = texts.serve.fabric.huge_pages;
   texts.serve.fabric = texts.address.fabric;
   texts.serve.fabric.huge_pages = huge_pages;
+  texts.serve.fabric.report_failure = [](std::string_view what) {
+    fmt::print(stderr, "falafel serve: {}\n", what);
+  };
   const auto failure = server_program::serve(
       texts.serve,
       [&](const server_program::Serving& serving) { print_ready(texts.serve, serving); });

@@ -1,0 +1,120 @@
+// What doctor says about devices that a machine of the tests does not have.
+#include "fabric/verbs/device_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "fabric/verbs/cards.h"
+
+namespace falafel::verbs {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Demands small_server{.memory_bytes = std::uint64_t{1} << 30U, .clients = 64};
+
+DeviceFacts sound_device() {
+  DeviceFacts device{.name = "mlx5_0"};
+  device.attributes.vendor_id = 0x02c9;
+  device.attributes.atomic_cap = IBV_ATOMIC_HCA;
+  device.attributes.max_mr_size = ~std::uint64_t{0};
+  device.attributes.max_mr = 1'000'000;
+  device.attributes.max_pd = 1'000'000;
+  device.attributes.max_qp = 100'000;
+  device.attributes.max_qp_rd_atom = 16;
+  device.attributes.max_qp_init_rd_atom = 16;
+  return device;
+}
+
+std::vector<Finding> problems_of(const DeviceFacts& device, const Demands& demands = small_server) {
+  std::vector<Finding> findings = check_device(device, demands);
+  std::erase_if(findings, [](const Finding& finding) { return finding.grade != Grade::problem; });
+  return findings;
+}
+
+void expect_problem(const DeviceFacts& device, const std::string& fact, const std::string& remedy,
+                    const Demands& demands = small_server) {
+  const std::vector<Finding> problems = problems_of(device, demands);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].subject, "device " + device.name);
+  EXPECT_THAT(problems[0].fact, HasSubstr(fact));
+  EXPECT_THAT(problems[0].remedy, HasSubstr(remedy));
+}
+
+TEST(DeviceCheck, ASoundDeviceHasNoProblem) {
+  EXPECT_TRUE(problems_of(sound_device()).empty());
+  EXPECT_TRUE(problems_of(sound_device(), {}).empty());
+}
+
+TEST(DeviceCheck, AnE810HasNoAtomics) {
+  DeviceFacts device = sound_device();
+  device.name = "irdma0";
+  device.attributes.vendor_id = 0x8086;
+  device.attributes.atomic_cap = IBV_ATOMIC_NONE;
+  expect_problem(device, "no atomics", "Intel E810, X722 (irdma)");
+  expect_problem(device, "no atomics", "Intel IPU E2000 (GEN3)");
+}
+
+TEST(DeviceCheck, EfaHasNeitherConnectionsNorAtomics) {
+  DeviceFacts device = sound_device();
+  device.attributes.vendor_id = 0x1d0f;
+  device.attributes.atomic_cap = IBV_ATOMIC_NONE;
+  device.queue_pair_error = EOPNOTSUPP;
+  const std::vector<Finding> problems = problems_of(device);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_THAT(problems[0].fact, HasSubstr("no reliable connection (RC)"));
+  EXPECT_THAT(problems[0].remedy, HasSubstr("UD and its own SRD only"));
+  EXPECT_THAT(problems[1].fact, HasSubstr("no atomics"));
+}
+
+TEST(DeviceCheck, AnIwarpDeviceIsRefused) {
+  DeviceFacts device = sound_device();
+  device.attributes.vendor_id = 0x62'6d74;
+  device.transport = IBV_TRANSPORT_IWARP;
+  expect_problem(device, "iWARP", "Soft-iWARP");
+}
+
+TEST(DeviceCheck, AnUnknownVendorGetsNoAdvice) {
+  DeviceFacts device = sound_device();
+  device.attributes.vendor_id = 0x1234;
+  device.attributes.atomic_cap = IBV_ATOMIC_NONE;
+  const std::vector<Finding> problems = problems_of(device);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].remedy, "use another device");
+}
+
+TEST(DeviceCheck, LimitsAreComparedWithThePlannedServer) {
+  DeviceFacts few_queue_pairs = sound_device();
+  few_queue_pairs.attributes.max_qp = 65;
+  expect_problem(few_queue_pairs, "65 queue pairs, but a server of 64 clients needs 66",
+                 "fewer --clients");
+  DeviceFacts few_regions = sound_device();
+  few_regions.attributes.max_mr = 194;
+  expect_problem(few_regions, "194 memory regions, but a server of 64 clients needs 195",
+                 "fewer --clients");
+  DeviceFacts few_domains = sound_device();
+  few_domains.attributes.max_pd = 64;
+  expect_problem(few_domains, "64 protection domains", "fewer --clients");
+  DeviceFacts small_regions = sound_device();
+  small_regions.attributes.max_mr_size = small_server.memory_bytes - 1;
+  expect_problem(small_regions, "at most 1073741823 bytes", "--memory");
+  DeviceFacts no_reads = sound_device();
+  no_reads.attributes.max_qp_rd_atom = 0;
+  expect_problem(no_reads, "0 outstanding READs and atomics as responder", "another device");
+}
+
+TEST(Cards, AreDistinctAndHaveSources) {
+  std::set<std::string_view> names;
+  for (const Card& card : known_cards()) {
+    EXPECT_TRUE(names.insert(card.cards).second) << card.cards;
+    EXPECT_FALSE(card.source.empty()) << card.cards;
+  }
+  EXPECT_EQ(advice_about(0), "");
+}
+
+}  // namespace
+}  // namespace falafel::verbs
