@@ -414,8 +414,15 @@ struct Probe {
 };
 inline constexpr std::size_t max_probes = 64;
 
-// What a processor does with bytes, by how long that takes.
-enum class Work : std::uint8_t { hash, checksum, copy };
+// What a processor does, by how long that takes.
+enum class Work : std::uint8_t {
+  hash,  // of so many bytes, as the next two
+  checksum,
+  copy,
+  operation,   // all else that one operation of a store takes; has no bytes
+  round_trip,  // all else that one of its round trips takes; has no bytes
+  lock,        // taking and releasing a lock that nobody else holds; has no bytes
+};
 
 // A computer (or process) and the services for its fibers. They are the only source of time,
 // randomness and concurrency, so a program is deterministic if the backend is.
@@ -454,7 +461,7 @@ class Host {
   // Uniform in [0, bound). 0: all 64 bits, which may be assumed to be unique.
   virtual std::uint64_t random(std::uint64_t bound) = 0;
 
-  // The calling fiber's processor has done this work on so many bytes. The program says so where
+  // The calling fiber's processor has done this work, on so many bytes. The program says so where
   // the work takes time that a prediction of performance needs: a timed run of the simulator lets
   // that time pass, without other fibers of the host. Everywhere else, it does nothing, because the
   // work itself takes the time.

@@ -28,6 +28,7 @@ void CompletionQueueState::push(const Entry& entry) {
 
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   touch(first_ == end_ ? Access::reads : Access::writes);
+  host_.spend(fabric::Work::lock, 0);
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];

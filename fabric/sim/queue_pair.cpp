@@ -101,8 +101,10 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
   sends_.make_room(chain.size());
   if (journeys_ != nullptr) {
     journeys_->make_room(chain.size());
-    if (world_.running != nullptr)
-      world_.running->spend(chain.size() * world_.costs->profile().post_ps);
+    if (world_.running != nullptr) {
+      const timing::Profile& profile = world_.costs->profile();
+      world_.running->spend(profile.lock_ps + chain.size() * profile.post_ps);
+    }
   }
   for (const fabric::WorkRequest& work : chain) enqueue(work);
   ring_doorbell();

@@ -178,6 +178,14 @@ TEST(CardCost, AThreadPostsOneRequestAfterTheOther) {
   EXPECT_GT(millions_per_second(profile, load), 0.9);
 }
 
+// A queue is locked to post a chain, and to poll.
+TEST(CardCost, EachRoundTripTakesTwoLocks) {
+  Profile profile = thesis_profile();
+  const double before_us = latency_us(profile, Opcode::read, 8);
+  profile.lock_ps += 1'000'000;
+  EXPECT_NEAR(latency_us(profile, Opcode::read, 8), before_us + 2, 0.01);
+}
+
 // The fibers of a host take turns on one thread, and other hosts go on meanwhile.
 TEST(CardCost, WorkTakesTheTimeOfTheHostsThread) {
   Profile profile = thesis_profile();

@@ -11,6 +11,9 @@ std::uint64_t CostModel::work_ps(fabric::Work work, std::uint64_t bytes) const {
     case fabric::Work::checksum:
       return profile_.checksum_ps + bytes * profile_.checksum_ps_per_byte;
     case fabric::Work::copy: return profile_.copy_ps + bytes * profile_.copy_ps_per_byte;
+    case fabric::Work::operation: return profile_.operation_ps;
+    case fabric::Work::round_trip: return profile_.round_trip_ps;
+    case fabric::Work::lock: return profile_.lock_ps;
   }
   FALAFEL_ASSERT(false, "unknown work {}", static_cast<int>(work));
 }

@@ -64,7 +64,10 @@ constexpr std::array fields{
     Field{"checksum_ns", Unit::nanoseconds, &Profile::checksum_ps},
     Field{"checksum_ns_per_byte", Unit::nanoseconds, &Profile::checksum_ps_per_byte},
     Field{"copy_ns", Unit::nanoseconds, &Profile::copy_ps},
-    Field{"copy_ns_per_byte", Unit::nanoseconds, &Profile::copy_ps_per_byte}};
+    Field{"copy_ns_per_byte", Unit::nanoseconds, &Profile::copy_ps_per_byte},
+    Field{"operation_ns", Unit::nanoseconds, &Profile::operation_ps},
+    Field{"round_trip_ns", Unit::nanoseconds, &Profile::round_trip_ps},
+    Field{"lock_ns", Unit::nanoseconds, &Profile::lock_ps}};
 
 const Field* find_field(std::string_view name) {
   const auto* const field = std::ranges::find(fields, name, &Field::name);

@@ -62,6 +62,9 @@ struct Profile {
   std::uint64_t checksum_ps_per_byte = 0;
   std::uint64_t copy_ps = 0;
   std::uint64_t copy_ps_per_byte = 0;
+  std::uint64_t operation_ps = 0;   // all else that the client does for an operation
+  std::uint64_t round_trip_ps = 0;  // and for a round trip
+  std::uint64_t lock_ps = 0;        // of a queue: for each chain posted and each poll
 
   Conditions conditions{};  // of a run; not in the file
 
