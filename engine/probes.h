@@ -37,6 +37,8 @@ inline constexpr Probe entry_repaired{23, "entry_repaired"};
 inline constexpr Probe regions_asked_back{24, "regions_asked_back"};
 inline constexpr Probe region_granted_for_overwrite{25, "region_granted_for_overwrite"};
 inline constexpr Probe cleanup_requested{26, "cleanup_requested"};
+inline constexpr Probe location_hit{27, "location_hit"};
+inline constexpr Probe location_stale{28, "location_stale"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -64,7 +66,9 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 entry_repaired,
                                 regions_asked_back,
                                 region_granted_for_overwrite,
-                                cleanup_requested};
+                                cleanup_requested,
+                                location_hit,
+                                location_stale};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

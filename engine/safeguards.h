@@ -78,6 +78,13 @@ struct Safeguards {
   // around (docs/protocol.md, "The table").
   bool heartbeats = true;
 
+  // A client remembers an entry in its location cache. Others change the entry until its tag wraps
+  // around and the word is the same again, but belongs to another key. The client's next
+  // compare-and-swap succeeds. On: the client uses a remembered entry only for a limited time after
+  // it last saw the entry in the table (docs/protocol.md, "The location cache"). Without a cache,
+  // there is nothing to expire.
+  bool location_expiry = true;
+
   // The thesis as published (Behringer, chapters 3 and 4).
   static constexpr Safeguards published() {
     Safeguards safeguards;
@@ -101,7 +108,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
 };
 
-inline constexpr std::array<SafeguardDescription, 13> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 14> safeguard_descriptions{{
     {"epoch-reclamation", &Safeguards::epoch_reclamation},
     {"double-collect", &Safeguards::double_collect},
     {"collector-retry", &Safeguards::collector_retry},
@@ -115,6 +122,7 @@ inline constexpr std::array<SafeguardDescription, 13> safeguard_descriptions{{
     {"crc-verification", &Safeguards::crc_verification},
     {"bounded-walks", &Safeguards::bounded_walks},
     {"heartbeats", &Safeguards::heartbeats},
+    {"location-expiry", &Safeguards::location_expiry},
 }};
 
 }  // namespace falafel::engine

@@ -1,7 +1,10 @@
 #include "engine/client/client.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -30,6 +33,10 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options,
       // One chain of requests reads them together with the entries.
       find_out_of_range("readahead.containers", readahead.containers, 1,
                         std::min(max_containers_ahead, Session::requests_at_a_time(device) - 1)),
+      find_out_of_range("location_cache.entries", options.location_cache.entries, 0,
+                        std::uint32_t{1} << 28),
+      find_out_of_range("location_cache.trust_ns", options.location_cache.trust_ns, 1,
+                        longest_duration_ns),
       find_out_of_range("max_operations_in_flight", options.max_operations_in_flight, 1, 4'096),
       find_out_of_range("renewal_percent", options.renewal_percent, 1, 100),
       find_out_of_range("connect_timeout_ns", options.connect_timeout_ns, 1, longest_duration_ns),
@@ -55,7 +62,15 @@ fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
   if (auto problem = find_invalid_option(options, device)) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
-  auto session = std::make_shared<Session>(host, options);
+  std::shared_ptr<Session> session;
+  try {
+    session = std::make_shared<Session>(host, options);
+  } catch (const std::bad_alloc&) {
+    return fabric::make_error(
+        fabric::ErrorCode::out_of_memory,
+        fmt::format("this host has no memory for location_cache.entries = {}; use fewer",
+                    options.location_cache.entries));
+  }
   if (const auto opened = session->open(server); !opened) {
     session->close();
     return tl::unexpected(opened.error());

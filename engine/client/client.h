@@ -45,9 +45,19 @@ struct ReadaheadOptions {
   bool validation = true;
 };
 
+// The cache of the locations of keys (docs/protocol.md, "The location cache").
+struct LocationCacheOptions {
+  // For how many keys. A key takes 104 bytes, more if it is longer than 15 bytes. 0: no cache.
+  std::uint32_t entries = 0;
+  // How long a location is used after it was last confirmed. A tag must not wrap around in that
+  // time and three heartbeat time-outs of the server together.
+  std::uint64_t trust_ns = 60'000'000'000;
+};
+
 struct ClientOptions {
   Safeguards safeguards = Safeguards::hardened();
   ReadaheadOptions readahead{};
+  LocationCacheOptions location_cache{};
   // Maximum number of concurrent operations; further ones wait.
   std::uint32_t max_operations_in_flight = 16;
   // The client requests a new region when the current one is filled to this percentage, 1 to 100.

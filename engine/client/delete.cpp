@@ -1,7 +1,9 @@
 // DELETE: FIND, then a compare-and-swap that sets the entry's deleted bit. The entry stays in place
-// because collision chains run through it; a cleanup removes it later.
+// because collision chains run through it; a cleanup removes it later. If the location cache has
+// the key, the swap comes first, without FIND.
 #include "engine/client/delete.h"
 
+#include "engine/client/cached_search.h"
 #include "engine/client/entry_change.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
@@ -12,25 +14,35 @@ namespace {
 class DeleteOperation {
  public:
   DeleteOperation(PendingOperation& operation, std::span<const std::byte> key)
-      : operation_(operation), key_(key), change_(operation) {}
+      : operation_(operation), key_(key), cached_(operation, key), change_(operation) {}
 
   Answer run();
 
  private:
   // Returns nullopt if the operation has to restart.
   std::optional<Answer> mark_deleted(const FindResult& position);
+  Swap swap_deleted(std::uint64_t slot, Entry expected);
   Answer not_found() const {
     return change_.has_removed_damaged() ? Answer::deleted : Answer::not_found;
   }
 
   PendingOperation& operation_;
   std::span<const std::byte> key_;
+  CachedSearch cached_;
   EntryChange change_;
 };
 
 Answer DeleteOperation::run() {
-  for (;;) {
-    const FindResult position = find(operation_, key_);
+  std::optional<FindResult> known;
+  if (cached_.location()) {
+    const auto answer = change_.swap_cached(
+        cached_, Answer::deleted,
+        [&](const Location& location) { return swap_deleted(location.slot, location.entry); },
+        known);
+    if (answer) return *answer;
+  }
+  for (;; known.reset()) {
+    const FindResult position = known ? *known : find(operation_, key_);
     std::optional<Answer> answer;
     switch (position.outcome) {
       case FindOutcome::occupied: answer = mark_deleted(position); break;
@@ -51,15 +63,19 @@ std::optional<Answer> DeleteOperation::mark_deleted(const FindResult& position) 
   bool was_deleted_by_another = false;
   const auto answer = change_.swap(
       position.entry, Answer::deleted,
-      [&](Entry expected) {
-        auto request = operation_.swap_entry(position.slot, expected, expected.with_deleted());
-        return operation_.post_swap({&request, 1}, expected);
-      },
+      [&](Entry expected) { return swap_deleted(position.slot, expected); },
       [&](Entry word) {
         was_deleted_by_another = word.is_deleted() && !word.is_empty() && !word.is_locked();
         return !word.is_empty() && !word.is_locked() && !word.is_deleted();
       });
   return was_deleted_by_another ? not_found() : answer;
+}
+
+Swap DeleteOperation::swap_deleted(std::uint64_t slot, Entry expected) {
+  auto request = operation_.swap_entry(slot, expected, expected.with_deleted());
+  const Swap result = operation_.post_swap({&request, 1}, expected);
+  if (result == Swap::won) cached_.forget();
+  return result;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "engine/client/cached_search.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
 
@@ -25,9 +26,25 @@ class EntryChange {
       if (result == Swap::won) return success;
       if (result != Swap::lost) return failure(result);
       if (operation_.safeguards().restart_after_lost_compare_and_swap) return std::nullopt;
-      expected = operation_.swapped_entry();
+      expected = operation_.fetched_entry();
       if (!is_candidate(expected)) return std::nullopt;
     }
+  }
+
+  // Calls `attempt(location)`, which swaps the entry that the cache remembers. Returns the answer,
+  // or nullopt if the swap is lost. `known` is then the position of the key if a look at the
+  // current entry finds it; otherwise FIND has to search.
+  template <typename Attempt>
+  std::optional<Answer> swap_cached(CachedSearch& cached, Answer success, const Attempt& attempt,
+                                    std::optional<FindResult>& known) {
+    const Swap result = attempt(*cached.location());
+    if (result == Swap::lost) {
+      known = cached.look_again(operation_.fetched_entry());
+      return std::nullopt;
+    }
+    if (result != Swap::won) return failure(result);
+    cached.on_hit();
+    return success;
   }
 
   // Removes the damaged container that FIND met. Returns nullopt if the operation has to restart,

@@ -1,11 +1,11 @@
 #include "engine/client/find.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <optional>
 #include <vector>
 
+#include "engine/client/examination.h"
 #include "engine/client/readahead.h"
 #include "engine/client/walk.h"
 #include "engine/layout/key_hash.h"
@@ -33,7 +33,6 @@ class FindOperation {
   // nullopt if the key is not among them; `restart_` tells whether the search has to restart.
   Result search_containers(std::uint64_t occupied);
   Result examine(std::uint64_t index, std::uint32_t buffer);
-  bool may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const;
   Result end_at_empty(std::uint64_t index);
   Result end_of_table();
   Result end_at(std::uint64_t index, const FindResult& result);
@@ -108,41 +107,25 @@ FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
   return std::nullopt;
 }
 
-// Clients can write containers with valid checksums and any length. Reading at most a region bounds
-// the damage.
-bool FindOperation::may_be_that_long(std::uint64_t offset, std::uint64_t length_bytes) const {
-  const Session& session = operation_.session();
-  return length_bytes <= session.server().geometry.region_bytes &&
-         offset + length_bytes <= session.server().chunk_bytes;
-}
-
 FindOperation::Result FindOperation::examine(std::uint64_t index, std::uint32_t buffer) {
   const Geometry& geometry = operation_.session().server().geometry;
   const Entry entry = walk_.entry(index);
   const std::uint64_t offset = geometry.to_offset(entry.offset_units());
   if (!geometry.may_hold_container(offset)) return unreadable(index);
-  LoadedContainer container = operation_.container(offset, buffer);
-  const auto header = read_container_header(container.bytes(), operation_.verification());
-  if (!header || !may_be_that_long(offset, header->container_bytes())) return unreadable(index);
-  ++operation_.statistics().lookups;
-  operation_.spend_on_checksum(container_header_bytes);
-  if (header->key_bytes != key_.size()) return std::nullopt;
-  switch (operation_.load_through(container, header->key_end())) {
-    case PendingOperation::Load::done: break;
-    case PendingOperation::Load::out_of_memory:
-      return FindResult{.outcome = FindOutcome::out_of_memory};
-    case PendingOperation::Load::disconnected:
-      return FindResult{.outcome = FindOutcome::disconnected};
+  const Examination examination =
+      engine::examine(operation_, key_, operation_.container(offset, buffer));
+  switch (examination.result) {
+    case Examined::has_key: break;
+    case Examined::has_other_key: return std::nullopt;
+    case Examined::unreadable: return unreadable(index);
+    case Examined::out_of_memory: return FindResult{.outcome = FindOutcome::out_of_memory};
+    case Examined::disconnected: return FindResult{.outcome = FindOutcome::disconnected};
   }
-  const auto key = read_container_key(container.bytes(), *header, operation_.verification());
-  operation_.spend_on_checksum(header->key_bytes);
-  if (!key) return unreadable(index);
-  if (std::memcmp(key->data(), key_.data(), key_.size()) != 0) return std::nullopt;
   return FindResult{.outcome = FindOutcome::occupied,
                     .slot = walk_.slot(index),
                     .entry = entry,
-                    .header = *header,
-                    .container = container};
+                    .header = examination.header,
+                    .container = examination.container};
 }
 
 FindOperation::Result FindOperation::end_at_empty(std::uint64_t index) {

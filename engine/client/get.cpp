@@ -1,10 +1,12 @@
 // GET: FIND, then a READ of the value unless it came with the start of the container. The operation
 // takes effect when FIND reads the entry, or, for an absent key, when all entries of its chain were
-// present together. The container does not change after that while this operation lasts.
+// present together. The container does not change after that while this operation lasts. If the
+// location cache has the key, a READ of the entry and of the whole container precedes FIND.
 #include "engine/client/get.h"
 
 #include <new>
 
+#include "engine/client/cached_search.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
 
@@ -34,8 +36,10 @@ std::optional<Answer> read_value(PendingOperation& operation, FindResult& positi
 
 Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
                const Receive& receive) {
-  for (;;) {
-    FindResult position = find(operation, key);
+  CachedSearch cached(operation, key);
+  std::optional<FindResult> known = cached.read();
+  for (;; known.reset()) {
+    FindResult position = known ? *known : find(operation, key);
     switch (position.outcome) {
       case FindOutcome::occupied: break;
       case FindOutcome::empty:
@@ -46,7 +50,11 @@ Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
       case FindOutcome::disconnected: return Answer::disconnected;
     }
     if (position.entry.is_deleted()) return Answer::not_found;
-    if (const auto answer = read_value(operation, position, receive)) return *answer;
+    const auto answer = read_value(operation, position, receive);
+    if (answer == Answer::found) {
+      cached.remember(position.slot, position.entry, position.header.container_bytes());
+    }
+    if (answer) return *answer;
   }
 }
 

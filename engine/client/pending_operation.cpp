@@ -15,7 +15,9 @@ namespace falafel::engine {
 // The layout of the fixed buffer: one word for atomics and single words, two buffers for a chunk of
 // the table, and the containers.
 PendingOperation::PendingOperation(std::shared_ptr<Session> session)
-    : session_(std::move(session)), slot_(session_->slots().take()) {}
+    : session_(std::move(session)), slot_(session_->slots().take()) {
+  spend(fabric::Work::operation, 0);
+}
 
 PendingOperation::~PendingOperation() {
   session_->quiescence().end(slot_);
@@ -41,10 +43,12 @@ void PendingOperation::restart() {
 }
 
 ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chain) {
+  spend(fabric::Work::round_trip, 0);
   in_flight_ = true;
   const ChainOutcome outcome = session_->requester().post_and_wait(chain);
   in_flight_ = false;
   statistics_.verbs += chain.size();
+  for (const fabric::WorkRequest& request : chain) statistics_.bytes += request.length_bytes;
   ++statistics_.round_trips;
   return outcome;
 }
@@ -59,7 +63,7 @@ Swap PendingOperation::post_swap(std::span<fabric::WorkRequest> chain, Entry exp
     case ChainOutcome::not_posted: return Swap::not_tried;
     case ChainOutcome::in_doubt: count(probes::outcome_unknown); return Swap::in_doubt;
   }
-  if (swapped_entry() == expected) return Swap::won;
+  if (fetched_entry() == expected) return Swap::won;
   ++statistics_.lost_compare_and_swaps;
   count(probes::compare_and_swap_lost);
   return Swap::lost;
@@ -108,6 +112,15 @@ Entry PendingOperation::entry(std::uint64_t buffer, std::uint64_t index) const {
   return entry;
 }
 
+fabric::WorkRequest PendingOperation::read_entry(std::uint64_t slot) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = fabric::word_bytes;
+  request.local = buffers().fixed.at(0);
+  request.remote = {session_->server().table_key, session_->server().geometry.entry_offset(slot)};
+  return request;
+}
+
 std::uint64_t PendingOperation::container_buffer(std::uint32_t index) const {
   return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes +
          std::uint64_t{index} * session_->options().readahead.container_bytes;
@@ -115,11 +128,15 @@ std::uint64_t PendingOperation::container_buffer(std::uint32_t index) const {
 
 fabric::WorkRequest PendingOperation::read_container(std::uint64_t chunk_offset,
                                                      std::uint32_t index) {
+  return read_part(container(chunk_offset, index));
+}
+
+fabric::WorkRequest PendingOperation::read_part(const LoadedContainer& container) {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
-  request.length_bytes = static_cast<std::uint32_t>(container(chunk_offset, index).loaded_bytes);
-  request.local = buffers().fixed.at(container_buffer(index));
-  request.remote = {session_->server().chunk_key, chunk_offset};
+  request.length_bytes = static_cast<std::uint32_t>(container.loaded_bytes);
+  request.local = container.memory->at(container.memory_offset);
+  request.remote = {session_->server().chunk_key, container.chunk_offset};
   return request;
 }
 
@@ -160,7 +177,7 @@ std::uint64_t PendingOperation::fetched_word() const {
   return word;
 }
 
-Entry PendingOperation::swapped_entry() const { return Entry(fetched_word()); }
+Entry PendingOperation::fetched_entry() const { return Entry(fetched_word()); }
 
 std::optional<std::uint64_t> PendingOperation::read_rebindings() {
   fabric::WorkRequest request;
@@ -184,6 +201,22 @@ fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Sessi
 }
 
 }  // namespace
+
+std::optional<LoadedContainer> PendingOperation::container_of_length(std::uint64_t chunk_offset,
+                                                                     std::uint64_t length_bytes) {
+  LoadedContainer container{.chunk_offset = chunk_offset,
+                            .memory = &buffers().fixed,
+                            .memory_offset = container_buffer(0),
+                            .loaded_bytes = length_bytes};
+  if (length_bytes <= session_->options().readahead.container_bytes) return container;
+  LocalMemory& incoming = buffers().incoming;
+  if (!grow(incoming, length_bytes, *session_)) return std::nullopt;
+  container.memory = &incoming;
+  container.memory_offset = 0;
+  container.loaded_bytes = std::min<std::uint64_t>(
+      length_bytes, session_->host().device(0).attributes().max_message_bytes);
+  return container;
+}
 
 PendingOperation::Load PendingOperation::load_through(LoadedContainer& container,
                                                       std::uint64_t length_bytes) {

@@ -72,7 +72,9 @@ class PendingOperation {
 
   // Requests that use this operation's buffers.
   fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
+  fabric::WorkRequest read_entry(std::uint64_t slot);
   fabric::WorkRequest read_container(std::uint64_t chunk_offset, std::uint32_t index);
+  fabric::WorkRequest read_part(const LoadedContainer& container);
   fabric::WorkRequest write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
                                       std::uint64_t length_bytes);
   fabric::WorkRequest swap_entry(std::uint64_t slot, Entry expected, Entry desired);
@@ -85,7 +87,12 @@ class PendingOperation {
   bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
   Entry entry(std::uint64_t buffer, std::uint64_t index) const;
   LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
-  Entry swapped_entry() const;
+  // What read_entry() or swap_entry() found.
+  Entry fetched_entry() const;
+  // A buffer for a container of this length, or for as much of it as one request can read. Returns
+  // nullopt if the host is out of memory.
+  std::optional<LoadedContainer> container_of_length(std::uint64_t chunk_offset,
+                                                     std::uint64_t length_bytes);
 
   // Reads the server's counter of rebindings (engine/layout/status_line.h). Waits for one round
   // trip. Returns nullopt if the connection is broken.

@@ -23,9 +23,12 @@ std::string_view to_string(Answer answer) {
 OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& other) {
   lookups += other.lookups;
   verbs += other.verbs;
+  bytes += other.bytes;
   round_trips += other.round_trips;
   restarts += other.restarts;
   lost_compare_and_swaps += other.lost_compare_and_swaps;
+  cached_locations += other.cached_locations;
+  stale_locations += other.stale_locations;
   return *this;
 }
 

@@ -37,9 +37,12 @@ std::string_view to_string(Answer answer);
 struct OperationStatistics {
   std::uint64_t lookups = 0;      // containers whose key was compared
   std::uint64_t verbs = 0;        // requests posted
+  std::uint64_t bytes = 0;        // of these requests
   std::uint64_t round_trips = 0;  // chains of requests waited for
   std::uint64_t restarts = 0;     // of FIND from the home slot, for any reason
   std::uint64_t lost_compare_and_swaps = 0;
+  std::uint64_t cached_locations = 0;  // operations whose first round trip used a cached location
+  std::uint64_t stale_locations = 0;   // operations whose cached location was out of date
 
   OperationStatistics& operator+=(const OperationStatistics& other);
 };

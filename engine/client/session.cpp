@@ -54,6 +54,9 @@ Session::Session(fabric::Host& host, const ClientOptions& options)
       quiescence_([this] {
         if (quiescent_since_) outbox_->notify_all();
       }),
+      locations_(options.location_cache.entries, options.safeguards.location_expiry
+                                                     ? options.location_cache.trust_ns
+                                                     : fabric::never_ns),
       outbox_(host.create_event()),
       goodbye_sent_(host.create_event()) {}
 

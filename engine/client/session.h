@@ -11,6 +11,7 @@
 
 #include "engine/client/cleanup_requests.h"
 #include "engine/client/client.h"
+#include "engine/client/location_cache.h"
 #include "engine/client/operation_slots.h"
 #include "engine/client/quiescence.h"
 #include "engine/client/readahead.h"
@@ -53,6 +54,7 @@ class Session : public std::enable_shared_from_this<Session> {
   CleanupRequests& cleanups() { return cleanups_; }
   Quiescence& quiescence() { return quiescence_; }
   LoadEstimate& load() { return load_; }
+  LocationCache& locations() { return locations_; }
   OperationStatistics& statistics() { return statistics_; }
 
  private:
@@ -89,6 +91,7 @@ class Session : public std::enable_shared_from_this<Session> {
   CleanupRequests cleanups_;
   Quiescence quiescence_;
   LoadEstimate load_;
+  LocationCache locations_;
   OperationStatistics statistics_;
 
   LocalMemory messages_;  // receive buffers, one send buffer, and the superblock as it was read

@@ -6,6 +6,9 @@
 // SET allocates memory before FIND, although it needs the memory only afterwards. An allocation may
 // wait for the server, and the server may wait until no operation remembers what it read.
 //
+// If the location cache has the key, the first chain swaps against the entry that the cache
+// remembers, without FIND.
+//
 // If there is no memory, an existing key can still receive a value whose container is not larger
 // than the old one. SET finds the key, discards what it read, and allocates memory from the
 // server's reserve for overwriting.
@@ -17,6 +20,7 @@
 #include <array>
 #include <optional>
 
+#include "engine/client/cached_search.h"
 #include "engine/client/entry_change.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
@@ -73,6 +77,7 @@ class SetOperation {
         allocation_(allocation),
         length_bytes_(length_bytes),
         permission_(permission),
+        cached_(operation, key),
         change_(operation) {}
 
   // Returns nullopt if nothing has changed and the server wants the memory back.
@@ -83,6 +88,9 @@ class SetOperation {
   // Returns nullopt if the operation has to restart.
   std::optional<Answer> point_entry_to_container(const FindResult& position);
   Swap write_and_swap(std::uint64_t slot, Entry expected);
+  bool may_use_cache() const {
+    return permission_ == Permission::any_change && cached_.location().has_value();
+  }
   Entry successor(Entry expected) const;
   bool may_change(const FindResult& position) const;
 
@@ -91,14 +99,23 @@ class SetOperation {
   const Allocation& allocation_;
   std::uint64_t length_bytes_;
   Permission permission_;
+  CachedSearch cached_;
   EntryChange change_;
   bool written_ = false;
   bool has_waited_for_slot_ = false;
 };
 
 std::optional<Answer> SetOperation::run() {
-  for (;;) {
-    const FindResult position = find(operation_, key_);
+  std::optional<FindResult> known;
+  if (may_use_cache()) {
+    const auto answer = change_.swap_cached(
+        cached_, Answer::stored,
+        [&](const Location& location) { return write_and_swap(location.slot, location.entry); },
+        known);
+    if (answer) return answer;
+  }
+  for (;; known.reset()) {
+    const FindResult position = known ? *known : find(operation_, key_);
     std::optional<Answer> answer;
     switch (position.outcome) {
       case FindOutcome::occupied:
@@ -164,6 +181,7 @@ Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected) {
   chain[requests++] = operation_.swap_entry(slot, expected, successor(expected));
   const Swap result = operation_.post_swap(std::span(chain).first(requests), expected);
   written_ = result == Swap::won || result == Swap::lost;
+  if (result == Swap::won) cached_.remember(slot, successor(expected), length_bytes_);
   return result;
 }
 

@@ -11,6 +11,9 @@ namespace falafel::engine {
 
 using HashKey = std::array<std::byte, 16>;
 
+// 64 random bits for each key.
+std::uint64_t hash_of(std::span<const std::byte> key, const HashKey& hash_key);
+
 // The home slot of a key in a table of `table_entries` entries.
 std::uint64_t home_slot(std::span<const std::byte> key, const HashKey& hash_key,
                         std::uint64_t table_entries);

@@ -67,6 +67,7 @@ StoreOptions draw_store() {
   options.client.readahead.container_bytes = *rc::gen::element(24U, 60U, 512U);
   options.client.readahead.containers = *rc::gen::inRange(1U, 9U);
   options.client.readahead.adaptive = *rc::gen::arbitrary<bool>();
+  options.client.location_cache.entries = *rc::gen::element(0U, 1U, 64U);
   options.client.renewal_percent = *rc::gen::element(1U, 75U, 100U);
   return options;
 }

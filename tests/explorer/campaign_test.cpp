@@ -36,6 +36,17 @@ std::string describe(const explorer::CampaignResult& result) {
   return text;
 }
 
+// The client of this run waits for memory, swaps against a remembered location, fails, and reads
+// the container of the entry that the swap returned. The checker once did not know of that entry.
+TEST(Campaign, AFailedSwapLeadsToAContainer) {
+  StoreCampaign options;
+  options.first_seed = 1'000'056;
+  options.schedules = 1;
+  options.paranoid = true;
+  const explorer::CampaignResult result = run(options);
+  EXPECT_TRUE(result.holds()) << describe(result);
+}
+
 TEST(Campaign, HardenedHolds) {
   StoreCampaign options;
   options.first_seed = 1'000'000;

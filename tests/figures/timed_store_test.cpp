@@ -67,6 +67,19 @@ TEST(TimedStore, LatenciesAreSumsOfRoundTrips) {
   EXPECT_NEAR(set - get, 3.1, 0.5);
 }
 
+// The client's own work: GETs and SETs take it once, and for each round trip.
+TEST(TimedStore, TheClientsWorkIsCharged) {
+  Profile profile = thesis_profile();
+  const std::vector<double> before_us = measure_latencies(profile, 8, {});
+  profile.operation_ps += 10'000'000;
+  profile.round_trip_ps += 1'000'000;
+  const std::vector<double> after_us = measure_latencies(profile, 8, {});
+  EXPECT_NEAR(after_us[0] - before_us[0], 11, 0.01) << "GET, empty entry";
+  EXPECT_NEAR(after_us[1] - before_us[1], 12, 0.01) << "GET";
+  EXPECT_NEAR(after_us[3] - before_us[3], 12, 0.01) << "SET, new key";
+  EXPECT_NEAR(after_us[4] - before_us[4], 13, 0.01) << "SET, existing key";
+}
+
 // From a value size on, the start of a container does not contain the value any more.
 TEST(TimedStore, AValueBeyondTheReadaheadCostsARoundTrip) {
   const Profile profile = thesis_profile();

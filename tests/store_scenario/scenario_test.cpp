@@ -22,11 +22,11 @@ namespace {
 using testing::HasSubstr;
 
 // Older files lack these members.
-constexpr std::array<std::string_view, 10> members_of_today{
-    "attacks",          "asks_for_regions_back",   "cleanups",
-    "collection",       "destruction_drains",      "flush_timeout_ns",
-    "hash_key",         "keeps_overwrite_reserve", "max_clients",
-    "server_timeout_ns"};
+constexpr std::array<std::string_view, 11> members_of_today{
+    "attacks",     "asks_for_regions_back",   "cleanups",
+    "collection",  "destruction_drains",      "flush_timeout_ns",
+    "hash_key",    "keeps_overwrite_reserve", "location_cache",
+    "max_clients", "server_timeout_ns"};
 
 template <typename Predicate>
 bool has_operation(const Scenario& scenario, const Predicate& predicate) {

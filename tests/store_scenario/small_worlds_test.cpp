@@ -83,6 +83,17 @@ TEST(SmallWorlds, HoldForTwoOperationsOfEachClient) {
   }
 }
 
+TEST(SmallWorlds, HoldForTwoOperationsWithLocationCaches) {
+  using enum SmallOperation;
+  for (const Beside beside : {Beside::nothing, Beside::cleanup, Beside::collection}) {
+    for (const SmallOperation first : {get, set, remove}) {
+      for (const SmallOperation second : {get, set, remove}) {
+        if (second >= first) expect_proven(make_cached_world({first, second}, beside));
+      }
+    }
+  }
+}
+
 // Two clients in the same world can see different answers, depending on the schedule.
 TEST(SmallWorlds, HaveSchedulesThatDiffer) {
   const explorer::SmallWorld world =
@@ -149,9 +160,9 @@ TEST_P(AblationWorlds, HoldWithTheSafeguardOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Of, AblationWorlds,
                          testing::Values("crc-verification", "double-collect", "collector-retry",
-                                         "exclusion", "heartbeats", "tag-discipline",
-                                         "terminator-lock", "restart-after-lost-compare-and-swap",
-                                         "bounded-walks"),
+                                         "exclusion", "heartbeats", "location-expiry",
+                                         "tag-discipline", "terminator-lock",
+                                         "restart-after-lost-compare-and-swap", "bounded-walks"),
                          [](const auto& tested) {
                            std::string name(tested.param);
                            std::ranges::replace(name, '-', '_');

@@ -206,7 +206,13 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "sim: number of machines that the clients are distributed among")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--clients", benchmark.clients, "number of clients")->capture_default_str();
+  command
+      ->add_flag("--server-on-node", options->cluster.server_on_node,
+                 "sim: the server runs on the first of these machines, and shares its card and its "
+                 "processors with the clients there (default: it has a machine of its own)")
+      ->needs(card);
+  command->add_option("--clients", benchmark.clients, "number of clients, up to 1,000")
+      ->capture_default_str();
   command->add_option("--in-flight", benchmark.in_flight, "concurrent operations per client")
       ->capture_default_str();
   command->add_option("--keys", options->keys,
@@ -229,6 +235,10 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                    "readahead as ENTRIES,BYTES,CONTAINERS (default: the fabric's)")
       ->delimiter(',')
       ->expected(3);
+  command
+      ->add_option("--location-cache", benchmark.location_cache_entries,
+                   "entries of each client's location cache; 0: no cache (default: the fabric's)")
+      ->check(CLI::Range(0, 1 << 28));
   command->add_option("--name", options->real_time.server,
                       "a running server, which keeps what the benchmark stores (default: the "
                       "benchmark starts its own server)");

@@ -50,6 +50,10 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
   command.add_option("--slots", texts.slots, "number of entries in the table")
       ->check(CLI::Range(1, 65'536));
   command.add_option("--keys", texts.keys, "number of keys")->check(CLI::Range(1, 1'000'000));
+  command
+      .add_option("--location-cache", texts.location_cache_entries,
+                  "entries of each client's location cache; 0: no cache (default: random)")
+      ->check(CLI::Range(0, 65'536));
   command.add_option("--workload", texts.workload, "mix of operations (default: random)")
       ->check(CLI::IsMember(std::vector<std::string>(store_scenario::workload_names.begin(),
                                                      store_scenario::workload_names.end())));
@@ -79,6 +83,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.in_flight = texts.in_flight;
   choices.slots = texts.slots;
   choices.keys = texts.keys;
+  choices.location_cache_entries = texts.location_cache_entries;
   choices.workload = texts.workload;
   choices.tag_worlds = parse_share(texts.tag_worlds);
   choices.hostile = parse_share(texts.hostile);

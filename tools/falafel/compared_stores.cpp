@@ -23,7 +23,8 @@ constexpr std::string_view nessie_name = "nessie-cd";
 
 bool has_options_of_falafel(const CampaignTexts& texts) {
   return texts.clients || texts.operations || texts.in_flight || texts.slots || texts.keys ||
-         !texts.workload.empty() || texts.tag_worlds != "some" || texts.hostile != "some";
+         texts.location_cache_entries || !texts.workload.empty() || texts.tag_worlds != "some" ||
+         texts.hostile != "some";
 }
 
 // Pilaf without the safeguards that go beyond the paper.
@@ -65,10 +66,10 @@ std::vector<std::unique_ptr<explorer::Program>> published_variants() {
 tl::expected<std::unique_ptr<explorer::Program>, std::string> create_compared_campaign(
     const std::string& store, const CampaignTexts& texts) {
   if (has_options_of_falafel(texts)) {
-    return tl::unexpected(
-        std::string("--clients, --operations, --in-flight, --slots, --keys, --workload, "
-                    "--tag-worlds and --hostile fix scenarios of Falafel; leave them out, or use "
-                    "--store falafel"));
+    return tl::unexpected(std::string(
+        "--clients, --operations, --in-flight, --slots, --keys, --location-cache, --workload, "
+        "--tag-worlds and --hostile fix scenarios of Falafel; leave them out, or use "
+        "--store falafel"));
   }
   auto choices = parse_simulation(texts.simulation);
   if (!choices) return tl::unexpected(choices.error());

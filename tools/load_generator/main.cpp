@@ -35,7 +35,7 @@ store_benchmark::Timekeeper system_time() {
 int generate(const GeneratorOptions& options) {
   const auto protocol = options.store == "redis" ? load_generator::make_redis_protocol()
                                                  : load_generator::make_memcached_protocol();
-  const auto board = store_benchmark::make_shared_board();
+  const auto board = store_benchmark::make_shared_board(options.benchmark.clients);
   board->server.state = store_benchmark::PartyState::done;  // it is running and reports nothing
   store_benchmark::ChildProcesses clients;
   for (std::uint32_t client = 0; client < options.benchmark.clients; ++client) {

@@ -1,5 +1,5 @@
-// The state that the parties of a benchmark share: the current phase and each party's progress. It
-// has no pointers, so that several processes can share it.
+// The state that the parties of a benchmark share: the current phase and each party's progress. All
+// of it, and nothing else that it points to, is in memory that forked processes share.
 #pragma once
 
 #include <array>
@@ -59,17 +59,16 @@ struct alignas(64) ServerPart {
 };
 
 struct Board {
-  static constexpr std::size_t most_clients = 64;
-
   std::atomic<Phase> phase = Phase::starting;
   ServerPart server;
-  std::array<ClientPart, most_clients> clients;
+  std::span<ClientPart> clients;
 };
 
 // A board in memory that is shared with processes forked later.
 struct UnmapBoard {
   void operator()(Board* board) const;
 };
-std::unique_ptr<Board, UnmapBoard> make_shared_board();
+using SharedBoard = std::unique_ptr<Board, UnmapBoard>;
+SharedBoard make_shared_board(std::size_t clients);
 
 }  // namespace falafel::store_benchmark

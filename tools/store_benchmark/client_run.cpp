@@ -24,8 +24,8 @@ class ClientRun {
         part_(board.clients[place.number]) {}
 
   void run() {
-    auto client =
-        engine::Client::connect(host_, place_.server, client_options(options_, place_.readahead));
+    auto client = engine::Client::connect(
+        host_, place_.server, client_options(options_, place_.readahead, place_.location_cache));
     if (!client) return fail(fmt::format("connecting: {}", client.error().detail));
     client_ = std::move(*client);
     part_.state = PartyState::ready;
@@ -93,9 +93,12 @@ class ClientRun {
                                         const OperationStatistics& before) {
     total.lookups -= before.lookups;
     total.verbs -= before.verbs;
+    total.bytes -= before.bytes;
     total.round_trips -= before.round_trips;
     total.restarts -= before.restarts;
     total.lost_compare_and_swaps -= before.lost_compare_and_swaps;
+    total.cached_locations -= before.cached_locations;
+    total.stale_locations -= before.stale_locations;
     return total;
   }
 

@@ -16,7 +16,8 @@ namespace falafel::store_benchmark {
 // Follows the board's phases and stores its results there. The server must be running. Waits.
 struct ClientPlace {
   fabric::Address server;
-  engine::ReadaheadOptions readahead{};  // recommended by the fabric
+  engine::ReadaheadOptions readahead{};           // recommended by the fabric
+  engine::LocationCacheOptions location_cache{};  // recommended by the fabric
   OperationClock clock;
   std::uint32_t number = 0;
 };

@@ -72,7 +72,7 @@ bool Conductor::wait_for_server_to_be_done() {
 }
 
 bool Conductor::have_all(PartyState state) const {
-  return std::ranges::all_of(std::span(board_.clients).first(options_.clients),
+  return std::ranges::all_of(board_.clients,
                              [&](const ClientPart& part) { return part.state == state; });
 }
 
@@ -104,7 +104,7 @@ void Conductor::show() {
   const std::uint64_t now_ns = time_.now_ns();
   if (now_ns == last_shown_ns_) return;
   std::uint64_t operations = 0;
-  for (const ClientPart& part : std::span(board_.clients).first(options_.clients)) {
+  for (const ClientPart& part : board_.clients) {
     operations += part.operations.load(std::memory_order_relaxed);
   }
   // Clients reset their counters shortly after the phase begins.

@@ -6,20 +6,19 @@
 #include <cmath>
 
 #include "engine/layout/container.h"
-#include "tools/store_benchmark/board.h"
 #include "tools/store_benchmark/record.h"
 
 namespace falafel::store_benchmark {
 namespace {
 
+constexpr std::uint32_t most_clients = 1'000;
 constexpr std::uint64_t regions_per_client = 4;  // current, next, and two that are being collected
 
 }  // namespace
 
 std::optional<std::string> find_invalid_option(const BenchmarkOptions& options) {
-  if (options.clients == 0 || options.clients > Board::most_clients) {
-    return fmt::format("--clients is {} but must be from 1 to {}", options.clients,
-                       Board::most_clients);
+  if (options.clients == 0 || options.clients > most_clients) {
+    return fmt::format("--clients is {} but must be from 1 to {}", options.clients, most_clients);
   }
   if (options.in_flight == 0 || options.in_flight > 256) {
     return fmt::format("--in-flight is {} but must be from 1 to 256", options.in_flight);
@@ -76,9 +75,12 @@ engine::ServerOptions server_options(const BenchmarkOptions& options) {
 }
 
 engine::ClientOptions client_options(const BenchmarkOptions& options,
-                                     const engine::ReadaheadOptions& advice) {
+                                     const engine::ReadaheadOptions& readahead,
+                                     const engine::LocationCacheOptions& cache) {
   engine::ClientOptions client;
-  client.readahead = options.readahead.value_or(advice);
+  client.readahead = options.readahead.value_or(readahead);
+  client.location_cache = cache;
+  client.location_cache.entries = options.location_cache_entries.value_or(cache.entries);
   client.max_operations_in_flight = options.in_flight;
   return client;
 }

@@ -23,6 +23,8 @@ struct BenchmarkOptions {
   std::uint64_t seed = 1;
   std::uint64_t region_bytes = 1 << 20;
   std::optional<engine::ReadaheadOptions> readahead{};  // absent: recommended by the fabric
+  // Of each client; 0: no cache; absent: recommended by the fabric.
+  std::optional<std::uint32_t> location_cache_entries{};
 
   std::uint64_t stream_count() const { return std::uint64_t{clients} * in_flight; }
   // The maximum number of keys. A workload with insertions may double them.
@@ -35,9 +37,10 @@ std::optional<std::string> find_invalid_option(const BenchmarkOptions& options);
 // A store for all keys at the requested load, with room for the collector.
 engine::Geometry geometry_for(const BenchmarkOptions& options);
 engine::ServerOptions server_options(const BenchmarkOptions& options);
-// `advice` is the fabric's recommendation.
+// `readahead` and `cache` are the fabric's recommendations.
 engine::ClientOptions client_options(const BenchmarkOptions& options,
-                                     const engine::ReadaheadOptions& advice);
+                                     const engine::ReadaheadOptions& readahead,
+                                     const engine::LocationCacheOptions& cache);
 
 // The size of one key's container, including the padding.
 std::uint64_t container_size_bytes(const BenchmarkOptions& options);

@@ -90,6 +90,7 @@ class RealTimeBenchmark {
                 [this, client](fabric::Host& host, const Fabric& fabric) {
                   const ClientPlace place{.server = address_of(server_name_),
                                           .readahead = fabric.readahead(),
+                                          .location_cache = fabric.location_cache(),
                                           .clock = OperationClock::of_processor(),
                                           .number = client};
                   run_client(host, place, options_, *board_);
@@ -127,7 +128,7 @@ class RealTimeBenchmark {
   std::function<void(const Progress&)> on_progress_;
   std::string server_name_;
   TemporaryDirectory directory_;
-  std::unique_ptr<Board, UnmapBoard> board_ = make_shared_board();
+  SharedBoard board_ = make_shared_board(options_.clients);
 };
 
 }  // namespace

@@ -27,11 +27,12 @@ double per_operation(std::uint64_t count, const BenchmarkResult& result) {
 std::string work_text(const BenchmarkResult& result) {
   const engine::OperationStatistics& work = result.statistics;
   return fmt::format(
-      "per operation: {:.3f} lookups, {:.3f} verbs, {:.3f} round trips, {:.6f} restarts, {:.6f} "
-      "lost compare-and-swaps\n",
+      "per operation: {:.3f} lookups, {:.3f} verbs, {:.1f} bytes, {:.3f} round trips, {:.6f} "
+      "restarts, {:.6f} lost compare-and-swaps, {:.3f} cached locations, {:.6f} stale ones\n",
       per_operation(work.lookups, result), per_operation(work.verbs, result),
-      per_operation(work.round_trips, result), per_operation(work.restarts, result),
-      per_operation(work.lost_compare_and_swaps, result));
+      per_operation(work.bytes, result), per_operation(work.round_trips, result),
+      per_operation(work.restarts, result), per_operation(work.lost_compare_and_swaps, result),
+      per_operation(work.cached_locations, result), per_operation(work.stale_locations, result));
 }
 
 std::string server_text(const engine::ServerStatistics& server) {
@@ -147,9 +148,12 @@ std::string to_json(const BenchmarkOptions& options, const BenchmarkResult& resu
             {"client_work",
              {{"lookups", work.lookups},
               {"verbs", work.verbs},
+              {"bytes", work.bytes},
               {"round_trips", work.round_trips},
               {"restarts", work.restarts},
-              {"lost_compare_and_swaps", work.lost_compare_and_swaps}}}};
+              {"lost_compare_and_swaps", work.lost_compare_and_swaps},
+              {"cached_locations", work.cached_locations},
+              {"stale_locations", work.stale_locations}}}};
   if (result.server) {
     json["server_work"] = server_json(result.server->statistics);
     json["mature_used_bytes"] = result.server->mature_used_bytes;

@@ -49,7 +49,7 @@ BenchmarkResult sum_up(const BenchmarkOptions& options, const Board& board,
                        const ConductedRun& run) {
   BenchmarkResult result;
   result.load_seconds = run.load_seconds;
-  for (const ClientPart& part : std::span(board.clients).first(options.clients)) {
+  for (const ClientPart& part : board.clients) {
     const double seconds = static_cast<double>(part.end_ns - part.begin_ns) / 1e9;
     std::uint64_t operations = 0;
     for (std::size_t kind = 0; kind < part.latencies.size(); ++kind) {

@@ -22,13 +22,15 @@ sim::SimulationOptions simulation_options() {
   return options;
 }
 
+std::string name_of_node(std::uint32_t number) { return fmt::format("node {}", number); }
+
 class SimulatedBenchmark {
  public:
   SimulatedBenchmark(const BenchmarkOptions& options, const Cluster& cluster,
                      std::function<void(const Progress&)> on_progress)
       : options_(options),
         cluster_(cluster),
-        board_(std::make_unique<Board>()),
+        board_(make_shared_board(options.clients)),
         on_progress_(std::move(on_progress)) {}
 
   tl::expected<BenchmarkResult, std::string> run() {
@@ -56,12 +58,14 @@ class SimulatedBenchmark {
 
  private:
   void add_hosts(sim::Simulation& simulation) {
-    simulation.add_host({.name = "server", .role = sim::Role::server},
+    simulation.add_host({.name = "server",
+                         .role = sim::Role::server,
+                         .machine = cluster_.server_on_node ? name_of_node(0) : ""},
                         [this](fabric::Host& host) { run_server(host, options_, *board_); });
     for (std::uint32_t client = 0; client < options_.clients; ++client) {
       simulation.add_host(
           {.name = fmt::format("client {}", client),
-           .machine = fmt::format("node {}", client % cluster_.nodes)},
+           .machine = name_of_node(client % cluster_.nodes)},
           [this, client](fabric::Host& host) {
             while (board_->server.state == PartyState::starting)
               host.sleep_until(host.now_ns() + 10'000);
@@ -124,7 +128,7 @@ class SimulatedBenchmark {
   const Cluster& cluster_;
   std::vector<sim::Usage> usage_;
   std::uint64_t metered_ns_ = 1;
-  std::unique_ptr<Board> board_;
+  SharedBoard board_;
   std::function<void(const Progress&)> on_progress_;
   ConductedRun conducted_;
 };

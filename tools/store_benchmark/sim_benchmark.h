@@ -19,6 +19,8 @@ namespace falafel::store_benchmark {
 struct Cluster {
   std::optional<sim::timing::Profile> profile{};  // none: time means nothing
   std::uint32_t nodes = 1;                        // that the clients are distributed among
+  // The server runs on the first of them; otherwise it has a machine of its own.
+  bool server_on_node = false;
 };
 
 tl::expected<BenchmarkResult, std::string> run_in_simulator(

@@ -169,6 +169,23 @@ Scenario insertion_beside_wrapping_tag() {
   return scenario;
 }
 
+// A client has read the key, whose container was the only one of its region. The owner has since
+// overwritten the key: the server has moved the container, which changed the tag once, and granted
+// the region again, and the SET has changed the only bit of the tag once more.
+Scenario delete_of_remembered_entry() {
+  Builder builder({.containers_of_region = 1, .region_count = 1});
+  Scenario& scenario = builder.scenario();
+  scenario.geometry.tag_bits = 1;
+  builder.cache_locations();
+  scenario.location_cache.trust_ns = 1'000;
+  const std::uint32_t owner = builder.add_client({});
+  const std::uint32_t reader = builder.add_client({builder.remove(Builder::present_key)});
+  builder.prepare_set(owner, Builder::present_key);
+  builder.prepare_get(reader, Builder::present_key);
+  builder.prepare_set(owner, Builder::present_key);
+  return scenario;
+}
+
 Scenario search_in_full_table() {
   Builder builder({.table_entries = 1});
   builder.prepare_set(0, Builder::present_key);
@@ -199,6 +216,8 @@ const std::array worlds{
     AblationWorld{"bounded-walks", "GET of an absent key in a full table", search_in_full_table},
     AblationWorld{"heartbeats", "SET beside changes that wrap the tag around",
                   insertion_beside_wrapping_tag},
+    AblationWorld{"location-expiry", "DELETE of an entry that was remembered too long",
+                  delete_of_remembered_entry},
 };
 
 }  // namespace

@@ -69,13 +69,14 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
 }
 
 void append_clients(std::string& text, const Scenario& scenario) {
-  fmt::format_to(std::back_inserter(text),
-                 "  clients: readahead of {} entries and {} containers of {} bytes{}{}, "
-                 "renewal_percent {}\n",
-                 scenario.readahead.chunk_entries, scenario.readahead.containers,
-                 scenario.readahead.container_bytes,
-                 scenario.readahead.adaptive ? ", adaptive" : "",
-                 scenario.readahead.validation ? "" : ", no validation", scenario.renewal_percent);
+  fmt::format_to(
+      std::back_inserter(text),
+      "  clients: readahead of {} entries and {} containers of {} bytes{}{}, "
+      "location cache of {} entries, trusted for {} ns, renewal_percent {}\n",
+      scenario.readahead.chunk_entries, scenario.readahead.containers,
+      scenario.readahead.container_bytes, scenario.readahead.adaptive ? ", adaptive" : "",
+      scenario.readahead.validation ? "" : ", no validation", scenario.location_cache.entries,
+      scenario.location_cache.trust_ns, scenario.renewal_percent);
   for (std::size_t index = 0; index < scenario.clients.size(); ++index) {
     append_client(text, index, scenario.clients[index]);
   }

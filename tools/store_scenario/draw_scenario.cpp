@@ -21,6 +21,7 @@ constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
 constexpr std::uint64_t variation_stream = 0x766172696174696f;
 constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
+constexpr std::uint64_t location_cache_stream = 0x63616368655f6f6e;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -67,6 +68,7 @@ class Draw {
   void draw_simulation(Scenario& scenario);
   void keep_to_choices(sim::SimulationOptions& options) const;
   void stretch_intervals(Scenario& scenario) const;
+  void draw_location_cache(Scenario& scenario) const;
   void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
 
@@ -199,6 +201,19 @@ void Draw::keep_to_choices(sim::SimulationOptions& options) const {
   }
 }
 
+// Half of the worlds have a location cache, which the thesis does not have.
+void Draw::draw_location_cache(Scenario& scenario) const {
+  fabric::RandomGenerator random(seed_ ^ location_cache_stream);
+  constexpr std::array<std::uint32_t, 3> sizes{1, 8, 64};
+  constexpr std::array<std::uint64_t, 3> times_ns{10'000, 1'000'000, 1'000'000'000};
+  const std::uint64_t size = random.below(2 * sizes.size());
+  const std::uint64_t time = random.below(times_ns.size());
+  if (choices_.safeguards == engine::Safeguards::published()) return;
+  const std::uint32_t drawn = size < sizes.size() ? sizes[size] : 0;
+  const std::uint32_t entries = choices_.location_cache_entries.value_or(drawn);
+  if (entries > 0) scenario.location_cache = {.entries = entries, .trust_ns = times_ns[time]};
+}
+
 // Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing
 // about that.
 void Draw::draw_hostile_client(Scenario& scenario) const {
@@ -214,8 +229,9 @@ void Draw::draw_hostile_client(Scenario& scenario) const {
 void Draw::draw_tag_world(Scenario& scenario) const {
   constexpr std::uint64_t worlds_per_tag_world = 64;
   const bool is_fixed = choices_.clients || choices_.operations || choices_.in_flight ||
-                        choices_.slots || choices_.keys || !choices_.workload.empty() ||
-                        choices_.strategy || choices_.faults || !choices_.simulator_options.empty();
+                        choices_.slots || choices_.keys || choices_.location_cache_entries ||
+                        !choices_.workload.empty() || choices_.strategy || choices_.faults ||
+                        !choices_.simulator_options.empty();
   if (is_fixed || choices_.tag_worlds == Share::none) return;
   fabric::RandomGenerator random(seed_ ^ tag_world_stream);
   const bool is_one = random.below(worlds_per_tag_world) == 0;
@@ -232,6 +248,7 @@ Scenario Draw::scenario() {
   fabric::RandomGenerator variation(seed_ ^ variation_stream);
   vary(choices_, variation, scenario);
   stretch_intervals(scenario);
+  draw_location_cache(scenario);
   draw_tag_world(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) draw_hostile_client(scenario);
   return scenario;

@@ -88,10 +88,19 @@ void MemoryWatch::on_words_read(const sim::TraceEvent& event, const MemoryView& 
        position += engine::entry_bytes) {
     std::uint64_t word = 0;
     std::memcpy(&word, event.data.data() + position, sizeof word);
-    const Entry entry(word);
-    if (entry.is_empty()) continue;
-    reclaimed_.on_entry_read(request_of(event), geometry_.to_offset(entry.offset_units()));
+    note_entry_read(event, Entry(word));
   }
+}
+
+void MemoryWatch::on_swap_failed(const sim::TraceEvent& event, const MemoryView& view) {
+  if (!judges_reclamation_) return;
+  reclaimed_.on_books(view.regions, view.mature_spaces);
+  note_entry_read(event, Entry(event.word));
+}
+
+void MemoryWatch::note_entry_read(const sim::TraceEvent& event, Entry entry) {
+  if (entry.is_empty()) return;
+  reclaimed_.on_entry_read(request_of(event), geometry_.to_offset(entry.offset_units()));
 }
 
 void MemoryWatch::on_operation_called(fabric::FiberId fiber) {

@@ -42,6 +42,8 @@ class MemoryWatch {
   // Paranoid mode: the READs of client operations, by the fiber that executes them.
   void on_read_posted(fabric::FiberId fiber, const sim::TraceEvent& posted);
   void on_words_read(const sim::TraceEvent& event, const checkers::MemoryView& view);
+  // A compare-and-swap failed and returned an entry, which may lead its client to a container.
+  void on_swap_failed(const sim::TraceEvent& event, const checkers::MemoryView& view);
   void on_operation_called(fabric::FiberId fiber);
   void on_operation_over(fabric::FiberId fiber);
 
@@ -49,6 +51,7 @@ class MemoryWatch {
   void add_violations(std::vector<checkers::Judgement>& violations) const;
 
  private:
+  void note_entry_read(const sim::TraceEvent& event, engine::Entry entry);
   void keep(checkers::Judgement judgement, std::uint64_t step);
 
   const engine::Geometry& geometry_;

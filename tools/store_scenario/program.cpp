@@ -56,7 +56,9 @@ std::unique_ptr<explorer::Program> StoreProgram::without(const std::string& name
   if (!choices.safeguards.crc_verification) choices.safeguards.epoch_reclamation = false;
   // In other scenarios, the search would first find clients that died without detection, and tags
   // never wrap around.
-  if (!choices.safeguards.heartbeats) choices.tag_worlds = Share::only;
+  if (!choices.safeguards.heartbeats || !choices.safeguards.location_expiry) {
+    choices.tag_worlds = Share::only;
+  }
   return std::make_unique<StoreProgram>(std::move(choices), paranoid_);
 }
 

@@ -156,6 +156,8 @@ void RunObserver::on_words_written(const sim::TraceEvent& event) {
 void RunObserver::on_atomic_read(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject) || event.word == event.posted->compare) return;
   read_entry(parties_.of_queue_pair(event.subject), event.offset, event.word);
+  if (!options_.paranoid || parties_.is_hostile(event.subject)) return;
+  with_memory([&](const checkers::MemoryView& view) { memory_.on_swap_failed(event, view); });
 }
 
 void RunObserver::on_atomic_written(const sim::TraceEvent& event) {

@@ -340,6 +340,9 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                            {"containers", scenario.readahead.containers},
                            {"adaptive", scenario.readahead.adaptive},
                            {"validation", scenario.readahead.validation}}},
+                         {"location_cache",
+                          {{"entries", scenario.location_cache.entries},
+                           {"trust_ns", scenario.location_cache.trust_ns}}},
                          {"renewal_percent", scenario.renewal_percent},
                          {"cleanups", std::move(cleanups)},
                          {"attacks", std::move(attacks)},
@@ -357,7 +360,8 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     Reader inner(*member, "scenario_options.safeguards.");
     for (const auto& safeguard : engine::safeguard_descriptions) {
       const std::string name(safeguard.name);
-      const bool may_lack = safeguard.enabled == &engine::Safeguards::heartbeats;
+      const bool may_lack = safeguard.enabled == &engine::Safeguards::heartbeats ||
+                            safeguard.enabled == &engine::Safeguards::location_expiry;
       if (may_lack && !inner.has(name.c_str())) continue;
       inner.boolean(name.c_str(), scenario.safeguards.*safeguard.enabled);
     }
@@ -387,6 +391,12 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     inner.number("containers", scenario.readahead.containers, 1, 8);
     inner.boolean("adaptive", scenario.readahead.adaptive);
     inner.later_boolean("validation", scenario.readahead.validation);
+    reader.adopt(inner);
+  }
+  if (reader.has("location_cache")) {  // older files have none
+    Reader inner(*reader.member("location_cache"), "scenario_options.location_cache.");
+    inner.number("entries", scenario.location_cache.entries, 0, 65'536);
+    inner.number("trust_ns", scenario.location_cache.trust_ns, 1, longest_ns);
     reader.adopt(inner);
   }
   reader.number("renewal_percent", scenario.renewal_percent, 1, 100);

@@ -143,6 +143,7 @@ struct Scenario final : explorer::Scenario {
   bool asks_for_regions_back = true;
   bool keeps_overwrite_reserve = true;
   engine::ReadaheadOptions readahead{};
+  engine::LocationCacheOptions location_cache{};
   std::uint32_t renewal_percent = 75;
   std::vector<PlannedCleanup> cleanups;
   std::optional<Stage> stage;  // random scenarios have none
@@ -175,6 +176,7 @@ struct ScenarioChoices {
   std::optional<std::uint32_t> in_flight;   // per client, at the same time
   std::optional<std::uint64_t> slots;
   std::optional<std::uint32_t> keys;
+  std::optional<std::uint32_t> location_cache_entries;  // of each client; 0: no cache
   std::string workload;  // "uniform", "ycsb-a" .. "ycsb-f", "thesis"; empty: random
   std::optional<sim::StrategyKind> strategy;
   // The kinds that may occur; nullopt: the seed decides.

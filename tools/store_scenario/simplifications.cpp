@@ -54,6 +54,7 @@ void add_store(std::vector<Simplification>& all) {
 }
 
 void add_clients(std::vector<Simplification>& all) {
+  all.emplace_back([](Scenario& scenario) { scenario.location_cache = {}; });
   all.emplace_back([](Scenario& scenario) { scenario.readahead.containers = 1; });
   all.emplace_back([](Scenario& scenario) { scenario.readahead.adaptive = false; });
   all.emplace_back([](Scenario& scenario) { scenario.readahead.container_bytes = 64; });

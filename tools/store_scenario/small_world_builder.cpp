@@ -87,6 +87,10 @@ void SmallWorldBuilder::prepare_delete(std::uint32_t client, std::uint32_t key) 
   prepare(client, remove(key));
 }
 
+void SmallWorldBuilder::prepare_get(std::uint32_t client, std::uint32_t key) {
+  prepare(client, get(key));
+}
+
 void SmallWorldBuilder::fill_region(std::uint32_t client, std::uint64_t containers) {
   const auto filled = [&] {
     return std::ranges::count_if(
@@ -138,6 +142,10 @@ void SmallWorldBuilder::swap_by_device() {
   scenario_.simulation.atomic_capability = fabric::AtomicCapability::device;
 }
 
+void SmallWorldBuilder::cache_locations() {
+  scenario_.location_cache = {.entries = 4, .trust_ns = end_ns};
+}
+
 void SmallWorldBuilder::take_turns() { scenario_.simulation.fibers_take_turns = true; }
 
 void SmallWorldBuilder::free_at_once() { scenario_.safeguards.epoch_reclamation = false; }
@@ -145,10 +153,12 @@ void SmallWorldBuilder::free_at_once() { scenario_.safeguards.epoch_reclamation 
 void SmallWorldBuilder::clean_up() { scenario_.cleanups.push_back({.pause_ns = begin_ns}); }
 
 // Its region is full, so its next SET releases the region.
-void SmallWorldBuilder::collect_region_with(std::uint32_t key) {
+void SmallWorldBuilder::collect_region_with(std::uint32_t key,
+                                            const std::function<void()>& prepare_more) {
   const std::uint32_t owner = add_client({});
   prepare_set(owner, key);
   fill_region(owner, size_.containers_of_region);
+  if (prepare_more) prepare_more();
   pause_server();
   prepare_set(owner, other_key);
 }

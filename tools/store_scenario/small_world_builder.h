@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class SmallWorldBuilder {
   // Before the stage, one after the other.
   void prepare_set(std::uint32_t client, std::uint32_t key);
   void prepare_delete(std::uint32_t client, std::uint32_t key);
+  // With a location cache, the client then knows where the key is.
+  void prepare_get(std::uint32_t client, std::uint32_t key);
   // Fills the client's region up to `containers`.
   void fill_region(std::uint32_t client, std::uint64_t containers);
   // The client pauses at one of its steps at the beginning of the stage, for so long.
@@ -53,8 +56,11 @@ class SmallWorldBuilder {
   PlannedOperation remove(std::uint32_t key) const;
   void clean_up();
   // The server collects the region of an additional client, which has the container of this key.
-  void collect_region_with(std::uint32_t key);
+  // Before that, calls `prepare_more`, which prepares operations that need the key.
+  void collect_region_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
 
+  // Clients have location caches, whose entries never expire.
+  void cache_locations();
   // The server swaps entries through the device instead of with its processor.
   void swap_by_device();
   // The fibers of a host run in the order in which they became able to.

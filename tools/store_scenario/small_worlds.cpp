@@ -47,23 +47,12 @@ std::string name_of(const SmallPlans& plans, Beside beside) {
   return beside == Beside::nothing ? name : fmt::format("{}-{}", name, to_string(beside));
 }
 
-}  // namespace
+enum class Locations : std::uint8_t { unknown, cached };
 
-std::string_view to_string(SmallOperation operation) {
-  constexpr std::array<std::string_view, small_operation_count> names{"get", "get_absent",
-                                                                      "set_new", "set", "delete"};
-  return names[static_cast<std::size_t>(operation)];
-}
-
-std::string_view to_string(Beside beside) {
-  constexpr std::array<std::string_view, beside_count> names{
-      "nothing", "cleanup",       "collection", "cleanup_by_device", "collection_by_device",
-      "region",  "region_in_turn"};
-  return names[static_cast<std::size_t>(beside)];
-}
-
-explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside) {
+explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Locations locations) {
   Builder builder;
+  const bool are_cached = locations == Locations::cached;
+  if (are_cached) builder.cache_locations();
   const bool cleans = beside == Beside::cleanup || beside == Beside::cleanup_by_device;
   const bool collects = beside == Beside::collection || beside == Beside::collection_by_device;
   if (beside == Beside::cleanup_by_device || beside == Beside::collection_by_device) {
@@ -87,20 +76,68 @@ explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside) {
   }
   if (changes_region(beside)) builder.fill_region(0, Builder::usual_containers);
   if (cleans) builder.clean_up();
-  if (collects) builder.collect_region_with(Builder::present_key);
-  return builder.build(name_of(plans, beside));
+  const auto read_first = [&] {
+    for (std::uint32_t client = 0; are_cached && client < plans.size(); ++client) {
+      builder.prepare_get(client, Builder::present_key);
+    }
+  };
+  if (!collects) read_first();
+  if (collects) builder.collect_region_with(Builder::present_key, read_first);
+  return builder.build((are_cached ? "cached-" : "") + name_of(plans, beside));
+}
+
+SmallPlans plans_of(const std::vector<SmallOperation>& operations) {
+  SmallPlans plans;
+  for (const SmallOperation operation : operations) plans.push_back({operation});
+  return plans;
+}
+
+}  // namespace
+
+std::string_view to_string(SmallOperation operation) {
+  constexpr std::array<std::string_view, small_operation_count> names{"get", "get_absent",
+                                                                      "set_new", "set", "delete"};
+  return names[static_cast<std::size_t>(operation)];
+}
+
+std::string_view to_string(Beside beside) {
+  constexpr std::array<std::string_view, beside_count> names{
+      "nothing", "cleanup",       "collection", "cleanup_by_device", "collection_by_device",
+      "region",  "region_in_turn"};
+  return names[static_cast<std::size_t>(beside)];
+}
+
+explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside) {
+  return make_world_of(plans, beside, Locations::unknown);
+}
+
+explorer::SmallWorld make_cached_world(const std::vector<SmallOperation>& operations,
+                                       Beside beside) {
+  return make_world_of(plans_of(operations), beside, Locations::cached);
 }
 
 explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations,
                                       Beside beside) {
-  SmallPlans plans;
-  for (const SmallOperation operation : operations) plans.push_back({operation});
-  return make_small_world(plans, beside);
+  return make_small_world(plans_of(operations), beside);
 }
 
 explorer::SmallWorld make_crossed_world(SmallOperation first, SmallOperation second,
                                         Beside beside) {
   return make_small_world(SmallPlans{{first, second}, {second, first}}, beside);
+}
+
+static void append_cached_worlds(std::vector<explorer::SmallWorld>& worlds) {
+  using enum SmallOperation;
+  for (const Beside beside : {Beside::nothing, Beside::cleanup, Beside::collection}) {
+    for (const auto& operations : {std::vector{get, get},
+                                   {get, set},
+                                   {get, remove},
+                                   {set, set},
+                                   {set, remove},
+                                   {remove, remove}}) {
+      worlds.push_back(make_cached_world(operations, beside));
+    }
+  }
 }
 
 std::vector<explorer::SmallWorld> all_small_worlds() {
@@ -126,6 +163,7 @@ std::vector<explorer::SmallWorld> all_small_worlds() {
     }
   }
   std::ranges::move(crossed, std::back_inserter(worlds));
+  append_cached_worlds(worlds);
   return worlds;
 }
 

@@ -38,8 +38,12 @@ explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside);
 explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations, Beside beside);
 // Two clients with the same two operations: the second client makes them in the other order.
 explorer::SmallWorld make_crossed_world(SmallOperation first, SmallOperation second, Beside beside);
+// The same with location caches in which every client has key 0: one client for each operation.
+explorer::SmallWorld make_cached_world(const std::vector<SmallOperation>& operations,
+                                       Beside beside);
 // All pairs of operations beside everything, except that only a SET changes the region, and single
-// SETs that do; and all crossed worlds beside nothing, a cleanup and a collection.
+// SETs that do; all crossed worlds beside nothing, a cleanup and a collection; and, beside the
+// same, all pairs of GET, SET and DELETE of key 0 with location caches.
 std::vector<explorer::SmallWorld> all_small_worlds();
 
 }  // namespace falafel::store_scenario

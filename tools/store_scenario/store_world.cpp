@@ -352,6 +352,7 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
       [](const PlannedOperation& operation) { return operation.cancel_after_ns > 0; });
   return {.safeguards = scenario_.safeguards,
           .readahead = scenario_.readahead,
+          .location_cache = scenario_.location_cache,
           .max_operations_in_flight = operations_in_flight + static_cast<std::uint32_t>(cancelled),
           .renewal_percent = scenario_.renewal_percent,
           .connect_timeout_ns = 2 * millisecond_ns,

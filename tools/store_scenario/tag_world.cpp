@@ -17,11 +17,15 @@ constexpr std::uint64_t tag_world_step_ns = 10;
 constexpr std::uint64_t changes_per_operation = 3;
 
 // The operations that run while another one lasts as long as possible: twice the heartbeat
-// time-out, plus once more until the server has detected and fenced the client. Each fiber may have
-// one operation in flight at the start of that time, and one more starts with it.
-std::uint64_t changes_during_an_operation(std::uint64_t other_fibers, std::uint64_t timeout_ns,
+// time-out, plus once more until the server has detected and fenced the client; and before it,
+// while the location cache trusts the entry that the operation uses. Each fiber may have one
+// operation in flight at the start of that time, and one more starts with it.
+std::uint64_t changes_during_an_operation(const Scenario& scenario, std::uint64_t other_fibers,
                                           std::uint64_t pace_ns) {
-  return other_fibers * (3 * timeout_ns / pace_ns + 2) * changes_per_operation;
+  const engine::LocationCacheOptions& cache = scenario.location_cache;
+  const std::uint64_t trust_ns = cache.entries > 0 ? cache.trust_ns : 0;
+  const std::uint64_t longest_ns = 3 * scenario.heartbeat_timeout_ns + trust_ns;
+  return other_fibers * (longest_ns / pace_ns + 2) * changes_per_operation;
 }
 
 std::uint64_t count_fibers(const Scenario& scenario) {
@@ -61,6 +65,29 @@ void draw_geometry(fabric::RandomGenerator& random, engine::Geometry& geometry) 
   geometry.mature_bytes = 2 * geometry.region_count * geometry.region_bytes;
 }
 
+// The places of containers repeat soon, so entries that tags do not distinguish do as well.
+void make_memory_small(fabric::RandomGenerator& random, engine::Geometry& geometry) {
+  geometry.region_count = 2;
+  geometry.region_bytes =
+      geometry.round_up_to_unit(engine::container_bytes(usual_key_bytes, usual_value_bytes));
+  geometry.mature_bytes = (geometry.region_count + 1 + random.below(2)) * geometry.region_bytes;
+}
+
+// The first client reads the key and deletes it much later. Another one stores it all the time. No
+// faults, because a client that loses its connection forgets everything.
+void make_idle_client(fabric::RandomGenerator& random, Scenario& scenario, std::uint64_t pace_ns) {
+  make_memory_small(random, scenario.geometry);
+  scenario.clients.resize(2);
+  std::vector<PlannedOperation>& operations = scenario.clients.front().operations;
+  operations = {{.kind = OperationKind::get, .pause_ns = (2 + random.below(4)) * pace_ns},
+                {.kind = OperationKind::remove, .pause_ns = (2 + random.below(16)) * pace_ns}};
+  for (PlannedOperation& operation : scenario.clients.back().operations) {
+    operation.kind = OperationKind::set;
+    operation.value_bytes = usual_value_bytes;
+  }
+  scenario.simulation.fault_rates = {};
+}
+
 // Enables faults that make an operation old. Excludes faults that stop the server's time-outs,
 // crash the client (nobody would be left to swap) or break its connection. Scheduling is random,
 // because priorities could prevent the server from running forever, and time-outs would then
@@ -90,8 +117,12 @@ void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario) {
   scenario.cleanup_interval_ns = pace_ns / 4;
   draw_simulation(random, scenario.simulation);
   scenario.simulation.longest_stall_ns = 64 * pace_ns;
-  scenario.geometry.tag_bits = tag_bits_above(changes_during_an_operation(
-      count_fibers(scenario) - 1, scenario.heartbeat_timeout_ns, pace_ns));
+  if (scenario.location_cache.entries > 0) {
+    scenario.location_cache.trust_ns = pace_ns / 2;
+    if (random.below(2) == 0) make_idle_client(random, scenario, pace_ns);
+  }
+  scenario.geometry.tag_bits =
+      tag_bits_above(changes_during_an_operation(scenario, count_fibers(scenario) - 1, pace_ns));
 }
 
 bool do_tags_outlast_operations(const Scenario& scenario) {
@@ -102,9 +133,9 @@ bool do_tags_outlast_operations(const Scenario& scenario) {
       pace_ns = std::min(pace_ns, operation.pause_ns);
     }
   }
-  return pace_ns > 0 && (std::uint64_t{1} << scenario.geometry.tag_bits) >
-                            changes_during_an_operation(count_fibers(scenario) - 1,
-                                                        scenario.heartbeat_timeout_ns, pace_ns);
+  return pace_ns > 0 &&
+         (std::uint64_t{1} << scenario.geometry.tag_bits) >
+             changes_during_an_operation(scenario, count_fibers(scenario) - 1, pace_ns);
 }
 
 }  // namespace falafel::store_scenario

@@ -10,7 +10,12 @@
 //
 // which is twice the heartbeat time-out plus the time that the server takes to detect and fence the
 // client (docs/protocol.md, "The table"). The rate therefore follows from the time-out, and the
-// number of bits from both.
+// number of bits from both. If clients have location caches, the time for which these trust an
+// entry comes on top.
+//
+// A remembered entry returns only if its container's place does. In half of the scenarios with
+// location caches, the memory is therefore small, and one client pauses between two operations
+// instead of during one.
 #pragma once
 
 #include "fabric/random.h"

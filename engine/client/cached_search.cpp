@@ -1,0 +1,84 @@
+#include "engine/client/cached_search.h"
+
+#include <array>
+
+#include "engine/client/examination.h"
+#include "engine/layout/key_hash.h"
+#include "engine/probes.h"
+
+namespace falafel::engine {
+namespace {
+
+// Returns nullopt unless the container has the key.
+std::optional<FindResult> position_of(PendingOperation& operation, std::span<const std::byte> key,
+                                      std::uint64_t slot, Entry entry,
+                                      const LoadedContainer& container) {
+  const Examination examination = examine(operation, key, container);
+  if (examination.result != Examined::has_key) return std::nullopt;
+  return FindResult{.outcome = FindOutcome::occupied,
+                    .slot = slot,
+                    .entry = entry,
+                    .header = examination.header,
+                    .container = examination.container};
+}
+
+}  // namespace
+
+CachedSearch::CachedSearch(PendingOperation& operation, std::span<const std::byte> key)
+    : cache_(operation.session().locations()), operation_(operation), key_(key) {
+  if (!cache_.is_on()) return;
+  hash_ = hash_of(key, operation.session().server().hash_key);
+  begun_ns_ = operation.session().host().now_ns();
+  location_ = cache_.find(key_, hash_, begun_ns_);
+  if (location_) operation_.spend(fabric::Work::hash, key.size());
+}
+
+std::optional<FindResult> CachedSearch::read() {
+  if (!location_) return std::nullopt;
+  const Geometry& geometry = operation_.session().server().geometry;
+  const auto container = operation_.container_of_length(
+      geometry.to_offset(location_->entry.offset_units()), location_->container_bytes);
+  if (!container) return std::nullopt;
+  std::array chain{operation_.read_entry(location_->slot), operation_.read_part(*container)};
+  if (!operation_.read(chain)) return std::nullopt;
+  const Entry current = operation_.fetched_entry();
+  if (current != location_->entry) return look_again(current);
+  auto position = position_of(operation_, key_, location_->slot, current, *container);
+  if (position) {
+    on_hit();
+  } else {
+    forget();
+  }
+  return position;
+}
+
+std::optional<FindResult> CachedSearch::look_again(Entry current) {
+  ++operation_.statistics().stale_locations;
+  operation_.count(probes::location_stale);
+  forget();
+  if (current.is_empty() || current.is_locked()) return std::nullopt;
+  const Geometry& geometry = operation_.session().server().geometry;
+  const std::uint64_t offset = geometry.to_offset(current.offset_units());
+  if (!geometry.may_hold_container(offset)) return std::nullopt;
+  std::array chain{operation_.read_container(offset, 0)};
+  if (!operation_.read(chain)) return std::nullopt;
+  return position_of(operation_, key_, location_->slot, current, operation_.container(offset, 0));
+}
+
+void CachedSearch::on_hit() {
+  ++operation_.statistics().cached_locations;
+  operation_.count(probes::location_hit);
+}
+
+void CachedSearch::remember(std::uint64_t slot, Entry entry, std::uint64_t container_bytes) {
+  if (!cache_.is_on()) return;
+  cache_.remember(
+      key_, hash_,
+      {.slot = slot, .entry = entry, .container_bytes = container_bytes, .seen_ns = begun_ns_});
+}
+
+void CachedSearch::forget() {
+  if (cache_.is_on()) cache_.forget(key_, hash_);
+}
+
+}  // namespace falafel::engine

@@ -1,0 +1,31 @@
+// The examination of a container: whether it verifies, and whether it has the key.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/client/pending_operation.h"
+#include "engine/layout/container.h"
+
+namespace falafel::engine {
+
+enum class Examined : std::uint8_t {
+  has_key,
+  has_other_key,
+  unreadable,     // it does not verify
+  out_of_memory,  // this host has no memory for the key
+  disconnected,
+};
+
+struct Examination {
+  Examined result = Examined::unreadable;
+  ContainerHeader header{};     // has_key
+  LoadedContainer container{};  // has_key: at least up to the end of the key
+};
+
+// `container` has at least its header. Waits if it lacks a part of the key.
+Examination examine(PendingOperation& operation, std::span<const std::byte> key,
+                    LoadedContainer container);
+
+}  // namespace falafel::engine
