@@ -37,7 +37,13 @@ constexpr std::array visible_values{NamedValue{"post", &Profile::post_ps},
                                     NamedValue{"checksum", &Profile::checksum_ps},
                                     NamedValue{"checksum per byte", &Profile::checksum_ps_per_byte},
                                     NamedValue{"copy", &Profile::copy_ps},
-                                    NamedValue{"copy per byte", &Profile::copy_ps_per_byte}};
+                                    NamedValue{"copy per byte", &Profile::copy_ps_per_byte},
+                                    NamedValue{"lock", &Profile::lock_ps}};
+
+// Differences of latencies, which are whole nanoseconds and themselves fitted, show these.
+constexpr std::array values_of_client{NamedValue{"operation", &Profile::operation_ps},
+                                      NamedValue{"round trip", &Profile::round_trip_ps}};
+constexpr double client_tolerance_ps = 10'000;
 
 Profile base() { return sim::timing::find_profile("connectx3-qdr").value(); }
 
@@ -67,6 +73,9 @@ Profile another_card() {
   card.checksum_ps_per_byte = 300;
   card.copy_ps = 25'000;
   card.copy_ps_per_byte = 400;
+  card.operation_ps = 310'000;
+  card.round_trip_ps = 120'000;
+  card.lock_ps = 15'000;
   return card;
 }
 
@@ -86,6 +95,11 @@ void expect_given_back(const Profile& card) {
     EXPECT_NEAR(static_cast<double>(fitted.profile.*value.value), expected, expected * tolerance)
         << value.name;
   }
+  for (const NamedValue& value : values_of_client) {
+    EXPECT_NEAR(static_cast<double>(fitted.profile.*value.value),
+                static_cast<double>(card.*value.value), client_tolerance_ps)
+        << value.name;
+  }
 }
 
 TEST(Calibration, GivesTheProfileOfACardBack) { expect_given_back(another_card()); }
@@ -103,6 +117,10 @@ TEST(Calibration, TheProfilePredictsWhatWasMeasured) {
       EXPECT_NEAR(each.cost.*quantity, expected, expected * tolerance)
           << to_string(each.load.opcode) << " " << each.load.length_bytes << " "
           << each.load.clients;
+    }
+    for (const auto latency : {&StoreLatency::absent_ns, &StoreLatency::present_ns}) {
+      EXPECT_NEAR(fitted.predicted.store.*latency, measured.store.*latency,
+                  measured.store.*latency * tolerance);
     }
   }
 }
@@ -141,10 +159,15 @@ TEST(Calibration, AProfilesFileHasItsValuesAndTheirSources) {
 TEST(Calibration, RoundsCountByTheirMedian) {
   std::vector<Measurement> rounds;
   for (const double latency_ns : {5.0, 1.0, 9.0}) {
-    rounds.push_back(
-        {.loads = {{.load = {}, .cost = {.latency_ns = latency_ns}}}, .processor = {}});
+    rounds.push_back({.loads = {{.load = {}, .cost = {.latency_ns = latency_ns}}},
+                      .processor = {.lock_ns = latency_ns},
+                      .store = {.absent_ns = latency_ns, .present_ns = 2 * latency_ns}});
   }
-  EXPECT_EQ(median_of(rounds).cost_of({}).latency_ns, 5.0);
+  const Measurement median = median_of(rounds);
+  EXPECT_EQ(median.cost_of({}).latency_ns, 5.0);
+  EXPECT_EQ(median.processor.lock_ns, 5.0);
+  EXPECT_EQ(median.store.absent_ns, 5.0);
+  EXPECT_EQ(median.store.present_ns, 10.0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "fabric/assert.h"
 #include "tools/calibration/parties.h"
 #include "tools/calibration/processor_cost.h"
+#include "tools/calibration/store_latency.h"
 
 namespace falafel::calibration {
 namespace {
@@ -67,12 +68,24 @@ class Client {
       ++board_.loads_ended;
     }
     wait_until([&] { return board_.loads_ended == loads.size() * place_.clients; });
+    if (place_.number == 0) measure_the_store();
   }
 
  private:
   bool fail(std::string_view message) {
     board_.fail(fmt::format("client {}: {}", place_.number, message));
     return false;
+  }
+
+  // After all loads, because the server then collects the client's memory with its device.
+  void measure_the_store() {
+    const auto store = measure_store(host_, place_.server.host,
+                                     {.keys = place_.store_keys, .clock_ns = clock_ns_});
+    if (store) {
+      board_.store = *store;
+    } else {
+      fail(store.error());
+    }
   }
 
   template <typename Condition>
@@ -217,6 +230,7 @@ void run_client(fabric::Host& host, const ClientPlace& place, std::span<const Ti
   FALAFEL_ASSERT(loads.size() <= Board::most_loads, "{} loads", loads.size());
   Client client(host, place, board);
   if (client.connect()) client.run(loads);
+  ++board.clients_over;
 }
 
 Measurement sum_up(std::span<const TimedLoad> loads, const Board& board) {
@@ -229,6 +243,7 @@ Measurement sum_up(std::span<const TimedLoad> loads, const Board& board) {
     measurement.loads.push_back({.load = load, .cost = cost_of(load, latency_ns, observations)});
   }
   measurement.processor = board.processor;
+  measurement.store = board.store;
   return measurement;
 }
 

@@ -110,7 +110,15 @@ Measurement median_of(const std::vector<Measurement>& rounds) {
   }
   result.processor = {.hash = median_cost(rounds, &ProcessorCost::hash),
                       .checksum = median_cost(rounds, &ProcessorCost::checksum),
-                      .copy = median_cost(rounds, &ProcessorCost::copy)};
+                      .copy = median_cost(rounds, &ProcessorCost::copy),
+                      .lock_ns = median_over(rounds, [](const Measurement& round) {
+                        return round.processor.lock_ns;
+                      })};
+  const auto over_store = [&](double StoreLatency::*value) {
+    return median_over(rounds, [&](const Measurement& round) { return round.store.*value; });
+  };
+  result.store = {.absent_ns = over_store(&StoreLatency::absent_ns),
+                  .present_ns = over_store(&StoreLatency::present_ns)};
   return result;
 }
 

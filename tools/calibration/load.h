@@ -38,9 +38,16 @@ struct LinearCost {
   double ns_per_byte = 0;
 };
 struct ProcessorCost {
-  LinearCost hash;
-  LinearCost checksum;
-  LinearCost copy;
+  LinearCost hash{};
+  LinearCost checksum{};
+  LinearCost copy{};
+  double lock_ns = 0;  // to take and release one that nobody else holds
+};
+
+// Medians of GETs by one client, whose requests are READs of at most 128 bytes.
+struct StoreLatency {
+  double absent_ns = 0;   // of a key in an empty slot: one round trip
+  double present_ns = 0;  // of a key that is found: two round trips, and a copy of its value
 };
 
 struct MeasuredLoad {
@@ -50,6 +57,7 @@ struct MeasuredLoad {
 struct Measurement {
   std::vector<MeasuredLoad> loads;
   ProcessorCost processor;
+  StoreLatency store;
 
   // The load must have been measured.
   const Cost& cost_of(const Load& load) const;

@@ -1,4 +1,5 @@
-// The parties of a calibration, on any fabric: a server that owns memory and takes messages, and
+// The parties of a calibration, on any fabric: a server that owns memory and a store and takes
+// messages, and
 // clients that put one load after the other on its device. The clients share a board, in one
 // process or several; the server shares nothing with them, so that it can be on another machine.
 #pragma once
@@ -35,10 +36,12 @@ struct Board {
   std::atomic<std::uint32_t> loads_begun = 0;
   std::atomic<std::uint32_t> loads_ended = 0;  // summed over all clients
   std::atomic<std::uint64_t> begin_ns = 0;     // of the current load
+  std::atomic<std::uint32_t> clients_over = 0;
   std::atomic<bool> has_failed = false;
   store_benchmark::SharedText failure;  // of the first party to fail
   std::array<std::array<Observation, most_clients>, most_loads> observations;
   ProcessorCost processor;
+  StoreLatency store;
 
   void fail(std::string_view message) {
     if (!has_failed.exchange(true)) failure.set(message);
@@ -55,6 +58,7 @@ struct ClientPlace {
   std::uint32_t number = 0;
   std::uint32_t clients = 1;
   std::uint64_t interval_ns = 10'000;  // between two looks at the board
+  std::uint64_t store_keys = 500;      // the simulator has no caches that more of them would miss
 };
 
 // Serves clients until `is_over` returns true, which it asks now and then.

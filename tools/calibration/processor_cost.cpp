@@ -1,5 +1,7 @@
 #include "tools/calibration/processor_cost.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -38,6 +40,18 @@ class WorkMeasurement {
       return static_cast<std::uint64_t>(copy_[bytes.size() / 2]);
     });
   }
+  // Like the providers of libibverbs lock a queue.
+  double lock_ns() {
+    pthread_spinlock_t lock{};
+    pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+    const double time = time_ns(fabric::Work::lock, few_bytes, [&lock](Bytes bytes) {
+      pthread_spin_lock(&lock);
+      pthread_spin_unlock(&lock);
+      return bytes.size();
+    });
+    pthread_spin_destroy(&lock);
+    return time;
+  }
 
  private:
   template <typename Work>
@@ -71,7 +85,10 @@ class WorkMeasurement {
 
 ProcessorCost measure_processor(fabric::Host& host) {
   WorkMeasurement work(host);
-  return {.hash = work.hash(), .checksum = work.checksum(), .copy = work.copy()};
+  return {.hash = work.hash(),
+          .checksum = work.checksum(),
+          .copy = work.copy(),
+          .lock_ns = work.lock_ns()};
 }
 
 }  // namespace falafel::calibration

@@ -16,6 +16,8 @@ namespace falafel::calibration {
 namespace {
 
 constexpr std::uint64_t interval_between_looks_ns = 1'000'000;
+// Their entries and containers do not fit into the caches next to a processor.
+constexpr std::uint64_t store_keys = 20'000;
 
 // The state of a calibration, in memory that its processes share.
 struct SharedState {
@@ -60,8 +62,7 @@ class Calibration {
     for (std::uint32_t number = 0; number < options_.clients; ++number) {
       children.start(fmt::format("client {}", number), [this, number] { be_client(number); });
     }
-    while (!state_->board.has_failed &&
-           state_->board.loads_ended < loads_.size() * options_.clients) {
+    while (!state_->board.has_failed && state_->board.clients_over < options_.clients) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       on_progress(state_->board.loads_ended / options_.clients);
       if (const auto dead = children.find_dead()) state_->board.fail(*dead);
@@ -103,7 +104,8 @@ class Calibration {
                  {.server = {.host = server_name_, .service = service},
                   .number = number,
                   .clients = options_.clients,
-                  .interval_ns = interval_between_looks_ns},
+                  .interval_ns = interval_between_looks_ns,
+                  .store_keys = store_keys},
                  loads_, state_->board);
     });
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 namespace falafel::calibration {
 namespace {
@@ -63,6 +64,10 @@ std::uint32_t clients_of(const Measurement& measured) {
   return clients;
 }
 
+double deviation_percent(double predicted, double measured) {
+  return (predicted / std::max(measured, 1e-3) - 1) * 100;
+}
+
 }  // namespace
 
 std::string to_text(const Measurement& measured) {
@@ -97,11 +102,18 @@ std::string compare(const Measurement& measured, const Measurement& predicted) {
     const auto quantity = is_latency ? &Cost::latency_ns : &Cost::interval_ns;
     const double by_profile_ns = each.cost.*quantity;
     const double measured_ns = measured.cost_of(each.load).*quantity;
-    text += fmt::format("| {}{} | {} | {} | {} | {:.1f} | {:.1f} | {:+.1f} % |\n",
-                        name_of(each.load.opcode), each.load.same_word ? ", one word" : "",
-                        each.load.length_bytes, each.load.clients,
-                        is_latency ? "latency" : "interval", measured_ns, by_profile_ns,
-                        (by_profile_ns / std::max(measured_ns, 1e-3) - 1) * 100);
+    text +=
+        fmt::format("| {}{} | {} | {} | {} | {:.1f} | {:.1f} | {:+.1f} % |\n",
+                    name_of(each.load.opcode), each.load.same_word ? ", one word" : "",
+                    each.load.length_bytes, each.load.clients, is_latency ? "latency" : "interval",
+                    measured_ns, by_profile_ns, deviation_percent(by_profile_ns, measured_ns));
+  }
+  for (const auto& [name, latency] : {std::pair{"absent", &StoreLatency::absent_ns},
+                                      std::pair{"present", &StoreLatency::present_ns}}) {
+    const double measured_ns = measured.store.*latency;
+    const double by_profile_ns = predicted.store.*latency;
+    text += fmt::format("| GET, {} key | | 1 | latency | {:.1f} | {:.1f} | {:+.1f} % |\n", name,
+                        measured_ns, by_profile_ns, deviation_percent(by_profile_ns, measured_ns));
   }
   return text;
 }

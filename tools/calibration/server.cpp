@@ -7,6 +7,7 @@
 
 #include "fabric/assert.h"
 #include "tools/calibration/parties.h"
+#include "tools/calibration/store_latency.h"
 
 namespace falafel::calibration {
 namespace {
@@ -84,6 +85,8 @@ tl::expected<void, std::string> serve(fabric::Host& host, const std::function<bo
   if (!region) return tl::unexpected(region.error().detail);
   const auto listener = host.device(0).listen(service);
   if (!listener) return tl::unexpected(listener.error().detail);
+  const auto store = start_store(host);
+  if (!store) return tl::unexpected(store.error().detail);
   const std::uint32_t key = (*region)->remote_key();
   fabric::PrivateData reply(sizeof key);
   std::memcpy(reply.data(), &key, sizeof key);

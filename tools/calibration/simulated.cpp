@@ -23,11 +23,10 @@ Measurement measure_simulated(const sim::timing::Profile& profile,
   fabric::FiberStackPool stacks;
   sim::Simulation simulation(options, strategy, stacks, profile);
   const auto board = std::make_unique<Board>();
-  std::uint32_t clients_over = 0;
   constexpr std::uint64_t interval_ns = 100'000;
   simulation.add_host({.name = "server", .role = sim::Role::server}, [&](fabric::Host& host) {
     const auto served = serve(
-        host, [&] { return clients_over == clients; }, interval_ns);
+        host, [&] { return board->clients_over == clients; }, interval_ns);
     FALAFEL_ASSERT(served.has_value(), "{}", served.error());
   });
   for (std::uint32_t number = 0; number < clients; ++number) {
@@ -39,7 +38,6 @@ Measurement measure_simulated(const sim::timing::Profile& profile,
                                       .number = number,
                                       .clients = clients},
                                      loads, *board);
-                          ++clients_over;
                         });
   }
   const sim::RunResult result = simulation.run();
