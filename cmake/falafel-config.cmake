@@ -3,6 +3,7 @@
 #   checkers    falafel::checkers    histories, specifications, linearizability
 #   explorer    falafel::explorer    campaigns, shrinking, replay: tests your own program
 #   client      falafel::client      the store's client library, for C++ and C
+#   c           falafel::c           its C interface alone, as a shared library
 # Without components: client, whose target is also called falafel::falafel.
 include("${CMAKE_CURRENT_LIST_DIR}/falafel_dependencies.cmake")
 
@@ -19,10 +20,11 @@ macro(falafel_load_component component)
   set(falafel_needed_by_checkers simulator)
   set(falafel_needed_by_explorer simulator checkers)
   set(falafel_needed_by_client "")
+  set(falafel_needed_by_c "")
   if(NOT EXISTS "${CMAKE_CURRENT_LIST_DIR}/falafel-${component}.cmake")
     set(falafel_${component}_problem
       "This installation has no component '${component}'. There are simulator, checkers, explorer, \
-and, if it was built with FALAFEL_BUILD_STORE=ON, client.")
+and, if it was built with FALAFEL_BUILD_STORE=ON, client and c.")
   else()
     falafel_find_dependencies(${component} falafel_missing)
     if(falafel_missing)

@@ -6,6 +6,11 @@ if(TARGET falafel_fabric_verbs)
   list(APPEND parts falafel_fabric_verbs)
   list(APPEND libraries ibverbs)
 endif()
+# The same objects make the shared library, where other libraries cannot replace their functions.
+set_target_properties(${parts} PROPERTIES
+  POSITION_INDEPENDENT_CODE ON
+  CXX_VISIBILITY_PRESET hidden
+  VISIBILITY_INLINES_HIDDEN ON)
 list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
 add_library(falafel_library STATIC ${part_objects})
 set_target_properties(falafel_library PROPERTIES
@@ -23,6 +28,7 @@ target_link_libraries(falafel_client_component INTERFACE falafel_library)
 
 falafel_install_headers(
   engine/client/client.h
+  engine/client/rendezvous_hashing.h
   engine/client/results.h
   engine/layout/geometry.h
   engine/safeguards.h
@@ -31,7 +37,7 @@ falafel_install_headers(
   fabric/fabric.h
   fabric/work_request.h)
 # Its users write "falafel/store.h".
-foreach(header IN ITEMS fabric_options.h falafel.h open_error.h store.h)
+foreach(header IN ITEMS cluster.h fabric_options.h falafel.h open_error.h store.h)
   install(FILES "${PROJECT_SOURCE_DIR}/client/falafel/${header}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/falafel" COMPONENT library)
 endforeach()

@@ -2,7 +2,7 @@
 #
 # falafel_find_dependencies(<component> <variable> [GLOBAL]): looks for the packages of a component
 # and sets the variable to the Debian packages that are missing. Components: simulator, checkers,
-# explorer, client. With GLOBAL, the whole build sees the targets, not only this folder.
+# explorer, client, c. With GLOBAL, the whole build sees the targets, not only this folder.
 
 # Names a missing package instead of its target.
 macro(falafel_find_package target debian_package)
@@ -32,6 +32,10 @@ endmacro()
 function(falafel_find_dependencies component variable)
   set(global ${ARGN})
   set(missing "")
+  if(component STREQUAL "c")  # the shared library finds its own libraries
+    set(${variable} "" PARENT_SCOPE)
+    return()
+  endif()
   falafel_find_package(Threads::Threads libc6-dev Threads)
   falafel_find_package(Boost::context libboost-context-dev Boost 1.74 COMPONENTS context)
   falafel_find_package(fmt::fmt libfmt-dev fmt)

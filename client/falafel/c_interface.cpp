@@ -1,58 +1,35 @@
-// Implements falafel.h with Store: converts types and statuses, and stops exceptions.
+// Implements falafel.h with Store: converts types, and stops exceptions.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string_view>
+#include <system_error>
 
+#include "falafel/c_async.h"
+#include "falafel/c_operations.h"
+#include "falafel/c_options.h"
+#include "falafel/c_status.h"
 #include "falafel/falafel.h"
 #include "falafel/store.h"
+#include "falafel/turns.h"
 
 struct falafel_store {
+  falafel_store(std::unique_ptr<falafel::Store> opened, std::uint32_t max_in_flight)
+      : store(std::move(opened)), runner(*store, turns, max_in_flight), async(runner) {}
+
   std::unique_ptr<falafel::Store> store;
+  falafel::Turns turns;  // held by the thread that uses the store
+  falafel::OperationRunner runner;
+  falafel::AsyncOperations async;
 };
 
 namespace {
 
-using falafel::OpenProblem;
+using falafel::status_of;
+using falafel::status_of_reading;
 using falafel::engine::Answer;
-
-falafel_status status_of(Answer answer) {
-  switch (answer) {
-    case Answer::found:
-    case Answer::stored:
-    case Answer::deleted: return FALAFEL_OK;
-    case Answer::not_found: return FALAFEL_NOT_FOUND;
-    case Answer::invalid_key: return FALAFEL_INVALID;
-    case Answer::value_too_large: return FALAFEL_VALUE_TOO_LARGE;
-    case Answer::table_full: return FALAFEL_TABLE_FULL;
-    case Answer::out_of_memory: return FALAFEL_STORE_FULL;
-    case Answer::corrupted: return FALAFEL_CORRUPTED;
-    case Answer::unknown_outcome: return FALAFEL_UNKNOWN_OUTCOME;
-    case Answer::disconnected: return FALAFEL_DISCONNECTED;
-    case Answer::timed_out: return FALAFEL_TIMED_OUT;
-  }
-  return FALAFEL_INVALID;
-}
-
-// For SET, the store is out of memory; for other operations, this process is.
-falafel_status status_of_reading(Answer answer) {
-  return answer == Answer::out_of_memory ? FALAFEL_OUT_OF_MEMORY : status_of(answer);
-}
-
-falafel_status status_of(OpenProblem problem) {
-  switch (problem) {
-    case OpenProblem::invalid_options: return FALAFEL_INVALID;
-    case OpenProblem::no_server: return FALAFEL_NO_SERVER;
-    case OpenProblem::no_permission: return FALAFEL_NO_PERMISSION;
-    case OpenProblem::other_version: return FALAFEL_OTHER_VERSION;
-    case OpenProblem::refused: return FALAFEL_REFUSED;
-    case OpenProblem::out_of_memory: return FALAFEL_OUT_OF_MEMORY;
-    case OpenProblem::unreachable: return FALAFEL_UNREACHABLE;
-  }
-  return FALAFEL_INVALID;
-}
 
 void write_message(std::string_view text, char* message, size_t message_bytes) {
   if (message == nullptr || message_bytes == 0) return;
@@ -74,42 +51,63 @@ falafel_status copy_value(const std::vector<std::byte>& value, void** copy, size
   return FALAFEL_OK;
 }
 
-// Converts a failed memory allocation to a status.
+// Converts a failure to allocate memory or to start a thread to a status.
 template <typename Call>
 falafel_status guarded(const Call& call) {
   try {
     return call();
   } catch (const std::bad_alloc&) {
     return FALAFEL_OUT_OF_MEMORY;
+  } catch (const std::system_error&) {
+    return FALAFEL_OUT_OF_MEMORY;
   }
 }
 
 }  // namespace
 
-const char* falafel_status_text(int status) {
-  switch (status) {
-    case FALAFEL_OK: return "ok";
-    case FALAFEL_NOT_FOUND: return "not found";
-    case FALAFEL_INVALID: return "invalid argument";
-    case FALAFEL_NO_SERVER: return "no server uses this name";
-    case FALAFEL_NO_PERMISSION: return "no permission";
-    case FALAFEL_OTHER_VERSION: return "the server speaks a different protocol version";
-    case FALAFEL_REFUSED: return "the server accepts no more clients";
-    case FALAFEL_UNREACHABLE: return "the server does not answer";
-    case FALAFEL_OUT_OF_MEMORY: return "this process is out of memory";
-    case FALAFEL_TABLE_FULL: return "the store's table is full";
-    case FALAFEL_STORE_FULL: return "the store's memory is full";
-    case FALAFEL_VALUE_TOO_LARGE: return "the value is too large";
-    case FALAFEL_CORRUPTED: return "corrupted";
-    case FALAFEL_UNKNOWN_OUTCOME: return "unknown outcome";
-    case FALAFEL_DISCONNECTED: return "disconnected";
-    case FALAFEL_TIMED_OUT: return "the server did not answer in time";
-  }
-  return "unknown status";
+const char* falafel_version(void) { return FALAFEL_VERSION; }
+
+// Options
+
+falafel_options* falafel_options_create(void) { return new (std::nothrow) falafel_options; }
+
+void falafel_options_destroy(falafel_options* options) { delete options; }
+
+falafel_status falafel_options_set(falafel_options* options, const char* name, const char* value) {
+  if (options == nullptr || name == nullptr || value == nullptr) return FALAFEL_INVALID;
+  return guarded([&] {
+    std::string mistake = falafel::set_option(options->values, name, value);
+    if (mistake.empty()) return FALAFEL_OK;
+    if (options->first_mistake.empty()) options->first_mistake = std::move(mistake);
+    return FALAFEL_INVALID;
+  });
 }
 
-falafel_status falafel_open(const char* server, const char* directory, falafel_store** store,
-                            char* message, size_t message_bytes) {
+// Opening and closing
+
+namespace {
+
+falafel_status open(const char* server, const falafel_options& options, falafel_store** store,
+                    std::string& detail) {
+  if (!options.first_mistake.empty()) {
+    detail = options.first_mistake;
+    return FALAFEL_INVALID;
+  }
+  falafel::StoreOptions values = options.values;
+  values.server = server;
+  auto opened = falafel::Store::open(values);
+  if (!opened) {
+    detail = std::move(opened.error().detail);
+    return status_of(opened.error().problem);
+  }
+  *store = new falafel_store(std::move(*opened), values.max_operations_in_flight);
+  return FALAFEL_OK;
+}
+
+}  // namespace
+
+falafel_status falafel_open(const char* server, const falafel_options* options,
+                            falafel_store** store, char* message, size_t message_bytes) {
   if (store == nullptr) return FALAFEL_INVALID;
   *store = nullptr;
   if (server == nullptr) {
@@ -117,20 +115,30 @@ falafel_status falafel_open(const char* server, const char* directory, falafel_s
     return FALAFEL_INVALID;
   }
   return guarded([&] {
-    falafel::StoreOptions options;
-    options.server = server;
-    if (directory != nullptr) options.fabric.directory = directory;
-    auto opened = falafel::Store::open(options);
-    if (!opened) {
-      write_message(opened.error().detail, message, message_bytes);
-      return status_of(opened.error().problem);
-    }
-    *store = new falafel_store{std::move(*opened)};
-    return FALAFEL_OK;
+    const falafel_options defaults;
+    std::string detail;
+    const falafel_status status =
+        open(server, options == nullptr ? defaults : *options, store, detail);
+    if (status != FALAFEL_OK) write_message(detail, message, message_bytes);
+    return status;
   });
 }
 
 void falafel_close(falafel_store* store) { delete store; }
+
+int falafel_is_connected(falafel_store* store) {
+  if (store == nullptr) return 0;
+  const std::lock_guard turn(store->turns);
+  return store->store->is_connected() ? 1 : 0;
+}
+
+uint64_t falafel_server_incarnation(falafel_store* store) {
+  if (store == nullptr) return 0;
+  const std::lock_guard turn(store->turns);
+  return store->store->server_incarnation();
+}
+
+// One operation at a time
 
 falafel_status falafel_get(falafel_store* store, const void* key, size_t key_bytes, void** value,
                            size_t* value_bytes) {
@@ -138,6 +146,7 @@ falafel_status falafel_get(falafel_store* store, const void* key, size_t key_byt
     return FALAFEL_INVALID;
   }
   return guarded([&] {
+    const std::lock_guard turn(store->turns);
     const auto result = store->store->get(view_of(key, key_bytes));
     if (result.answer != Answer::found) return status_of_reading(result.answer);
     return copy_value(result.value, value, value_bytes);
@@ -150,6 +159,7 @@ falafel_status falafel_set(falafel_store* store, const void* key, size_t key_byt
     return FALAFEL_INVALID;
   }
   return guarded([&] {
+    const std::lock_guard turn(store->turns);
     return status_of(
         store->store->set(view_of(key, key_bytes), view_of(value, value_bytes)).answer);
   });
@@ -157,14 +167,36 @@ falafel_status falafel_set(falafel_store* store, const void* key, size_t key_byt
 
 falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes) {
   if (store == nullptr || key == nullptr) return FALAFEL_INVALID;
-  return guarded(
-      [&] { return status_of_reading(store->store->remove(view_of(key, key_bytes)).answer); });
+  return guarded([&] {
+    const std::lock_guard turn(store->turns);
+    return status_of_reading(store->store->remove(view_of(key, key_bytes)).answer);
+  });
 }
 
-int falafel_is_connected(falafel_store* store) {
-  return store != nullptr && store->store->is_connected() ? 1 : 0;
+// Many operations in flight
+
+falafel_status falafel_execute(falafel_store* store, falafel_operation* operations, size_t count) {
+  if (store == nullptr || (operations == nullptr && count > 0)) return FALAFEL_INVALID;
+  return guarded([&] {
+    falafel::execute(store->runner, operations, count);
+    return FALAFEL_OK;
+  });
 }
 
-uint64_t falafel_server_incarnation(falafel_store* store) {
-  return store == nullptr ? 0 : store->store->server_incarnation();
+falafel_status falafel_submit(falafel_store* store, falafel_operation* operations, size_t count) {
+  if (store == nullptr || (operations == nullptr && count > 0)) return FALAFEL_INVALID;
+  return guarded([&] {
+    store->async.submit({operations, count});
+    return FALAFEL_OK;
+  });
+}
+
+size_t falafel_poll(falafel_store* store, falafel_operation** ended, size_t capacity,
+                    uint64_t timeout_ns) {
+  if (store == nullptr || ended == nullptr || capacity == 0) return 0;
+  return store->async.poll({ended, capacity}, timeout_ns);
+}
+
+int falafel_poll_descriptor(falafel_store* store) {
+  return store == nullptr ? -1 : store->async.descriptor();
 }

@@ -11,7 +11,10 @@
    All functions may be called from any thread, and several threads may use one store concurrently.
    A child process must not use a store after fork(). Operations on one key are linearizable. An
    operation that finds the connection broken reconnects if the server is back; a restarted server
-   is empty. */
+   is empty.
+
+   A program that was linked with one version of the shared library runs with every later version of
+   the same SONAME: numbers and structures do not change, and functions are only added. */
 #ifndef FALAFEL_FALAFEL_H
 #define FALAFEL_FALAFEL_H
 
@@ -24,7 +27,10 @@
 extern "C" {
 #endif
 
-typedef struct falafel_store falafel_store; /* opaque */
+#define FALAFEL_API __attribute__((visibility("default")))
+
+typedef struct falafel_store falafel_store;     /* opaque */
+typedef struct falafel_options falafel_options; /* opaque */
 
 /* The numbers must not change. */
 typedef enum falafel_status {
@@ -46,42 +52,105 @@ typedef enum falafel_status {
       12, /* get: the stored value fails its checksum; set or delete of the key repairs it */
   FALAFEL_UNKNOWN_OUTCOME =
       13, /* set, delete: the connection broke; the change may have happened, or may still happen */
-  FALAFEL_DISCONNECTED = 14, /* the server is away; nothing was changed */
-  FALAFEL_TIMED_OUT = 15     /* the server did not answer in time; nothing was changed */
+  FALAFEL_DISCONNECTED = 14,    /* the server is away; nothing was changed */
+  FALAFEL_TIMED_OUT = 15,       /* the server did not answer in time; nothing was changed */
+  FALAFEL_BUFFER_TOO_SMALL = 16 /* get into a buffer: the value is longer than the buffer */
 } falafel_status;
 
 /* Describes a falafel_status in English; any other number is described as unknown. The library owns
    the text, which is never null. */
-const char* falafel_status_text(int status);
+FALAFEL_API const char* falafel_status_text(int status);
 
-/* Connects to the server of this name. `directory` contains the servers' sockets; null selects the
-   default ($FALAFEL_DIRECTORY, else $XDG_RUNTIME_DIR/falafel, else /tmp/falafel-<uid>). Sets
-   `*store` to the store, or to null after an error. After an error, it also writes a message with
-   the problem and the remedy to `message`, which may be null. The message is truncated to
-   `message_bytes` and always ends with a zero byte. */
-falafel_status falafel_open(const char* server, const char* directory, falafel_store** store,
-                            char* message, size_t message_bytes);
+/* The version of the library, such as "0.1.0". */
+FALAFEL_API const char* falafel_version(void);
 
-/* Requires that no other thread uses the store. Does nothing if `store` is null. */
-void falafel_close(falafel_store* store);
+/* Options for falafel_open. Names and values are text, so that a new option changes neither a
+   structure nor a function. docs/library.md lists them: fabric, directory, device, ... Returns null
+   if this process has no memory. */
+FALAFEL_API falafel_options* falafel_options_create(void);
+FALAFEL_API void falafel_options_destroy(falafel_options* options); /* null: does nothing */
 
-/* Sets `*value` to memory that the caller must release with free(), and `*value_bytes` to its
-   length. An empty value is not null either. Both are unchanged unless the result is FALAFEL_OK. */
-falafel_status falafel_get(falafel_store* store, const void* key, size_t key_bytes, void** value,
-                           size_t* value_bytes);
+/* Returns FALAFEL_INVALID if there is no option of this name or if it cannot have this value.
+   falafel_open then fails, too, and explains the first such mistake, so callers need not check each
+   call. */
+FALAFEL_API falafel_status falafel_options_set(falafel_options* options, const char* name,
+                                               const char* value);
 
-/* `value` may be null if `value_bytes` is 0. The store keeps no reference to key or value. */
-falafel_status falafel_set(falafel_store* store, const void* key, size_t key_bytes,
-                           const void* value, size_t value_bytes);
+/* Connects to the server of this name. With null `options`, all options have their defaults; the
+   store keeps no reference to them. Sets `*store` to the store, or to null after an error. After an
+   error, it also writes a message with the problem and the remedy to `message`, which may be null.
+   The message is truncated to `message_bytes` and always ends with a zero byte. */
+FALAFEL_API falafel_status falafel_open(const char* server, const falafel_options* options,
+                                        falafel_store** store, char* message, size_t message_bytes);
 
-falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes);
+/* Waits until all submitted operations have ended. Requires that no other thread uses the store.
+   Does nothing if `store` is null. */
+FALAFEL_API void falafel_close(falafel_store* store);
 
 /* Returns 1 if the connection was intact at its last use, 0 otherwise. */
-int falafel_is_connected(falafel_store* store);
+FALAFEL_API int falafel_is_connected(falafel_store* store);
 
 /* Identifies the server run to which the store was last connected. If the number changes, the
    server has restarted and was empty. */
-uint64_t falafel_server_incarnation(falafel_store* store);
+FALAFEL_API uint64_t falafel_server_incarnation(falafel_store* store);
+
+/* One operation at a time */
+
+/* Sets `*value` to memory that the caller must release with free(), and `*value_bytes` to its
+   length. An empty value is not null either. Both are unchanged unless the result is FALAFEL_OK. */
+FALAFEL_API falafel_status falafel_get(falafel_store* store, const void* key, size_t key_bytes,
+                                       void** value, size_t* value_bytes);
+
+/* `value` may be null if `value_bytes` is 0. The store keeps no reference to key or value. */
+FALAFEL_API falafel_status falafel_set(falafel_store* store, const void* key, size_t key_bytes,
+                                       const void* value, size_t value_bytes);
+
+FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes);
+
+/* Many operations in flight */
+
+typedef enum falafel_kind { FALAFEL_GET = 1, FALAFEL_SET = 2, FALAFEL_DELETE = 3 } falafel_kind;
+
+/* An operation and its result. Members that an operation does not use are ignored. */
+typedef struct falafel_operation {
+  int kind;   /* a falafel_kind */
+  int status; /* the result, a falafel_status */
+  const void* key;
+  size_t key_bytes;
+  /* set: the value, which is not changed. get: the buffer for the value; if it is null, the library
+     sets it to memory that the caller must release with free(). */
+  void* value;
+  /* set: the length of the value. get: the library sets it to the length of the value, also if the
+     buffer is too small. */
+  size_t value_bytes;
+  size_t buffer_bytes; /* get: the size of the buffer */
+  void* user_data;     /* for the caller; the library ignores it */
+} falafel_operation;
+
+/* Runs the operations and waits until all have ended. Each has a status of its own. They may take
+   effect in any order, also those on the same key. The option max_operations_in_flight limits how
+   many are in flight. Returns FALAFEL_INVALID and runs none if `store` is null, or `operations`
+   although `count` is not 0. */
+FALAFEL_API falafel_status falafel_execute(falafel_store* store, falafel_operation* operations,
+                                           size_t count);
+
+/* Starts the operations and returns without waiting for them. A thread of the library runs them, in
+   any order. The operations, their keys, values and buffers must remain valid, and unused by the
+   caller, until falafel_poll has returned them. Errors: those of falafel_execute, and
+   FALAFEL_OUT_OF_MEMORY; none of the operations is then started. */
+FALAFEL_API falafel_status falafel_submit(falafel_store* store, falafel_operation* operations,
+                                          size_t count);
+
+/* Writes up to `capacity` submitted operations that have ended to `ended` and returns their number.
+   Each is returned once, to one caller. If none has ended, waits for one for up to `timeout_ns`
+   (0: does not wait). Returns 0 without waiting if no submitted operation is left. */
+FALAFEL_API size_t falafel_poll(falafel_store* store, falafel_operation** ended, size_t capacity,
+                                uint64_t timeout_ns);
+
+/* A file descriptor for poll(), epoll and event loops: readable while falafel_poll has something to
+   return. It belongs to the store; do not read or close it. -1 if the process has no more
+   descriptors. */
+FALAFEL_API int falafel_poll_descriptor(falafel_store* store);
 
 #ifdef __cplusplus
 }

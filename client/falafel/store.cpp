@@ -36,6 +36,7 @@ class Store::Connection {
 
   // Runs on a fiber of the host; only one thread runs the host at a time.
   fabric::Result<void> connect();
+  engine::LocationCacheOptions location_cache() const;
   bool has_connection();
 
   void look_after(const std::stop_token& stop);
@@ -77,9 +78,16 @@ Store::Connection::~Connection() {
   });
 }
 
+engine::LocationCacheOptions Store::Connection::location_cache() const {
+  engine::LocationCacheOptions cache = fabric_->location_cache();
+  cache.entries = options_.location_cache_entries.value_or(cache.entries);
+  return cache;
+}
+
 fabric::Result<void> Store::Connection::connect() {
   const engine::ClientOptions client_options{
       .readahead = fabric_->readahead(),
+      .location_cache = location_cache(),
       .max_operations_in_flight = options_.max_operations_in_flight,
       .connect_timeout_ns = options_.connect_timeout_ns,
       .server_timeout_ns = options_.server_timeout_ns};
@@ -145,14 +153,6 @@ std::uint64_t Store::Connection::server_incarnation() {
 }
 
 // The store
-
-namespace {
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-}  // namespace
 
 tl::expected<std::unique_ptr<Store>, OpenError> Store::open(const StoreOptions& options) {
   auto connection = Connection::open(options);

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -37,6 +39,10 @@ struct StoreOptions {
   FabricOptions fabric;
   // Maximum number of concurrent operations of fibers (see run()); further ones wait. 1 to 4096.
   std::uint32_t max_operations_in_flight = 16;
+  // The client remembers where so many keys are, and reads or changes these in one round trip. A
+  // key takes 104 bytes, more if it is longer than 15 bytes. 0: none; absent: 65,536, or none over
+  // shared memory, where a round trip costs no more than a look into the cache.
+  std::optional<std::uint32_t> location_cache_entries{};
   std::uint64_t connect_timeout_ns = 5'000'000'000;
   // How long an operation waits for a server that does not respond; then it answers `timed_out`.
   std::uint64_t server_timeout_ns = 20'000'000'000;
@@ -44,7 +50,10 @@ struct StoreOptions {
   std::uint64_t reconnect_interval_ns = 100'000'000;
 };
 
-// The bytes of a value as text.
+// A key or a value as the engine takes it, and the bytes of a value as text.
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 inline std::string_view text_of(const std::vector<std::byte>& value) {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
 }

@@ -63,8 +63,50 @@ static void test_opening(void) {
   EXPECT(falafel_server_incarnation(NULL) == 0);
 }
 
+/* Opens a store with one option, and returns the status and the message. */
+static falafel_status open_with(const char* name, const char* value, char* message, size_t bytes) {
+  falafel_store* store;
+  falafel_options* const options = falafel_options_create();
+  falafel_options_set(options, name, value);
+  const falafel_status status = falafel_open("falafel", options, &store, message, bytes);
+  falafel_options_destroy(options);
+  falafel_close(store);
+  return status;
+}
+
+static void test_options(void) {
+  char message[1000];
+  EXPECT(open_with("directory", getenv("FALAFEL_DIRECTORY"), message, sizeof message) ==
+         FALAFEL_OK);
+  EXPECT(open_with("max_operations_in_flight", "2", message, sizeof message) == FALAFEL_OK);
+  EXPECT(open_with("directory", "/nowhere", message, sizeof message) == FALAFEL_NO_SERVER);
+  EXPECT(open_with("fabric", "ether", message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(strstr(message, "unknown fabric 'ether'") != NULL);
+  EXPECT(open_with("fabrik", "shm", message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(strstr(message, "there is no option 'fabrik'; available: fabric, ") != NULL);
+  EXPECT(open_with("port", "256", message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(strcmp(message, "option 'port': '256' is not a number from 0 to 255") == 0);
+  EXPECT(open_with("port", "", message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(open_with("huge_pages", "yes", message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(strcmp(message, "option 'huge_pages': 'yes' is not true or false") == 0);
+}
+
+static void test_setting_options(void) {
+  falafel_options* const options = falafel_options_create();
+  EXPECT(falafel_options_set(options, "partition_key", "0xffff") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, "partition_key", "0x10000") == FALAFEL_INVALID);
+  EXPECT(falafel_options_set(options, "gid_index", "3") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, "huge_pages", "false") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, NULL, "3") == FALAFEL_INVALID);
+  EXPECT(falafel_options_set(options, "port", NULL) == FALAFEL_INVALID);
+  EXPECT(falafel_options_set(NULL, "port", "1") == FALAFEL_INVALID);
+  falafel_options_destroy(options);
+  falafel_options_destroy(NULL);
+}
+
 static void test_texts(void) {
-  for (int status = FALAFEL_OK; status <= FALAFEL_TIMED_OUT; ++status) {
+  EXPECT(falafel_version()[0] != '\0');
+  for (int status = FALAFEL_OK; status <= FALAFEL_BUFFER_TOO_SMALL; ++status) {
     EXPECT(strcmp(falafel_status_text(status), "unknown status") != 0);
   }
   EXPECT(strcmp(falafel_status_text(99), "unknown status") == 0);
@@ -73,8 +115,7 @@ static void test_texts(void) {
 int main(void) {
   falafel_store* store;
   char message[256] = "";
-  if (falafel_open("falafel", getenv("FALAFEL_DIRECTORY"), &store, message, sizeof message) !=
-      FALAFEL_OK) {
+  if (falafel_open("falafel", NULL, &store, message, sizeof message) != FALAFEL_OK) {
     fprintf(stderr, "%s\n", message);
     return 1;
   }
@@ -84,6 +125,8 @@ int main(void) {
   test_refusals(store);
   falafel_close(store);
   test_opening();
+  test_options();
+  test_setting_options();
   test_texts();
   return failures == 0 ? 0 : 1;
 }

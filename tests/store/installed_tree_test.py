@@ -14,6 +14,13 @@ from harness import Falafel
 BUILD, PROGRAM, EXAMPLE = sys.argv[1:4]
 del sys.argv[1:4]
 
+C_ALONE = """cmake_minimum_required(VERSION 3.25)
+project(c_alone LANGUAGES C)
+find_package(falafel REQUIRED COMPONENTS c)
+add_executable(example {source})
+target_link_libraries(example PRIVATE falafel::c)
+"""
+
 
 def run(*words, **options):
     completed = subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
@@ -49,10 +56,22 @@ class InstalledTree(unittest.TestCase):
         moved = self.root / "moved"
         run("cp", "-r", self.prefix, moved)
         folder = next(moved.rglob("falafel.pc")).parent
-        flags = run("pkg-config", "--cflags", "--libs", "falafel",
-                    env={**os.environ, "PKG_CONFIG_PATH": str(folder)}).split()
-        program = self.root / "example_in_c"
-        run("cc", f"{EXAMPLE}/example.c", "-o", program, *flags)
+        for package in ("falafel", "falafel-c"):
+            flags = run("pkg-config", "--cflags", "--libs", package,
+                        env={**os.environ, "PKG_CONFIG_PATH": str(folder)}).split()
+            program = self.root / f"with_{package}"
+            run("cc", f"{EXAMPLE}/example.c", "-o", program, f"-Wl,-rpath={folder.parent}", *flags)
+            self.assertEqual(self.run_example(program), "greeting: hello\n")
+
+    def test_a_project_in_c_alone_uses_the_shared_library(self):
+        project = self.root / "c_alone"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(C_ALONE.format(source=f"{EXAMPLE}/example.c"))
+        run("cmake", "-S", project, "-B", project / "build",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", project / "build")
+        program = project / "build/example"
+        self.assertIn("libfalafel-c.so.0", run("readelf", "--dynamic", program))
         self.assertEqual(self.run_example(program), "greeting: hello\n")
 
 

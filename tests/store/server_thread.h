@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <thread>
 
 #include "engine/server/server.h"
@@ -13,10 +14,11 @@ namespace falafel::server_program {
 
 class ServerThread {
  public:
-  explicit ServerThread(std::filesystem::path directory, engine::ServerOptions options = {});
+  explicit ServerThread(std::filesystem::path directory, engine::ServerOptions options = {},
+                        std::string name = "falafel");
   // A program that runs in place of the server under its name and reports when it is ready.
   using Program = std::function<void(fabric::Host&, const std::function<void()>& on_ready)>;
-  ServerThread(std::filesystem::path directory, Program program);
+  ServerThread(std::filesystem::path directory, Program program, std::string name = "falafel");
   ~ServerThread();
   ServerThread(const ServerThread&) = delete;
   ServerThread& operator=(const ServerThread&) = delete;
@@ -24,7 +26,7 @@ class ServerThread {
   std::uint64_t clients_connected() const { return clients_connected_; }
 
  private:
-  void run(const std::filesystem::path& directory, const Program& program);
+  void run(const std::filesystem::path& directory, const Program& program, const std::string& name);
 
   std::atomic<bool> ready_ = false;
   std::atomic<bool> stopping_ = false;

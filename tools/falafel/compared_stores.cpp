@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stores/pilaf/options.h"
+#include "tools/cluster_scenario/program.h"
 #include "tools/nessie_scenario/program.h"
 #include "tools/pilaf_scenario/program.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 using Adjust = std::function<void(sim::SimulationOptions&)>;
 
+constexpr std::string_view cluster_name = "cluster";
 constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
 constexpr std::string_view nessie_name = "nessie-cd";
@@ -37,6 +39,7 @@ std::unique_ptr<explorer::Program> as_published(std::unique_ptr<explorer::Progra
 
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
                                           Adjust adjust) {
+  if (store == cluster_name) return cluster_scenario::make_program(std::move(adjust));
   if (store == nessie_name) {
     return nessie_scenario::make_program(
         is_published ? nessie_scenario::Variant::published : nessie_scenario::Variant::hardened,

@@ -19,7 +19,9 @@ StoreCommandProgram::StoreCommandProgram() : published_variants_(published_varia
 void StoreCommandProgram::add_program_option(CLI::App& command) {
   std::vector<std::string> stores = compared_stores();
   stores.insert(stores.begin(), "falafel");
-  command.add_option("--store", store_, "falafel, or a store to compare it with")
+  command
+      .add_option("--store", store_,
+                  "falafel, a store to compare it with, or cluster: several servers of falafel")
       ->check(CLI::IsMember(stores))
       ->capture_default_str();
 }

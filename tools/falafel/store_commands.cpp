@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -10,7 +11,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "engine/client/rendezvous_hashing.h"
 #include "falafel/store.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
@@ -22,6 +26,7 @@ namespace {
 
 struct OperationTexts {
   ServerAddress address;
+  std::vector<std::string> servers;  // empty: the one at `address`
   std::string key;
   std::optional<std::string> value;
   std::string file;
@@ -72,9 +77,24 @@ int refuse(const char* command, int status, std::string_view message) {
   return status;
 }
 
+// The server that the key belongs to, or the name that is there twice.
+tl::expected<std::string, OpenError> server_of_key(const OperationTexts& texts) {
+  if (texts.servers.empty()) return texts.address.server_name();
+  std::vector<std::string_view> names(texts.servers.begin(), texts.servers.end());
+  std::ranges::sort(names);
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
+    return tl::unexpected(
+        OpenError{OpenProblem::invalid_options,
+                  fmt::format("--servers has '{}' twice; name each server once", *twice)});
+  }
+  return std::string(names[engine::RendezvousHashing(names).server_of(bytes_of(texts.key))]);
+}
+
 tl::expected<std::unique_ptr<Store>, OpenError> open(const OperationTexts& texts) {
+  const auto server = server_of_key(texts);
+  if (!server) return tl::unexpected(server.error());
   StoreOptions options;
-  options.server = texts.address.server_name();
+  options.server = *server;
   options.fabric = texts.address.fabric;
   return Store::open(options);
 }
@@ -161,6 +181,16 @@ int stat(const OperationTexts& texts) {
   }
 }
 
+void add_servers_option(CLI::App& command, OperationTexts& texts) {
+  command
+      .add_option("--servers", texts.servers,
+                  "names of several servers, with commas between them; the key belongs to one of "
+                  "them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes("--name");
+}
+
 CLI::App* add_command(CLI::App& app, const char* name, const char* meaning,
                       const std::shared_ptr<OperationTexts>& texts,
                       int (*run)(const OperationTexts&), int& exit_status) {
@@ -177,11 +207,13 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   const auto of_get = std::make_shared<OperationTexts>();
   CLI::App* const get_command =
       add_command(app, "get", "print the value of a key, byte for byte", of_get, get, exit_status);
+  add_servers_option(*get_command, *of_get);
   get_command->add_option("key", of_get->key)->required();
 
   const auto of_set = std::make_shared<OperationTexts>();
   CLI::App* const set_command =
       add_command(app, "set", "store a value under a key", of_set, set, exit_status);
+  add_servers_option(*set_command, *of_set);
   set_command->add_option("key", of_set->key)->required();
   CLI::Option* const value =
       set_command->add_option("value", of_set->value, "the value (default: standard input)");
@@ -192,6 +224,7 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   const auto of_delete = std::make_shared<OperationTexts>();
   CLI::App* const delete_command =
       add_command(app, "del", "delete a key", of_delete, remove, exit_status);
+  add_servers_option(*delete_command, *of_delete);
   delete_command->add_option("key", of_delete->key)->required();
 
   const auto of_stat = std::make_shared<OperationTexts>();

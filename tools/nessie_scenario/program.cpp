@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "checkers/specifications/attempted_map.h"
 #include "explorer/check/workload.h"
-#include "tools/nessie_scenario/attempts.h"
 #include "tools/nessie_scenario/run.h"
 
 namespace falafel::nessie_scenario {
@@ -13,17 +13,17 @@ namespace {
 
 // Half of the operations concern one key, and the others crowd the tables. Values have two words,
 // so that they can tear; no two of a run are equal, with a high probability.
-check::Workload<Attempts> workload() {
+check::Workload<AttemptedMap> workload() {
   return {.clients = {2, 4},
           .operations = {1, 10},
-          .draw = [](check::Draw& draw) -> Attempts::Operation {
+          .draw = [](check::Draw& draw) -> AttemptedMap::Operation {
             const std::uint64_t kind = draw.below(8);
             const std::uint64_t number = draw.below(2) == 0 ? 0 : draw.below(most_keys);
             const std::string key(1, static_cast<char>('a' + number));
-            if (kind < 3) return Attempts::Get{key};
-            if (kind < 5) return Attempts::Remove{key};
+            if (kind < 3) return AttemptedMap::Get{key};
+            if (kind < 5) return AttemptedMap::Remove{key};
             const std::string half = std::to_string(10'000'000 + draw.below(1'000'000));
-            return Attempts::Set{key, half + half};
+            return AttemptedMap::Set{key, half + half};
           }};
 }
 
@@ -58,9 +58,9 @@ void adjust_network(Variant variant, sim::SimulationOptions& options) {
 
 std::unique_ptr<check::WorldProgram> make_program(
     Variant variant, std::function<void(sim::SimulationOptions&)> adjust) {
-  return check::program<Attempts>(
+  return check::program<AttemptedMap>(
       variant == Variant::hardened ? "nessie-cd" : "nessie-cd-published", workload(),
-      [variant](check::World& world, const check::Plan<Attempts>& plan) {
+      [variant](check::World& world, const check::Plan<AttemptedMap>& plan) {
         Run(world, plan, variant).execute();
       },
       {.faults = faults(),

@@ -28,24 +28,24 @@ std::string text_of(const nessie::Bytes& bytes) {
 std::string peer(std::uint32_t number) { return "peer " + std::to_string(number); }
 
 // The attempt's answer for the history; empty if the attempt may take effect later.
-std::optional<Attempts::Result> result_of(Answer answer) {
-  using Map = Attempts::Map;
+std::optional<AttemptedMap::Result> result_of(Answer answer) {
+  using Map = AttemptedMap::Map;
   switch (answer) {
-    case Answer::stored: return Attempts::Result(Map::Result());
-    case Answer::deleted: return Attempts::Result(Map::removed());
-    case Answer::not_found: return Attempts::Result(Map::absent());
+    case Answer::stored: return AttemptedMap::Result(Map::Result());
+    case Answer::deleted: return AttemptedMap::Result(Map::removed());
+    case Answer::not_found: return AttemptedMap::Result(Map::absent());
     case Answer::unknown_outcome: return std::nullopt;
-    default: return Attempts::Result();
+    default: return AttemptedMap::Result();
   }
 }
 
 }  // namespace
 
-Run::Run(check::World& world, const check::Plan<Attempts>& plan, Variant variant)
+Run::Run(check::World& world, const check::Plan<AttemptedMap>& plan, Variant variant)
     : world_(world),
       plan_(plan),
       variant_(variant),
-      history_(world.history<Attempts>()),
+      history_(world.history<AttemptedMap>()),
       nodes_(1 + static_cast<std::uint32_t>(world.choose(3))),
       options_(draw_options()),
       places_(nodes_) {}
@@ -173,13 +173,13 @@ void Run::run_client(fabric::Host& host, std::uint32_t node, std::uint32_t clien
   auto connected = nessie::Client::connect(host, *places_[node].node, addresses, options_);
   if (connected) {
     if (client < plan_.clients()) {
-      for (const Attempts::Operation& operation : plan_.operations(client)) {
+      for (const AttemptedMap::Operation& operation : plan_.operations(client)) {
         execute(host, **connected, client, operation);
       }
     } else {
       for (std::uint64_t key = 0; key < most_keys; ++key) {
         execute(host, **connected, client,
-                Attempts::Get{std::string(1, static_cast<char>('a' + key))});
+                AttemptedMap::Get{std::string(1, static_cast<char>('a' + key))});
       }
     }
     (*connected)->mark_staged();
@@ -188,7 +188,7 @@ void Run::run_client(fabric::Host& host, std::uint32_t node, std::uint32_t clien
 }
 
 void Run::execute(fabric::Host& host, nessie::Client& client, std::uint32_t number,
-                  const Attempts::Operation& operation) {
+                  const AttemptedMap::Operation& operation) {
   nessie::Backoff backoff(host);
   for (std::uint64_t attempts = 1; !attempt(client, number, operation); ++attempts) {
     if (attempts == most_attempts_) return;
@@ -198,19 +198,19 @@ void Run::execute(fabric::Host& host, nessie::Client& client, std::uint32_t numb
 }
 
 bool Run::attempt(nessie::Client& client, std::uint32_t number,
-                  const Attempts::Operation& operation) {
+                  const AttemptedMap::Operation& operation) {
   Answer answer = Answer::busy;
-  history_.call(number, operation, [&]() -> std::optional<Attempts::Result> {
-    if (const auto* const get = std::get_if<Attempts::Get>(&operation)) {
+  history_.call(number, operation, [&]() -> std::optional<AttemptedMap::Result> {
+    if (const auto* const get = std::get_if<AttemptedMap::Get>(&operation)) {
       const nessie::GetResult result = client.get(bytes_of(get->key));
       answer = result.answer;
       if (answer == Answer::found) {
-        return Attempts::Result(Attempts::Map::found(text_of(result.value)));
+        return AttemptedMap::Result(AttemptedMap::Map::found(text_of(result.value)));
       }
-    } else if (const auto* const set = std::get_if<Attempts::Set>(&operation)) {
+    } else if (const auto* const set = std::get_if<AttemptedMap::Set>(&operation)) {
       answer = client.put(bytes_of(set->key), bytes_of(set->value));
     } else {
-      answer = client.remove(bytes_of(std::get<Attempts::Remove>(operation).key));
+      answer = client.remove(bytes_of(std::get<AttemptedMap::Remove>(operation).key));
     }
     return result_of(answer);
   });

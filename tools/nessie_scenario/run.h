@@ -7,16 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "checkers/specifications/attempted_map.h"
 #include "explorer/check/history.h"
 #include "explorer/check/workload.h"
 #include "explorer/check/world.h"
 #include "stores/nessie/client.h"
 #include "stores/nessie/node.h"
 #include "stores/nessie/options.h"
-#include "tools/nessie_scenario/attempts.h"
 #include "tools/nessie_scenario/program.h"
 
 namespace falafel::nessie_scenario {
+
+using checkers::specifications::AttemptedMap;
 
 inline constexpr std::uint64_t most_keys = 6;
 inline constexpr std::uint64_t step_duration_ns = 100;
@@ -28,7 +30,7 @@ inline constexpr std::uint64_t clock_drift_ppm = 100;
 class Run {
  public:
   // All of them outlive the run.
-  Run(check::World& world, const check::Plan<Attempts>& plan, Variant variant);
+  Run(check::World& world, const check::Plan<AttemptedMap>& plan, Variant variant);
   void execute();
 
  private:
@@ -49,16 +51,17 @@ class Run {
   void serve(fabric::Host& host, std::uint32_t number);
   void run_client(fabric::Host& host, std::uint32_t node, std::uint32_t client);
   void execute(fabric::Host& host, nessie::Client& client, std::uint32_t number,
-               const Attempts::Operation& operation);
+               const AttemptedMap::Operation& operation);
   // Whether the operation needs no repetition.
-  bool attempt(nessie::Client& client, std::uint32_t number, const Attempts::Operation& operation);
+  bool attempt(nessie::Client& client, std::uint32_t number,
+               const AttemptedMap::Operation& operation);
   void read_all(fabric::Host& host);
   void inspect();
 
   check::World& world_;
-  const check::Plan<Attempts>& plan_;
+  const check::Plan<AttemptedMap>& plan_;
   Variant variant_;
-  check::History<Attempts>& history_;
+  check::History<AttemptedMap>& history_;
   std::uint32_t nodes_;
   std::uint64_t most_attempts_ = 0;  // of an operation; 0: any number
   nessie::Options options_;

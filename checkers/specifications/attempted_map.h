@@ -6,12 +6,13 @@
 #include <string>
 #include <variant>
 
+#include "checkers/specification.h"
 #include "checkers/specifications/key_value_map.h"
 
-namespace falafel::nessie_scenario {
+namespace falafel::checkers::specifications {
 
-struct Attempts {
-  using Map = checkers::specifications::KeyValueMap;
+struct AttemptedMap {
+  using Map = KeyValueMap;
   using Get = Map::Get;
   using Set = Map::Set;
   using Remove = Map::Remove;
@@ -36,6 +37,6 @@ struct Attempts {
   }
   static std::string describe(const State& state) { return Map::describe(state); }
 };
-static_assert(checkers::Specification<Attempts>);
+static_assert(Specification<AttemptedMap>);
 
-}  // namespace falafel::nessie_scenario
+}  // namespace falafel::checkers::specifications

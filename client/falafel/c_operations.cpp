@@ -1,0 +1,177 @@
+#include "falafel/c_operations.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "engine/client/client.h"
+#include "fabric/fabric.h"
+#include "fabric/realtime/host.h"
+#include "falafel/c_status.h"
+
+namespace falafel {
+namespace {
+
+std::span<const std::byte> bytes_of(const void* bytes, std::size_t length) {
+  return {static_cast<const std::byte*>(bytes), length};
+}
+
+falafel_status deliver(std::span<const std::byte> value, falafel_operation& operation) {
+  operation.value_bytes = value.size();
+  if (operation.value == nullptr) {
+    operation.value = std::malloc(std::max<std::size_t>(value.size(), 1));
+    if (operation.value == nullptr) return FALAFEL_OUT_OF_MEMORY;
+  } else if (value.size() > operation.buffer_bytes) {
+    return FALAFEL_BUFFER_TOO_SMALL;
+  }
+  std::copy(value.begin(), value.end(), static_cast<std::byte*>(operation.value));
+  return FALAFEL_OK;
+}
+
+falafel_status perform_get(falafel_operation& operation, engine::Client& client) {
+  falafel_status delivered = FALAFEL_OK;
+  const auto result =
+      client.get(bytes_of(operation.key, operation.key_bytes),
+                 [&](std::span<const std::byte> value) { delivered = deliver(value, operation); });
+  return result.answer == engine::Answer::found ? delivered : status_of_reading(result.answer);
+}
+
+falafel_status perform(falafel_operation& operation, engine::Client& client) {
+  if (operation.key == nullptr) return FALAFEL_INVALID;
+  const auto key = bytes_of(operation.key, operation.key_bytes);
+  switch (operation.kind) {
+    case FALAFEL_GET: return perform_get(operation, client);
+    case FALAFEL_SET:
+      if (operation.value == nullptr && operation.value_bytes > 0) return FALAFEL_INVALID;
+      return status_of(client.set(key, bytes_of(operation.value, operation.value_bytes)).answer);
+    case FALAFEL_DELETE: return status_of_reading(client.remove(key).answer);
+  }
+  return FALAFEL_INVALID;
+}
+
+class Batch final : public OperationSource {
+ public:
+  explicit Batch(std::span<falafel_operation> operations) : operations_(operations) {}
+
+  bool is_empty() override { return operations_.empty() && put_back_.empty(); }
+  falafel_operation* take() override {
+    falafel_operation* operation = nullptr;
+    if (!operations_.empty()) {
+      operation = operations_.data();
+      operations_ = operations_.subspan(1);
+    } else if (!put_back_.empty()) {
+      operation = put_back_.back();
+      put_back_.pop_back();
+    }
+    return operation;
+  }
+  void put_back(falafel_operation& operation) override { put_back_.push_back(&operation); }
+  void finish(falafel_operation& /*operation*/) override {}
+
+ private:
+  std::span<falafel_operation> operations_;
+  std::vector<falafel_operation*> put_back_;
+};
+
+}  // namespace
+
+// Operations on the fibers of one connected client.
+class OperationRunner::Round {
+ public:
+  Round(OperationRunner& runner, OperationSource& source, fabric::Host& host,
+        engine::Client& client)
+      : runner_(runner), source_(source), host_(host), client_(client) {}
+
+  void run() {
+    for (;;) {
+      const std::uint64_t seen = std::atomic_ref(runner_.news_).load();
+      while (falafel_operation* const operation = next()) start(*operation);
+      if (fibers_ == 0) return;
+      wait_for_news(seen);
+    }
+  }
+
+ private:
+  // All hosts of stores run in real time.
+  void wait_for_news(std::uint64_t seen) {
+    static_cast<fabric::RealTimeHost&>(host_).scheduler().wait_until_changed(runner_.news_, seen,
+                                                                             fabric::never_ns);
+  }
+
+  falafel_operation* next() {
+    if (fibers_ >= runner_.max_in_flight_ || !goes_on()) return nullptr;
+    return source_.take();
+  }
+
+  // Before other threads get their turn, a round does some work, so that each of them progresses.
+  bool goes_on() {
+    return client_.is_connected() &&
+           (started_ < runner_.max_in_flight_ || !runner_.turns_.is_awaited());
+  }
+
+  void start(falafel_operation& operation) {
+    ++fibers_;
+    host_.spawn({.name = "operation"}, [this, &operation] { work(&operation); });
+  }
+
+  void work(falafel_operation* operation) {
+    while (operation != nullptr) {
+      ++started_;
+      run_one(*operation);
+      operation = goes_on() ? source_.take() : nullptr;
+    }
+    --fibers_;
+    runner_.notify();
+  }
+
+  // An operation that found the connection broken runs again once, after the client has
+  // reconnected. Its status says that it already ran.
+  void run_one(falafel_operation& operation) {
+    const bool ran_before = operation.status == FALAFEL_DISCONNECTED;
+    operation.status = perform(operation, client_);
+    if (operation.status == FALAFEL_DISCONNECTED && !ran_before) {
+      source_.put_back(operation);
+    } else {
+      source_.finish(operation);
+    }
+  }
+
+  OperationRunner& runner_;
+  OperationSource& source_;
+  fabric::Host& host_;
+  engine::Client& client_;
+  std::uint32_t fibers_ = 0;
+  std::uint64_t started_ = 0;
+};
+
+void OperationRunner::run(OperationSource& source) {
+  while (!source.is_empty()) {
+    const std::lock_guard turn(turns_);
+    const bool connected = store_.run([&](fabric::Host& host, engine::Client& client) {
+      Round(*this, source, host, client).run();
+    });
+    if (!connected) disconnected(source);
+  }
+}
+
+void OperationRunner::disconnected(OperationSource& source) {
+  while (falafel_operation* const operation = source.take()) {
+    operation->status = FALAFEL_DISCONNECTED;
+    source.finish(*operation);
+  }
+}
+
+void OperationRunner::notify() { ++std::atomic_ref(news_); }
+
+void execute(OperationRunner& runner, falafel_operation* operations, std::size_t count) {
+  const std::span all(operations, count);
+  for (falafel_operation& operation : all) operation.status = FALAFEL_OK;
+  Batch batch(all);
+  runner.run(batch);
+}
+
+}  // namespace falafel

@@ -1,0 +1,51 @@
+// Runs operations of the C interface with many in flight, on fibers of one store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "falafel/falafel.h"
+#include "falafel/store.h"
+#include "falafel/turns.h"
+
+namespace falafel {
+
+// Where operations come from and where they go. Its functions must not wait for long.
+class OperationSource {
+ public:
+  virtual ~OperationSource() = default;
+  virtual bool is_empty() = 0;
+  virtual falafel_operation* take() = 0;  // null: it is empty
+  virtual void put_back(falafel_operation& operation) = 0;
+  virtual void finish(falafel_operation& operation) = 0;  // its status is set
+};
+
+class OperationRunner {
+ public:
+  OperationRunner(Store& store, Turns& turns, std::uint32_t max_in_flight)
+      : store_(store), turns_(turns), max_in_flight_(max_in_flight) {}
+
+  // Takes operations and runs them until the source is empty and all have ended. Other threads that
+  // wait for their turn get it now and then. The statuses of operations in the source must be
+  // FALAFEL_OK.
+  void run(OperationSource& source);
+  // Tells a concurrent run() that its source has more operations. May be called from any thread.
+  void notify();
+
+ private:
+  class Round;
+
+  void disconnected(OperationSource& source);
+
+  Store& store_;
+  Turns& turns_;
+  const std::uint32_t max_in_flight_;
+  // Changes when a run() has something to do. Threads change it with std::atomic_ref, and a fiber
+  // waits for that.
+  std::uint64_t news_ = 0;
+};
+
+// Runs the operations on the calling thread and waits for them.
+void execute(OperationRunner& runner, falafel_operation* operations, std::size_t count);
+
+}  // namespace falafel

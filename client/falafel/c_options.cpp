@@ -1,0 +1,109 @@
+#include "falafel/c_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <limits>
+#include <optional>
+
+namespace falafel {
+namespace {
+
+// The conversions of texts. Each returns what the option expects instead, or an empty text.
+
+std::string convert(std::string_view text, std::string& value) {
+  value = text;
+  return {};
+}
+
+std::string convert(std::string_view text, std::filesystem::path& value) {
+  value = text;
+  return {};
+}
+
+std::string convert(std::string_view text, bool& value) {
+  if (text != "true" && text != "false") return "true or false";
+  value = text == "true";
+  return {};
+}
+
+template <std::unsigned_integral Number>
+std::string convert(std::string_view text, Number& value) {
+  const bool is_hexadecimal = text.starts_with("0x");
+  const std::string_view digits = text.substr(is_hexadecimal ? 2 : 0);
+  const char* const end = digits.data() + digits.size();
+  Number number{};
+  const auto parsed = std::from_chars(digits.data(), end, number, is_hexadecimal ? 16 : 10);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) {
+    return fmt::format("a number from 0 to {}", std::numeric_limits<Number>::max());
+  }
+  value = number;
+  return {};
+}
+
+template <typename Value>
+std::string convert(std::string_view text, std::optional<Value>& value) {
+  Value present{};
+  std::string expected = convert(text, present);
+  if (expected.empty()) value = present;
+  return expected;
+}
+
+template <auto member>
+std::string set_in_store(StoreOptions& options, std::string_view text) {
+  return convert(text, options.*member);
+}
+
+template <auto member>
+std::string set_in_fabric(StoreOptions& options, std::string_view text) {
+  return convert(text, options.fabric.*member);
+}
+
+struct Option {
+  std::string_view name;
+  std::string (*set)(StoreOptions& options, std::string_view text);
+};
+
+constexpr std::array option_table{
+    Option{"fabric", &set_in_fabric<&FabricOptions::fabric>},
+    Option{"directory", &set_in_fabric<&FabricOptions::directory>},
+    Option{"huge_pages", &set_in_fabric<&FabricOptions::huge_pages>},
+    Option{"memory_limit_bytes", &set_in_fabric<&FabricOptions::memory_limit_bytes>},
+    Option{"device", &set_in_fabric<&FabricOptions::device>},
+    Option{"port", &set_in_fabric<&FabricOptions::port>},
+    Option{"gid_index", &set_in_fabric<&FabricOptions::gid_index>},
+    Option{"partition_key", &set_in_fabric<&FabricOptions::partition_key>},
+    Option{"traffic_class", &set_in_fabric<&FabricOptions::traffic_class>},
+    Option{"service_level", &set_in_fabric<&FabricOptions::service_level>},
+    Option{"own_address", &set_in_fabric<&FabricOptions::own_address>},
+    Option{"max_operations_in_flight", &set_in_store<&StoreOptions::max_operations_in_flight>},
+    Option{"location_cache_entries", &set_in_store<&StoreOptions::location_cache_entries>},
+    Option{"connect_timeout_ns", &set_in_store<&StoreOptions::connect_timeout_ns>},
+    Option{"server_timeout_ns", &set_in_store<&StoreOptions::server_timeout_ns>},
+    Option{"reconnect_interval_ns", &set_in_store<&StoreOptions::reconnect_interval_ns>},
+};
+
+std::string unknown_option(std::string_view name) {
+  std::string names;
+  for (const Option& option : option_table) {
+    if (!names.empty()) names += ", ";
+    names += option.name;
+  }
+  return fmt::format("there is no option '{}'; available: {}", name, names);
+}
+
+}  // namespace
+
+std::string set_option(StoreOptions& options, std::string_view name, std::string_view value) {
+  for (const Option& option : option_table) {
+    if (option.name != name) continue;
+    const std::string expected = option.set(options, value);
+    if (expected.empty()) return {};
+    return fmt::format("option '{}': '{}' is not {}", name, value, expected);
+  }
+  return unknown_option(name);
+}
+
+}  // namespace falafel

@@ -1,0 +1,81 @@
+// One store on several servers. Each key belongs to one of them, by rendezvous hashing over their
+// names, so the servers know nothing of each other.
+//
+//   auto cluster = falafel::Cluster::open({.servers = {"10.0.0.1", "10.0.0.2"}}).value();
+//   cluster->set("greeting", "hello");
+//   const auto results = cluster->get_many(keys);
+//
+// Operations on one key are linearizable, as in a store, as long as all clients have the same list
+// of names. There is no order between operations on keys of different servers beyond that of the
+// caller's own calls, and no replication: a server that is away takes its keys with it, and only
+// these.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "engine/client/rendezvous_hashing.h"
+#include "engine/client/results.h"
+#include "falafel/open_error.h"
+#include "falafel/store.h"
+
+namespace falafel {
+
+struct ClusterOptions {
+  // The servers' names, in any order; the same in all clients, letter by letter. At least one, and
+  // none twice.
+  std::vector<std::string> servers;
+  // How to reach each server; its `server` is ignored.
+  StoreOptions store{};
+};
+
+class Cluster {
+ public:
+  using KeyAndValue = std::pair<std::string_view, std::string_view>;
+
+  // Connects to all servers. Those that are away (`no_server`, `unreachable` or `refused`) are
+  // tried again when one of their keys is used. Any other error fails, and so does a list of which
+  // no server responds.
+  static tl::expected<std::unique_ptr<Cluster>, OpenError> open(const ClusterOptions& options);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // These calls wait and may be made from any thread. See Store for their contracts. While the
+  // key's server is away, they answer `disconnected`.
+  engine::GetResult get(std::string_view key);
+  engine::SetResult set(std::string_view key, std::string_view value);
+  engine::DeleteResult remove(std::string_view key);
+
+  // Many operations at once, in no particular order: all servers at the same time, with up to
+  // StoreOptions::max_operations_in_flight operations under way at each. Returns one result for
+  // each key, in the order of the keys. Each operation is linearizable; all of them together are
+  // not one operation. A key that occurs twice in set_many() ends with one of its values.
+  std::vector<engine::GetResult> get_many(std::span<const std::string_view> keys);
+  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs);
+  std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
+
+  // The name of the server that the key belongs to.
+  const std::string& server_of(std::string_view key) const;
+
+ private:
+  class Member;
+  Cluster(std::vector<std::unique_ptr<Member>> members, engine::RendezvousHashing hashing);
+
+  Member& member_of(std::string_view key) const;
+  // Calls operation(client, item) for all items, at all members at the same time.
+  template <typename Result, typename Item, typename KeyOf, typename Operation>
+  std::vector<Result> operate_on_many(std::span<const Item> items, const KeyOf& key_of,
+                                      const Operation& operation);
+
+  std::vector<std::unique_ptr<Member>> members_;
+  engine::RendezvousHashing hashing_;
+};
+
+}  // namespace falafel

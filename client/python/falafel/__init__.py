@@ -1,0 +1,12 @@
+"""A client of the key-value store Falafel.
+
+    with falafel.Store() as store:
+        store.set("greeting", b"hello")
+        print(store.get("greeting"))
+"""
+
+from falafel._async_store import AsyncStore
+from falafel._operations import Error, Status
+from falafel._store import Store
+
+__all__ = ["AsyncStore", "Error", "Status", "Store"]

@@ -1,0 +1,131 @@
+"""The library, statuses as errors, and operations as the library takes them."""
+
+from __future__ import annotations
+
+import enum
+import pathlib
+from typing import Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
+
+from falafel._declarations import ffi
+
+_NAME = "libfalafel-c.so.0"
+_bundled = pathlib.Path(__file__).parent / _NAME
+lib = ffi.dlopen(str(_bundled) if _bundled.exists() else _NAME)
+libc = ffi.dlopen(None)
+
+# Objects with a contiguous buffer: bytes, bytearray, memoryview, array.array, NumPy arrays, ...
+Buffer = Any
+# The text of a key is encoded in UTF-8.
+Key = Union[str, Buffer]
+
+
+class Status(enum.IntEnum):
+    """The results of operations (falafel.h explains them)."""
+
+    OK = 0
+    NOT_FOUND = 1
+    INVALID = 2
+    NO_SERVER = 3
+    NO_PERMISSION = 4
+    OTHER_VERSION = 5
+    REFUSED = 6
+    UNREACHABLE = 7
+    OUT_OF_MEMORY = 8
+    TABLE_FULL = 9
+    STORE_FULL = 10
+    VALUE_TOO_LARGE = 11
+    CORRUPTED = 12
+    UNKNOWN_OUTCOME = 13
+    DISCONNECTED = 14
+    TIMED_OUT = 15
+    BUFFER_TOO_SMALL = 16
+
+
+class Error(Exception):
+    """An operation failed. `status` says why, and `key` is the key as the caller gave it."""
+
+    def __init__(self, status: int, message: str, key: Optional[Key] = None) -> None:
+        super().__init__(message)
+        self.status = Status(status)
+        self.key = key
+
+
+def error_of(action: str, key: Key, status: int) -> Error:
+    text = ffi.string(lib.falafel_status_text(status)).decode()
+    return Error(status, f"{action} {key!r}: {text}", key)
+
+
+def bytes_of(buffer: Buffer) -> Any:
+    """The memory of the buffer for the library, without a copy. The result keeps it alive."""
+    return ffi.from_buffer(buffer)
+
+
+def key_bytes_of(key: Key) -> Any:
+    return ffi.from_buffer(key.encode() if isinstance(key, str) else key)
+
+
+def take_value(memory: Any, length: int) -> bytes:
+    """Copies a value that the library allocated, and releases it."""
+    try:
+        return bytes(ffi.buffer(memory, length))
+    finally:
+        libc.free(memory)
+
+
+class Operation:
+    """An operation, what the library needs of it until it has ended, and its result."""
+
+    def __init__(self, kind: int, key: Key, value: Optional[Buffer] = None) -> None:
+        self.kind = kind
+        self.key = key
+        self.status = Status.OK
+        self._value: Optional[bytes] = None
+        self._key_bytes = key_bytes_of(key)
+        self._value_bytes = None if value is None else bytes_of(value)
+
+    def write_to(self, native: Any) -> None:
+        """Fills a falafel_operation."""
+        native.kind = self.kind
+        native.key = self._key_bytes
+        native.key_bytes = len(self._key_bytes)
+        if self._value_bytes is not None:
+            native.value = self._value_bytes
+            native.value_bytes = len(self._value_bytes)
+
+    def end(self, native: Any) -> None:
+        """Takes the result from the falafel_operation."""
+        self._key_bytes = self._value_bytes = None
+        self.status = Status(native.status)
+        if self.kind == lib.FALAFEL_GET and self.status == Status.OK:
+            self._value = take_value(native.value, native.value_bytes)
+
+    def value(self) -> Optional[bytes]:
+        """Of a GET; None: not found."""
+        if self.status not in (Status.OK, Status.NOT_FOUND):
+            raise error_of("get", self.key, self.status)
+        return self._value
+
+    def check_stored(self) -> None:
+        """Of a SET."""
+        if self.status != Status.OK:
+            raise error_of("set", self.key, self.status)
+
+    def was_deleted(self) -> bool:
+        """Of a DELETE; False: not found."""
+        if self.status not in (Status.OK, Status.NOT_FOUND):
+            raise error_of("delete", self.key, self.status)
+        return self.status == Status.OK
+
+
+def operation_array(operations: Sequence[Operation]) -> Any:
+    """The operations as an array of the library."""
+    array = ffi.new("falafel_operation[]", len(operations))
+    for native, operation in zip(array, operations):
+        operation.write_to(native)
+    return array
+
+
+def pairs_of(
+    values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]]
+) -> Iterable[Tuple[Key, Buffer]]:
+    return values.items() if isinstance(values, Mapping) else values

@@ -1,0 +1,28 @@
+// Several servers under many schedules.
+#include <gtest/gtest.h>
+
+#include "explorer/campaign.h"
+#include "tools/cluster_scenario/program.h"
+
+namespace falafel::cluster_scenario_test {
+namespace {
+
+TEST(ClusterScenario, IsLinearizableAndLosesOnlyTheKeysOfServersThatCrash) {
+  const auto program = cluster_scenario::make_program();
+  const auto result = explorer::run_campaign(*program, {.schedules = 1'000});
+  for (const auto& [property, finding] : result.findings) {
+    ADD_FAILURE() << property << ", seed " << finding.seed << ": " << finding.explanation;
+  }
+  EXPECT_GT(result.faults[static_cast<std::size_t>(sim::FaultKind::server_restart)], 100);
+  for (const auto& [name, runs] : program->conditions()) EXPECT_GT(runs, 0) << name;
+}
+
+TEST(ClusterScenario, IsNotLinearizableIfClientsHaveDifferentServers) {
+  const auto program = cluster_scenario::make_program()->without("same-servers");
+  const auto result =
+      explorer::run_campaign(*program, {.schedules = 1'000, .stops_at_violation = true});
+  EXPECT_TRUE(result.findings.contains("linearizability"));
+}
+
+}  // namespace
+}  // namespace falafel::cluster_scenario_test

@@ -1,0 +1,38 @@
+"""A server for the tests. $FALAFEL_PROGRAM is the program falafel."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import pytest
+
+
+class Server:
+    def __init__(self, directory):
+        self.directory = directory
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [os.environ["FALAFEL_PROGRAM"], "serve", "--directory", self.directory,
+             "--memory", "64MiB"],
+            stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline().startswith("serving")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate()
+
+
+@pytest.fixture
+def server():
+    with tempfile.TemporaryDirectory(prefix="falafel-") as folder:
+        running = Server(str(pathlib.Path(folder) / "run"))
+        yield running
+        running.stop()
+
+
+@pytest.fixture
+def options(server):
+    return {"directory": server.directory, "reconnect_interval_ns": 0}

@@ -1,0 +1,141 @@
+import array
+import pathlib
+import subprocess
+import sys
+import typing
+
+import falafel
+import pytest
+from falafel import Error, Status, Store
+
+
+@pytest.fixture
+def store(options):
+    with Store(**options) as opened:
+        yield opened
+
+
+def test_values_are_stored_found_and_deleted(store):
+    assert store.get("key") is None
+    store.set("key", b"a\0b")
+    assert store.get("key") == b"a\0b"
+    assert store.get(b"key") == b"a\0b"
+    store.set("key", b"")
+    assert store.get("key") == b""
+    assert store.delete("key") is True
+    assert store.delete("key") is False
+
+
+def test_keys_of_text_are_utf_8(store):
+    store.set("Käse", b"1")
+    assert store.get("Käse".encode()) == b"1"
+
+
+@pytest.mark.parametrize("make", [
+    bytes, bytearray, memoryview, lambda data: memoryview(bytearray(data)),
+    lambda data: memoryview(b"xx" + data)[2:], lambda data: array.array("B", data),
+])
+def test_values_are_any_buffer(store, make):
+    store.set("key", make(b"12345678"))
+    assert store.get("key") == b"12345678"
+    store.set_many({"key": make(b"abc")})
+    assert store.get("key") == b"abc"
+
+
+def test_values_must_be_contiguous_buffers(store):
+    with pytest.raises(TypeError):
+        store.set("key", "text")
+    with pytest.raises((BufferError, ValueError)):
+        store.set("key", memoryview(b"123456")[::2])
+
+
+def test_get_into_writes_to_the_buffer(store):
+    store.set("key", b"value")
+    buffer = bytearray(b"--------")
+    assert store.get_into("key", memoryview(buffer)[1:]) == 5
+    assert buffer == b"-value--"
+    assert store.get_into("nothing", buffer) is None
+    with pytest.raises(Error) as failed:
+        store.get_into("key", bytearray(4))
+    assert failed.value.status == Status.BUFFER_TOO_SMALL
+    with pytest.raises((TypeError, BufferError)):
+        store.get_into("key", b"read-only")
+
+
+def test_many_keep_their_order(store):
+    values = {f"key {number}": str(number).encode() for number in range(1000)}
+    store.set_many(values)
+    assert store.get_many(list(values) + ["nothing"]) == [*values.values(), None]
+    assert store.get_many([]) == []
+    store.set_many([("pair", b"1")])
+    assert store.get("pair") == b"1"
+    assert store.delete_many(["pair", "nothing", *values]) == 1001
+    assert store.get_many(["pair", "key 7"]) == [None, None]
+
+
+def test_errors_name_the_key_and_the_reason(store):
+    with pytest.raises(Error, match="set 'large': the value is too large") as failed:
+        store.set("large", bytes(2 << 20))
+    assert (failed.value.status, failed.value.key) == (Status.VALUE_TOO_LARGE, "large")
+    with pytest.raises(Error, match="set 'large'"):
+        store.set_many({"small": b"1", "large": bytes(2 << 20)})
+    assert store.get("small") == b"1"
+    for call in (store.get, store.delete, lambda key: store.get_many(["small", key])):
+        with pytest.raises(Error, match="invalid argument"):
+            call("")
+
+
+def test_opening_explains_what_is_wrong(server):
+    with pytest.raises(Error, match="no server named 'nobody'") as failed:
+        Store("nobody", directory=server.directory)
+    assert failed.value.status == Status.NO_SERVER
+    with pytest.raises(Error, match="there is no option 'fabrik'"):
+        Store(fabrik="shm")
+    with pytest.raises(Error, match="option 'port': '-1' is not a number"):
+        Store(port=-1)
+
+
+def test_a_closed_store_refuses(options):
+    store = Store(huge_pages=False, **options)
+    store.close()
+    store.close()
+    with pytest.raises(ValueError, match="closed"):
+        store.get("key")
+
+
+def test_a_restarted_server_is_empty(server, store):
+    store.set("key", b"1")
+    before = store.server_incarnation
+    assert store.is_connected
+    server.stop()
+    with pytest.raises(Error) as failed:
+        store.get_many(["key"])
+    assert failed.value.status == Status.DISCONNECTED
+    server.start()
+    assert store.get("key") is None
+    assert store.server_incarnation != before
+
+
+def test_statuses_are_those_of_the_library():
+    from falafel._operations import lib
+    names = {name.removeprefix("FALAFEL_"): getattr(lib, name) for name in dir(lib)
+             if name.startswith("FALAFEL_")}
+    kinds = {name: names.pop(name) for name in ("GET", "SET", "DELETE")}
+    assert kinds == {"GET": 1, "SET": 2, "DELETE": 3}
+    assert names == {status.name: status.value for status in Status}
+
+
+def test_public_functions_have_type_hints():
+    assert (pathlib.Path(falafel.__file__).parent / "py.typed").exists()
+    for kind in (falafel.Store, falafel.AsyncStore):
+        for name, member in vars(kind).items():
+            if callable(member) and not name.startswith("_"):
+                assert "return" in typing.get_type_hints(member), name
+
+
+def test_the_example_runs(server):
+    example = pathlib.Path(__file__).parents[2] / "client/python/example/example.py"
+    completed = subprocess.run([sys.executable, example, server.directory], capture_output=True,
+                               text=True)
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.splitlines()[0] == "greeting: hello"

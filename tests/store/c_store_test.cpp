@@ -1,0 +1,135 @@
+// The C interface while servers go away and come back, and while threads share a store.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "falafel/falafel.h"
+#include "tests/store/server_thread.h"
+#include "tools/store_benchmark/parties.h"
+
+namespace falafel::server_program {
+namespace {
+
+constexpr std::uint64_t minute_ns = 60'000'000'000;
+
+class CStoreTest : public testing::Test {
+ protected:
+  ~CStoreTest() override { falafel_close(store_); }
+
+  void start_server() { server_.emplace(directory_.path()); }
+  void stop_server() { server_.reset(); }
+
+  void open() {
+    falafel_options* const options = falafel_options_create();
+    falafel_options_set(options, "directory", directory_.path().c_str());
+    falafel_options_set(options, "reconnect_interval_ns", "0");
+    std::array<char, 256> message{};
+    EXPECT_EQ(falafel_open("falafel", options, &store_, message.data(), message.size()), FALAFEL_OK)
+        << message.data();
+    falafel_options_destroy(options);
+  }
+
+  static falafel_operation set_operation(std::string& key) {
+    return {.kind = FALAFEL_SET,
+            .status = FALAFEL_OK,
+            .key = key.data(),
+            .key_bytes = key.size(),
+            .value = key.data(),
+            .value_bytes = key.size(),
+            .buffer_bytes = 0,
+            .user_data = nullptr};
+  }
+
+  std::vector<falafel_operation> set_operations() {
+    std::vector<falafel_operation> operations;
+    operations.reserve(keys_.size());
+    for (std::string& key : keys_) operations.push_back(set_operation(key));
+    return operations;
+  }
+
+  // Waits for all submitted operations and returns their number.
+  std::size_t poll_all() {
+    std::array<falafel_operation*, 16> ended{};
+    std::size_t sum = 0;
+    while (const std::size_t count = falafel_poll(store_, ended.data(), ended.size(), minute_ns)) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  falafel_store* store_ = nullptr;
+  std::vector<std::string> keys_ = std::vector<std::string>(100, "key");
+
+ private:
+  store_benchmark::TemporaryDirectory directory_;
+  std::optional<ServerThread> server_;
+};
+
+TEST_F(CStoreTest, ABatchReconnectsToARestartedServer) {
+  start_server();
+  open();
+  stop_server();
+  start_server();
+  std::vector<falafel_operation> operations = set_operations();
+  EXPECT_EQ(falafel_execute(store_, operations.data(), operations.size()), FALAFEL_OK);
+  for (const falafel_operation& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
+}
+
+TEST_F(CStoreTest, WithoutAServerEveryOperationAnswersDisconnected) {
+  start_server();
+  open();
+  stop_server();
+  std::vector<falafel_operation> operations = set_operations();
+  EXPECT_EQ(falafel_execute(store_, operations.data(), operations.size()), FALAFEL_OK);
+  for (const auto& operation : operations) EXPECT_EQ(operation.status, FALAFEL_DISCONNECTED);
+  EXPECT_EQ(falafel_submit(store_, operations.data(), operations.size()), FALAFEL_OK);
+  EXPECT_EQ(poll_all(), operations.size());
+  for (const auto& operation : operations) EXPECT_EQ(operation.status, FALAFEL_DISCONNECTED);
+}
+
+TEST_F(CStoreTest, SubmittedOperationsReconnectToARestartedServer) {
+  start_server();
+  open();
+  stop_server();
+  start_server();
+  std::vector<falafel_operation> operations = set_operations();
+  EXPECT_EQ(falafel_submit(store_, operations.data(), operations.size()), FALAFEL_OK);
+  EXPECT_EQ(poll_all(), operations.size());
+  for (const auto& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
+}
+
+TEST_F(CStoreTest, ThreadsShareAStoreInEveryWay) {
+  start_server();
+  open();
+  std::vector<falafel_operation> submitted = set_operations();
+  const auto execute = [this] {
+    std::string key = "another";
+    std::vector<falafel_operation> operations(20, set_operation(key));
+    for (int round = 0; round < 20; ++round) {
+      EXPECT_EQ(falafel_execute(store_, operations.data(), operations.size()), FALAFEL_OK);
+      for (const auto& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
+    }
+  };
+  const auto set = [this] {
+    for (int round = 0; round < 100; ++round) {
+      EXPECT_EQ(falafel_set(store_, "one", 3, "value", 5), FALAFEL_OK);
+    }
+  };
+  {
+    const std::jthread executes(execute);
+    const std::jthread sets(set);
+    for (falafel_operation& operation : submitted) {
+      EXPECT_EQ(falafel_submit(store_, &operation, 1), FALAFEL_OK);
+    }
+    EXPECT_EQ(poll_all(), submitted.size());
+  }
+  for (const auto& operation : submitted) EXPECT_EQ(operation.status, FALAFEL_OK);
+}
+
+}  // namespace
+}  // namespace falafel::server_program

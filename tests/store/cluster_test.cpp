@@ -1,0 +1,177 @@
+// Tests of several servers between threads of one process.
+#include "falafel/cluster.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/store/server_thread.h"
+#include "tools/store_benchmark/parties.h"
+
+namespace falafel::server_program {
+namespace {
+
+using engine::Answer;
+
+class ClusterTest : public testing::Test {
+ protected:
+  ClusterOptions options() const {
+    ClusterOptions options{.servers = {"one", "two", "three"}};
+    options.store.fabric.directory = directory_.path();
+    options.store.reconnect_interval_ns = 1'000'000;
+    return options;
+  }
+
+  void start(const std::string& server) {
+    servers_[server] =
+        std::make_unique<ServerThread>(directory_.path(), engine::ServerOptions{}, server);
+  }
+  void kill(const std::string& server) { servers_.erase(server); }
+  void start_all() {
+    for (const std::string& server : options().servers) start(server);
+  }
+
+  std::unique_ptr<Cluster> open() const {
+    auto cluster = Cluster::open(options());
+    EXPECT_TRUE(cluster.has_value()) << cluster.error().detail;
+    return std::move(*cluster);
+  }
+
+  std::unique_ptr<Store> open_store(const std::string& server) const {
+    StoreOptions store = options().store;
+    store.server = server;
+    auto opened = Store::open(store);
+    EXPECT_TRUE(opened.has_value()) << opened.error().detail;
+    return std::move(*opened);
+  }
+
+ private:
+  store_benchmark::TemporaryDirectory directory_;
+  std::map<std::string, std::unique_ptr<ServerThread>> servers_;
+};
+
+std::vector<std::string> keys(int count) {
+  std::vector<std::string> keys;
+  keys.reserve(static_cast<std::size_t>(count));
+  for (int key = 0; key < count; ++key) keys.push_back(fmt::format("key {}", key));
+  return keys;
+}
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+std::vector<Cluster::KeyAndValue> pairs_of(const std::vector<std::string>& keys) {
+  std::vector<Cluster::KeyAndValue> pairs;
+  pairs.reserve(keys.size());
+  for (const std::string& key : keys) pairs.emplace_back(key, key);
+  return pairs;
+}
+
+TEST_F(ClusterTest, KeepsEachKeyAtItsServerAlone) {
+  start_all();
+  const auto cluster = open();
+  for (const std::string& key : keys(30)) {
+    ASSERT_EQ(cluster->set(key, "value").answer, Answer::stored);
+    EXPECT_EQ(text_of(cluster->get(key).value), "value");
+  }
+  for (const std::string& server : options().servers) {
+    const auto store = open_store(server);
+    for (const std::string& key : keys(30)) {
+      EXPECT_EQ(store->get(key).answer,
+                cluster->server_of(key) == server ? Answer::found : Answer::not_found);
+    }
+  }
+  EXPECT_EQ(cluster->remove("key 7").answer, Answer::deleted);
+  EXPECT_EQ(cluster->get("key 7").answer, Answer::not_found);
+}
+
+TEST_F(ClusterTest, AnswersManyKeysInTheirOrder) {
+  start_all();
+  const auto cluster = open();
+  const auto all = keys(200);
+  for (const auto& result : cluster->set_many(pairs_of(all))) {
+    EXPECT_EQ(result.answer, Answer::stored);
+  }
+  EXPECT_EQ(cluster->remove("key 50").answer, Answer::deleted);
+  const auto found = cluster->get_many(views_of(all));
+  ASSERT_EQ(found.size(), all.size());
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    EXPECT_EQ(found[key].answer, key == 50 ? Answer::not_found : Answer::found);
+    EXPECT_EQ(text_of(found[key].value), key == 50 ? "" : all[key]);
+  }
+  const auto removed = cluster->remove_many(views_of(all));
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    EXPECT_EQ(removed[key].answer, key == 50 ? Answer::not_found : Answer::deleted);
+  }
+  EXPECT_TRUE(cluster->get_many({}).empty());
+}
+
+TEST_F(ClusterTest, LosesOnlyTheKeysOfAServerThatDies) {
+  start_all();
+  const auto cluster = open();
+  const auto all = keys(60);
+  cluster->set_many(pairs_of(all));
+  kill("two");
+  const auto found = cluster->get_many(views_of(all));
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    const bool is_lost = cluster->server_of(all[key]) == "two";
+    EXPECT_EQ(found[key].answer, is_lost ? Answer::disconnected : Answer::found);
+    EXPECT_EQ(cluster->get(all[key]).answer, is_lost ? Answer::disconnected : Answer::found);
+  }
+}
+
+TEST_F(ClusterTest, UsesAServerAgainThatReturns) {
+  start_all();
+  const auto cluster = open();
+  const auto all = keys(60);
+  cluster->set_many(pairs_of(all));
+  kill("two");
+  start("two");
+  // The first call finds the broken connections by itself.
+  for (const auto& result : cluster->set_many(pairs_of(all))) {
+    EXPECT_EQ(result.answer, Answer::stored);
+  }
+}
+
+TEST_F(ClusterTest, OpensWhileServersAreAwayAndReachesThemLater) {
+  start("one");
+  const auto cluster = open();
+  const auto all = keys(60);
+  const auto stored = cluster->set_many(pairs_of(all));
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    EXPECT_EQ(stored[key].answer,
+              cluster->server_of(all[key]) == "one" ? Answer::stored : Answer::disconnected);
+  }
+  start("two");
+  start("three");
+  for (const std::string& key : all) {
+    Answer answer = Answer::disconnected;
+    while (answer == Answer::disconnected) answer = cluster->set(key, key).answer;
+    EXPECT_EQ(answer, Answer::stored);
+  }
+}
+
+TEST_F(ClusterTest, ExplainsWhatIsWrongWithItsServers) {
+  ClusterOptions changed = options();
+  const auto open_with = [&changed](std::vector<std::string> servers) {
+    changed.servers = std::move(servers);
+    const auto opened = Cluster::open(changed);
+    return opened ? OpenError{} : opened.error();
+  };
+  EXPECT_EQ(open_with({}).problem, OpenProblem::invalid_options);
+  EXPECT_NE(open_with({"a", "b", "a"}).detail.find("has 'a' twice"), std::string::npos);
+  EXPECT_EQ(open_with({"a", "b"}).problem, OpenProblem::no_server);
+  EXPECT_NE(open_with({"a", "b"}).detail.find("none of 2 servers"), std::string::npos);
+  start("one");
+  EXPECT_EQ(open_with({"one", "two"}).detail, "");
+  changed.store.max_operations_in_flight = 0;
+  EXPECT_EQ(open_with({"one", "two"}).problem, OpenProblem::invalid_options);
+}
+
+}  // namespace
+}  // namespace falafel::server_program

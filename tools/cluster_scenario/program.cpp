@@ -1,0 +1,46 @@
+#include "tools/cluster_scenario/program.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkers/specifications/attempted_map.h"
+#include "explorer/check/workload.h"
+#include "tools/cluster_scenario/run.h"
+
+namespace falafel::cluster_scenario {
+namespace {
+
+using checkers::specifications::AttemptedMap;
+
+check::Workload<AttemptedMap> workload() {
+  return {.clients = {2, 3},
+          .operations = {1, 8},
+          .draw = [](check::Draw& draw) -> AttemptedMap::Operation {
+            const std::uint64_t kind = draw.below(8);
+            const std::string key = key_of(draw.below(most_keys));
+            if (kind < 3) return AttemptedMap::Get{key};
+            if (kind < 4) return AttemptedMap::Remove{key};
+            return AttemptedMap::Set{key, std::to_string(draw.below(1'000'000))};
+          }};
+}
+
+std::vector<sim::FaultKind> faults() {
+  std::vector<sim::FaultKind> kinds = check::delays();
+  kinds.push_back(sim::FaultKind::server_restart);
+  return kinds;
+}
+
+}  // namespace
+
+std::unique_ptr<check::WorldProgram> make_program(
+    std::function<void(sim::SimulationOptions&)> adjust) {
+  return check::program<AttemptedMap>(
+      "cluster", workload(),
+      [](check::World& world, const check::Plan<AttemptedMap>& plan) {
+        Run(world, plan).execute();
+      },
+      {.faults = faults(), .adjust = std::move(adjust)});
+}
+
+}  // namespace falafel::cluster_scenario
