@@ -125,6 +125,7 @@ Step<DataEntry> ClientState::read_remote(const IndexEntry& entry, bool with_valu
       with_value ? std::optional(format.watermark_offset()) : std::nullopt);
   if (fate != Fate::done) return tl::unexpected(Answer::disconnected);
   Bytes bytes(length_bytes);
+  host.spend(fabric::Work::copy, length_bytes);
   buffers_.block->read(Buffers::entry_offset, bytes);
   auto decoded = format.decode(bytes);
   if (!decoded) return give_up(GiveUp::changed_entry);

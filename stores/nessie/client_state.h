@@ -55,6 +55,7 @@ class ClientState {
   std::uint64_t emptied(std::uint64_t word) const;
   std::uint64_t word_of(std::uint64_t entry, std::span<const std::byte> key) const;
   Candidates candidates(std::span<const std::byte> key) const {
+    host.spend(fabric::Work::hash, options.ways * key.size());
     return candidates_of(key, connections_.size(), options);
   }
 

@@ -48,6 +48,7 @@ void DataTable::write(std::uint64_t entry, std::uint64_t previous, const Bytes& 
   const std::uint64_t expiry_ns = options_.safeguards.expiry_reset ? fabric::never_ns : 0;
   const Bytes bytes = layout_.entry().encode(
       {.header = {.expiry_ns = expiry_ns, .previous = previous}, .key = key, .value = value});
+  host_.spend(fabric::Work::copy, bytes.size());
   block_->write(layout_.data_offset(entry), bytes);
 }
 
@@ -87,6 +88,7 @@ void DataTable::mark(std::uint64_t entry, std::uint64_t flags) {
 
 std::optional<DataEntry> DataTable::read(std::uint64_t entry, bool with_value) const {
   Bytes bytes(with_value ? layout_.entry().entry_bytes() : layout_.entry().front_bytes());
+  host_.spend(fabric::Work::copy, bytes.size());
   block_->read(layout_.data_offset(entry), bytes);
   return layout_.entry().decode(bytes);
 }

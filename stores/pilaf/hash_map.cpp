@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "stores/pilaf/crc64.h"
+#include "stores/crc64.h"
 
 namespace falafel::pilaf {
 namespace {
@@ -91,8 +91,9 @@ void HashMap::empty_entry(std::uint64_t slot) {
 }
 
 ExtentPointer HashMap::overwrite_extent(std::uint64_t offset, std::span<const std::byte> extent) {
-  const ExtentPointer pointer{
-      .offset = offset, .bytes = static_cast<std::uint32_t>(extent.size()), .crc = crc64(extent)};
+  const ExtentPointer pointer{.offset = offset,
+                              .bytes = static_cast<std::uint32_t>(extent.size()),
+                              .crc = stores::crc64(extent)};
   memory_->write(geometry_.extent_offset(pointer), extent);
   return pointer;
 }

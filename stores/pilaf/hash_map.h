@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "stores/pilaf/buddy_allocator.h"
+#include "stores/buddy_allocator.h"
 #include "stores/pilaf/displacement.h"
 #include "stores/pilaf/hashing.h"
 #include "stores/pilaf/layout.h"
@@ -49,7 +49,7 @@ class HashMap {
 
   const Geometry& geometry() const { return geometry_; }
   const std::shared_ptr<fabric::MemoryBlock>& memory() const { return memory_; }
-  const BuddyAllocator& allocator() const { return allocator_; }
+  const stores::BuddyAllocator& allocator() const { return allocator_; }
   std::uint64_t keys() const { return keys_; }
 
  private:
@@ -78,7 +78,7 @@ class HashMap {
   Geometry geometry_;
   std::shared_ptr<fabric::MemoryBlock> memory_;
   Random random_;
-  BuddyAllocator allocator_;
+  stores::BuddyAllocator allocator_;
   std::uint64_t keys_ = 0;
 };
 

@@ -2,14 +2,14 @@
 
 #include <cstring>
 
-#include "stores/pilaf/crc64.h"
+#include "stores/crc64.h"
 
 namespace falafel::pilaf {
 namespace {
 
 std::uint64_t crc_of(const Entry& entry) {
   static_assert(std::has_unique_object_representations_v<Entry>);
-  return crc64(std::as_bytes(std::span(&entry, 1)).first(offsetof(Entry, entry_crc)));
+  return stores::crc64(std::as_bytes(std::span(&entry, 1)).first(offsetof(Entry, entry_crc)));
 }
 
 Entry with_crc(Entry entry) {

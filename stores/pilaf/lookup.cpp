@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stores/pilaf/crc64.h"
+#include "stores/crc64.h"
 
 namespace falafel::pilaf {
 
@@ -81,7 +81,8 @@ bool Lookup::verifies(const Entry& entry) {
 bool Lookup::extent_verifies(const ExtentPointer& pointer) {
   host_.spend(fabric::Work::checksum, extent_.size());
   const bool is_checked = options_.safeguards.extent_checksums;
-  const bool is_right = parse_extent(extent_) && (!is_checked || crc64(extent_) == pointer.crc);
+  const bool is_right =
+      parse_extent(extent_) && (!is_checked || stores::crc64(extent_) == pointer.crc);
   if (!is_right) ++statistics_.extent_retries;
   return is_right;
 }

@@ -2,6 +2,7 @@
 """The store's commands on the command line, and each error with its exit status. Argument: the
 program."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -72,6 +73,32 @@ class Values(CommandTest):
             self.expect(OK, "set", "--name", "one", "key", "of one")
             self.expect(NOT_FOUND, "get", "--name", "two", "key")
             self.expect(OK, "get", "--name", "one", "key", output=b"of one")
+
+
+class SeveralServers(CommandTest):
+    def test_each_key_is_at_one_of_them_and_the_order_does_not_matter(self):
+        names = ["one", "two", "three"]
+        keys = [f"key {number}" for number in range(12)]
+        with contextlib.ExitStack() as stack:
+            servers = [stack.enter_context(self.falafel.serve(*SMALL, "--name", name)) for name in names]
+            for key in keys:
+                self.expect(OK, "set", "--servers", ",".join(names), key, key)
+            for key in keys:
+                self.expect(OK, "get", "--servers", ",".join(reversed(names)), key, output=key.encode())
+            where = {key: [name for name in names if self.falafel.run("get", "--name", name, key)[0] == OK]
+                     for key in keys}
+            self.assertTrue(all(len(found) == 1 for found in where.values()), where)
+            self.assertEqual({name for found in where.values() for name in found}, set(names))
+            servers[1].end(signal.SIGKILL)
+            for key in keys:
+                status = self.falafel.run("get", "--servers", ",".join(names), key)[0]
+                self.assertEqual(status, NO_SERVER if where[key] == ["two"] else OK)
+            self.expect(OK, "del", "--servers", ",".join(names), next(
+                key for key in keys if where[key] == ["one"]))
+
+    def test_the_list_has_each_server_once(self):
+        self.expect(WRONG_USAGE, "get", "--servers", "one,two,one", "key", message="'one' twice")
+        self.expect(WRONG_USAGE, "get", "--servers", "one", "--name", "two", "key", message="--name")
 
 
 class Errors(CommandTest):
@@ -304,7 +331,7 @@ class Bench(CommandTest):
 
     def test_wrong_usage(self):
         self.expect(WRONG_USAGE, "bench", "--workload", "ycsb-e", message="scans")
-        self.expect(WRONG_USAGE, "bench", "--clients", "100", message="--clients is 100")
+        self.expect(WRONG_USAGE, "bench", "--clients", "1001", message="--clients is 1001")
 
 
 class Calibrate(CommandTest):
@@ -324,6 +351,9 @@ class Calibrate(CommandTest):
         post = profile["values"]["post_ns"]
         self.assertGreater(post["value"], 0)
         self.assertIn("calibrate --fabric shm", post["source"])
+        work = profile["values"]["operation_ns"]["value"] + profile["values"]["round_trip_ns"]["value"]
+        self.assertGreater(work, 0)
+        self.assertGreater(profile["values"]["lock_ns"]["value"], 0)
         prediction = json.loads(self.expect(
             OK, "bench", "--fabric", "sim", "--card", str(path), "--keys", "1000", "--seconds", "0.005",
             "--json"))
@@ -346,7 +376,8 @@ class Calibrate(CommandTest):
 class Stores(CommandTest):
     def test_fuzz_runs_the_stores_that_falafel_is_compared_with(self):
         with tempfile.TemporaryDirectory() as folder:
-            for store in "pilaf", "pilaf-vo", "nessie-cd":
+            for store in ("c-hint", "pilaf", "pilaf-vo", "nessie-cd", "two-sided-rc",
+                          "two-sided-uc", "two-sided-ud"):
                 printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "2000",
                                       "--output", folder)
                 self.assertIn(f"{store}, hardened protocol".encode(), printed)

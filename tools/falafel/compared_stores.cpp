@@ -4,24 +4,40 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "stores/c_hint/options.h"
 #include "stores/pilaf/options.h"
+#include "stores/two_sided/options.h"
+#include "tools/c_hint_scenario/program.h"
 #include "tools/cluster_scenario/program.h"
 #include "tools/nessie_scenario/program.h"
 #include "tools/pilaf_scenario/program.h"
+#include "tools/two_sided_scenario/program.h"
 
 namespace falafel::command_line {
 namespace {
 
 using Adjust = std::function<void(sim::SimulationOptions&)>;
 
+constexpr std::string_view c_hint_name = "c-hint";
 constexpr std::string_view cluster_name = "cluster";
 constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
 constexpr std::string_view nessie_name = "nessie-cd";
+
+struct TwoSidedStore {
+  std::string_view name;
+  fabric::Transport transport;
+};
+constexpr std::array<TwoSidedStore, 3> two_sided_stores{{
+    {"two-sided-rc", fabric::Transport::reliable_connection},
+    {"two-sided-uc", fabric::Transport::unreliable_connection},
+    {"two-sided-ud", fabric::Transport::unreliable_datagram},
+}};
 
 bool has_options_of_falafel(const CampaignTexts& texts) {
   return texts.clients || texts.operations || texts.in_flight || texts.slots || texts.keys ||
@@ -29,12 +45,21 @@ bool has_options_of_falafel(const CampaignTexts& texts) {
          texts.hostile != "some";
 }
 
-// Pilaf without the safeguards that go beyond the paper.
-std::unique_ptr<explorer::Program> as_published(std::unique_ptr<explorer::Program> pilaf) {
-  for (const pilaf::SafeguardDescription& safeguard : pilaf::safeguard_descriptions) {
-    if (!safeguard.is_published) pilaf = pilaf->without(std::string(safeguard.name));
+// A store without the safeguards that go beyond its paper.
+std::unique_ptr<explorer::Program> as_published(std::unique_ptr<explorer::Program> store,
+                                                const auto& safeguard_descriptions) {
+  for (const auto& safeguard : safeguard_descriptions) {
+    if (!safeguard.is_published) store = store->without(std::string(safeguard.name));
   }
-  return pilaf;
+  return store;
+}
+
+std::unique_ptr<explorer::Program> create_two_sided(fabric::Transport transport, bool is_published,
+                                                    Adjust adjust) {
+  std::unique_ptr<explorer::Program> store =
+      two_sided_scenario::make_program(transport, std::move(adjust));
+  return is_published ? as_published(std::move(store), two_sided::safeguard_descriptions)
+                      : std::move(store);
 }
 
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
@@ -45,15 +70,30 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
         is_published ? nessie_scenario::Variant::published : nessie_scenario::Variant::hardened,
         std::move(adjust));
   }
+  if (store == c_hint_name) {
+    std::unique_ptr<explorer::Program> c_hint = c_hint_scenario::make_program(std::move(adjust));
+    return is_published ? as_published(std::move(c_hint), c_hint::safeguard_descriptions)
+                        : std::move(c_hint);
+  }
+  for (const TwoSidedStore& two_sided : two_sided_stores) {
+    if (store == two_sided.name) {
+      return create_two_sided(two_sided.transport, is_published, std::move(adjust));
+    }
+  }
   std::unique_ptr<explorer::Program> pilaf = pilaf_scenario::make_program(
       store == pilaf_vo_name ? pilaf::GetPath::messages : pilaf::GetPath::reads, std::move(adjust));
-  return is_published ? as_published(std::move(pilaf)) : std::move(pilaf);
+  return is_published ? as_published(std::move(pilaf), pilaf::safeguard_descriptions)
+                      : std::move(pilaf);
 }
 
 }  // namespace
 
 std::vector<std::string> compared_stores() {
-  return {std::string(pilaf_name), std::string(pilaf_vo_name), std::string(nessie_name)};
+  std::vector<std::string> names{std::string(c_hint_name), std::string(pilaf_name),
+                                 std::string(pilaf_vo_name), std::string(nessie_name),
+                                 std::string(cluster_name)};
+  for (const TwoSidedStore& store : two_sided_stores) names.emplace_back(store.name);
+  return names;
 }
 
 std::unique_ptr<explorer::Program> create_compared_store(const std::string& store) {

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "stores/pilaf/crc64.h"
 #include "stores/pilaf/options.h"
 #include "tests/stores/pilaf/bytes.h"
 
@@ -20,17 +19,6 @@ namespace {
 using pilaf_test::bytes_of;
 using pilaf_test::text_of;
 using testing::HasSubstr;
-
-TEST(Crc64, DependsOnEveryByteAndIsNeverZeroForZeros) {
-  EXPECT_EQ(crc64({}), crc64_seed);
-  for (const std::size_t size : {1U, 8U, 24U, 4'096U}) {
-    std::vector<std::byte> bytes(size);
-    const std::uint64_t of_zeros = crc64(bytes);
-    EXPECT_NE(of_zeros, 0U);
-    bytes.back() = std::byte{1};
-    EXPECT_NE(crc64(bytes), of_zeros);
-  }
-}
 
 TEST(Entry, ZeroedMemoryDoesNotVerify) { EXPECT_FALSE(Entry{}.verifies()); }
 

@@ -1,5 +1,5 @@
-// The allocator of extents against a plain model: a row of blocks of the smallest size.
-#include "stores/pilaf/buddy_allocator.h"
+// The allocator against a plain model: a row of blocks of the smallest size.
+#include "stores/buddy_allocator.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace falafel::pilaf {
+namespace falafel::stores {
 namespace {
 
 constexpr std::uint64_t unit = 64;
@@ -109,6 +109,18 @@ TEST(BuddyAllocator, TakesTheLowestOfTheSmallestBlocks) {
   EXPECT_EQ(allocator.free_bytes(), 0U);
 }
 
+TEST(BuddyAllocator, KnowsItsLargestFreeBlock) {
+  BuddyAllocator allocator(8 * unit, unit);
+  EXPECT_EQ(allocator.largest_free_bytes(), 8 * unit);
+  EXPECT_EQ(allocator.allocate(unit), 0U);
+  EXPECT_EQ(allocator.largest_free_bytes(), 4 * unit);
+  EXPECT_EQ(allocator.allocate(4 * unit), 4 * unit);
+  EXPECT_EQ(allocator.allocate(2 * unit), 2 * unit);
+  EXPECT_EQ(allocator.largest_free_bytes(), unit);
+  EXPECT_EQ(allocator.allocate(unit), unit);
+  EXPECT_EQ(allocator.largest_free_bytes(), 0U);
+}
+
 TEST(BuddyAllocator, GrowsWithItsUpperHalfFree) {
   BuddyAllocator allocator(2 * unit, unit);
   EXPECT_EQ(allocator.allocate(2 * unit), 0U);
@@ -120,4 +132,4 @@ TEST(BuddyAllocator, GrowsWithItsUpperHalfFree) {
 }
 
 }  // namespace
-}  // namespace falafel::pilaf
+}  // namespace falafel::stores

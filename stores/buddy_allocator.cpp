@@ -1,11 +1,11 @@
-#include "stores/pilaf/buddy_allocator.h"
+#include "stores/buddy_allocator.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "fabric/fabric.h"
 
-namespace falafel::pilaf {
+namespace falafel::stores {
 
 BuddyAllocator::BuddyAllocator(std::uint64_t total_bytes, std::uint64_t min_block_bytes)
     : min_block_bytes_(min_block_bytes) {
@@ -69,10 +69,17 @@ std::uint64_t BuddyAllocator::free_bytes() const {
   return bytes;
 }
 
+std::uint64_t BuddyAllocator::largest_free_bytes() const {
+  for (Order order = orders(); order > 0; --order) {
+    if (!free_[order - 1].empty()) return size_of(order - 1);
+  }
+  return 0;
+}
+
 std::map<std::uint64_t, std::uint64_t> BuddyAllocator::allocated() const {
   std::map<std::uint64_t, std::uint64_t> blocks;
   for (const auto& [offset, order] : allocated_) blocks.emplace(offset, size_of(order));
   return blocks;
 }
 
-}  // namespace falafel::pilaf
+}  // namespace falafel::stores

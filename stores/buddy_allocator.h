@@ -1,5 +1,6 @@
-// Allocates the extents: a buddy allocator of blocks whose sizes are powers of two (Knuth, The Art
-// of Computer Programming 2.5), with a smallest size, as Pilaf does by SQLite's mem5 (Pilaf 4).
+// Allocates ranges of a store's memory: a buddy allocator of blocks whose sizes are powers of two
+// (Knuth, The Art of Computer Programming 2.5), with a smallest size. Pilaf uses SQLite's mem5,
+// which is one (Pilaf 4).
 //
 // A block of size s is at a multiple of s. Its buddy is the other half of the block of twice its
 // size. An allocation splits the smallest free block that is large enough, and the lowest one of
@@ -12,7 +13,7 @@
 #include <set>
 #include <vector>
 
-namespace falafel::pilaf {
+namespace falafel::stores {
 
 class BuddyAllocator {
  public:
@@ -28,6 +29,8 @@ class BuddyAllocator {
 
   std::uint64_t total_bytes() const { return size_of(orders() - 1); }
   std::uint64_t free_bytes() const;
+  // The size of the largest free block; 0 if none is free.
+  std::uint64_t largest_free_bytes() const;
   // The sizes of the allocated blocks, by offset.
   std::map<std::uint64_t, std::uint64_t> allocated() const;
   // The size of the block that so many bytes are given.
@@ -44,4 +47,4 @@ class BuddyAllocator {
   std::map<std::uint64_t, Order> allocated_;   // by offset
 };
 
-}  // namespace falafel::pilaf
+}  // namespace falafel::stores

@@ -1,0 +1,81 @@
+// A client of C-Hint: GET by a READ while it has a pointer whose lease runs, everything else by
+// messages. Now and then it reports to the server what it has READ.
+//
+//   auto client = Client::connect(host, {.host = "server", .service = 9}, {}).value();
+//   client->set(key, value);
+//   GetResult result = client->get(key);
+//
+// One fiber at a time may use a client. If the connection breaks, the next operation connects
+// again. If another run of the server answers, the client forgets its pointers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "stores/c_hint/connection.h"
+#include "stores/c_hint/options.h"
+#include "stores/c_hint/pointer_cache.h"
+#include "stores/c_hint/results.h"
+
+namespace falafel::c_hint {
+
+class Client {
+ public:
+  // Waits. Errors: those of Connection::open; invalid_argument (an option out of range).
+  static fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host,
+                                                         const fabric::Address& server,
+                                                         const Options& options);
+
+  // All of them wait. Keys and values are arbitrary bytes; a key has at least one. They report
+  // first if Options::report_interval_ns has passed since the last report.
+  GetResult get(std::span<const std::byte> key);
+  Result set(std::span<const std::byte> key, std::span<const std::byte> value);
+  Result remove(std::span<const std::byte> key);
+  Result ping();    // found: the server answers
+  Result report();  // found: the server has received it; also if there was nothing to report
+
+  // The sum over all operations.
+  const OperationStatistics& statistics() const { return total_; }
+
+ private:
+  Client(fabric::Host& host, fabric::Address server, const Options& options)
+      : host_(host),
+        server_(std::move(server)),
+        options_(options),
+        id_(host.random(0)),
+        pointers_(options_) {}
+
+  std::uint64_t lease_clock_ns();
+  bool is_too_large(std::span<const std::byte> key, std::span<const std::byte> value) const;
+  bool ensure_connected();
+  Answer look_up(std::span<const std::byte> key, GetResult& result);
+  bool read(std::span<const std::byte> key, GetResult& result);
+  Answer get_by_message(std::span<const std::byte> key, std::vector<std::byte>& value);
+  Answer change(RequestKind kind, std::span<const std::byte> key, std::span<const std::byte> value);
+  void keep(std::span<const std::byte> key, const RemotePointer& pointer, std::uint64_t sent_ns);
+  std::uint64_t end_of_lease_here(std::uint64_t lease_ns, std::uint64_t sent_ns);
+  void report_if_due();
+  Answer send_report();
+  std::vector<ReportEntry> pick_report();
+  ExchangeOutcome exchange_report(std::span<const ReportEntry> entries, Reply& reply);
+  Result finish(Answer answer);
+
+  fabric::Host& host_;
+  fabric::Address server_;
+  const Options options_;
+  std::uint64_t id_;
+  PointerCache pointers_;
+  std::uint32_t last_request_id_ = 0;
+  std::uint64_t last_report_ns_ = 0;
+  ServerHello hello_{};
+  OperationStatistics operation_;  // of the current operation
+  OperationStatistics total_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace falafel::c_hint

@@ -1,0 +1,133 @@
+#include "stores/c_hint/directory.h"
+
+#include <algorithm>
+
+#include "stores/c_hint/layout.h"
+#include "stores/c_hint/lease_terms.h"
+
+namespace falafel::c_hint {
+
+Directory::Directory(const Options& options)
+    : options_(options),
+      memory_(options.items_bytes, options.min_block_bytes),
+      replacement_(make_replacement(options)) {}
+
+const Descriptor* Directory::find(Item item) const {
+  const auto found = descriptors_.find(item);
+  return found == descriptors_.end() ? nullptr : &found->second;
+}
+
+const Descriptor* Directory::find(std::span<const std::byte> key) const {
+  const Descriptor* const descriptor = find(hash_of_key(key));
+  return descriptor != nullptr && std::ranges::equal(descriptor->key, key) ? descriptor : nullptr;
+}
+
+LeaseEnded Directory::lease_ended(std::uint64_t now_ns) const {
+  return [this, now_ns](Item item) {
+    return may_reclaim(options_, descriptors_.at(item).lease_end_ns, now_ns);
+  };
+}
+
+// Leases
+
+void Directory::grant(Item item, Descriptor& descriptor, std::uint64_t now_ns) {
+  const std::uint64_t term_ns = lease_term_ns(options_, replacement_->queue_of(item), used_bytes());
+  const std::uint64_t end_ns = end_of_lease(now_ns, term_ns);
+  const bool is_shorter = end_ns < descriptor.lease_end_ns;
+  if (is_shorter) ++statistics_.shorter_leases;
+  if (is_shorter && options_.safeguards.lease_never_shortens) return;
+  descriptor.lease_end_ns = end_ns;
+}
+
+const Descriptor& Directory::touch(Item item, std::uint64_t now_ns) {
+  Descriptor& descriptor = descriptors_.at(item);
+  replacement_->hit(item);
+  grant(item, descriptor, now_ns);
+  replacement_->age(lease_ended(now_ns));
+  return descriptor;
+}
+
+const Descriptor& Directory::renew(Item item, std::uint64_t now_ns) {
+  ++statistics_.renewals;
+  return touch(item, now_ns);
+}
+
+// Memory
+
+void Directory::reclaim(std::uint64_t now_ns) {
+  while (!waiting_.empty() && may_reclaim(options_, waiting_.begin()->first, now_ns)) {
+    memory_.free(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+void Directory::retire(std::uint64_t offset, std::uint64_t lease_end_ns, std::uint64_t now_ns) {
+  if (!options_.safeguards.delayed_reclamation) return memory_.free(offset);
+  waiting_.emplace(lease_end_ns, offset);
+  reclaim(now_ns);
+}
+
+bool Directory::evict_one(std::uint64_t now_ns) {
+  const LeaseEnded any = [](Item) { return true; };
+  const auto victim =
+      replacement_->evict(options_.safeguards.eviction_after_lease ? lease_ended(now_ns) : any);
+  if (!victim) return false;
+  memory_.free(descriptors_.at(*victim).offset);
+  descriptors_.erase(*victim);
+  ++statistics_.evictions;
+  return true;
+}
+
+std::optional<std::uint64_t> Directory::allocate(std::uint64_t item_bytes, std::uint64_t now_ns) {
+  reclaim(now_ns);
+  if (item_bytes > memory_.total_bytes()) return std::nullopt;
+  while (true) {
+    if (const auto offset = memory_.allocate(item_bytes)) return offset;
+    if (!evict_one(now_ns)) break;
+  }
+  ++statistics_.refusals;
+  return std::nullopt;
+}
+
+bool Directory::permits_reads() const {
+  const std::uint64_t free_bytes = memory_.free_bytes();
+  return memory_.largest_free_bytes() * 100 >= free_bytes * options_.least_contiguous_percent;
+}
+
+// Items
+
+const Descriptor& Directory::insert(std::span<const std::byte> key, const Place& place,
+                                    std::uint64_t now_ns) {
+  const Item item = hash_of_key(key);
+  const auto [at, is_new] = descriptors_.emplace(item, Descriptor{.key = {key.begin(), key.end()},
+                                                                  .offset = place.offset,
+                                                                  .item_bytes = place.item_bytes,
+                                                                  .version = place.version,
+                                                                  .lease_end_ns = now_ns});
+  FALAFEL_ASSERT(is_new, "an item with the hash {} is cached already", item);
+  replacement_->insert(item);
+  grant(item, at->second, now_ns);
+  replacement_->age(lease_ended(now_ns));
+  return at->second;
+}
+
+const Descriptor& Directory::update(Item item, const Place& place, std::uint64_t now_ns) {
+  Descriptor& descriptor = descriptors_.at(item);
+  if (place.offset != descriptor.offset) {
+    retire(descriptor.offset, descriptor.lease_end_ns, now_ns);
+    descriptor.lease_end_ns = now_ns;  // nobody has a pointer to the new memory
+  }
+  descriptor.offset = place.offset;
+  descriptor.item_bytes = place.item_bytes;
+  descriptor.version = place.version;
+  return touch(item, now_ns);
+}
+
+void Directory::remove(Item item, std::uint64_t now_ns) {
+  const Descriptor& descriptor = descriptors_.at(item);
+  retire(descriptor.offset, descriptor.lease_end_ns, now_ns);
+  descriptors_.erase(item);
+  replacement_->erase(item);
+}
+
+}  // namespace falafel::c_hint

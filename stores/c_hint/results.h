@@ -1,0 +1,45 @@
+// The results of a client's operations, and what they cost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stores/answer.h"
+
+namespace falafel::c_hint {
+
+using stores::Answer;
+
+struct OperationStatistics {
+  std::uint64_t verbs = 0;             // requests posted, receive requests not counted
+  std::uint64_t round_trips = 0;       // READs and messages waited for
+  std::uint64_t pointer_hits = 0;      // GETs whose READ gave the value
+  std::uint64_t expired_pointers = 0;  // GETs whose lease had ended before the READ
+  std::uint64_t late_reads = 0;        // GETs whose lease ended before the READ did
+  std::uint64_t changed_items = 0;     // GETs whose READ found no such item
+  std::uint64_t message_gets = 0;      // GETs that asked the server
+  std::uint64_t reports = 0;
+  std::uint64_t renewed_leases = 0;
+  std::uint64_t reconnections = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;  // of READs and messages
+
+  OperationStatistics& operator+=(const OperationStatistics& other);
+};
+
+struct GetResult {
+  Answer answer = Answer::disconnected;
+  std::vector<std::byte> value{};
+  std::optional<std::uint64_t> read_at{};  // the offset of the item, if a READ gave the value
+  OperationStatistics statistics{};
+};
+
+// Of SET, REMOVE and ping.
+struct Result {
+  Answer answer = Answer::disconnected;
+  OperationStatistics statistics{};
+};
+
+}  // namespace falafel::c_hint

@@ -1,0 +1,161 @@
+#include "stores/c_hint/shard.h"
+
+#include <algorithm>
+
+#include "stores/c_hint/layout.h"
+
+namespace falafel::c_hint {
+
+std::uint64_t Shard::lease_clock_ns() {
+  return options_.lease_in_reply == LeaseForm::term ? host_.now_ns() : host_.wall_clock_ns();
+}
+
+Verification Shard::verification() const {
+  return options_.uses_checksums() ? Verification::checksum : Verification::versions;
+}
+
+// Replies
+
+std::uint64_t Shard::lease_for_reply(const Descriptor& descriptor, std::uint64_t now_ns) const {
+  const std::uint64_t end_ns = descriptor.lease_end_ns;
+  if (options_.lease_in_reply == LeaseForm::absolute_end || end_ns == fabric::never_ns) {
+    return end_ns;
+  }
+  return end_ns - std::min(now_ns, end_ns);
+}
+
+RemotePointer Shard::pointer_to(const Descriptor* descriptor) {
+  if (descriptor == nullptr || !directory_.permits_reads()) return {};
+  return {.offset = descriptor->offset,
+          .item_bytes = descriptor->item_bytes,
+          .version = descriptor->version,
+          .lease_ns = lease_for_reply(*descriptor, lease_clock_ns())};
+}
+
+std::vector<std::byte> Shard::value_of(const Descriptor& descriptor) {
+  std::vector<std::byte> item(descriptor.item_bytes);
+  memory_.read(descriptor.offset, item);
+  const auto view = parse_item(verification(), item);
+  FALAFEL_ASSERT(view && std::ranges::equal(view->key, descriptor.key),
+                 "the item at {} is not that of its descriptor", descriptor.offset);
+  return {view->value.begin(), view->value.end()};
+}
+
+// Items
+
+void Shard::mark_deleted(const Descriptor& descriptor) {
+  if (!options_.safeguards.deleted_marks) return;
+  memory_.store(descriptor.offset + state_offset, static_cast<std::uint64_t>(ItemState::deleted));
+}
+
+void Shard::drop(std::span<const std::byte> key) {
+  const Descriptor* const descriptor = directory_.find(key);
+  if (descriptor == nullptr) return;
+  mark_deleted(*descriptor);
+  directory_.remove(hash_of_key(key), lease_clock_ns());
+}
+
+// Both versions are odd before the first other word changes, and even after the last one has.
+const Descriptor* Shard::change_in_place(const Descriptor& old, std::span<const std::byte> key,
+                                         std::span<const std::byte> value) {
+  const std::uint64_t odd = old.version + 1;
+  memory_.store(old.offset, odd);
+  if (verification() == Verification::versions) {
+    memory_.store(old.offset + last_word_offset(old.item_bytes), odd);
+  }
+  last_version_ += 2;
+  const std::vector<std::byte> item = make_item(verification(), last_version_, key, value);
+  memory_.write(old.offset + fabric::word_bytes, std::span(item).subspan(fabric::word_bytes));
+  memory_.store(old.offset, last_version_);
+  ++statistics_.in_place_updates;
+  return &directory_.update(
+      hash_of_key(key), {.offset = old.offset, .item_bytes = item.size(), .version = last_version_},
+      lease_clock_ns());
+}
+
+// Null if there is no room. With a backend, the key is not cached then; without one, it is as it
+// was.
+const Descriptor* Shard::cache(std::span<const std::byte> key, std::span<const std::byte> value) {
+  const Item hash = hash_of_key(key);
+  const Descriptor* old = directory_.find(hash);
+  if (old != nullptr && !std::ranges::equal(old->key, key)) {
+    drop(std::vector(old->key));  // another key of the same hash
+    old = nullptr;
+  }
+  const std::uint64_t item_bytes = item_bytes_of(key.size(), value.size());
+  if (old != nullptr && options_.update == Update::in_place_if_it_fits &&
+      item_bytes <= directory_.block_bytes_for(old->item_bytes)) {
+    return change_in_place(*old, key, value);
+  }
+  const auto offset = directory_.allocate(item_bytes, lease_clock_ns());
+  if (!offset) {
+    if (backend_ != nullptr) drop(key);
+    return nullptr;
+  }
+  last_version_ += 2;
+  memory_.write(*offset, make_item(verification(), last_version_, key, value));
+  const Place place{.offset = *offset, .item_bytes = item_bytes, .version = last_version_};
+  old = directory_.find(hash);  // it may have been evicted
+  if (old == nullptr) return &directory_.insert(key, place, lease_clock_ns());
+  mark_deleted(*old);
+  return &directory_.update(hash, place, lease_clock_ns());
+}
+
+// Requests
+
+ShardReply Shard::get(std::span<const std::byte> key) {
+  if (directory_.find(key) != nullptr) {
+    ++statistics_.hits;
+    const Descriptor& descriptor = directory_.touch(hash_of_key(key), lease_clock_ns());
+    std::vector<std::byte> value = value_of(descriptor);
+    return {.status = ReplyStatus::found,
+            .pointer = pointer_to(&descriptor),
+            .value = std::move(value)};
+  }
+  ++statistics_.misses;
+  if (backend_ == nullptr) return {.status = ReplyStatus::not_found};
+  auto value = backend_->get(host_, key);
+  if (!value) return {.status = ReplyStatus::not_found};
+  const RemotePointer pointer = pointer_to(cache(key, *value));
+  return {.status = ReplyStatus::found, .pointer = pointer, .value = std::move(*value)};
+}
+
+ShardReply Shard::set(std::span<const std::byte> key, std::span<const std::byte> value) {
+  const bool writes_through = backend_ != nullptr && options_.safeguards.write_through;
+  if (writes_through) backend_->set(host_, key, value);
+  const Descriptor* const descriptor = cache(key, value);
+  if (descriptor == nullptr && backend_ == nullptr) return {.status = ReplyStatus::out_of_memory};
+  if (descriptor == nullptr && !writes_through) backend_->set(host_, key, value);
+  return {.status = ReplyStatus::stored, .pointer = pointer_to(descriptor)};
+}
+
+ShardReply Shard::remove(std::span<const std::byte> key) {
+  const bool was_behind = backend_ != nullptr && backend_->remove(host_, key);
+  const bool was_cached = directory_.find(key) != nullptr;
+  drop(key);
+  return {.status = was_behind || was_cached ? ReplyStatus::deleted : ReplyStatus::not_found};
+}
+
+ReportReply Shard::report(std::span<const ReportEntry> entries) {
+  ++statistics_.reports;
+  const std::uint64_t begin_ns = host_.now_ns();
+  const auto left_ns = [&] {
+    return options_.report_budget_ns -
+           std::min(host_.now_ns() - begin_ns, options_.report_budget_ns);
+  };
+  ReportReply reply;
+  reply.leases.reserve(entries.size());
+  for (const auto [hash, version] : entries) {
+    if (left_ns() == 0) break;
+    const Descriptor* descriptor = directory_.find(hash);
+    RenewedLease& lease = reply.leases.emplace_back(RenewedLease{.hash = hash, .version = version});
+    if (descriptor == nullptr || descriptor->version != version) continue;
+    const std::uint64_t now_ns = lease_clock_ns();
+    descriptor = &directory_.renew(hash, now_ns);
+    lease.lease_ns = lease_for_reply(*descriptor, now_ns);
+  }
+  reply.budget_left_ns = left_ns();
+  return reply;
+}
+
+}  // namespace falafel::c_hint

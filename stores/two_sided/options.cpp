@@ -1,0 +1,65 @@
+#include "stores/two_sided/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stores/two_sided/layout.h"
+
+namespace falafel::two_sided {
+namespace {
+
+// The sum of a few such durations and a point in time does not overflow.
+constexpr std::uint64_t longest_duration_ns = std::uint64_t{1} << 62;
+constexpr std::uint64_t most_buckets = 1U << 30;
+constexpr std::uint64_t largest_most_pairs = 1U << 31;
+
+std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
+                                             std::uint64_t least, std::uint64_t most) {
+  if (value >= least && value <= most) return std::nullopt;
+  return fmt::format("{} is {} but must be from {} to {}", name, value, least, most);
+}
+
+std::optional<std::string> find_bad_transport(const Options& options,
+                                              const fabric::DeviceAttributes& device) {
+  using fabric::Transport;
+  const bool is_supported = options.is_reliable() ||
+                            (options.transport == Transport::unreliable_connection &&
+                             device.supports_unreliable_connection) ||
+                            (options.uses_datagrams() && device.supports_unreliable_datagram);
+  if (!is_supported) {
+    return fmt::format("transport: the device does not support {}; use RC",
+                       to_string(options.transport));
+  }
+  if (!options.uses_datagrams() || device.mtu_bytes >= sizeof(Request)) return std::nullopt;
+  return fmt::format(
+      "transport: a request of {} bytes does not fit the device's MTU of {}; use RC "
+      "or UC",
+      sizeof(Request), device.mtu_bytes);
+}
+
+}  // namespace
+
+std::optional<std::string> find_invalid_option(const Options& options,
+                                               const fabric::DeviceAttributes& device) {
+  const std::uint32_t most_clients = std::min(device.max_queue_requests, device.max_completions);
+  const std::array problems{
+      find_bad_transport(options, device),
+      find_out_of_range("buckets", options.buckets, 1, most_buckets),
+      find_out_of_range("most_pairs", options.most_pairs, 1, largest_most_pairs),
+      find_out_of_range("max_clients", options.max_clients, 1, most_clients),
+      find_out_of_range("connect_timeout_ns", options.connect_timeout_ns, 1, longest_duration_ns),
+      find_out_of_range("repetition_interval_ns", options.repetition_interval_ns, 1,
+                        longest_duration_ns),
+      find_out_of_range("server_timeout_ns", options.server_timeout_ns, 1, longest_duration_ns),
+      find_out_of_range("close_timeout_ns", options.close_timeout_ns, 1, longest_duration_ns),
+      find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1,
+                        longest_duration_ns),
+      find_out_of_range("retry_count", options.retry_count, 0, 7)};
+  for (const auto& problem : problems) {
+    if (problem) return problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace falafel::two_sided

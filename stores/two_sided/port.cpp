@@ -1,0 +1,120 @@
+#include "stores/two_sided/port.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace falafel::two_sided {
+
+Port::Port(fabric::Host& host, const Options& options, const PortSizes& sizes)
+    : host_(host), options_(options), sizes_(sizes), released_(host.create_event()) {}
+
+fabric::Result<std::unique_ptr<Port>> Port::create(fabric::Host& host, const Options& options,
+                                                   const PortSizes& sizes) {
+  std::unique_ptr<Port> port(new Port(host, options, sizes));
+  if (auto prepared = port->prepare(); !prepared) return tl::unexpected(prepared.error());
+  return port;
+}
+
+fabric::Result<void> Port::prepare() {
+  fabric::Device& device = host_.device(0);
+  domain_ = device.create_protection_domain();
+  auto receives = device.create_completion_queue(sizes_.buffers);
+  if (!receives) return tl::unexpected(receives.error());
+  receives_ = std::move(*receives);
+  auto sends = device.create_completion_queue(1);
+  if (!sends) return tl::unexpected(sends.error());
+  sends_ = std::move(*sends);
+  const std::uint64_t size_bytes = send_offset(sizes_.buffers);
+  auto block = host_.allocate_memory(size_bytes);
+  if (!block) return tl::unexpected(block.error());
+  block_ = std::move(*block);
+  auto region = domain_->register_memory(block_, 0, size_bytes, {.local_write = true});
+  if (!region) return tl::unexpected(region.error());
+  region_ = std::move(*region);
+  return {};
+}
+
+fabric::QueuePairOptions Port::queue_pair_options(fabric::Transport transport) const {
+  return {.transport = transport,
+          .protection_domain = domain_.get(),
+          .send_completions = sends_.get(),
+          .receive_completions = receives_.get(),
+          .max_send_requests = 1,
+          .max_receive_requests = sizes_.buffers,
+          .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
+          .retry_count = options_.retry_count};
+}
+
+void Port::attach(std::unique_ptr<fabric::QueuePair> queue_pair) {
+  queue_pair_ = std::move(queue_pair);
+}
+
+std::uint32_t Port::header_bytes() const {
+  return options_.uses_datagrams() ? fabric::datagram_header_bytes : 0;
+}
+
+// Receiving
+
+void Port::post_receive(std::uint32_t buffer) {
+  const fabric::ReceiveRequest request{
+      .id = buffer,
+      .local = {.key = region_->local_key(), .offset = receive_offset(buffer)},
+      .length_bytes = receive_bytes()};
+  const auto posted = queue_pair_->post_receive({&request, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+}
+
+PortOutcome Port::receive(Arrival& arrival, std::uint64_t deadline_ns) {
+  fabric::WorkCompletion completion;
+  const PortOutcome outcome = take(*receives_, completion, deadline_ns);
+  if (outcome != PortOutcome::done) return outcome;
+  arrival = {.buffer = static_cast<std::uint32_t>(completion.id),
+             .length_bytes = completion.length_bytes,
+             .source = completion.source};
+  return PortOutcome::done;
+}
+
+std::span<const std::byte> Port::message(const Arrival& arrival) const {
+  return block_->bytes().subspan(receive_offset(arrival.buffer) + header_bytes(),
+                                 arrival.length_bytes - header_bytes());
+}
+
+// Sending
+
+PortOutcome Port::send(std::uint32_t buffer, std::span<const std::byte> message,
+                       const fabric::DatagramAddress& destination, std::uint64_t deadline_ns) {
+  sending_.lock(*released_);
+  std::ranges::copy(message, block_->bytes().subspan(send_offset(buffer)).begin());
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::send;
+  request.length_bytes = static_cast<std::uint32_t>(message.size());
+  request.local = {.key = region_->local_key(), .offset = send_offset(buffer)};
+  request.destination = destination;
+  const auto posted = queue_pair_->post_send({&request, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+  fabric::WorkCompletion completion;
+  const PortOutcome outcome = take(*sends_, completion, deadline_ns);
+  sending_.unlock(*released_);
+  return outcome;
+}
+
+// Completions
+
+PortOutcome Port::take(fabric::CompletionQueue& completions, fabric::WorkCompletion& completion,
+                       std::uint64_t deadline_ns) {
+  while (completions.poll({&completion, 1}) == 0) {
+    if (options_.waiting == Waiting::blocking) {
+      if (!completions.wait(deadline_ns)) return PortOutcome::timed_out;
+    } else {
+      if (deadline_ns != fabric::never_ns && host_.now_ns() >= deadline_ns) {
+        return PortOutcome::timed_out;
+      }
+      host_.yield();
+    }
+  }
+  return completion.status == fabric::CompletionStatus::success ? PortOutcome::done
+                                                                : PortOutcome::broken;
+}
+
+}  // namespace falafel::two_sided

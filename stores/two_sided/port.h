@@ -1,0 +1,84 @@
+// A queue pair with its buffers and completion queues, as client and server use it: receive
+// requests are posted one by one, every SEND is signalled and waited for, and completions are taken
+// one at a time (3.2).
+//
+// Several workers may share a port (UD). Any of them takes what arrives. One sends at a time,
+// because the completion of a SEND does not wake the one who waits for it, but any who waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "fabric/fabric.h"
+#include "stores/two_sided/locks.h"
+#include "stores/two_sided/options.h"
+
+namespace falafel::two_sided {
+
+struct PortSizes {
+  std::uint32_t received_bytes = 0;  // of a message, without the header of a datagram
+  std::uint32_t sent_bytes = 0;
+  std::uint32_t buffers = 1;  // of each direction
+};
+
+struct Arrival {
+  std::uint32_t buffer = 0;
+  std::uint32_t length_bytes = 0;
+  fabric::DatagramAddress source{};  // on UD
+};
+
+enum class PortOutcome : std::uint8_t { done, timed_out, broken };
+
+class Port {
+ public:
+  // Errors: out_of_memory. `host` and `options` outlive the port.
+  static fabric::Result<std::unique_ptr<Port>> create(fabric::Host& host, const Options& options,
+                                                      const PortSizes& sizes);
+
+  // For connecting or accepting; then attach the queue pair. The transport is that of the options,
+  // or of the connection that tells the number of a UD queue pair.
+  fabric::QueuePairOptions queue_pair_options(fabric::Transport transport) const;
+  void attach(std::unique_ptr<fabric::QueuePair> queue_pair);
+  const fabric::QueuePair& queue_pair() const { return *queue_pair_; }
+
+  void post_receive(std::uint32_t buffer);
+  // Waits. Where fabric::EndHere permits, a cancelled fiber times out.
+  PortOutcome receive(Arrival& arrival, std::uint64_t deadline_ns);
+  // Until the buffer is posted again.
+  std::span<const std::byte> message(const Arrival& arrival) const;
+
+  // Waits for the completion. After timed_out, nothing may be sent any more.
+  PortOutcome send(std::uint32_t buffer, std::span<const std::byte> message,
+                   const fabric::DatagramAddress& destination, std::uint64_t deadline_ns);
+
+ private:
+  Port(fabric::Host& host, const Options& options, const PortSizes& sizes);
+
+  fabric::Result<void> prepare();
+  std::uint32_t header_bytes() const;
+  std::uint32_t receive_bytes() const { return header_bytes() + sizes_.received_bytes; }
+  std::uint64_t receive_offset(std::uint32_t buffer) const {
+    return std::uint64_t{buffer} * receive_bytes();
+  }
+  std::uint64_t send_offset(std::uint32_t buffer) const {
+    return receive_offset(sizes_.buffers) + std::uint64_t{buffer} * sizes_.sent_bytes;
+  }
+  PortOutcome take(fabric::CompletionQueue& completions, fabric::WorkCompletion& completion,
+                   std::uint64_t deadline_ns);
+
+  fabric::Host& host_;
+  const Options& options_;
+  const PortSizes sizes_;
+  std::unique_ptr<fabric::ProtectionDomain> domain_;
+  std::unique_ptr<fabric::CompletionQueue> receives_;
+  std::unique_ptr<fabric::CompletionQueue> sends_;
+  std::shared_ptr<fabric::MemoryBlock> block_;
+  std::unique_ptr<fabric::MemoryRegion> region_;
+  Mutex sending_;
+  std::unique_ptr<fabric::Event> released_;
+  std::unique_ptr<fabric::QueuePair> queue_pair_;  // destroyed first
+};
+
+}  // namespace falafel::two_sided

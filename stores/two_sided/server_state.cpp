@@ -1,0 +1,152 @@
+#include "stores/two_sided/server_state.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+namespace falafel::two_sided {
+namespace {
+
+constexpr PortSizes sizes_of_worker{
+    .received_bytes = sizeof(Request), .sent_bytes = sizeof(Response), .buffers = 1};
+
+fabric::PrivateData to_reason(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+ServerState::ServerState(fabric::Host& host, const Options& options)
+    : host_(host), options_(options), table_(host, options_) {}
+
+// Start and end
+
+fabric::Result<void> ServerState::start() {
+  if (options_.uses_datagrams()) {
+    if (auto opened = open_datagram_port(); !opened) return tl::unexpected(opened.error());
+  }
+  auto listener = host_.device(0).listen(options_.service);
+  if (!listener) return tl::unexpected(listener.error());
+  listener_ = std::move(*listener);
+  acceptor_ = host_.spawn({.name = "accept", .daemon = true},
+                          [self = shared_from_this()] { self->accept_clients(); });
+  return {};
+}
+
+fabric::Result<void> ServerState::open_datagram_port() {
+  PortSizes sizes = sizes_of_worker;
+  sizes.buffers = options_.max_clients;
+  auto port = Port::create(host_, options_, sizes);
+  if (!port) return tl::unexpected(port.error());
+  auto queue_pair = host_.device(0).create_datagram_queue_pair(
+      (*port)->queue_pair_options(fabric::Transport::unreliable_datagram));
+  if (!queue_pair) return tl::unexpected(queue_pair.error());
+  (*port)->attach(std::move(*queue_pair));
+  datagram_port_ = std::move(*port);
+  free_send_buffers_.resize(options_.max_clients);
+  std::iota(free_send_buffers_.begin(), free_send_buffers_.end(), 0);
+  free_receive_buffers_ = free_send_buffers_;
+  return {};
+}
+
+void ServerState::stop() {
+  if (acceptor_) host_.cancel(*acceptor_);
+  for (const auto& [worker, fiber] : workers_) host_.cancel(fiber);
+}
+
+ServerStatistics ServerState::statistics() const {
+  ServerStatistics statistics = statistics_;
+  statistics.clients_connected = clients_.size();
+  statistics.workers = workers_.size();
+  statistics.pairs = table_.pairs();
+  return statistics;
+}
+
+ServerInspection ServerState::inspect() const {
+  return {.options = options_, .table = table_.inspect(), .statistics = statistics()};
+}
+
+// Connecting
+
+std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
+  const fabric::EndHere end_here(host_);
+  return listener_->accept(fabric::never_ns);
+}
+
+void ServerState::accept_clients() {
+  while (const auto request = next_connection_request()) admit(*request);
+}
+
+void ServerState::admit(fabric::ConnectionRequest& request) {
+  const auto hello = from_bytes<ClientHello>(request.private_data());
+  if (!hello || hello->magic != hello_magic || hello->version != layout_version) {
+    return request.reject(to_reason("not a client of this store and version"));
+  }
+  if (hello->transport != static_cast<std::uint32_t>(options_.transport)) {
+    return request.reject(
+        to_reason(fmt::format("the server uses {}", to_string(options_.transport))));
+  }
+  if (workers_.size() >= options_.max_clients) {
+    return request.reject(to_reason(fmt::format("the server has its {} workers", workers_.size())));
+  }
+  const std::int32_t client = next_client_++;
+  const auto station = make_station(request, client);
+  if (!station) return request.reject(to_reason("the server is out of memory"));
+  clients_.insert(client);
+  spawn_worker(client, *station);
+}
+
+// Accepts.
+fabric::Result<ServerState::Station> ServerState::make_station(fabric::ConnectionRequest& request,
+                                                               std::int32_t client) {
+  auto made = Port::create(host_, options_, sizes_of_worker);
+  if (!made) return tl::unexpected(made.error());
+  const ServerHello hello{
+      .client_id = client,
+      .queue_pair_number = datagram_port_ ? datagram_port_->queue_pair().number() : 0};
+  const fabric::Transport transport =
+      datagram_port_ ? fabric::Transport::reliable_connection : options_.transport;
+  auto accepted = request.accept((*made)->queue_pair_options(transport), to_private_data(hello));
+  if (!accepted) return tl::unexpected(accepted.error());
+  (*made)->attach(std::move(*accepted));
+  if (!datagram_port_) {
+    (*made)->post_receive(0);
+    return Station{.port = std::move(*made)};
+  }
+  side_channels_[client] = std::move(*made);
+  const Station station{.port = datagram_port_, .send_buffer = free_send_buffers_.back()};
+  free_send_buffers_.pop_back();
+  datagram_port_->post_receive(free_receive_buffers_.back());
+  free_receive_buffers_.pop_back();
+  return station;
+}
+
+// Workers
+
+void ServerState::spawn_worker(std::int32_t client, const Station& station) {
+  const std::uint64_t worker = next_worker_++;
+  workers_[worker] = host_.spawn({.name = "worker", .daemon = true},
+                                 [self = shared_from_this(), worker, client, station] {
+                                   self->work(worker, client, station);
+                                 });
+}
+
+// On RC and UC, the end of a worker is the end of its client's connection, whatever the reason.
+void ServerState::work(std::uint64_t worker, std::int32_t client, const Station& station) {
+  const Shared shared{
+      .host = host_, .options = options_, .table = table_, .log = log_, .statistics = statistics_};
+  const WorkerEnd end = Worker(shared, *station.port, station.send_buffer).run();
+  if (host_.is_cancelled()) return;
+  workers_.erase(worker);
+  const std::int32_t closed_client = end.closed_client.value_or(client);
+  clients_.erase(closed_client);
+  if (!datagram_port_) return;
+  side_channels_.erase(closed_client);
+  free_send_buffers_.push_back(station.send_buffer);
+  if (end.buffer) free_receive_buffers_.push_back(*end.buffer);
+}
+
+}  // namespace falafel::two_sided

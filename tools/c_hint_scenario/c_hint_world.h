@@ -1,0 +1,79 @@
+// One run of C-Hint: a server with or without a backend, clients that carry out their operations
+// and then read all keys, and the judgement of the server's memory at the end.
+//
+// Everything is small: memory for a few items, and leases of a few operations, so items are evicted
+// and memory is used again while clients hold pointers to it.
+//
+// The wall clocks of two hosts differ by at most the error that the options assume.
+//
+// With a backend, what clients see is a map. Without one, it is a cache: a value may vanish, but no
+// earlier one comes back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "checkers/specifications/cache_register.h"
+#include "checkers/specifications/key_value_map.h"
+#include "explorer/check/history.h"
+#include "explorer/check/workload.h"
+#include "explorer/check/world.h"
+#include "stores/c_hint/backend.h"
+#include "stores/c_hint/client.h"
+#include "stores/c_hint/server.h"
+
+namespace falafel::c_hint_scenario {
+
+using Map = checkers::specifications::KeyValueMap;
+using Cache = checkers::specifications::CacheRegister;
+
+inline constexpr std::array<const char*, 5> key_names{"a", "b", "c", "d", "e"};
+inline constexpr std::uint64_t longest_stall_ns = 200'000;
+
+// What the server's memory is at rest, when nothing is being changed.
+inline constexpr std::string_view memory_property = "memory.invariants";
+
+// The pact of a lease (3.2, 3.5): while it runs, the server does not use the memory for another
+// item. So a client that accepts what it has READ has not read anything else.
+inline constexpr std::string_view pact_property = "leases.pact";
+
+class CHintWorld {
+ public:
+  // Draws the options. `world` and `plan` outlive this object.
+  CHintWorld(check::World& world, const check::Plan<Map>& plan);
+
+  void run();
+
+ private:
+  struct Conditions;
+
+  c_hint::Options draw_options();
+  void draw_leases(c_hint::Options& options);
+  void draw_policies(c_hint::Options& options);
+  void set_clock(fabric::Host& host);
+  void serve(fabric::Host& host);
+  void work(fabric::Host& host, std::uint32_t number);
+  std::unique_ptr<c_hint::Client> connect(fabric::Host& host);
+  bool execute(c_hint::Client& client, std::uint32_t number, const Map::Operation& operation);
+  void judge_pact(const std::string& key, std::uint64_t offset);
+  void note(const c_hint::OperationStatistics& statistics);
+  void judge_memory();
+
+  check::World& world_;
+  const check::Plan<Map>& plan_;
+  c_hint::Options options_;
+  std::uint64_t pause_ns_;  // between two operations of a client
+  std::optional<c_hint::MapBackend> backend_;
+  check::History<Map>* map_history_ = nullptr;      // with a backend
+  check::History<Cache>* cache_history_ = nullptr;  // without one
+  std::shared_ptr<Conditions> conditions_;
+  const c_hint::Server* running_ = nullptr;
+  std::uint32_t starts_ = 0;                        // of the server
+  std::optional<c_hint::ServerInspection> server_;  // when its fibers ended
+};
+
+}  // namespace falafel::c_hint_scenario
