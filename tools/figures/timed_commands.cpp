@@ -11,6 +11,7 @@
 #include "tools/figures/card_option.h"
 #include "tools/figures/figure.h"
 #include "tools/figures/latency.h"
+#include "tools/figures/pilaf_figures.h"
 #include "tools/figures/throughput.h"
 
 namespace falafel::figures {
@@ -192,6 +193,14 @@ void add_latency_command(CLI::App& app) {
   add_card_option(*command, *card);
   command->add_flag("--hardened", *hardened, "the hardened protocol instead of the published one");
   command->callback([card, hardened] { print_latencies(profile_of(*card), *hardened); });
+}
+
+void add_pilaf_command(CLI::App& app) {
+  const auto card = std::make_shared<std::string>("connectx2-ddr");
+  CLI::App* const command =
+      app.add_subcommand("pilaf", "what the paper on Pilaf measured, and its prediction");
+  add_card_option(*command, *card);
+  command->callback([card] { fmt::print("{}", to_table(compare_with_pilaf(profile_of(*card)))); });
 }
 
 }  // namespace falafel::figures

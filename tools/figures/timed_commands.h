@@ -9,5 +9,6 @@ void add_card_command(CLI::App& app);
 void add_throughput_command(CLI::App& app);
 void add_latency_command(CLI::App& app);
 void add_all_command(CLI::App& app);
+void add_pilaf_command(CLI::App& app);
 
 }  // namespace falafel::figures

@@ -1,0 +1,136 @@
+// NessieCD. Each client's host is a node too, so the tables are spread over all clients.
+#include <cmath>
+#include <utility>
+
+#include "stores/nessie/client.h"
+#include "stores/nessie/node.h"
+#include "tools/compare_stores/compared_store.h"
+
+namespace falafel::compare_stores {
+namespace {
+
+class NessieClient final : public StoreClient {
+ public:
+  explicit NessieClient(std::unique_ptr<nessie::Client> client) : client_(std::move(client)) {}
+
+  Reply get(std::span<const std::byte> key, Bytes& value) override {
+    nessie::GetResult result = client_->get(key);
+    value = std::move(result.value);
+    return reply_of(result.answer);
+  }
+  Reply set(std::span<const std::byte> key, std::span<const std::byte> value) override {
+    return reply_of(client_->put(key, value));
+  }
+  std::uint64_t round_trips() const override { return client_->statistics().round_trips(); }
+
+ private:
+  std::unique_ptr<nessie::Client> client_;
+};
+
+class NessieRun final : public StoreRun {
+ public:
+  NessieRun(const Demand& demand, const nessie::Options& options)
+      : options_(options), nodes_(demand.clients) {
+    constexpr std::uint64_t millisecond_ns = 1'000'000;
+    // Entries that wait for their expiry: a client replaces one in 10 us at most.
+    constexpr std::uint64_t spare_entries = 2'048;
+    const double keys_per_node =
+        static_cast<double>(demand.keys) / static_cast<double>(demand.clients);
+    options_.index_entries =
+        static_cast<std::uint64_t>(std::ceil(keys_per_node / demand.table_load));
+    options_.data_entries =
+        static_cast<std::uint64_t>(std::ceil(2 * keys_per_node)) + spare_entries;
+    options_.most_key_bytes = demand.key_bytes;
+    options_.most_value_bytes = demand.value_bytes;
+    options_.cache_entries = demand.keys / 200;  // 0.5 % of all keys (4.1.3)
+    options_.most_migrations = 64;
+    options_.expiration_ns = 20 * millisecond_ns;
+    options_.acknowledge_timeout_ns = acknowledge_timeout_ns;
+    options_.retry_count = retry_count;
+  }
+
+  std::string serve(fabric::Host&, const std::function<void()>&) override {
+    return "a store without a server has nothing to serve";
+  }
+
+  Connected connect(fabric::Host& host, std::uint32_t number) override {
+    constexpr std::uint64_t interval_ns = 10'000;
+    host.spawn({.name = "node", .daemon = true}, [this, &host, number] { run_node(host, number); });
+    while (started_ < nodes_.size() && failure_.empty()) {
+      host.sleep_until(host.now_ns() + interval_ns);
+    }
+    if (!failure_.empty()) return tl::unexpected(failure_);
+    std::vector<fabric::Address> addresses;
+    addresses.reserve(nodes_.size());
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      addresses.push_back({.host = client_name(node), .service = options_.service});
+    }
+    auto client = nessie::Client::connect(host, *nodes_[number], addresses, options_);
+    if (!client) return tl::unexpected(client.error().detail);
+    return std::make_unique<NessieClient>(std::move(*client));
+  }
+
+  std::uint64_t memory_bytes() const override {
+    const nessie::NodeLayout layout(
+        options_.index_entries, options_.data_entries,
+        nessie::DataEntryLayout(options_.most_key_bytes, options_.most_value_bytes));
+    return nodes_.size() * layout.block_bytes();
+  }
+
+ private:
+  // The node serves until the run ends, because other nodes use its memory.
+  void run_node(fabric::Host& host, std::uint32_t number) {
+    const auto node = nessie::Node::start(host, number, nodes_.size(), options_);
+    if (!node) {
+      failure_ = node.error().detail;
+      return;
+    }
+    nodes_[number] = node->get();
+    ++started_;
+    host.sleep_until(fabric::never_ns);
+  }
+
+  nessie::Options options_;
+  std::vector<nessie::Node*> nodes_;
+  std::size_t started_ = 0;
+  std::string failure_;
+};
+
+std::function<std::unique_ptr<StoreRun>(const Demand&)> creator(nessie::Options options) {
+  return [options](const Demand& demand) { return std::make_unique<NessieRun>(demand, options); };
+}
+
+// As published. The paper does not say what a PUT that gives up does with its entry. If it left it
+// there, the key would stay busy, and the table could not even be filled.
+nessie::Options published_nessie() {
+  nessie::Options options;
+  options.abort = nessie::Abort::restore;
+  return options;
+}
+
+constexpr Finding blocks{"no", "stores/nessie.md#a-put-that-gives-up-blocks-its-key"};
+constexpr Finding attempts{"attempts, not operations", "stores/nessie.md"};
+
+}  // namespace
+
+std::vector<ComparedStore> nessie_stores() {
+  return {
+      {.name = "nessie-cd",
+       .protocol = "published",
+       .has_server = false,
+       .findings = {.linearizable = {"no",
+                                     "stores/nessie.md#a-put-that-gives-up-has-removed-its-key"},
+                    .lock_free = blocks,
+                    .bounded = attempts},
+       .create = creator(published_nessie())},
+      {.name = "nessie-cd",
+       .protocol = "hardened",
+       .has_server = false,
+       .findings = {.linearizable = {"held in campaigns", "stores/nessie.md#results"},
+                    .lock_free = blocks,
+                    .bounded = attempts},
+       .create = creator(nessie::Options::hardened())},
+  };
+}
+
+}  // namespace falafel::compare_stores
