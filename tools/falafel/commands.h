@@ -14,6 +14,9 @@ void add_check_command(CLI::App& app, int& exit_status);
 // Exit status: tools/server/exit_status.h.
 void add_serve_command(CLI::App& app, int& exit_status);
 
+// Exit status: tools/server/exit_status.h.
+void add_serve_memcached_command(CLI::App& app, int& exit_status);
+
 // get, set, del and stat. Exit status: tools/server/exit_status.h.
 void add_store_commands(CLI::App& app, int& exit_status);
 

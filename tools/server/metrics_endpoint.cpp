@@ -1,14 +1,11 @@
 #include "tools/server/metrics_endpoint.h"
 
-#include <fmt/format.h>
-
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <charconv>
 #include <chrono>
-#include <optional>
-#include <sstream>
+
+#include "tools/server/listening.h"
 
 namespace falafel::server_program {
 namespace {
@@ -65,57 +62,20 @@ class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
   http::response<http::string_body> response_;
 };
 
-std::optional<Tcp::endpoint> parse(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return std::nullopt;
-  std::string host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  error_code error;
-  const asio::ip::address address = asio::ip::make_address(host, error);
-  std::uint16_t port = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, port);
-  if (error || parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return Tcp::endpoint(address, port);
-}
-
-fabric::ErrorCode code_of_binding(const error_code& error) {
-  if (error == asio::error::address_in_use) return fabric::ErrorCode::address_in_use;
-  if (error == asio::error::access_denied) return fabric::ErrorCode::access_denied;
-  return fabric::ErrorCode::invalid_argument;
-}
-
 }  // namespace
 
 fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(asio::io_context& context,
                                                                          const std::string& address,
                                                                          ReportSource source) {
-  const auto endpoint = parse(address);
-  if (!endpoint) {
-    return fabric::make_error(
-        fabric::ErrorCode::invalid_argument,
-        fmt::format("--metrics {}: not an address and port; use the form 127.0.0.1:9100", address));
-  }
-  std::unique_ptr<MetricsEndpoint> metrics(new MetricsEndpoint(context, std::move(source)));
-  try {
-    metrics->acceptor_.open(endpoint->protocol());
-    metrics->acceptor_.set_option(Tcp::acceptor::reuse_address(true));
-    metrics->acceptor_.bind(*endpoint);
-    metrics->acceptor_.listen();
-  } catch (const boost::system::system_error& error) {
-    return fabric::make_error(code_of_binding(error.code()),
-                              fmt::format("--metrics {}: {}; choose another address or port",
-                                          address, error.code().message()));
-  }
+  auto acceptor = listen_at(context, "--metrics", address);
+  if (!acceptor) return tl::unexpected(acceptor.error());
+  std::unique_ptr<MetricsEndpoint> metrics(
+      new MetricsEndpoint(std::move(*acceptor), std::move(source)));
   metrics->accept();
   return metrics;
 }
 
-std::string MetricsEndpoint::address() const {
-  std::ostringstream text;
-  text << acceptor_.local_endpoint();
-  return text.str();
-}
+std::string MetricsEndpoint::address() const { return address_of(acceptor_); }
 
 void MetricsEndpoint::accept() {
   acceptor_.async_accept([this](error_code error, Tcp::socket socket) {

@@ -25,8 +25,8 @@ class MetricsEndpoint {
   std::string address() const;
 
  private:
-  MetricsEndpoint(boost::asio::io_context& context, ReportSource source)
-      : acceptor_(context), source_(std::move(source)) {}
+  MetricsEndpoint(boost::asio::ip::tcp::acceptor acceptor, ReportSource source)
+      : acceptor_(std::move(acceptor)), source_(std::move(source)) {}
   void accept();
 
   boost::asio::ip::tcp::acceptor acceptor_;

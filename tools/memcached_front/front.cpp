@@ -1,0 +1,188 @@
+#include "tools/memcached_front/front.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/write.hpp>
+#include <csignal>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "tools/memcached_front/open_files.h"
+#include "tools/memcached_front/session.h"
+#include "tools/memcached_front/unix_socket.h"
+#include "tools/server/listening.h"
+
+namespace falafel::memcached_front {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using server_program::ServeFailure;
+
+class StoreStorage final : public Storage {
+ public:
+  explicit StoreStorage(Store& store) : store_(store) {}
+
+  engine::Answer get(std::string_view key,
+                     const std::function<void(std::string_view)>& use) override {
+    const engine::GetResult result = store_.get(key);
+    if (result.answer == engine::Answer::found) use(text_of(result.value));
+    return result.answer;
+  }
+  engine::Answer set(std::string_view key, std::string_view value) override {
+    return store_.set(key, value).answer;
+  }
+  engine::Answer remove(std::string_view key) override { return store_.remove(key).answer; }
+
+ private:
+  Store& store_;
+};
+
+// A thread with a client of the store. Sessions live in handlers of the context, so the context is
+// destroyed before what they use.
+class Worker {
+ public:
+  explicit Worker(std::unique_ptr<Store> store)
+      : store_(std::move(store)), storage_(*store_), thread_([this] { context_.run(); }) {}
+  ~Worker() { context_.stop(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  asio::io_context& context() { return context_; }
+  Storage& storage() { return storage_; }
+
+ private:
+  std::unique_ptr<Store> store_;
+  StoreStorage storage_;
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  std::jthread thread_;
+};
+
+ServeFailure failure_of(const fabric::Error& error) {
+  switch (error.code) {
+    case fabric::ErrorCode::address_in_use: return {server_program::name_taken, error.detail};
+    case fabric::ErrorCode::access_denied: return {server_program::no_permission, error.detail};
+    default: return {server_program::wrong_usage, error.detail};
+  }
+}
+
+class Front {
+ public:
+  explicit Front(const FrontOptions& options)
+      : options_(options), signals_(context_, SIGTERM, SIGINT) {
+    statistics_.threads = options.threads;
+    statistics_.max_connections = options.max_connections;
+  }
+
+  std::optional<ServeFailure> run(const std::function<void(const std::string&)>& on_ready) {
+    if (auto problem = allow_open_files(options_.max_connections)) {
+      return ServeFailure{server_program::wrong_usage, std::move(*problem)};
+    }
+    if (auto failure = start_workers()) return failure;
+    if (auto failure = listen()) return failure;
+    signals_.async_wait([this](error_code error, int) {
+      if (!error) context_.stop();
+    });
+    on_ready(places_);
+    context_.run();
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<ServeFailure> start_workers() {
+    workers_.reserve(options_.threads);
+    for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
+      auto store = Store::open(options_.store);
+      if (!store) {
+        return ServeFailure{server_program::status_of(store.error().problem), store.error().detail};
+      }
+      workers_.push_back(std::make_unique<Worker>(std::move(*store)));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<ServeFailure> listen() {
+    if (!options_.listen.empty()) {
+      auto acceptor = server_program::listen_at(context_, "--listen", options_.listen);
+      if (!acceptor) return failure_of(acceptor.error());
+      tcp_.emplace(std::move(*acceptor));
+      places_ = server_program::address_of(*tcp_);
+      accept(*tcp_);
+    }
+    if (!options_.socket_path.empty()) {
+      auto socket = UnixSocket::listen(context_, options_.socket_path);
+      if (!socket) return failure_of(socket.error());
+      unix_socket_ = std::move(*socket);
+      places_ += fmt::format("{}{}", places_.empty() ? "" : " and ", options_.socket_path);
+      accept(unix_socket_->acceptor());
+    }
+    return std::nullopt;
+  }
+
+  template <typename Acceptor>
+  void accept(Acceptor& acceptor) {
+    Worker& worker = *workers_[next_worker_++ % workers_.size()];
+    acceptor.async_accept(asio::any_io_executor(worker.context().get_executor()),
+                          [this, &acceptor, &worker](
+                              error_code error, typename Acceptor::protocol_type::socket peer) {
+                            if (error == asio::error::operation_aborted) return;
+                            if (!error) begin_session(std::move(peer), worker);
+                            accept(acceptor);
+                          });
+  }
+
+  template <typename Socket>
+  void begin_session(Socket socket, Worker& worker) {
+    if (statistics_.current_connections >= options_.max_connections) {
+      ++statistics_.rejected_connections;
+      reject(socket);
+      return;
+    }
+    error_code ignored;
+    if constexpr (std::is_same_v<Socket, asio::ip::tcp::socket>) {
+      socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    }
+    ++statistics_.current_connections;
+    ++statistics_.total_connections;
+    const auto session = std::make_shared<Session>(Session::Socket(std::move(socket)),
+                                                   options_.parser, worker.storage(), statistics_);
+    asio::post(worker.context(), [session] { session->start(); });
+  }
+
+  // The socket's buffer is empty and holds the line, so writing does not wait.
+  template <typename Socket>
+  static void reject(Socket& socket) {
+    error_code ignored;
+    asio::write(socket, asio::buffer(std::string_view("ERROR Too many open connections\r\n")),
+                ignored);
+  }
+
+  const FrontOptions& options_;
+  Statistics statistics_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  asio::io_context context_;
+  asio::signal_set signals_;
+  std::optional<asio::ip::tcp::acceptor> tcp_;
+  std::unique_ptr<UnixSocket> unix_socket_;
+  std::string places_;
+  std::size_t next_worker_ = 0;
+};
+
+}  // namespace
+
+std::optional<ServeFailure> serve(const FrontOptions& options,
+                                  const std::function<void(const std::string& places)>& on_ready) {
+  return Front(options).run(on_ready);
+}
+
+}  // namespace falafel::memcached_front

@@ -1,0 +1,33 @@
+// falafel serve-memcached: accepts clients of memcached on the application's host and runs their
+// requests on a store.
+//
+// Each thread is a client of the store of its own and serves its connections one request at a time.
+// Connections are distributed over the threads in turn.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "falafel/store.h"
+#include "tools/memcached_front/command_line.h"
+#include "tools/server/store_server.h"
+
+namespace falafel::memcached_front {
+
+struct FrontOptions {
+  StoreOptions store;
+  std::string listen;       // ADDRESS:PORT; empty: none
+  std::string socket_path;  // of a UNIX-domain socket; empty: none
+  std::uint32_t threads = 1;
+  std::uint32_t max_connections = 1024;
+  ParserOptions parser;
+};
+
+// Serves until SIGTERM or SIGINT. Calls `on_ready` with the places at which it listens when clients
+// can connect.
+std::optional<server_program::ServeFailure> serve(
+    const FrontOptions& options, const std::function<void(const std::string& places)>& on_ready);
+
+}  // namespace falafel::memcached_front

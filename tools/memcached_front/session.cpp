@@ -1,0 +1,91 @@
+#include "tools/memcached_front/session.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+
+namespace falafel::memcached_front {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+// So much is answered before it is sent.
+constexpr std::size_t enough_answers_bytes = 262'144;
+
+}  // namespace
+
+Session::Session(Socket socket, const ParserOptions& options, Storage& storage,
+                 Statistics& statistics)
+    : socket_(std::move(socket)),
+      deadline_(socket_.get_executor()),
+      parser_(options),
+      responder_(storage, statistics),
+      statistics_(statistics) {}
+
+Session::~Session() { --statistics_.current_connections; }
+
+void Session::read() {
+  socket_.async_read_some(asio::buffer(received_),
+                          [self = shared_from_this()](error_code error, std::size_t length) {
+                            if (error) return;
+                            self->parser_.append({self->received_.data(), length});
+                            self->answer();
+                          });
+}
+
+void Session::answer() {
+  while (answers_.size() < enough_answers_bytes) {
+    const auto request = parser_.next();
+    if (!request) break;
+    switch (responder_.respond(*request, answers_)) {
+      case Responder::Next::go_on: break;
+      case Responder::Next::skip_get: parser_.skip_get(); break;
+      case Responder::Next::end_connection: write(true); return;
+    }
+  }
+  if (answers_.empty()) {
+    read();
+  } else {
+    write(false);
+  }
+}
+
+void Session::write(bool is_last) {
+  asio::async_write(socket_, asio::buffer(answers_),
+                    [self = shared_from_this(), is_last](error_code error, std::size_t) {
+                      if (error) return;
+                      self->answers_.clear();
+                      if (is_last) {
+                        self->discard_rest();
+                      } else {
+                        self->answer();
+                      }
+                    });
+}
+
+// If the socket was closed while it has unread data, the system would reset the connection, and
+// the client might not receive the last answer.
+void Session::discard_rest() {
+  constexpr std::chrono::seconds patience(2);
+  error_code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  deadline_.expires_after(patience);
+  deadline_.async_wait([self = shared_from_this()](error_code error) {
+    if (!error) self->socket_.close();
+  });
+  discard();
+}
+
+void Session::discard() {
+  socket_.async_read_some(asio::buffer(received_),
+                          [self = shared_from_this()](error_code error, std::size_t) {
+                            if (error) {
+                              self->deadline_.cancel();
+                            } else {
+                              self->discard();
+                            }
+                          });
+}
+
+}  // namespace falafel::memcached_front

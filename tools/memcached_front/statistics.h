@@ -1,0 +1,25 @@
+// What the front counts, over all connections and threads, for the command `stats`.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace falafel::memcached_front {
+
+struct Statistics {
+  const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  std::uint32_t threads = 1;
+  std::uint32_t max_connections = 0;
+  std::atomic<std::uint64_t> current_connections = 0;
+  std::atomic<std::uint64_t> total_connections = 0;
+  std::atomic<std::uint64_t> rejected_connections = 0;
+  std::atomic<std::uint64_t> get_hits = 0;
+  std::atomic<std::uint64_t> get_misses = 0;
+  std::atomic<std::uint64_t> sets = 0;
+  std::atomic<std::uint64_t> delete_hits = 0;
+  std::atomic<std::uint64_t> delete_misses = 0;
+  std::atomic<std::uint64_t> refusals = 0;  // requests that were answered with an error
+};
+
+}  // namespace falafel::memcached_front
