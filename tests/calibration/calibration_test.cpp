@@ -156,6 +156,18 @@ TEST(Calibration, AProfilesFileHasItsValuesAndTheirSources) {
   EXPECT_EQ(sources["retry_ns"], "not measured; as connectx3-qdr");
 }
 
+// Otherwise this load would go on for three centuries of simulated time.
+TEST(Calibration, ALoadEndsAfterTheMostRequests) {
+  const Load load = fitted_loads(clients).front();
+  const Measurement of_hundred = measure_simulated(
+      base(),
+      std::vector<TimedLoad>{
+          {.load = load, .duration_ns = 10'000'000'000'000'000'000U, .most_requests = 100}});
+  const Measurement of_duration =
+      measure_simulated(base(), std::vector<TimedLoad>{{.load = load, .duration_ns = 1'000'000}});
+  EXPECT_NEAR(of_hundred.cost_of(load).latency_ns, of_duration.cost_of(load).latency_ns, 1);
+}
+
 TEST(Calibration, RoundsCountByTheirMedian) {
   std::vector<Measurement> rounds;
   for (const double latency_ns : {5.0, 1.0, 9.0}) {

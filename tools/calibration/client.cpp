@@ -145,7 +145,7 @@ class Client {
     std::uint32_t next = timed.load.in_flight;
     while (!board_.has_failed) {
       const std::uint64_t posting_ns = host_.now_ns();
-      if (posting_ns >= end_ns) next = 0;
+      if (posting_ns >= end_ns || observation.requests >= timed.most_requests) next = 0;
       if (next == 0 && in_flight == 0) break;
       if (next > 0) {
         request.id = posting_ns;

@@ -188,7 +188,8 @@ Profile first_guess(const Measurement& measured, std::uint32_t clients, const Pr
   return profile;
 }
 
-// Long enough that the beginning and the end of a load do not show.
+// Long enough that the beginning and the end of a load do not show. Other programs may have made a
+// measured time many times too long; the number of requests bounds what the simulator does then.
 std::vector<TimedLoad> timed(const Measurement& measured, std::uint32_t clients) {
   constexpr double latencies = 12;
   constexpr double short_requests = 8'000;
@@ -199,7 +200,9 @@ std::vector<TimedLoad> timed(const Measurement& measured, std::uint32_t clients)
     const double requests = load.length_bytes > packet_bytes ? transfers : short_requests;
     const double duration_ns =
         shows_latency(load) ? latencies * cost.latency_ns : requests * cost.interval_ns;
-    loads.push_back({.load = load, .duration_ns = static_cast<std::uint64_t>(duration_ns) + 1'000});
+    loads.push_back({.load = load,
+                     .duration_ns = static_cast<std::uint64_t>(duration_ns) + 1'000,
+                     .most_requests = static_cast<std::uint64_t>(1.1 * requests / load.clients)});
   }
   return loads;
 }

@@ -51,6 +51,7 @@ struct Board {
 struct TimedLoad {
   Load load;
   std::uint64_t duration_ns = 0;
+  std::uint64_t most_requests = fabric::never_ns;  // of each client, after which the load ends too
 };
 
 struct ClientPlace {
