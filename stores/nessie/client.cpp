@@ -6,6 +6,7 @@
 #include "stores/nessie/client_state.h"
 #include "stores/nessie/get.h"
 #include "stores/nessie/put.h"
+#include "stores/nessie/request.h"
 
 namespace falafel::nessie {
 
@@ -53,17 +54,22 @@ bool is_valid_key(std::span<const std::byte> key, const Options& options) {
 
 GetResult Client::get(std::span<const std::byte> key) {
   if (!is_valid_key(key, state_->options)) return {.answer = Answer::invalid_key};
+  if (state_->options.architecture == Architecture::server_driven) {
+    return request_get(*state_, key);
+  }
   return Get(*state_, key).run();
 }
 
 Answer Client::put(std::span<const std::byte> key, std::span<const std::byte> value) {
   if (!is_valid_key(key, state_->options)) return Answer::invalid_key;
   if (value.size() > state_->options.most_value_bytes) return Answer::value_too_large;
+  if (!state_->options.is_client_driven()) return request_put(*state_, key, value);
   return Put(*state_, key, value).run();
 }
 
 Answer Client::remove(std::span<const std::byte> key) {
   if (!is_valid_key(key, state_->options)) return Answer::invalid_key;
+  if (!state_->options.is_client_driven()) return request_remove(*state_, key);
   return Put(*state_, key, std::nullopt).run();
 }
 

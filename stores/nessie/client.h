@@ -1,6 +1,8 @@
-// A client of NessieCD (Cassell et al., IEEE TPDS 2017, 4): it does everything itself, by READ, CAS
-// and WRITE on the tables of all nodes. It runs on the host of one of the nodes, whose data table
-// it fills. One fiber at a time may use it; a node may have several clients.
+// A client of Nessie (Cassell et al., IEEE TPDS 2017). In NessieCD (4), it does everything itself,
+// by READ, CAS and WRITE on the tables of all nodes. In NessieSD and NessieHY (5), it asks the
+// node that has the key: for everything, or for changes. It runs on the host of one of the nodes;
+// in NessieCD, it fills the data table of that node. One fiber at a time may use it; a node may
+// have several clients.
 //
 // An operation is an attempt: it answers `busy` where the paper returns a "concurrent operation
 // error", and the caller repeats it after a pause (Backoff).
@@ -43,11 +45,15 @@ struct OperationStatistics {
   std::uint64_t filtered = 0;  // ITEs whose filter bits excluded the key
   std::uint64_t marks = 0;     // by WRITE
   std::uint64_t migrations = 0;
-  std::uint64_t bytes_sent = 0;  // payload
+  std::uint64_t requests = 0;          // to other nodes, of NessieSD and NessieHY
+  std::uint64_t local_requests = 0;    // to the own node
+  std::uint64_t timeouts = 0;          // requests whose response did not come in time
+  std::uint64_t incomplete_looks = 0;  // a part of a response was there, and the rest was not
+  std::uint64_t bytes_sent = 0;        // payload
   std::uint64_t bytes_received = 0;
   std::array<std::uint64_t, give_up_count> give_ups{};
 
-  std::uint64_t round_trips() const { return index_reads + swaps + entry_reads + marks; }
+  std::uint64_t round_trips() const { return index_reads + swaps + entry_reads + marks + requests; }
 };
 
 struct GetResult {
@@ -72,7 +78,8 @@ class Client {
   // Each waits. `busy`, `disconnected`, `out_of_memory` (the data table has no free DTE) and
   // `table_full` (too many MIGRATEs would be needed) have changed no key, although a PUT that gave
   // up may have left its ITE behind (Options::abort). `unknown_outcome`: a CAS is in doubt, or a
-  // PUT gave up when it had already removed another entry of its key.
+  // PUT gave up when it had already removed another entry of its key, or a request was not
+  // answered. A GET that was not answered is `disconnected`.
   GetResult get(std::span<const std::byte> key);
   // stored, busy, unknown_outcome, table_full, out_of_memory, disconnected, invalid_key,
   // value_too_large

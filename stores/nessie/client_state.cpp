@@ -16,11 +16,21 @@ fabric::Result<void> ClientState::connect(std::span<const fabric::Address> nodes
   auto buffers = Buffers::create(host, layout_.entry().entry_bytes());
   if (!buffers) return tl::unexpected(buffers.error());
   buffers_ = std::move(*buffers);
+  if (!options.is_client_driven()) {
+    auto requester = Requester::create(host, *buffers_.domain, node, nodes.size(), options);
+    if (!requester) return tl::unexpected(requester.error());
+    requester_ = std::move(*requester);
+  }
   const std::uint64_t deadline_ns = host.now_ns() + options.connect_timeout_ns;
   for (const fabric::Address& address : nodes) {
-    auto& connection =
-        connections_.emplace_back(std::make_unique<Connection>(host, buffers_, address, options));
-    if (!connection->connect(deadline_ns)) {
+    const std::uint64_t number = connections_.size();
+    const auto hello = requester_ == nullptr ? std::optional<ClientHello>()
+                                             : std::optional(requester_->hello(number));
+    auto& connection = connections_.emplace_back(
+        std::make_unique<Connection>(host, buffers_, address, options, hello));
+    // To its own node, a client needs a device for the atomics of NessieCD alone.
+    const bool is_needed = options.is_client_driven() || number != node.number();
+    if (is_needed && !connection->connect(deadline_ns)) {
       return fabric::make_error(fabric::ErrorCode::unreachable,
                                 "the node at " + address.host + " does not answer");
     }
@@ -61,7 +71,9 @@ Step<Connection*> ClientState::connection(std::uint64_t number, const Deadline& 
   return &connection;
 }
 
+// NessieHY accesses the memory of its own node without the device (5).
 Step<std::uint64_t> ClientState::read_index(const Slot& slot, const Deadline& deadline) {
+  if (options.is_hybrid() && slot.node == node.number()) return node.load_index(slot.index);
   const auto table = connection(slot.node, deadline);
   if (!table) return tl::unexpected(table.error());
   ++statistics.index_reads;
@@ -137,16 +149,26 @@ void ClientState::remember(std::uint64_t word, const DataEntry& entry) {
   cache_.insert(word, entry, host.now_ns() + options.expiration_ns - options.clock_error_ns);
 }
 
-std::uint64_t ClientState::emptied(std::uint64_t word) const {
-  if (options.emptied == EmptyWord::constant) return empty_word;
-  IndexEntry entry = decode(word);
-  entry.is_empty = true;
-  return encode(entry);
-}
-
-std::uint64_t ClientState::word_of(std::uint64_t entry, std::span<const std::byte> key) const {
-  return encode(
-      {.data_table = node.number(), .data_entry = entry, .filter = filter_of(key, options)});
+tl::expected<Message, Fate> ClientState::request(Message request) {
+  const std::uint64_t owner = candidates(request.key)[0].node;
+  const auto execute = [&]() -> tl::expected<Message, Fate> {
+    if (owner == node.number()) {
+      ++statistics.local_requests;
+      return requester_->execute_locally(std::move(request));
+    }
+    Connection& connection = *connections_[owner];
+    if (!connection.is_usable() && !connection.connect(host.now_ns() + options.expiration_ns)) {
+      return tl::unexpected(Fate::not_sent);
+    }
+    ++statistics.requests;
+    statistics.bytes_sent += request.key.size() + request.value.size();
+    return requester_->execute(owner, connection, std::move(request));
+  };
+  auto response = execute();
+  if (response) statistics.bytes_received += response->value.size();
+  statistics.timeouts = requester_->timeouts();
+  statistics.incomplete_looks = requester_->incomplete_looks();
+  return response;
 }
 
 void ClientState::mark_staged() {

@@ -12,6 +12,8 @@
 #include "stores/nessie/connection.h"
 #include "stores/nessie/entry_cache.h"
 #include "stores/nessie/hashing.h"
+#include "stores/nessie/message.h"
+#include "stores/nessie/requester.h"
 
 namespace falafel::nessie {
 
@@ -51,13 +53,18 @@ class ClientState {
   Step<DataEntry> fetch_again(std::uint64_t word, bool with_value, const Deadline& deadline);
   void remember(std::uint64_t word, const DataEntry& entry);
 
-  // The word of a slot that is emptied, where this word was.
-  std::uint64_t emptied(std::uint64_t word) const;
-  std::uint64_t word_of(std::uint64_t entry, std::span<const std::byte> key) const;
+  std::uint64_t emptied(std::uint64_t word) const { return emptied_word(word, options); }
+  std::uint64_t word_of(std::uint64_t entry, std::span<const std::byte> key) const {
+    return index_word(node.number(), entry, key, options);
+  }
   Candidates candidates(std::span<const std::byte> key) const {
     host.spend(fabric::Work::hash, options.ways * key.size());
     return candidates_of(key, connections_.size(), options);
   }
+
+  // Has the node that has the request's key carry it out. The response, or what is known of the
+  // request.
+  tl::expected<Message, Fate> request(Message request);
 
   // The DTE of this ITE, which this client has replaced or emptied, will be marked for recycling.
   void stage(std::uint64_t word, bool is_valid) { staged_.push_back({word, is_valid}); }
@@ -81,6 +88,7 @@ class ClientState {
 
   NodeLayout layout_;
   Buffers buffers_;
+  std::unique_ptr<Requester> requester_;                  // of NessieSD and NessieHY
   std::vector<std::unique_ptr<Connection>> connections_;  // by node
   EntryCache cache_;
   std::vector<Staged> staged_;

@@ -28,8 +28,12 @@ fabric::Result<Buffers> Buffers::create(fabric::Host& host, std::uint64_t entry_
 }
 
 Connection::Connection(fabric::Host& host, Buffers& buffers, fabric::Address address,
-                       const Options& options)
-    : host_(host), buffers_(buffers), address_(std::move(address)), options_(options) {}
+                       const Options& options, const std::optional<ClientHello>& hello)
+    : host_(host), buffers_(buffers), address_(std::move(address)), options_(options) {
+  if (!hello) return;
+  own_hello_.resize(sizeof *hello);
+  std::memcpy(own_hello_.data(), &*hello, sizeof *hello);
+}
 
 bool Connection::connect(std::uint64_t deadline_ns) {
   while (!try_to_connect(deadline_ns)) {
@@ -53,7 +57,7 @@ bool Connection::try_to_connect(std::uint64_t deadline_ns) {
                                .max_receive_requests = 1,
                                .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                .retry_count = options_.retry_count},
-                              {}, deadline_ns);
+                              own_hello_, deadline_ns);
   if (!connection || connection->private_data.size() < sizeof hello_) return false;
   std::memcpy(&hello_, connection->private_data.data(), sizeof hello_);
   queue_pair_ = std::move(connection->queue_pair);
@@ -92,14 +96,20 @@ bool Connection::wait_for_watermark(std::uint64_t offset) {
   return true;
 }
 
+bool Connection::post(std::span<const fabric::WorkRequest> chain) {
+  if (!is_usable()) return false;
+  const bool has_room = posted_ - completed_ + chain.size() <= most_requests;
+  if (!has_room && !wait_for_completion()) return false;
+  if (!queue_pair_->post_send(chain)) return false;
+  posted_ += chain.size();
+  return true;
+}
+
 Fate Connection::execute(fabric::WorkRequest request,
                          std::optional<std::uint64_t> watermark_offset) {
-  if (!is_usable()) return Fate::not_sent;
-  if (posted_ - completed_ == most_requests && !wait_for_completion()) return Fate::not_sent;
   if (watermark_offset) buffers_.block->store(*watermark_offset, 0);
   request.local.key = buffers_.region->local_key();
-  if (!queue_pair_->post_send(std::span(&request, 1))) return Fate::not_sent;
-  ++posted_;
+  if (!post(std::span(&request, 1))) return Fate::not_sent;
   const bool is_done =
       watermark_offset ? wait_for_watermark(*watermark_offset) : wait_for_completion();
   return is_done ? Fate::done : Fate::in_doubt;
@@ -144,6 +154,15 @@ Fate Connection::write_mark(std::uint64_t offset, std::uint64_t flags, std::uint
                   .local = {.key = 0, .offset = Buffers::mark_offset},
                   .remote = {.key = hello_.data_key, .offset = offset}},
                  std::nullopt);
+}
+
+Fate Connection::write_message(fabric::MemoryAddress local, std::uint64_t length_bytes,
+                               std::uint64_t slot_bytes) {
+  const MessageWrites writes(
+      options_.arrival, length_bytes, local,
+      {.key = hello_.request_key, .offset = hello_.request_slot * slot_bytes});
+  if (!post(writes.chain())) return Fate::not_sent;
+  return wait_for_completion() ? Fate::done : Fate::in_doubt;
 }
 
 }  // namespace falafel::nessie

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "fabric/fabric.h"
 #include "stores/nessie/node.h"
@@ -35,7 +36,9 @@ enum class Fate : std::uint8_t {
 class Connection {
  public:
   // `buffers` outlives the connection, which connects at its first use.
-  Connection(fabric::Host& host, Buffers& buffers, fabric::Address address, const Options& options);
+  // `hello` is what the node is told, if it carries out requests.
+  Connection(fabric::Host& host, Buffers& buffers, fabric::Address address, const Options& options,
+             const std::optional<ClientHello>& hello);
 
   bool is_usable() const { return queue_pair_ != nullptr && !is_broken_; }
   // Connects anew. Whether the node answers by the deadline.
@@ -48,10 +51,14 @@ class Connection {
   Fate read_entry(std::uint64_t offset, std::uint32_t length_bytes,
                   std::optional<std::uint64_t> watermark_offset);
   Fate write_mark(std::uint64_t offset, std::uint64_t flags, std::uint64_t expiry_ns);
+  // An encoded message, from there to this client's slot of the node's request region.
+  Fate write_message(fabric::MemoryAddress local, std::uint64_t length_bytes,
+                     std::uint64_t slot_bytes);
 
  private:
   bool try_to_connect(std::uint64_t deadline_ns);
   Fate execute(fabric::WorkRequest request, std::optional<std::uint64_t> watermark_offset);
+  bool post(std::span<const fabric::WorkRequest> chain);
   bool wait_for_completion();
   bool wait_for_watermark(std::uint64_t offset);
   void poll();
@@ -60,6 +67,7 @@ class Connection {
   Buffers& buffers_;
   fabric::Address address_;
   Options options_;
+  fabric::PrivateData own_hello_{};
   Hello hello_{};
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::QueuePair> queue_pair_;  // null: not connected

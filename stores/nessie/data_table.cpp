@@ -62,6 +62,10 @@ void DataTable::give_back(std::uint64_t entry) {
   free(index_of(entry));
 }
 
+void DataTable::release(std::uint64_t entry) {
+  if (book_of(entry).state == EntryState::used) free(index_of(entry));
+}
+
 void DataTable::free(std::uint64_t index) {
   (*books_)[index].state = EntryState::free;
   free_.push_back(index);

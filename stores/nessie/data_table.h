@@ -36,6 +36,9 @@ class DataTable {
   void use(std::uint64_t entry);
   // No ITE ever referred to the held DTE.
   void give_back(std::uint64_t entry);
+  // Frees a used DTE at once, where nobody can be reading it. Without group locks, two workers may
+  // release the same one; the second call then does nothing.
+  void release(std::uint64_t entry);
 
   void set_valid(std::uint64_t entry);
   // Until when a DTE that is marked now must stay as it is, by this host's wall clock.

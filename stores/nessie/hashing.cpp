@@ -33,7 +33,8 @@ Candidates candidates_of(std::span<const std::byte> key, std::uint64_t nodes,
   for (std::uint32_t way = 0; way < options.ways; ++way) {
     const std::uint64_t place =
         hash_of(key, options.hash_seed, way) % (nodes * options.index_entries);
-    candidates.add({.node = place % nodes, .index = place / nodes});
+    const bool is_bound = !options.is_client_driven() && way > 0;
+    candidates.add({.node = is_bound ? candidates[0].node : place % nodes, .index = place / nodes});
   }
   return candidates;
 }
@@ -41,6 +42,18 @@ Candidates candidates_of(std::span<const std::byte> key, std::uint64_t nodes,
 std::uint64_t filter_of(std::span<const std::byte> key, const Options& options) {
   const std::uint64_t mask = (std::uint64_t{1} << options.filter_bits) - 1;
   return hash_of(key, options.hash_seed, most_ways) & mask;
+}
+
+std::uint64_t index_word(std::uint64_t node, std::uint64_t entry, std::span<const std::byte> key,
+                         const Options& options) {
+  return encode({.data_table = node, .data_entry = entry, .filter = filter_of(key, options)});
+}
+
+std::uint64_t emptied_word(std::uint64_t word, const Options& options) {
+  if (options.emptied == EmptyWord::constant) return empty_word;
+  IndexEntry entry = decode(word);
+  entry.is_empty = true;
+  return encode(entry);
 }
 
 }  // namespace falafel::nessie

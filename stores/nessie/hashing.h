@@ -1,4 +1,5 @@
-// Which slots of the index tables a key may be in, and its filter bits (4.1.1, 4.3.2).
+// Which slots of the index tables a key may be in, its filter bits (4.1.1, 4.3.2), and the words of
+// its entries.
 #pragma once
 
 #include <array>
@@ -28,10 +29,17 @@ class Candidates {
   std::size_t size_ = 0;
 };
 
+// In NessieSD and NessieHY, all of them are on the node of the first one ("partially coupled", 5).
 Candidates candidates_of(std::span<const std::byte> key, std::uint64_t nodes,
                          const Options& options);
 
 // The last filter_bits bits of the key's hash.
 std::uint64_t filter_of(std::span<const std::byte> key, const Options& options);
+
+// The ITE that refers to this DTE of this node, which has the key.
+std::uint64_t index_word(std::uint64_t node, std::uint64_t entry, std::span<const std::byte> key,
+                         const Options& options);
+// The word of a slot that is emptied, where this word was.
+std::uint64_t emptied_word(std::uint64_t word, const Options& options);
 
 }  // namespace falafel::nessie

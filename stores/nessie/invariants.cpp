@@ -49,6 +49,9 @@ class Inspector {
       problems_.push_back(name(slot) + " refers to a node that does not exist");
       return;
     }
+    if (!options_.is_client_driven() && index.data_table != slot.node) {
+      problems_.push_back(name(slot) + " refers to a DTE of another node: " + describe(word));
+    }
     const NodeInspection& owner = nodes_[index.data_table];
     if (owner.memory == nullptr) return;
     const std::uint64_t number = index.data_entry % owner.layout.data_entries();

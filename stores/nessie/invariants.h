@@ -19,6 +19,7 @@ struct Remains {
 // A sentence for each of these that does not hold:
 //   every ITE that is not empty refers to a valid DTE in use, whose key has this slot among its
 //   candidates, and this filter;
+//   in NessieSD and NessieHY, that DTE is on the ITE's node;
 //   no key has two ITEs, and no DTE either;
 //   every DTE is exactly one of referred to, marked for recycling, and free.
 // `nodes` in the order of their numbers. A null memory is that of a node that is gone.

@@ -4,14 +4,6 @@
 
 namespace falafel::nessie {
 
-namespace {
-
-constexpr std::uint64_t padded(std::uint64_t bytes) {
-  return (bytes + fabric::word_bytes - 1) / fabric::word_bytes * fabric::word_bytes;
-}
-
-}  // namespace
-
 std::string describe(std::uint64_t word) {
   const IndexEntry entry = decode(word);
   const std::string place =

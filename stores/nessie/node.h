@@ -1,5 +1,6 @@
-// A node: an index table and a data table in registered memory. Nodes serve by their devices alone;
-// the processor only accepts connections. The clients of a node are on its host (client.h).
+// A node: an index table and a data table in registered memory. In NessieCD, nodes serve by their
+// devices alone, and the processor only accepts connections. In NessieSD and NessieHY, a node has
+// workers (service.h). The clients of a node are on its host (client.h).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "stores/nessie/data_table.h"
 #include "stores/nessie/layout.h"
 #include "stores/nessie/options.h"
+#include "stores/nessie/service.h"
 
 namespace falafel::nessie {
 
@@ -19,14 +21,18 @@ struct Hello {
   std::uint64_t node = 0;
   std::uint32_t index_key = 0;
   std::uint32_t data_key = 0;
+  // Of NessieSD and NessieHY: where this client sends its requests.
+  std::uint32_t request_key = 0;
+  std::uint32_t request_slot = 0;
 };
-static_assert(sizeof(Hello) == 16);
+static_assert(sizeof(Hello) == 24);
 
 // A node's memory and books, for checkers. They outlive the node.
 struct NodeInspection {
   NodeLayout layout;
   std::shared_ptr<fabric::MemoryBlock> memory;
   std::shared_ptr<const std::vector<EntryBook>> books;
+  std::shared_ptr<const ServiceStatistics> service;  // null in NessieCD
 };
 
 class Node {
@@ -42,6 +48,9 @@ class Node {
 
   std::uint64_t number() const;
   DataTable& data_table();
+  // NessieHY, whose ITEs the processor changes: an ITE of this node, without its device.
+  std::uint64_t load_index(std::uint64_t index) const;
+  Service& service();  // of NessieSD and NessieHY
   NodeInspection inspect() const;
 
  private:

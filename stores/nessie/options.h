@@ -43,13 +43,24 @@ struct Safeguards {
   // before its expiry, and takes the expiry of the previous use.
   bool expiry_reset = false;
 
+  // Of NessieSD and NessieHY.
+
+  // Workers of a node lock the slots that an operation concerns. Excludes: two workers insert into
+  // one slot. The paper says only that a server provides mutual exclusion (2.1).
+  bool group_locks = true;
+  // A worker changes an ITE by the processor's compare-and-swap, which is a fence. Excludes: a
+  // client on the worker's node sees a change that is still in the store buffer, and another node
+  // misses it afterwards. NessieHY only, because nobody else reads ITEs.
+  bool fenced_index = false;
+
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
     return {.entry_generations = true,
             .whole_forward_pass = true,
             .validated_hits = true,
             .fenced_valid_bit = true,
-            .expiry_reset = true};
+            .expiry_reset = true,
+            .fenced_index = true};
   }
 };
 
@@ -58,7 +69,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"reverse-pass", &Safeguards::reverse_pass, true},
     {"expiration", &Safeguards::expiration, true},
     {"entry-generations", &Safeguards::entry_generations, false},
@@ -66,7 +77,17 @@ inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
     {"validated-hits", &Safeguards::validated_hits, false},
     {"fenced-valid-bit", &Safeguards::fenced_valid_bit, false},
     {"expiry-reset", &Safeguards::expiry_reset, false},
+    {"group-locks", &Safeguards::group_locks, true},
+    {"fenced-index", &Safeguards::fenced_index, false},
 }};
+
+// Who carries out operations (5): the clients (NessieCD), the workers of the node that has the key
+// (NessieSD), or the clients GETs and the workers changes (NessieHY).
+enum class Architecture : std::uint8_t { client_driven, server_driven, hybrid };
+// How the receiver of a message knows that all of it has arrived. The first one requires a device
+// that places_in_address_order. The second one sends the first word by a WRITE of its own, after
+// the others; the processor may see it before them all the same (docs/fabric.md).
+enum class Arrival : std::uint8_t { tail_in_address_order, separate_flag_write, checksum };
 
 // The word of a slot that has been emptied: always the same, or one that keeps the number of the
 // DTE that was there. The paper says only that a bit marks it as empty.
@@ -84,6 +105,7 @@ enum class Completion : std::uint8_t { queue, watermark };
 // All nodes and clients of a deployment have the same options.
 struct Options {
   Safeguards safeguards = Safeguards::published();
+  Architecture architecture = Architecture::client_driven;
 
   // Tables, per node.
   std::uint64_t index_entries = 65'536;
@@ -107,6 +129,17 @@ struct Options {
   Completion completion = Completion::queue;
   std::uint32_t most_migrations = 8;  // recursion of MIGRATE
 
+  // Of NessieSD and NessieHY: workers, and clients that a node has in its lifetime (each has a slot
+  // for its requests).
+  std::uint32_t server_workers = 2;
+  std::uint32_t most_clients = 256;
+  std::uint64_t slots_per_lock = 64;
+  Arrival arrival = Arrival::tail_in_address_order;
+  // Runs with Arrival::tail_in_address_order on a device that does not promise that order.
+  bool assumes_address_order = false;
+  // How long a client waits for a response. The paper has no time-out.
+  std::uint64_t request_timeout_ns = fabric::never_ns;
+
   std::uint64_t expiration_ns = 1'000'000'000;
   // How much earlier an operation gives up, because clocks differ.
   std::uint64_t clock_error_ns = 1'000'000;
@@ -119,8 +152,13 @@ struct Options {
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;
 
+  bool is_client_driven() const { return architecture == Architecture::client_driven; }
+  bool is_hybrid() const { return architecture == Architecture::hybrid; }
+
   // With all safeguards, and the readings that need none beyond them.
-  static Options hardened();
+  static Options hardened(Architecture architecture = Architecture::client_driven);
+  // As published.
+  static Options published(Architecture architecture);
 };
 
 // A message about the first option that is out of range for this device.

@@ -138,6 +138,24 @@ struct DrawnOperation {
   std::size_t value_bytes = 0;
 };
 
+void draw_architecture(ClusterOptions& cluster) {
+  Options& options = cluster.options;
+  options.architecture =
+      *rc::gen::element(nessie::Architecture::client_driven, nessie::Architecture::server_driven,
+                        nessie::Architecture::hybrid);
+  if (options.is_client_driven()) return;
+  options.cache_entries = 0;
+  options.previous_versions = false;
+  options.server_workers = *rc::gen::inRange(1U, 4U);
+  options.slots_per_lock = *rc::gen::element<std::uint64_t>(1, 2, 64);
+  options.arrival =
+      *rc::gen::element(nessie::Arrival::checksum, nessie::Arrival::separate_flag_write,
+                        nessie::Arrival::tail_in_address_order);
+  const bool is_possible =
+      cluster.simulation.address_order || options.arrival != nessie::Arrival::tail_in_address_order;
+  if (!is_possible) options.arrival = nessie::Arrival::checksum;
+}
+
 ClusterOptions draw_cluster() {
   ClusterOptions cluster;
   Options& options = cluster.options;
@@ -156,10 +174,12 @@ ClusterOptions draw_cluster() {
     options.safeguards.*safeguard.enabled = *rc::gen::arbitrary<bool>();
   }
   options.safeguards.expiration = true;
+  options.safeguards.group_locks = true;
   cluster.simulation.address_order = *rc::gen::arbitrary<bool>();
   if (cluster.simulation.address_order && *rc::gen::arbitrary<bool>()) {
     options.completion = nessie::Completion::watermark;
   }
+  draw_architecture(cluster);
   cluster.nodes = *rc::gen::inRange(1U, 4U);
   cluster.seed = *rc::gen::arbitrary<std::uint64_t>();
   return cluster;
