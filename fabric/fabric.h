@@ -180,7 +180,7 @@ struct SharedReceiveQueueOptions {
 
 enum class QueuePairState : std::uint8_t { ready, error, closed };
 
-// A queue pair, either connected (RC, UC) or able to send anywhere (UD).
+// A queue pair, either connected (RC, UC, message stream) or able to send anywhere (UD).
 //
 // Meaning of a successful completion:
 //   READ, atomic   The data is in the local buffer; an atomic has taken effect.
@@ -190,6 +190,8 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 //   WRITE with immediate (RC)  As WRITE; the number has consumed a receive request.
 //   WRITE, SEND (UC, UD)  The local buffer is free again; nothing else is guaranteed. Messages may
 //                  be lost; a part of a lost WRITE may have landed.
+//   SEND (message stream)  This host's kernel has the message, and the local buffer is free again.
+//                  The peer may never receive it.
 //   receive        The message is in the buffer. On RC, earlier WRITEs of the sender's queue pair
 //                  are in memory too. The processor sees all of them.
 //   receive_of_write  As receive, with all data of the WRITE with immediate in memory; the buffer
@@ -225,6 +227,18 @@ enum class QueuePairState : std::uint8_t { ready, error, closed };
 //
 // An access error puts both sides into the error state. The responder's program sees no completion
 // of the request; only its own requests are flushed. On UC, the request is dropped silently.
+//
+// A message stream has SEND and RECV only, without immediate numbers, fences, shared receive queues
+// and hears_close. Messages arrive whole, once and in the order sent, up to the end of the stream.
+// Those that find no receive request wait for one, and the kernels may stop accepting further ones
+// meanwhile: a SEND may take until the peer has received it. The stream ends on both sides when a
+// side closes it, moves it to error or dies, or when the network fails. What was sent last may then
+// be lost, however much of it, even if its SENDs have succeeded. All of it arrives only if the
+// sender then calls close(), the network and both hosts stay alive, and the peer has sent nothing
+// that was not received before. A side that learns of the end goes to the error state: its oldest
+// pending SEND completes with retry_exceeded, all other requests with `flushed`. A side that only
+// receives may never learn that the peer's machine or the network has failed. A side that sends
+// learns of it (retry_count + 1) * acknowledge_timeout_ns after the peer became silent.
 class QueuePair {
  public:
   virtual ~QueuePair() = default;  // closes
@@ -279,7 +293,7 @@ struct QueuePairOptions {
   std::uint32_t max_inline_bytes = 0;
   std::uint32_t max_send_segments = 1;     // per request
   std::uint32_t max_receive_segments = 1;  // per receive request
-  // As requester. The device's limit caps it; UC and UD have no such requests.
+  // As requester. The device's limit caps it; only RC has such requests.
   std::uint32_t max_outstanding_reads_and_atomics = 16;
   // A request fails after (retry_count + 1) * acknowledge_timeout_ns without an answer.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
@@ -302,7 +316,7 @@ enum class AtomicCapability : std::uint8_t { none, device, global };
 struct DeviceAttributes {
   AtomicCapability atomic_capability = AtomicCapability::device;
   std::uint32_t mtu_bytes = 4096;
-  // per request on RC or UC, regardless of the number of packets
+  // per request on RC, UC or a message stream, regardless of the number of packets
   std::uint32_t max_message_bytes = 0;
   std::uint32_t max_inline_bytes = 0;
   std::uint32_t max_queue_requests = 0;
@@ -311,8 +325,10 @@ struct DeviceAttributes {
   std::uint32_t max_scatter_gather_entries = 1;  // segments per request
   std::uint32_t max_shared_receive_queues = 0;   // 0: the device has none
   bool has_masked_atomics = false;
+  bool supports_reliable_connection = true;
   bool supports_unreliable_connection = false;
   bool supports_unreliable_datagram = false;
+  bool supports_message_stream = false;
   // Whether destruction also drains: after a queue pair and the memory regions of its peer have
   // been destroyed, no data of the peer lands there, even if no flush was polled.
   bool destruction_drains = false;
@@ -372,7 +388,7 @@ class Device {
 
   // Errors: address_in_use.
   virtual Result<std::unique_ptr<Listener>> listen(std::uint16_t service) = 0;
-  // Waits. For RC and UC. Errors: connection_refused (`detail` contains the listener's reason, if
+  // Waits. For all but UD. Errors: connection_refused (`detail` contains the listener's reason, if
   // any), unreachable (no answer by deadline_ns), invalid_argument, unsupported, out_of_memory.
   virtual Result<Connection> connect(const Address& address, const QueuePairOptions& options,
                                      PrivateData private_data, std::uint64_t deadline_ns) = 0;

@@ -25,6 +25,7 @@ std::string_view to_string(Transport transport) {
     case Transport::reliable_connection: return "RC";
     case Transport::unreliable_connection: return "UC";
     case Transport::unreliable_datagram: return "UD";
+    case Transport::message_stream: return "message stream";
   }
   return "unknown transport";
 }

@@ -47,6 +47,9 @@ Result<void> check_transport(const WorkRequest& request, const QueuePairOptions&
     case Transport::unreliable_connection:
       if (returns_data(request.opcode)) return refuse("UC has WRITE and SEND only; use RC");
       return {};
+    case Transport::message_stream:
+      if (request.opcode == Opcode::send) return {};
+      return refuse("a message stream has SEND without immediate only; use RC");
     case Transport::unreliable_datagram: break;
   }
   if (!is_send(request.opcode)) return refuse("UD has SEND only; use RC");
@@ -124,6 +127,31 @@ Result<void> check_atomic(const WorkRequest& request, const QueuePairOptions& op
   return {};
 }
 
+// The transport, and what else of the options it permits.
+Result<void> check_transport_of(const QueuePairOptions& options, const DeviceAttributes& device) {
+  const bool is_stream = options.transport == Transport::message_stream;
+  if (is_stream && !device.supports_message_stream) {
+    return make_error(ErrorCode::unsupported,
+                      "transport: the device carries no message streams "
+                      "(supports_message_stream); use RC");
+  }
+  if (options.transport == Transport::reliable_connection && !device.supports_reliable_connection) {
+    return make_error(ErrorCode::unsupported,
+                      "transport: the device has no RC (supports_reliable_connection); use a "
+                      "message stream");
+  }
+  if (options.shared_receive_queue != nullptr &&
+      (is_stream || options.transport == Transport::unreliable_datagram)) {
+    return refuse_argument("shared_receive_queue: for RC and UC only");
+  }
+  if (is_stream && options.hears_close) {
+    return refuse_argument(
+        "hears_close: for RC and UC only; the end of a message stream flushes its receive "
+        "requests");
+  }
+  return {};
+}
+
 }  // namespace
 
 // -------------------------------------------------------------------------------------------------
@@ -158,6 +186,7 @@ Result<void> check_shared_receive_queue(const SharedReceiveQueueOptions& options
 }
 
 Result<void> check_limits(const QueuePairOptions& options, const DeviceAttributes& device) {
+  if (Result<void> checked = check_transport_of(options, device); !checked) return checked;
   const std::uint32_t most = std::max(options.max_send_requests, options.max_receive_requests);
   const std::uint32_t least = std::min(options.max_send_requests, options.max_receive_requests);
   if (least == 0 || most > device.max_queue_requests) {
@@ -176,10 +205,6 @@ Result<void> check_limits(const QueuePairOptions& options, const DeviceAttribute
                     "(max_scatter_gather_entries)",
                     options.max_send_segments, options.max_receive_segments,
                     device.max_scatter_gather_entries));
-  }
-  if (options.shared_receive_queue != nullptr &&
-      options.transport == Transport::unreliable_datagram) {
-    return refuse_argument("shared_receive_queue: for RC and UC only");
   }
   if (options.max_inline_bytes > device.max_inline_bytes) {
     return refuse_argument(fmt::format("max_inline_bytes: {} is over the device's {}",

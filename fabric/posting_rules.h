@@ -13,7 +13,8 @@
 namespace falafel::fabric {
 
 // -------------------------------------------------------------------------------------------------
-// Making a queue pair. Each returns invalid_argument for a value that breaks a rule.
+// Making a queue pair. Each returns invalid_argument for a value that breaks a rule, and
+// unsupported for what the device lacks.
 
 Result<void> check_completion_capacity(std::uint32_t capacity, const DeviceAttributes& device);
 // Checks the numbers in the options against each other and against the device's limits.

@@ -9,11 +9,13 @@
 
 namespace falafel::fabric {
 
-// RC: reliable connection. UC: unreliable connection. UD: unreliable datagram.
+// RC: reliable connection. UC: unreliable connection. UD: unreliable datagram. A message stream
+// carries messages through the kernels of both hosts, as a TCP connection does.
 enum class Transport : std::uint8_t {
   reliable_connection,
   unreliable_connection,
-  unreliable_datagram
+  unreliable_datagram,
+  message_stream,
 };
 
 enum class Opcode : std::uint8_t {

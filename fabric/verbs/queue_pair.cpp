@@ -28,9 +28,10 @@ ibv_qp_type to_type(fabric::Transport transport) {
   switch (transport) {
     case fabric::Transport::reliable_connection: return IBV_QPT_RC;
     case fabric::Transport::unreliable_connection: return IBV_QPT_UC;
-    case fabric::Transport::unreliable_datagram: break;
+    case fabric::Transport::unreliable_datagram: return IBV_QPT_UD;
+    case fabric::Transport::message_stream: break;
   }
-  return IBV_QPT_UD;
+  FALAFEL_ASSERT(false, "a device without message streams was asked for one");
 }
 
 ibv_mtu to_code(std::uint32_t mtu_bytes) {

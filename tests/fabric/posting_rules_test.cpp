@@ -39,6 +39,7 @@ std::optional<ErrorCode> refusal(Transport transport, const WorkRequest& request
 constexpr auto rc = Transport::reliable_connection;
 constexpr auto uc = Transport::unreliable_connection;
 constexpr auto ud = Transport::unreliable_datagram;
+constexpr auto stream = Transport::message_stream;
 
 TEST(PostingRules, TransportsDifferInTheirOpcodes) {
   const auto of = [](Opcode opcode) { return WorkRequest{.opcode = opcode, .length_bytes = 8}; };
@@ -49,11 +50,14 @@ TEST(PostingRules, TransportsDifferInTheirOpcodes) {
     EXPECT_EQ(refusal(rc, of(opcode)), std::nullopt) << to_string(opcode);
     EXPECT_EQ(!refusal(uc, of(opcode)), sends_data) << to_string(opcode);
     EXPECT_EQ(!refusal(ud, of(opcode)), is_send(opcode)) << to_string(opcode);
+    EXPECT_EQ(!refusal(stream, of(opcode)), opcode == Opcode::send) << to_string(opcode);
     EXPECT_EQ(refusal(rc, of(Opcode::receive)), ErrorCode::invalid_argument);
     EXPECT_EQ(refusal(rc, of(Opcode::receive_of_write)), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(refusal(uc, of(Opcode::read)), ErrorCode::unsupported);
   EXPECT_EQ(refusal(ud, of(Opcode::write)), ErrorCode::unsupported);
+  EXPECT_EQ(refusal(stream, of(Opcode::read)), ErrorCode::unsupported);
+  EXPECT_EQ(refusal(stream, of(Opcode::send_with_immediate)), ErrorCode::unsupported);
 }
 
 TEST(PostingRules, MessagesHaveALimit) {
@@ -193,6 +197,39 @@ TEST(PostingRules, QueuePairsKeepTheLimitsOfTheDevice) {
   EXPECT_EQ(refusal_of([](auto& options) { options.max_outstanding_reads_and_atomics = 0; }),
             invalid);
   EXPECT_EQ(refusal_of([](auto& options) { options.receiver_not_ready_retry_count = 8; }), invalid);
+}
+
+TEST(PostingRules, DevicesMayLackTransports) {
+  const auto refusal_of = [](Transport transport, const DeviceAttributes& limits) {
+    return code_of(check_limits(over(transport), limits));
+  };
+  DeviceAttributes streams_only = device;
+  streams_only.supports_reliable_connection = false;
+  streams_only.supports_message_stream = true;
+  EXPECT_EQ(refusal_of(stream, device), ErrorCode::unsupported);
+  EXPECT_EQ(refusal_of(stream, streams_only), std::nullopt);
+  EXPECT_EQ(refusal_of(rc, device), std::nullopt);
+  EXPECT_EQ(refusal_of(rc, streams_only), ErrorCode::unsupported);
+}
+
+TEST(PostingRules, MessageStreamsLackSomeOptions) {
+  DeviceAttributes with_streams = device;
+  with_streams.supports_message_stream = true;
+  QueuePairOptions options = over(stream);
+  options.hears_close = true;
+  EXPECT_EQ(code_of(check_limits(options, with_streams)), ErrorCode::invalid_argument);
+  options.transport = rc;
+  EXPECT_EQ(code_of(check_limits(options, with_streams)), std::nullopt);
+  class NoReceiveQueue final : public SharedReceiveQueue {
+    Result<void> post_receive(std::span<const ReceiveRequest> /*chain*/) override { return {}; }
+  };
+  NoReceiveQueue shared;
+  for (const Transport transport : {rc, uc, ud, stream}) {
+    options = over(transport);
+    options.shared_receive_queue = &shared;
+    const bool may_share = transport == rc || transport == uc;
+    EXPECT_EQ(!code_of(check_limits(options, with_streams)), may_share) << to_string(transport);
+  }
 }
 
 TEST(PostingRules, CompletionQueuesCannotOverflow) {

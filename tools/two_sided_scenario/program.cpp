@@ -16,6 +16,7 @@ std::string name_of(fabric::Transport transport) {
     case fabric::Transport::reliable_connection: return "two-sided-rc";
     case fabric::Transport::unreliable_connection: return "two-sided-uc";
     case fabric::Transport::unreliable_datagram: return "two-sided-ud";
+    case fabric::Transport::message_stream: return "two-sided-tcp";
   }
   return "?";
 }
