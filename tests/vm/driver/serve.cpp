@@ -4,6 +4,7 @@
 #include "checkers/collector.h"
 #include "checkers/memory_view.h"
 #include "checkers/table.h"
+#include "tests/vm/driver/control.h"
 #include "tests/vm/driver/driver.h"
 
 namespace falafel::driver {
@@ -59,13 +60,11 @@ int serve_until_told(verbs::Host& host, const Settings& settings) {
     fmt::print("{}: {}\n", to_string(server.error().code), server.error().detail);
     return 2;
   }
-  auto listener = host.device(0).listen(control_service(settings));
-  if (!listener) {
-    fmt::print("{}: {}\n", to_string(listener.error().code), listener.error().detail);
+  fmt::print("serving\n");
+  if (auto stopped = wait_until_stopped(host, control_service(settings)); !stopped) {
+    fmt::print("{}: {}\n", to_string(stopped.error().code), stopped.error().detail);
     return 2;
   }
-  fmt::print("serving\n");
-  (*listener)->accept(fabric::never_ns);  // the connection itself is dropped
   if (!comes_to_rest(host, **server)) {
     fmt::print("the server does not come to rest: {} clients are there\n",
                (*server)->inspect().statistics.clients_connected);
@@ -82,18 +81,8 @@ int serve(const Settings& settings) {
 
 int finish(const Settings& settings) {
   return run_on_host(settings, [&](verbs::Host& host) {
-    fabric::Device& device = host.device(0);
-    const auto domain = device.create_protection_domain();
-    const auto completions = device.create_completion_queue(2);
-    const fabric::QueuePairOptions options{.protection_domain = domain.get(),
-                                           .send_completions = completions->get(),
-                                           .receive_completions = completions->get(),
-                                           .max_send_requests = 1,
-                                           .max_receive_requests = 1};
-    const auto refused =
-        device.connect({.host = settings.server, .service = control_service(settings)}, options, {},
-                       host.now_ns() + 10 * second_ns);
-    const bool heard = !refused && refused.error().code == fabric::ErrorCode::connection_refused;
+    const bool heard =
+        stop_server(host, {.host = settings.server, .service = control_service(settings)});
     if (!heard) fmt::print("the server does not answer\n");
     return heard ? 0 : 1;
   });
