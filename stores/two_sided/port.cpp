@@ -7,7 +7,11 @@
 namespace falafel::two_sided {
 
 Port::Port(fabric::Host& host, const Options& options, const PortSizes& sizes)
-    : host_(host), options_(options), sizes_(sizes), released_(host.create_event()) {}
+    : host_(host),
+      options_(options),
+      sizes_(sizes),
+      sent_(sizes.buffers),
+      taken_(host.create_event()) {}
 
 fabric::Result<std::unique_ptr<Port>> Port::create(fabric::Host& host, const Options& options,
                                                    const PortSizes& sizes) {
@@ -22,7 +26,7 @@ fabric::Result<void> Port::prepare() {
   auto receives = device.create_completion_queue(sizes_.buffers);
   if (!receives) return tl::unexpected(receives.error());
   receives_ = std::move(*receives);
-  auto sends = device.create_completion_queue(1);
+  auto sends = device.create_completion_queue(sizes_.buffers);
   if (!sends) return tl::unexpected(sends.error());
   sends_ = std::move(*sends);
   const std::uint64_t size_bytes = send_offset(sizes_.buffers);
@@ -40,7 +44,7 @@ fabric::QueuePairOptions Port::queue_pair_options(fabric::Transport transport) c
           .protection_domain = domain_.get(),
           .send_completions = sends_.get(),
           .receive_completions = receives_.get(),
-          .max_send_requests = 1,
+          .max_send_requests = sizes_.buffers,
           .max_receive_requests = sizes_.buffers,
           .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
           .retry_count = options_.retry_count};
@@ -84,19 +88,36 @@ std::span<const std::byte> Port::message(const Arrival& arrival) const {
 
 PortOutcome Port::send(std::uint32_t buffer, std::span<const std::byte> message,
                        const fabric::DatagramAddress& destination, std::uint64_t deadline_ns) {
-  sending_.lock(*released_);
+  sent_[buffer].reset();
   std::ranges::copy(message, block_->bytes().subspan(send_offset(buffer)).begin());
   fabric::WorkRequest request;
+  request.id = buffer;
   request.opcode = fabric::Opcode::send;
   request.length_bytes = static_cast<std::uint32_t>(message.size());
   request.local = {.key = region_->local_key(), .offset = send_offset(buffer)};
   request.destination = destination;
   const auto posted = queue_pair_->post_send({&request, 1});
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+  while (!sent_[buffer]) {
+    if (takes_sent_) {
+      if (!taken_->wait(deadline_ns)) return PortOutcome::timed_out;
+    } else if (!take_sent(deadline_ns)) {
+      return PortOutcome::timed_out;
+    }
+  }
+  return *sent_[buffer];
+}
+
+// Takes the completion of a SEND, for whoever waits for it. False: the deadline has passed.
+bool Port::take_sent(std::uint64_t deadline_ns) {
   fabric::WorkCompletion completion;
+  takes_sent_ = true;
   const PortOutcome outcome = take(*sends_, completion, deadline_ns);
-  sending_.unlock(*released_);
-  return outcome;
+  takes_sent_ = false;
+  taken_->notify_all();
+  if (outcome == PortOutcome::timed_out) return false;
+  sent_[completion.id] = outcome;
+  return true;
 }
 
 // Completions

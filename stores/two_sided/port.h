@@ -2,17 +2,17 @@
 // requests are posted one by one, every SEND is signalled and waited for, and completions are taken
 // one at a time (3.2).
 //
-// Several workers may share a port (UD). Any of them takes what arrives. One sends at a time,
-// because the completion of a SEND does not wake the one who waits for it, but any who waits.
+// Several workers may share a port (UD). Any of them takes what arrives. One of those who
+// have sent takes the completions of all, because a completion does not say for whom it wakes.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "fabric/fabric.h"
-#include "stores/two_sided/locks.h"
 #include "stores/two_sided/options.h"
 
 namespace falafel::two_sided {
@@ -49,7 +49,8 @@ class Port {
   // Until the buffer is posted again.
   std::span<const std::byte> message(const Arrival& arrival) const;
 
-  // Waits for the completion. After timed_out, nothing may be sent any more.
+  // Waits for the completion. A buffer is used by one fiber at a time. After timed_out, nothing may
+  // be sent any more.
   PortOutcome send(std::uint32_t buffer, std::span<const std::byte> message,
                    const fabric::DatagramAddress& destination, std::uint64_t deadline_ns);
 
@@ -67,6 +68,7 @@ class Port {
   }
   PortOutcome take(fabric::CompletionQueue& completions, fabric::WorkCompletion& completion,
                    std::uint64_t deadline_ns);
+  bool take_sent(std::uint64_t deadline_ns);
 
   fabric::Host& host_;
   const Options& options_;
@@ -76,8 +78,9 @@ class Port {
   std::unique_ptr<fabric::CompletionQueue> sends_;
   std::shared_ptr<fabric::MemoryBlock> block_;
   std::unique_ptr<fabric::MemoryRegion> region_;
-  Mutex sending_;
-  std::unique_ptr<fabric::Event> released_;
+  std::vector<std::optional<PortOutcome>> sent_;  // by buffer; absent: a SEND is in progress
+  bool takes_sent_ = false;                       // somebody waits for the next completion
+  std::unique_ptr<fabric::Event> taken_;
   std::unique_ptr<fabric::QueuePair> queue_pair_;  // destroyed first
 };
 
