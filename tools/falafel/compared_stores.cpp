@@ -16,6 +16,7 @@
 #include "tools/cluster_scenario/program.h"
 #include "tools/nessie_scenario/program.h"
 #include "tools/pilaf_scenario/program.h"
+#include "tools/replicated_scenario/program.h"
 #include "tools/two_sided_scenario/program.h"
 
 namespace falafel::command_line {
@@ -28,6 +29,7 @@ constexpr std::string_view cluster_name = "cluster";
 constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
 constexpr std::string_view nessie_name = "nessie-cd";
+constexpr std::string_view replicated_name = "replicated";
 
 struct TwoSidedStore {
   std::string_view name;
@@ -65,6 +67,7 @@ std::unique_ptr<explorer::Program> create_two_sided(fabric::Transport transport,
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
                                           Adjust adjust) {
   if (store == cluster_name) return cluster_scenario::make_program(std::move(adjust));
+  if (store == replicated_name) return replicated_scenario::make_program(std::move(adjust));
   if (store == nessie_name) {
     return nessie_scenario::make_program(
         is_published ? nessie_scenario::Variant::published : nessie_scenario::Variant::hardened,
@@ -89,9 +92,9 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
 }  // namespace
 
 std::vector<std::string> compared_stores() {
-  std::vector<std::string> names{std::string(c_hint_name), std::string(pilaf_name),
+  std::vector<std::string> names{std::string(c_hint_name),   std::string(pilaf_name),
                                  std::string(pilaf_vo_name), std::string(nessie_name),
-                                 std::string(cluster_name)};
+                                 std::string(cluster_name),  std::string(replicated_name)};
   for (const TwoSidedStore& store : two_sided_stores) names.emplace_back(store.name);
   return names;
 }

@@ -1,0 +1,29 @@
+#include "stores/replicated/layout.h"
+
+namespace falafel::replicated {
+namespace {
+
+std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + fabric::word_bytes - 1) / fabric::word_bytes * fabric::word_bytes;
+}
+
+}  // namespace
+
+std::string describe(Word word) {
+  if (word == Word()) return "never written";
+  return "stamp " + std::to_string(word.stamp()) + " of writer " + std::to_string(word.writer()) +
+         (word.is_absent() ? ", absent" : "") + ", container " + std::to_string(word.container()) +
+         (word.is_settled() ? ", settled" : "");
+}
+
+Layout::Layout(const Options& options)
+    : keys_(options.keys),
+      containers_per_writer_(options.containers_per_writer),
+      container_bytes_(mark_bytes + header_bytes + padded(options.value_bytes)),
+      memory_bytes_(container_offset(first_container(options.writers))) {
+  FALAFEL_ASSERT(options.writers <= Word::most_writers, "{} writers", options.writers);
+  FALAFEL_ASSERT(first_container(options.writers) <= Word::most_containers, "{} containers",
+                 first_container(options.writers));
+}
+
+}  // namespace falafel::replicated

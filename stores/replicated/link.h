@@ -1,0 +1,86 @@
+// A client's connection to one server, with the requests of which operations consist. Each waits,
+// and returns nothing if the server does not answer. What it was to change may then have changed,
+// or change later. A request that breaks its connection is repeated on the next one; repeating one
+// that has had its effect changes nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "stores/replicated/layout.h"
+#include "stores/replicated/options.h"
+
+namespace falafel::replicated {
+
+// A server as the clients know it.
+struct Member {
+  fabric::Address address;
+  std::uint64_t incarnation = 0;
+};
+
+// Header and value of a container.
+using Content = std::vector<std::byte>;
+
+// What a client writes into one of its containers.
+struct ContainerWrite {
+  std::uint64_t container = 0;
+  std::span<const std::byte> content{};  // empty: nothing is written
+};
+
+class Link {
+ public:
+  // The host outlives the link, which connects at its first use. Errors: out_of_memory.
+  static fabric::Result<std::unique_ptr<Link>> create(fabric::Host& host, const Member& member,
+                                                      const Options& options);
+
+  std::optional<Word> read_word(std::uint64_t key);
+  // At the same time.
+  struct WordAndContent {
+    Word word;
+    Content content;
+  };
+  std::optional<WordAndContent> read_word_and_container(std::uint64_t key, std::uint64_t container);
+  std::optional<Content> read_container(std::uint64_t container);
+  // The write has taken effect before the word is read, or swapped. A swap returns the word before.
+  std::optional<Word> write_and_read_word(const ContainerWrite& write, std::uint64_t key);
+  std::optional<Word> write_and_swap(const ContainerWrite& write, std::uint64_t key, Word expected,
+                                     Word desired);
+  // Marks the container for this version, then reads the word.
+  std::optional<Word> mark_and_read_word(std::uint64_t container, std::uint64_t version,
+                                         std::uint64_t key);
+  std::optional<std::uint64_t> read_mark(std::uint64_t container);
+
+ private:
+  Link(fabric::Host& host, Member member, const Options& options);
+  fabric::Result<void> open();
+  bool connect();
+  bool execute(std::span<fabric::WorkRequest> chain);
+  bool try_to_execute(std::span<fabric::WorkRequest> chain);
+  fabric::WorkRequest read_request(std::uint64_t local_offset, std::uint64_t remote_offset,
+                                   std::uint32_t length_bytes) const;
+  fabric::WorkRequest swap_request(std::uint64_t remote_offset, std::uint64_t expected,
+                                   std::uint64_t desired) const;
+  std::vector<fabric::WorkRequest> chain_with(const ContainerWrite& write,
+                                              fabric::WorkRequest request);
+  Word word_in_buffer();
+  Content content_in_buffer();
+
+  fabric::Host& host_;
+  Member member_;
+  Options options_;
+  Layout layout_;
+  std::unique_ptr<fabric::ProtectionDomain> domain_;
+  std::shared_ptr<fabric::MemoryBlock> buffer_;
+  std::unique_ptr<fabric::MemoryRegion> region_;
+  std::unique_ptr<fabric::CompletionQueue> completions_;
+  std::unique_ptr<fabric::QueuePair> queue_pair_;  // null: not connected
+  std::uint32_t remote_key_ = 0;
+  bool is_gone_ = false;  // the server has another incarnation
+};
+
+}  // namespace falafel::replicated
