@@ -77,39 +77,52 @@ std::optional<Client::Decided> Client::decide(std::uint64_t key, Words words) {
 
 // GET
 
-std::optional<Steps::WordsAndContent> Client::look_up(std::uint64_t key) {
-  const std::size_t home = key % steps_.servers();
+// The containers that the client knows, at so many servers that each majority has one of them.
+std::optional<Steps::WordsAndContents> Client::look_up(std::uint64_t key) {
+  std::vector<std::optional<std::uint64_t>> containers(steps_.servers());
   const auto known = known_.find(key);
+  std::vector<Word> words(steps_.servers());
   if (options_.locations && known != known_.end()) {
-    const std::optional<Word> word = known->second[home];
-    if (word && *word != Word() && !word->is_absent()) {
-      auto found = steps_.read_with_container(key, home, word->container());
-      if (found && found->words[home] != word) found->content.reset();
-      return found;
+    std::size_t wanted = steps_.servers() - steps_.majority() + 1;
+    for (std::size_t number = 0; number < steps_.servers() && wanted > 0; ++number) {
+      const std::size_t server = (key + number) % steps_.servers();
+      const Word word = known->second[server].value_or(Word());
+      if (word == Word() || word.is_absent()) continue;
+      words[server] = word;
+      containers[server] = word.container();
+      --wanted;
     }
   }
-  auto words = steps_.read(key);
-  if (!words) return std::nullopt;
-  return Steps::WordsAndContent{.words = std::move(*words), .content = std::nullopt};
+  auto found = steps_.read_with_containers(key, containers);
+  if (!found) return std::nullopt;
+  // A container has the value of the word that was known.
+  for (std::size_t server = 0; server < words.size(); ++server) {
+    const bool is_same =
+        found->words[server] && found->words[server]->version() == words[server].version();
+    if (!is_same) found->contents[server].reset();
+  }
+  return found;
 }
 
 std::optional<Client::Value> Client::try_to_find(std::uint64_t key, bool& has_lost_content) {
   has_lost_content = false;
   auto found = look_up(key);
   if (!found) return std::nullopt;
-  const Word fetched =
-      found->content ? found->words[key % steps_.servers()].value_or(Word()) : Word();
+  const Words fetched = found->words;
   auto decided = decide(key, std::move(found->words));
   if (!decided) return std::nullopt;
   remember(key, decided->words);
   const Word newest = decided->newest;
   if (newest == Word() || newest.is_absent()) return Value{.decided = std::move(*decided)};
-  if (fetched.version() != newest.version()) {
-    found->content = steps_.fetch(decided->words, newest.version());
-    has_lost_content = !found->content;
-    if (has_lost_content) return std::nullopt;
+  for (std::size_t server = 0; server < fetched.size(); ++server) {
+    if (found->contents[server] && fetched[server]->version() == newest.version()) {
+      return Value{.decided = std::move(*decided), .content = std::move(*found->contents[server])};
+    }
   }
-  return Value{.decided = std::move(*decided), .content = std::move(*found->content)};
+  auto content = steps_.fetch(decided->words, newest.version());
+  has_lost_content = !content;
+  if (has_lost_content) return std::nullopt;
+  return Value{.decided = std::move(*decided), .content = std::move(*content)};
 }
 
 // Each repetition has lost another server.

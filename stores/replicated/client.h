@@ -72,7 +72,7 @@ class Client {
     Word newest;
   };
   std::optional<Decided> decide(std::uint64_t key, Words words);
-  std::optional<Steps::WordsAndContent> look_up(std::uint64_t key);
+  std::optional<Steps::WordsAndContents> look_up(std::uint64_t key);
   // The newest value; nothing without a majority. Decided::newest is Word() if there is none.
   struct Value {
     Decided decided;

@@ -7,11 +7,12 @@
 namespace falafel::replicated {
 namespace {
 
-// The buffer: a word, then a content that is read, then one that is written.
+// The buffer: words, then a content that is read, then one that is written.
 constexpr std::uint64_t word_place = 0;
 constexpr std::uint64_t mark_place = 8;
-constexpr std::uint64_t content_place = 16;
-constexpr std::uint32_t most_requests = 4;
+constexpr std::uint64_t ignored_place = 16;
+constexpr std::uint64_t content_place = 24;
+constexpr std::uint32_t most_requests = 16;
 
 }  // namespace
 
@@ -178,6 +179,17 @@ std::optional<Word> Link::mark_and_read_word(std::uint64_t container, std::uint6
   std::array chain{mark, read_request(word_place, layout_.word_offset(key), fabric::word_bytes)};
   if (!execute(chain)) return std::nullopt;
   return word_in_buffer();
+}
+
+// Its completion, if any, comes before that of the next chain. If the queue is full, nothing swaps.
+void Link::swap_later(std::uint64_t key, Word expected, Word desired) {
+  if (is_gone_ || (queue_pair_ == nullptr && !connect())) return;
+  auto request = swap_request(layout_.word_offset(key), expected.bits(), desired.bits());
+  request.signalled = false;
+  request.local = {.key = region_->local_key(), .offset = ignored_place};
+  request.remote.key = remote_key_;
+  if (!queue_pair_->post_send(std::span(&request, 1))) return;
+  host_.spend(fabric::Work::round_trip, 0);
 }
 
 std::optional<std::uint64_t> Link::read_mark(std::uint64_t container) {

@@ -54,6 +54,8 @@ class Link {
   std::optional<Word> mark_and_read_word(std::uint64_t container, std::uint64_t version,
                                          std::uint64_t key);
   std::optional<std::uint64_t> read_mark(std::uint64_t container);
+  // Swaps without waiting, and without saying whether it succeeds. Waits only for a connection.
+  void swap_later(std::uint64_t key, Word expected, Word desired);
 
  private:
   Link(fabric::Host& host, Member member, const Options& options);

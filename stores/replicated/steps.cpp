@@ -60,24 +60,23 @@ std::optional<Words> Steps::read(std::uint64_t key) {
   return *words;
 }
 
-std::optional<Steps::WordsAndContent> Steps::read_with_container(std::uint64_t key,
-                                                                 std::size_t home,
-                                                                 std::uint64_t container) {
-  const auto results = std::make_shared<WordsAndContent>();
+std::optional<Steps::WordsAndContents> Steps::read_with_containers(
+    std::uint64_t key, const std::vector<std::optional<std::uint64_t>>& containers) {
+  const auto results = std::make_shared<WordsAndContents>();
   results->words.resize(servers());
-  if (!replicas_->run_at_majority(
-          [results, key, home, container](std::size_t server, Link& link) -> bool {
-            if (server != home) {
-              const std::optional<Word> word = link.read_word(key);
-              results->words[server] = word;
-              return word.has_value();
-            }
-            auto both = link.read_word_and_container(key, container);
-            if (!both) return false;
-            results->words[server] = both->word;
-            results->content = std::move(both->content);
-            return true;
-          })) {
+  results->contents.resize(servers());
+  if (!replicas_->run_at_majority([results, key, containers](std::size_t server, Link& link) {
+        if (!containers[server]) {
+          const std::optional<Word> word = link.read_word(key);
+          results->words[server] = word;
+          return word.has_value();
+        }
+        auto both = link.read_word_and_container(key, *containers[server]);
+        if (!both) return false;
+        results->words[server] = both->word;
+        results->contents[server] = std::move(both->content);
+        return true;
+      })) {
     return std::nullopt;
   }
   return *results;
@@ -181,7 +180,8 @@ std::optional<Steps::WordsAndMarks> Steps::raise_and_read_marks(std::uint64_t ke
 
 void Steps::settle_later(std::uint64_t key, Word word) {
   replicas_->run_later([key, word](std::size_t, Link& link) {
-    return link.write_and_swap({}, key, word, word.settled()).has_value();
+    link.swap_later(key, word, word.settled());
+    return true;
   });
 }
 

@@ -35,17 +35,18 @@ class Steps {
   Steps(const Options& options, std::unique_ptr<Replicas> replicas);
 
   std::size_t servers() const { return replicas_->servers(); }
+  std::size_t majority() const { return replicas_->majority(); }
   std::uint64_t round_trips() const { return replicas_->round_trips(); }
   bool is_at_majority(const Words& words, std::uint64_t version) const;
 
   std::optional<Words> read(std::uint64_t key);
-  // Also reads a container at one server.
-  struct WordsAndContent {
+  // Also reads a container at some of the servers.
+  struct WordsAndContents {
     Words words;
-    std::optional<Content> content;  // none: that server has not answered yet
+    std::vector<std::optional<Content>> contents;  // by server
   };
-  std::optional<WordsAndContent> read_with_container(std::uint64_t key, std::size_t server,
-                                                     std::uint64_t container);
+  std::optional<WordsAndContents> read_with_containers(
+      std::uint64_t key, const std::vector<std::optional<std::uint64_t>>& containers);
   std::optional<Words> fill_and_read(std::uint64_t key, const SharedFilling& filling);
   // Marks the container of the word for its version, then reads.
   std::optional<Words> mark(std::uint64_t key, Word word);
