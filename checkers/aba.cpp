@@ -40,9 +40,27 @@ void AbaChecker::on_read(std::uint32_t party, std::uint64_t word, std::uint64_t 
   remember(word_of(word), party, value);
 }
 
+bool AbaChecker::is_undone(const std::optional<Swap>& last, const Swap& swap) const {
+  return permits_undone_swaps_ && last && last->party == swap.party && last->after == swap.before &&
+         last->before == swap.after;
+}
+
 void AbaChecker::on_written(std::uint32_t party, std::uint64_t word, std::uint64_t value) {
   Word& written = word_of(word);
-  ++written.version;
+  const auto comparison = std::exchange(written.comparison, std::nullopt);
+  const auto last = std::exchange(written.last_swap, std::nullopt);
+  if (comparison && comparison->party == party) {
+    written.last_swap = Swap{.party = party,
+                             .before = comparison->value,
+                             .after = value,
+                             .version_before = written.version};
+  }
+  if (written.last_swap && is_undone(last, *written.last_swap)) {
+    written.version = last->version_before;
+    written.last_swap.reset();
+  } else {
+    written.version = ++written.latest_version;
+  }
   remember(written, party, value);
 }
 
@@ -55,6 +73,7 @@ void AbaChecker::on_swapped(std::uint32_t party, std::uint64_t word, std::uint64
 void AbaChecker::on_compared(std::uint32_t party, std::uint64_t word, std::uint64_t expected,
                              std::uint64_t step) {
   Word& compared = word_of(word);
+  compared.comparison = Comparison{.party = party, .value = expected};
   const auto reading = place_of(compared, party, expected);
   const std::uint64_t version = compared.version;
   const std::uint64_t version_read =

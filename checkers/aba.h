@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,11 @@ class AbaChecker {
 
   AbaChecker(NameParty name_party, NameWord name_word)
       : name_party_(std::move(name_party)), name_word_(std::move(name_word)) {}
+
+  // If a party swaps a word back that it has swapped, and the word has not changed in between, the
+  // word is as it was: those who read it before may swap it. For protocols that undo a swap which
+  // has had no effect.
+  void permit_undone_swaps() { permits_undone_swaps_ = true; }
 
   // Call these in the order in which the accesses take effect. A party is anything that reads and
   // swaps on its own account. The value that a failed compare-and-swap returns counts as a read.
@@ -49,9 +55,23 @@ class AbaChecker {
     std::uint64_t value;
     std::uint64_t version;
   };
+  // A compare-and-swap that found this value and has not written yet.
+  struct Comparison {
+    std::uint32_t party;
+    std::uint64_t value;
+  };
+  struct Swap {
+    std::uint32_t party;
+    std::uint64_t before;
+    std::uint64_t after;
+    std::uint64_t version_before;
+  };
   struct Word {
     std::uint64_t number;
     std::uint64_t version = 0;
+    std::uint64_t latest_version = 0;  // larger than `version` after an undone swap
+    std::optional<Comparison> comparison{};
+    std::optional<Swap> last_swap{};  // unless the word has changed since
     std::vector<Reading> readings{};  // sorted by party and value
   };
 
@@ -61,10 +81,12 @@ class AbaChecker {
   static bool is_reading(const Word& word, std::vector<Reading>::iterator place,
                          std::uint32_t party, std::uint64_t value);
   static void remember(Word& word, std::uint32_t party, std::uint64_t value);
+  bool is_undone(const std::optional<Swap>& last, const Swap& swap) const;
 
   std::vector<Word> words_;  // sorted by number; a run finds its few words faster than in a map
   NameParty name_party_;
   NameWord name_word_;
+  bool permits_undone_swaps_ = false;
   Judgement judgement_{.verdict = Verdict::holds, .property = "aba", .explanation = {}};
 };
 

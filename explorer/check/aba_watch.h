@@ -27,6 +27,8 @@ class AbaWatch {
 
   // Watches the words of this range, in every block of memory.
   void add_range(std::uint64_t offset, std::uint64_t length_bytes);
+  // See checkers/aba.h.
+  void permit_undone_swaps() { checker_.permit_undone_swaps(); }
   bool is_empty() const { return offsets_.empty(); }
 
   void introduce(const sim::Subject& subject) { subjects_.introduce(subject); }

@@ -131,6 +131,8 @@ class World {
   // name(). A party is a fiber; it reads by READs, failed swaps and processor accesses. For words
   // whose values must not repeat, such as references with a counter; not for locks.
   void forbid_aba(std::uint64_t offset, std::uint64_t length_bytes = fabric::word_bytes);
+  // Before run(): a party that swaps a word back has not changed it (checkers/aba.h).
+  void permit_undone_swaps() { aba_.permit_undone_swaps(); }
   // Before run(): must hold after every step. `holds` must not wait. It takes time at every step,
   // so keep it short.
   void always(std::string property, std::function<bool()> holds);

@@ -5,7 +5,7 @@
 
 namespace falafel::nessie {
 
-struct Node::State {
+struct Node::State : std::enable_shared_from_this<Node::State> {
   State(fabric::Host& own_host, std::uint64_t own_number, std::uint64_t all_nodes,
         const Options& own_options)
       : host(own_host),
@@ -39,7 +39,7 @@ struct Node::State {
   std::unique_ptr<fabric::Listener> listener;
   std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs;
   std::unique_ptr<DataTable> data_table;
-  std::shared_ptr<Service> service;
+  std::unique_ptr<Service> service;
   fabric::FiberId acceptor = 0;
 };
 
@@ -87,7 +87,7 @@ fabric::Result<void> Node::State::open() {
 
 fabric::Result<void> Node::State::create_service() {
   auto created = Service::create(
-      host, *domain,
+      host, weak_from_this(), *domain,
       std::make_unique<ServedTable>(host, block, layout, number, nodes, *data_table, options),
       options);
   if (!created) return tl::unexpected(created.error());

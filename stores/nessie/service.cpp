@@ -16,19 +16,22 @@ constexpr std::uint64_t completion_wait_ns = 10'000;
 
 }  // namespace
 
-Service::Service(fabric::Host& host, std::unique_ptr<ServedTable> table, const Options& options)
+Service::Service(fabric::Host& host, std::weak_ptr<const void> owner,
+                 std::unique_ptr<ServedTable> table, const Options& options)
     : host_(host),
+      owner_(std::move(owner)),
       options_(options),
       layout_(options.most_key_bytes, options.most_value_bytes),
       table_(std::move(table)),
       workers_(host, options.server_workers),
       statistics_(std::make_shared<ServiceStatistics>()) {}
 
-fabric::Result<std::shared_ptr<Service>> Service::create(fabric::Host& host,
+fabric::Result<std::unique_ptr<Service>> Service::create(fabric::Host& host,
+                                                         std::weak_ptr<const void> owner,
                                                          fabric::ProtectionDomain& domain,
                                                          std::unique_ptr<ServedTable> table,
                                                          const Options& options) {
-  std::shared_ptr<Service> service(new Service(host, std::move(table), options));
+  std::unique_ptr<Service> service(new Service(host, std::move(owner), std::move(table), options));
   if (auto opened = service->open(domain); !opened) return tl::unexpected(opened.error());
   return service;
 }
@@ -117,7 +120,7 @@ std::optional<Service::Place> Service::admit_local(std::shared_ptr<fabric::Memor
 void Service::spawn(std::uint32_t slot) {
   if (sessions_[slot]->fiber) return;
   sessions_[slot]->fiber = host_.spawn({.name = "slot " + std::to_string(slot), .daemon = true},
-                                       [self = shared_from_this(), slot] { self->serve(slot); });
+                                       [this, owner = owner_.lock(), slot] { serve(slot); });
 }
 
 // Whether no request of the client can arrive over the connection any more.

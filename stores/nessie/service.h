@@ -38,10 +38,11 @@ struct ServiceStatistics {
   std::uint64_t lock_waits = 0;
 };
 
-class Service : public std::enable_shared_from_this<Service> {
+class Service {
  public:
-  // Errors: out_of_memory.
-  static fabric::Result<std::shared_ptr<Service>> create(fabric::Host& host,
+  // The fibers keep `owner` alive, which has all that the service uses. Errors: out_of_memory.
+  static fabric::Result<std::unique_ptr<Service>> create(fabric::Host& host,
+                                                         std::weak_ptr<const void> owner,
                                                          fabric::ProtectionDomain& domain,
                                                          std::unique_ptr<ServedTable> table,
                                                          const Options& options);
@@ -88,7 +89,8 @@ class Service : public std::enable_shared_from_this<Service> {
     std::optional<fabric::FiberId> fiber;
   };
 
-  Service(fabric::Host& host, std::unique_ptr<ServedTable> table, const Options& options);
+  Service(fabric::Host& host, std::weak_ptr<const void> owner, std::unique_ptr<ServedTable> table,
+          const Options& options);
   fabric::Result<void> open(fabric::ProtectionDomain& domain);
 
   std::optional<std::uint32_t> session_of(const ClientHello& client);
@@ -102,6 +104,7 @@ class Service : public std::enable_shared_from_this<Service> {
   void respond(std::uint32_t slot, const Message& response);
 
   fabric::Host& host_;
+  std::weak_ptr<const void> owner_;
   const Options options_;
   MessageLayout layout_;
   std::unique_ptr<ServedTable> table_;

@@ -41,6 +41,7 @@ struct Script {
   ProcessorStep change_by_server = [](fabric::MemoryBlock&) {};
   Step swap = [](RemoteMemory& memory) { memory.compare_and_swap(head, 0, 5); };
   bool swaps_on_another_connection = false;
+  bool permits_undone_swaps = false;
   std::uint64_t watched = head;
 };
 
@@ -48,6 +49,7 @@ void play(World& world, const Script& script) {
   Turns turns;
   world.name(head, fabric::word_bytes, "head");
   world.forbid_aba(script.watched);
+  if (script.permits_undone_swaps) world.permit_undone_swaps();
   world.server("server", [&](fabric::Host& host) {
     MemoryServer server(host, 256);
     host.spawn({.name = "owner", .daemon = true}, [&turns, &script, &host, &server] {
@@ -99,6 +101,16 @@ TEST(AbaWatch, FindsAWordThatWasSwappedThereAndBack) {
   EXPECT_THAT(explanation,
               HasSubstr("slow replaced the word 0000000000000000 of head, which it had "
                         "read 2 changes earlier; the word has since changed"));
+}
+
+TEST(AbaWatch, PermitsUndoneSwapsIfAsked) {
+  EXPECT_EQ(violation_of({.change = swap_there_and_back, .permits_undone_swaps = true}), "");
+  const Step by_two_words = [](RemoteMemory& memory) {
+    memory.compare_and_swap(head, 0, 1);
+    memory.compare_and_swap(head, 1, 2);
+    memory.compare_and_swap(head, 2, 0);
+  };
+  EXPECT_NE(violation_of({.change = by_two_words, .permits_undone_swaps = true}), "");
 }
 
 TEST(AbaWatch, AcceptsASwapOfWhatWasRead) { EXPECT_EQ(violation_of({}), ""); }

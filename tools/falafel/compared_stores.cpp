@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stores/c_hint/options.h"
+#include "stores/nessie/options.h"
 #include "stores/pilaf/options.h"
 #include "stores/two_sided/options.h"
 #include "tools/c_hint_scenario/program.h"
@@ -28,8 +29,10 @@ constexpr std::string_view c_hint_name = "c-hint";
 constexpr std::string_view cluster_name = "cluster";
 constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
-constexpr std::string_view nessie_name = "nessie-cd";
 constexpr std::string_view replicated_name = "replicated";
+constexpr std::array<nessie::Architecture, 3> nessie_architectures{
+    nessie::Architecture::client_driven, nessie::Architecture::server_driven,
+    nessie::Architecture::hybrid};
 
 struct TwoSidedStore {
   std::string_view name;
@@ -64,14 +67,22 @@ std::unique_ptr<explorer::Program> create_two_sided(fabric::Transport transport,
                       : std::move(store);
 }
 
+std::unique_ptr<explorer::Program> create_nessie(nessie::Architecture architecture,
+                                                 bool is_published, Adjust adjust) {
+  using nessie_scenario::Variant;
+  return nessie_scenario::make_program(
+      {.architecture = architecture,
+       .variant = is_published ? Variant::published : Variant::hardened},
+      std::move(adjust));
+}
+
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
                                           Adjust adjust) {
   if (store == cluster_name) return cluster_scenario::make_program(std::move(adjust));
   if (store == replicated_name) return replicated_scenario::make_program(std::move(adjust));
-  if (store == nessie_name) {
-    return nessie_scenario::make_program(
-        is_published ? nessie_scenario::Variant::published : nessie_scenario::Variant::hardened,
-        std::move(adjust));
+  for (const nessie::Architecture architecture : nessie_architectures) {
+    if (store != nessie_scenario::name_of({.architecture = architecture})) continue;
+    return create_nessie(architecture, is_published, std::move(adjust));
   }
   if (store == c_hint_name) {
     std::unique_ptr<explorer::Program> c_hint = c_hint_scenario::make_program(std::move(adjust));
@@ -92,9 +103,12 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
 }  // namespace
 
 std::vector<std::string> compared_stores() {
-  std::vector<std::string> names{std::string(c_hint_name),   std::string(pilaf_name),
-                                 std::string(pilaf_vo_name), std::string(nessie_name),
-                                 std::string(cluster_name),  std::string(replicated_name)};
+  std::vector<std::string> names{std::string(c_hint_name), std::string(pilaf_name),
+                                 std::string(pilaf_vo_name), std::string(cluster_name),
+                                 std::string(replicated_name)};
+  for (const nessie::Architecture architecture : nessie_architectures) {
+    names.push_back(nessie_scenario::name_of({.architecture = architecture}));
+  }
   for (const TwoSidedStore& store : two_sided_stores) names.emplace_back(store.name);
   return names;
 }
@@ -105,7 +119,9 @@ std::unique_ptr<explorer::Program> create_compared_store(const std::string& stor
 
 std::vector<std::unique_ptr<explorer::Program>> published_variants() {
   std::vector<std::unique_ptr<explorer::Program>> programs;
-  programs.push_back(create(std::string(nessie_name), true, {}));
+  for (const nessie::Architecture architecture : nessie_architectures) {
+    programs.push_back(create_nessie(architecture, true, {}));
+  }
   return programs;
 }
 

@@ -56,16 +56,26 @@ void adjust_network(Variant variant, sim::SimulationOptions& options) {
 
 }  // namespace
 
+std::string name_of(const Kind& kind) {
+  std::string name;
+  switch (kind.architecture) {
+    case nessie::Architecture::client_driven: name = "nessie-cd"; break;
+    case nessie::Architecture::server_driven: name = "nessie-sd"; break;
+    case nessie::Architecture::hybrid: name = "nessie-hy"; break;
+  }
+  return kind.variant == Variant::hardened ? name : name + "-published";
+}
+
 std::unique_ptr<check::WorldProgram> make_program(
-    Variant variant, std::function<void(sim::SimulationOptions&)> adjust) {
+    const Kind& kind, std::function<void(sim::SimulationOptions&)> adjust) {
   return check::program<AttemptedMap>(
-      variant == Variant::hardened ? "nessie-cd" : "nessie-cd-published", workload(),
-      [variant](check::World& world, const check::Plan<AttemptedMap>& plan) {
-        Run(world, plan, variant).execute();
+      name_of(kind), workload(),
+      [kind](check::World& world, const check::Plan<AttemptedMap>& plan) {
+        Run(world, plan, kind).execute();
       },
       {.faults = faults(),
-       .adjust = [variant, adjust = std::move(adjust)](sim::SimulationOptions& options) {
-         adjust_network(variant, options);
+       .adjust = [kind, adjust = std::move(adjust)](sim::SimulationOptions& options) {
+         adjust_network(kind.variant, options);
          if (adjust) adjust(options);
        }});
 }

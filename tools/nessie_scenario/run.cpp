@@ -4,14 +4,11 @@
 #include <span>
 #include <variant>
 
-#include "stores/nessie/invariants.h"
-
 namespace falafel::nessie_scenario {
 namespace {
 
 using nessie::Answer;
 
-constexpr std::uint64_t microsecond_ns = 1'000;
 // What a dead client has begun, or a CAS in doubt, may block a key for ever.
 constexpr std::uint64_t most_attempts_after_failures = 4;
 
@@ -41,87 +38,35 @@ std::optional<AttemptedMap::Result> result_of(Answer answer) {
 
 }  // namespace
 
-Run::Run(check::World& world, const check::Plan<AttemptedMap>& plan, Variant variant)
+Run::Run(check::World& world, const check::Plan<AttemptedMap>& plan, const Kind& kind)
     : world_(world),
       plan_(plan),
-      variant_(variant),
+      kind_(kind),
       history_(world.history<AttemptedMap>()),
-      nodes_(1 + static_cast<std::uint32_t>(world.choose(3))),
-      options_(draw_options()),
-      places_(nodes_) {}
+      store_(draw_store(world, kind)),
+      conditions_(world, kind),
+      places_(store_.nodes) {}
 
-nessie::Options Run::draw_options() {
-  nessie::Options options = variant_ == Variant::hardened ? draw_hardened() : draw_published();
-  draw_mechanisms(options);
-  options.index_entries = 1 + world_.choose(3);
-  options.data_entries = 3 + world_.choose(4);
-  options.most_key_bytes = 8;
-  options.most_value_bytes = 16;
-  options.ways = 3 - static_cast<std::uint32_t>(world_.choose(2));
-  options.hash_seed = world_.choose(64);
-  options.most_migrations = 1 + static_cast<std::uint32_t>(world_.choose(3));
-  options.clock_error_ns = 2 * microsecond_ns;
-  options.expiration_ns = world_.one_of({30U, 10U, 100U, 1'000U}) * microsecond_ns;
-  options.connect_timeout_ns = 20'000 * microsecond_ns;
-  options.acknowledge_timeout_ns = 2'000 * microsecond_ns;
-  options.retry_count = 1;
-  return options;
-}
-
-void Run::draw_mechanisms(nessie::Options& options) {
-  options.filter_bits = world_.one_of({7U, 1U, 0U});
-  options.cache_entries = world_.one_of({0U, 2U});
-  options.previous_versions = world_.choose(3) != 0;
-  options.multi_read = world_.choose(2) != 0;
-  options.lazy_marks = world_.choose(3) == 2;
-  options.give_up_on_invalid =
-      world_.choose(4) == 3 ? nessie::GiveUpOnInvalid::any : nessie::GiveUpOnInvalid::same_key;
-  options.deadline_check =
-      world_.one_of({nessie::DeadlineCheck::both, nessie::DeadlineCheck::at_end,
-                     nessie::DeadlineCheck::before_each_verb});
-}
-
-nessie::Options Run::draw_published() {
-  nessie::Options options;
-  most_attempts_ = 4;
-  options.emptied = world_.one_of({nessie::EmptyWord::constant, nessie::EmptyWord::keeps_dte});
-  options.abort = world_.one_of({nessie::Abort::leave, nessie::Abort::restore});
-  return options;
-}
-
-nessie::Options Run::draw_hardened() {
-  nessie::Options options = nessie::Options::hardened();
-  for (const nessie::SafeguardDescription& safeguard : nessie::safeguard_descriptions) {
-    // With generations and validated hits, no operation depends on clocks.
-    const bool matters = safeguard.enabled != &nessie::Safeguards::expiration &&
-                         safeguard.enabled != &nessie::Safeguards::expiry_reset;
-    if (matters) options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
-  }
-  if (!world_.safeguard("unique-empty-words")) options.emptied = nessie::EmptyWord::constant;
-  if (!world_.safeguard("restored-words")) options.abort = nessie::Abort::leave;
-  return options;
-}
-
-std::string Run::describe_options() const {
-  const auto number = [](auto value) { return std::to_string(static_cast<unsigned>(value)); };
-  return "nodes " + number(nodes_) + ", slots per node " + number(options_.index_entries) +
-         ", DTEs per node " + number(options_.data_entries) + ", ways " + number(options_.ways) +
-         ", hash seed " + number(options_.hash_seed) + ", filter bits " +
-         number(options_.filter_bits) + ", cache entries " + number(options_.cache_entries) +
-         ", previous versions " + number(options_.previous_versions) + ", multi read " +
-         number(options_.multi_read) + ", lazy marks " + number(options_.lazy_marks) +
-         ", give up on invalid " + number(options_.give_up_on_invalid) + ", deadline check " +
-         number(options_.deadline_check) + ", empty word " + number(options_.emptied) + ", abort " +
-         number(options_.abort) + ", expiration " +
-         number(options_.expiration_ns / microsecond_ns) + " us";
-}
-
-void Run::execute() {
-  for (std::uint64_t index = 0; index < options_.index_entries; ++index) {
+void Run::name_memory() {
+  for (std::uint64_t index = 0; index < store_.options.index_entries; ++index) {
     world_.name(index * 8, 8, "slot " + std::to_string(index));
   }
   world_.describe_words([](std::uint64_t word) { return nessie::describe(word); });
-  world_.peers(nodes_,
+}
+
+// Of ITEs that are changed by compare-and-swap, with all remedies on. A PUT that gives up swaps its
+// ITE back to the replaced word, which refers to the same use of the same DTE.
+void Run::forbid_aba() {
+  const bool swaps = kind_.architecture != nessie::Architecture::server_driven;
+  if (!swaps || kind_.variant != Variant::hardened) return;
+  world_.forbid_aba(0, store_.options.index_entries * 8);
+  world_.permit_undone_swaps();
+}
+
+void Run::execute() {
+  name_memory();
+  forbid_aba();
+  world_.peers(store_.nodes,
                [this](fabric::Host& host, std::uint32_t number) { run_peer(host, number); });
   world_.at_rest([this] { inspect(); });
   world_.run();
@@ -132,12 +77,12 @@ void Run::execute() {
 
 void Run::run_peer(fabric::Host& host, std::uint32_t number) {
   Place& place = places_[number];
-  if (number == 0 && world_.listener() != nullptr) world_.note(host, describe_options());
+  if (number == 0 && world_.listener() != nullptr) world_.note(host, describe(store_));
   place.is_started = host.create_event();
   host.spawn({.name = "node", .daemon = true}, [this, &host, number] { serve(host, number); });
   while (place.node == nullptr) place.is_started->wait(fabric::never_ns);
   std::vector<fabric::FiberId> fibers;
-  for (std::uint32_t client = number; client < plan_.clients(); client += nodes_) {
+  for (std::uint32_t client = number; client < plan_.clients(); client += store_.nodes) {
     fibers.push_back(
         host.spawn({.name = "client " + std::to_string(client)},
                    [this, &host, number, client] { run_client(host, number, client); }));
@@ -149,7 +94,7 @@ void Run::run_peer(fabric::Host& host, std::uint32_t number) {
 // The node lives until the run is over, because other nodes use its memory.
 void Run::serve(fabric::Host& host, std::uint32_t number) {
   Place& place = places_[number];
-  auto node = nessie::Node::start(host, number, nodes_, options_);
+  auto node = nessie::Node::start(host, number, store_.nodes, store_.options);
   if (!node) return world_.fail("nessie.start", node.error().detail);
   const std::unique_ptr<fabric::Event> never = host.create_event();
   struct Owner {
@@ -167,10 +112,10 @@ void Run::serve(fabric::Host& host, std::uint32_t number) {
 
 void Run::run_client(fabric::Host& host, std::uint32_t node, std::uint32_t client) {
   std::vector<fabric::Address> addresses;
-  for (std::uint32_t number = 0; number < nodes_; ++number) {
-    addresses.push_back({.host = peer(number), .service = options_.service});
+  for (std::uint32_t number = 0; number < store_.nodes; ++number) {
+    addresses.push_back({.host = peer(number), .service = store_.options.service});
   }
-  auto connected = nessie::Client::connect(host, *places_[node].node, addresses, options_);
+  auto connected = nessie::Client::connect(host, *places_[node].node, addresses, store_.options);
   if (connected) {
     if (client < plan_.clients()) {
       for (const AttemptedMap::Operation& operation : plan_.operations(client)) {
@@ -183,6 +128,7 @@ void Run::run_client(fabric::Host& host, std::uint32_t node, std::uint32_t clien
       }
     }
     (*connected)->mark_staged();
+    note((*connected)->statistics());
   }
   ++finished_;
 }
@@ -191,7 +137,7 @@ void Run::execute(fabric::Host& host, nessie::Client& client, std::uint32_t numb
                   const AttemptedMap::Operation& operation) {
   nessie::Backoff backoff(host);
   for (std::uint64_t attempts = 1; !attempt(client, number, operation); ++attempts) {
-    if (attempts == most_attempts_) return;
+    if (attempts == store_.most_attempts) return;
     if (has_failures_ && attempts >= most_attempts_after_failures) return;
     backoff.pause();
   }
@@ -229,21 +175,32 @@ void Run::read_all(fabric::Host& host) {
 
 // -------------------------------------------------------------------------------------------------
 
-void Run::inspect() {
+void Run::note(const nessie::OperationStatistics& statistics) {
+  conditions_.note(statistics);
+  const auto& node = places_[0].inspection;
+  if (node && node->service != nullptr) conditions_.note(*node->service);
+}
+
+nessie::Remains Run::remains() const {
+  if (kind_.architecture != nessie::Architecture::client_driven) return {};
   const auto& faults = world_.result().faults;
-  const auto strikes = [&faults](sim::FaultKind kind) {
-    return faults[static_cast<std::size_t>(kind)];
-  };
+  const bool has_doubts = faults[static_cast<std::size_t>(sim::FaultKind::queue_pair_error)] > 0;
+  const bool leaves = store_.options.abort == nessie::Abort::leave;
+  return {.invalid_entries = has_doubts || leaves, .lost_entries = has_doubts || leaves};
+}
+
+void Run::inspect() {
   // What a dead node was doing remains as it is, and its memory is lost.
-  if (strikes(sim::FaultKind::client_crash) > 0) return;
-  const bool has_doubts = strikes(sim::FaultKind::queue_pair_error) > 0;
-  const bool leaves = options_.abort == nessie::Abort::leave;
+  const auto& faults = world_.result().faults;
+  if (faults[static_cast<std::size_t>(sim::FaultKind::client_crash)] > 0) return;
   std::vector<nessie::NodeInspection> nodes;
   nodes.reserve(places_.size());
-  for (const Place& place : places_) nodes.push_back(*place.inspection);
-  const auto problems = nessie::find_problems(
-      nodes, options_,
-      {.invalid_entries = has_doubts || leaves, .lost_entries = has_doubts || leaves});
+  for (const Place& place : places_) {
+    // A worker was stopped in the middle of a request.
+    if (place.inspection->service != nullptr && place.inspection->service->busy > 0) return;
+    nodes.push_back(*place.inspection);
+  }
+  const auto problems = nessie::find_problems(nodes, store_.options, remains());
   if (!problems.empty()) world_.fail("nessie.rest", problems.front());
 }
 

@@ -1,4 +1,4 @@
-// One run of the scenario: its options, its nodes, and the clients on them.
+// One run of the scenario: its nodes, and the clients on them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,10 @@
 #include "explorer/check/workload.h"
 #include "explorer/check/world.h"
 #include "stores/nessie/client.h"
+#include "stores/nessie/invariants.h"
 #include "stores/nessie/node.h"
-#include "stores/nessie/options.h"
+#include "tools/nessie_scenario/conditions.h"
+#include "tools/nessie_scenario/drawn_store.h"
 #include "tools/nessie_scenario/program.h"
 
 namespace falafel::nessie_scenario {
@@ -30,7 +32,7 @@ inline constexpr std::uint64_t clock_drift_ppm = 100;
 class Run {
  public:
   // All of them outlive the run.
-  Run(check::World& world, const check::Plan<AttemptedMap>& plan, Variant variant);
+  Run(check::World& world, const check::Plan<AttemptedMap>& plan, const Kind& kind);
   void execute();
 
  private:
@@ -41,12 +43,8 @@ class Run {
     std::unique_ptr<fabric::Event> is_started;
   };
 
-  nessie::Options draw_options();
-  nessie::Options draw_published();
-  nessie::Options draw_hardened();
-  void draw_mechanisms(nessie::Options& options);
-  std::string describe_options() const;
-
+  void name_memory();
+  void forbid_aba();
   void run_peer(fabric::Host& host, std::uint32_t number);
   void serve(fabric::Host& host, std::uint32_t number);
   void run_client(fabric::Host& host, std::uint32_t node, std::uint32_t client);
@@ -56,15 +54,16 @@ class Run {
   bool attempt(nessie::Client& client, std::uint32_t number,
                const AttemptedMap::Operation& operation);
   void read_all(fabric::Host& host);
+  void note(const nessie::OperationStatistics& statistics);
   void inspect();
+  nessie::Remains remains() const;
 
   check::World& world_;
   const check::Plan<AttemptedMap>& plan_;
-  Variant variant_;
+  Kind kind_;
   check::History<AttemptedMap>& history_;
-  std::uint32_t nodes_;
-  std::uint64_t most_attempts_ = 0;  // of an operation; 0: any number
-  nessie::Options options_;
+  DrawnStore store_;
+  Conditions conditions_;
   std::vector<Place> places_;
   std::uint32_t finished_ = 0;  // clients
   bool has_failures_ = false;   // some client has met a broken connection or a CAS in doubt
