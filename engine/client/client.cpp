@@ -10,6 +10,7 @@
 
 #include "engine/client/delete.h"
 #include "engine/client/get.h"
+#include "engine/client/operation_context.h"
 #include "engine/client/pending_operation.h"
 #include "engine/client/session.h"
 #include "engine/client/set.h"
@@ -78,36 +79,37 @@ fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
   return std::unique_ptr<Client>(new Client(std::move(session)));
 }
 
-Client::Client(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+Client::Client(std::shared_ptr<Session> session)
+    : context_(std::make_unique<OperationContext>(OperationContext{std::move(session)})) {}
 
-Client::~Client() { session_->close(); }
+Client::~Client() { context_->session->close(); }
 
-GetResult Client::get(std::span<const std::byte> key) { return engine::get(session_, key); }
+GetResult Client::get(std::span<const std::byte> key) { return engine::get(*context_, key); }
 
 GetResult Client::get(std::span<const std::byte> key,
                       const std::function<void(std::span<const std::byte>)>& use) {
-  return engine::get(session_, key, use);
+  return engine::get(*context_, key, use);
 }
 
 SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
-  return engine::set(session_, key, value);
+  return engine::set(*context_, key, value);
 }
 
 DeleteResult Client::remove(std::span<const std::byte> key) {
-  return engine::remove(session_, key);
+  return engine::remove(*context_, key);
 }
 
 void Client::disconnect() {
-  session_->say_goodbye();
-  session_->close();
+  context_->session->say_goodbye();
+  context_->session->close();
 }
 
-bool Client::is_connected() const { return !session_->is_broken(); }
+bool Client::is_connected() const { return !context_->session->is_broken(); }
 
-const Geometry& Client::geometry() const { return session_->server().geometry; }
+const Geometry& Client::geometry() const { return context_->session->server().geometry; }
 
-std::uint64_t Client::server_incarnation() const { return session_->server().incarnation; }
+std::uint64_t Client::server_incarnation() const { return context_->session->server().incarnation; }
 
-const OperationStatistics& Client::statistics() const { return session_->statistics(); }
+const OperationStatistics& Client::statistics() const { return context_->session->statistics(); }
 
 }  // namespace falafel::engine

@@ -18,7 +18,9 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "engine/client/batch.h"
 #include "engine/client/results.h"
 #include "engine/layout/geometry.h"
 #include "engine/safeguards.h"
@@ -73,6 +75,11 @@ struct ClientOptions {
   std::uint32_t retry_count = 7;
 };
 
+struct KeyAndValue {
+  std::span<const std::byte> key;
+  std::span<const std::byte> value;
+};
+
 class Session;
 
 class Client {
@@ -101,6 +108,23 @@ class Client {
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value);
   DeleteResult remove(std::span<const std::byte> key);
 
+  // Many operations at once, in no particular order. Up to max_operations_in_flight of them are in
+  // flight at the same time, and their requests share doorbells: on an idle store, so many keys
+  // take the round trips and the doorbells of one. Each operation is linearizable and has a result
+  // of its own; all of them together are not one operation. If the calling fiber is cancelled, each
+  // operation in flight reduces max_operations_in_flight by one.
+  std::vector<GetResult> get_many(std::span<const std::span<const std::byte>> keys);
+  // Without a copy of the values, as get() with `use`; results have no value.
+  std::vector<GetResult> get_many(
+      std::span<const std::span<const std::byte>> keys,
+      const std::function<void(std::size_t index, std::span<const std::byte> value)>& use);
+  std::vector<SetResult> set_many(std::span<const KeyAndValue> pairs);
+  std::vector<DeleteResult> remove_many(std::span<const std::span<const std::byte>> keys);
+  // The general form: calls operate(batch, index) once for each index below `count`, on several
+  // fibers. The function may wait only for operations of the batch, because the others count on it.
+  void run_batch(std::size_t count,
+                 const std::function<void(Batch& batch, std::size_t index)>& operate);
+
   // Notifies the server, so that it reclaims this client's memory at once. Waits. Pending
   // operations answer as if the connection had broken.
   void disconnect();
@@ -116,7 +140,7 @@ class Client {
  private:
   explicit Client(std::shared_ptr<Session> session);
 
-  std::shared_ptr<Session> session_;
+  std::unique_ptr<const OperationContext> context_;
 };
 
 }  // namespace falafel::engine

@@ -80,13 +80,13 @@ Swap DeleteOperation::swap_deleted(std::uint64_t slot, Entry expected) {
 
 }  // namespace
 
-DeleteResult remove(const std::shared_ptr<Session>& session, std::span<const std::byte> key) {
+DeleteResult remove(const OperationContext& context, std::span<const std::byte> key) {
   DeleteResult result;
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
     return result;
   }
-  PendingOperation operation(session);
+  PendingOperation operation(context);
   operation.begin();
   result.answer = DeleteOperation(operation, key).run();
   result.statistics = operation.statistics();

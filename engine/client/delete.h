@@ -5,11 +5,11 @@
 #include <memory>
 #include <span>
 
+#include "engine/client/operation_context.h"
 #include "engine/client/results.h"
-#include "engine/client/session.h"
 
 namespace falafel::engine {
 
-DeleteResult remove(const std::shared_ptr<Session>& session, std::span<const std::byte> key);
+DeleteResult remove(const OperationContext& context, std::span<const std::byte> key);
 
 }  // namespace falafel::engine

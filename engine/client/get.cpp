@@ -58,14 +58,14 @@ Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
   }
 }
 
-GetResult get_with(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+GetResult get_with(const OperationContext& context, std::span<const std::byte> key,
                    const Receive& receive) {
   GetResult result;
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
     return result;
   }
-  PendingOperation operation(session);
+  PendingOperation operation(context);
   operation.begin();
   result.answer = look_up(operation, key, receive);
   result.statistics = operation.statistics();
@@ -74,7 +74,7 @@ GetResult get_with(const std::shared_ptr<Session>& session, std::span<const std:
 
 }  // namespace
 
-GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key) {
+GetResult get(const OperationContext& context, std::span<const std::byte> key) {
   std::vector<std::byte> copy;
   const auto receive = [&copy](PendingOperation& operation, std::span<const std::byte> value) {
     operation.spend(fabric::Work::copy, value.size());
@@ -85,14 +85,14 @@ GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte
     }
     return Answer::found;
   };
-  GetResult result = get_with(session, key, receive);
+  GetResult result = get_with(context, key, receive);
   result.value = std::move(copy);
   return result;
 }
 
-GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+GetResult get(const OperationContext& context, std::span<const std::byte> key,
               const std::function<void(std::span<const std::byte>)>& use) {
-  return get_with(session, key, [&use](PendingOperation&, std::span<const std::byte> value) {
+  return get_with(context, key, [&use](PendingOperation&, std::span<const std::byte> value) {
     use(value);
     return Answer::found;
   });

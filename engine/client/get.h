@@ -6,15 +6,15 @@
 #include <memory>
 #include <span>
 
+#include "engine/client/operation_context.h"
 #include "engine/client/results.h"
-#include "engine/client/session.h"
 
 namespace falafel::engine {
 
-GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key);
+GetResult get(const OperationContext& context, std::span<const std::byte> key);
 
 // The same without a copy: `use` gets the value in the buffer of the operation.
-GetResult get(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+GetResult get(const OperationContext& context, std::span<const std::byte> key,
               const std::function<void(std::span<const std::byte>)>& use);
 
 }  // namespace falafel::engine

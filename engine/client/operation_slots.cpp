@@ -27,6 +27,10 @@ fabric::Result<void> OperationSlots::prepare(fabric::ProtectionDomain& domain,
   return {};
 }
 
+bool OperationSlots::has_free() const {
+  return std::ranges::any_of(slots_, [](const OperationSlot& slot) { return !slot.busy; });
+}
+
 std::size_t OperationSlots::take() {
   for (;;) {
     const auto free =

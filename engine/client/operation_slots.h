@@ -31,6 +31,7 @@ class OperationSlots {
   fabric::Result<void> prepare(fabric::ProtectionDomain& domain, const ClientOptions& options,
                                std::uint64_t table_entries);
 
+  bool has_free() const;
   std::size_t take();  // waits until a slot is free
   void give_back(std::size_t slot);
   OperationSlot& operator[](std::size_t slot) { return slots_[slot]; }

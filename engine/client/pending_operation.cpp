@@ -14,9 +14,16 @@ namespace falafel::engine {
 
 // The layout of the fixed buffer: one word for atomics and single words, two buffers for a chunk of
 // the table, and the containers.
-PendingOperation::PendingOperation(std::shared_ptr<Session> session)
-    : session_(std::move(session)), slot_(session_->slots().take()) {
+PendingOperation::PendingOperation(const OperationContext& context)
+    : session_(context.session), gathering_(context.gathering), slot_(take_slot()) {
   spend(fabric::Work::operation, 0);
+}
+
+std::size_t PendingOperation::take_slot() const {
+  OperationSlots& slots = session_->slots();
+  if (is_apart() || slots.has_free()) return slots.take();
+  const Gathering::Aside aside(gathering_);
+  return slots.take();
 }
 
 PendingOperation::~PendingOperation() {
@@ -36,6 +43,7 @@ void PendingOperation::forget() { session_->quiescence().end(slot_); }
 
 void PendingOperation::restart() {
   ++statistics_.restarts;
+  if (!is_apart()) apart_.emplace(gathering_);
   if (deadline_ns_ == fabric::never_ns) {
     deadline_ns_ = session_->host().now_ns() + session_->options().server_timeout_ns;
   }
@@ -45,12 +53,20 @@ void PendingOperation::restart() {
 ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chain) {
   spend(fabric::Work::round_trip, 0);
   in_flight_ = true;
-  const ChainOutcome outcome = session_->requester().post_and_wait(chain);
+  const ChainOutcome outcome = post_together_or_apart(chain);
   in_flight_ = false;
   statistics_.verbs += chain.size();
   for (const fabric::WorkRequest& request : chain) statistics_.bytes += request.length_bytes;
   ++statistics_.round_trips;
   return outcome;
+}
+
+ChainOutcome PendingOperation::post_together_or_apart(std::span<fabric::WorkRequest> chain) {
+  if (!is_apart()) {
+    return gathering_->post_and_wait(chain, statistics_.doorbells);
+  }
+  ++statistics_.doorbells;
+  return session_->requester().post_and_wait(chain);
 }
 
 bool PendingOperation::read(std::span<fabric::WorkRequest> chain) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/client/operation_context.h"
 #include "engine/client/session.h"
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
@@ -36,7 +37,7 @@ enum class Swap : std::uint8_t { won, lost, not_tried, in_doubt };
 
 class PendingOperation {
  public:
-  explicit PendingOperation(std::shared_ptr<Session> session);  // waits for a slot
+  explicit PendingOperation(const OperationContext& context);  // waits for a slot
   ~PendingOperation();
   PendingOperation(const PendingOperation&) = delete;
   PendingOperation& operator=(const PendingOperation&) = delete;
@@ -63,6 +64,16 @@ class PendingOperation {
   }
   // The operation discards everything it read and may wait for the server until the next begin().
   void forget();
+  // Keep the result while the operation waits for anything but its round trips, so that the others
+  // of its batch do not count on it. May wait.
+  Gathering::Aside stand_aside() const {
+    return Gathering::Aside(is_apart() ? nullptr : gathering_);
+  }
+  // Call after standing aside for an event that several operations of a batch wait for: those that
+  // it woke return to the batch before this operation continues. May wait.
+  void let_others_return() {
+    if (!is_apart()) session_->host().yield();
+  }
 
   // Posts a chain of READs and waits for one round trip. Returns false if the connection is broken.
   bool read(std::span<fabric::WorkRequest> chain);
@@ -122,13 +133,19 @@ class PendingOperation {
  private:
   OperationSlot& buffers() { return session_->slots()[slot_]; }
   const OperationSlot& buffers() const { return session_->slots()[slot_]; }
+  std::size_t take_slot() const;  // waits
+  bool is_apart() const { return gathering_ == nullptr || apart_.has_value(); }
   ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
+  ChainOutcome post_together_or_apart(std::span<fabric::WorkRequest> chain);
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer(std::uint32_t index) const;
   std::uint64_t fetched_word() const;
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
 
   std::shared_ptr<Session> session_;
+  std::shared_ptr<Gathering> gathering_;  // null: the operation is in no batch
+  // An operation that had to restart continues apart from its batch, because it may have to wait.
+  std::optional<Gathering::Aside> apart_;
   std::size_t slot_;
   bool in_flight_ = false;
   std::uint64_t deadline_ns_ = fabric::never_ns;  // set at the first restart

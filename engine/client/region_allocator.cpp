@@ -42,6 +42,12 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate_for_overwrite(std::ui
   return allocate(size_bytes, reserve_);
 }
 
+bool RegionAllocator::has_room(std::uint64_t size_bytes) const {
+  const bool fits_current = general_.current != nullptr &&
+                            general_.current->used_bytes + size_bytes <= geometry_.region_bytes;
+  return broken_ || fits_current || general_.next != nullptr;
+}
+
 tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes,
                                                            Supply& supply) {
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,

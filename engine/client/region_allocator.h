@@ -52,6 +52,8 @@ class RegionAllocator {
   tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes);
   // Allocates from the server's reserve; only for replacing a container that is at least as large.
   tl::expected<Allocation, Answer> allocate_for_overwrite(std::uint64_t size_bytes);
+  // Whether allocate() would not wait.
+  bool has_room(std::uint64_t size_bytes) const;
   // All requests that refer to the allocation have completed. An entry may point to it.
   void finish(const Allocation& allocation);
   // Neither requests nor entries refer to the allocation, so its memory can be reused.

@@ -1,5 +1,9 @@
 #include "engine/client/requester.h"
 
+#include <utility>
+
+#include "engine/client/gathering.h"
+
 namespace falafel::engine {
 
 Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
@@ -10,26 +14,11 @@ Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
       capacity_(capacity),
       room_(host.create_event()) {}
 
-// Frees the chain when its fiber is done with it. If the fiber is cancelled earlier, the chain's
-// completion frees it.
-class Requester::Waiting {
- public:
-  Waiting(Requester& requester, std::size_t index) : requester_(requester), index_(index) {}
-  ~Waiting() {
-    Chain& chain = requester_.chains_[index_];
-    if (chain.is_done()) {
-      chain.set_unused();
-    } else {
-      chain.abandoned = true;
-    }
-  }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-
- private:
-  Requester& requester_;
-  std::size_t index_;
-};
+void Requester::Chain::set_unused() {
+  used = refused = false;
+  requests = finished = succeeded = 0;
+  gathering.reset();
+}
 
 // A fiber that stops waiting, even by cancellation, hands polling over to another fiber if any
 // wait. This also applies to a fiber that did not poll, because it may have been woken to take
@@ -55,12 +44,13 @@ class Requester::Polling {
   bool is_ours_ = false;
 };
 
-template <typename Condition>
-void Requester::wait_until(const Condition& condition, fabric::Event& event) {
+template <typename Condition, typename MayPoll>
+void Requester::wait_until(const Condition& condition, const MayPoll& may_poll,
+                           fabric::Event& event) {
   if (condition()) return;
   Polling polling(*this, event);
   while (!condition()) {
-    if (polling.try_to_take()) {
+    if (may_poll() && polling.try_to_take()) {
       completions_.wait(fabric::never_ns);
       dispatch();
     } else {
@@ -70,35 +60,66 @@ void Requester::wait_until(const Condition& condition, fabric::Event& event) {
 }
 
 ChainOutcome Requester::post_and_wait(std::span<fabric::WorkRequest> chain) {
-  const auto requests = static_cast<std::uint32_t>(chain.size());
-  FALAFEL_ASSERT(requests > 0 && requests <= capacity_,
-                 "a chain of {} requests does not fit the queue pair", requests);
-  wait_until([&] { return broken_ || queued_ + requests <= capacity_; }, *room_);
+  wait_for_room(chain.size());
   if (broken_) return ChainOutcome::not_posted;
-
-  const std::size_t index = take_chain(requests);
-  for (std::uint32_t position = 0; position < requests; ++position) {
-    chain[position].id = index << 32 | position;
-    chain[position].signalled = position + 1 == requests;
-  }
-  const fabric::Result<void> result = queue_pair_->post_send(chain);
-  FALAFEL_ASSERT(result.has_value(), "{}", result.error().detail);
-  queued_ += requests;
+  const ChainIndex index = take_chain();
+  post_now(index, chain);
   const Waiting waiting(*this, index);
-  wait_until([&] { return chains_[index].is_done(); }, *chains_[index].completed);
-  return chains_[index].failed ? ChainOutcome::in_doubt : ChainOutcome::completed;
+  return wait_for({.chain = index, .begin = 0, .end = static_cast<std::uint32_t>(chain.size())});
 }
 
-std::size_t Requester::take_chain(std::uint32_t requests) {
-  std::size_t index = 0;
-  while (index < chains_.size() && chains_[index].requests != 0) ++index;
-  if (index == chains_.size()) chains_.push_back({.completed = host_.create_event()});
-  Chain& chain = chains_[index];
-  chain.requests = requests;
-  chain.finished = 0;
-  chain.failed = false;
-  chain.abandoned = false;
+Requester::ChainIndex Requester::open_chain(std::shared_ptr<Gathering> gathering) {
+  const ChainIndex index = take_chain();
+  chains_[index].gathering = std::move(gathering);
   return index;
+}
+
+void Requester::post(ChainIndex chain, std::span<fabric::WorkRequest> requests) {
+  wait_for_room(requests.size());
+  if (!broken_) return post_now(chain, requests);
+  chains_[chain].refused = true;
+  finish(chains_[chain]);
+}
+
+void Requester::let_poll(ChainIndex chain) {
+  if (!polling_) chains_[chain].completed->notify_all();
+}
+
+// A fiber does not poll before its chain is posted: if the chain is refused, no completion would
+// end its wait.
+ChainOutcome Requester::wait_for(const Part& part) {
+  wait_until([&] { return chains_[part.chain].is_done(); },
+             [&] { return chains_[part.chain].is_posted(); }, *chains_[part.chain].completed);
+  const Chain& chain = chains_[part.chain];
+  if (chain.refused) return ChainOutcome::not_posted;
+  return part.end <= chain.succeeded ? ChainOutcome::completed : ChainOutcome::in_doubt;
+}
+
+void Requester::wait_for_room(std::size_t requests) {
+  FALAFEL_ASSERT(requests > 0 && requests <= capacity_,
+                 "a chain of {} requests does not fit the queue pair", requests);
+  wait_until([&] { return broken_ || queued_ + requests <= capacity_; }, [] { return true; },
+             *room_);
+}
+
+Requester::ChainIndex Requester::take_chain() {
+  ChainIndex index = 0;
+  while (index < chains_.size() && chains_[index].used) ++index;
+  if (index == chains_.size()) chains_.push_back({.completed = host_.create_event()});
+  chains_[index].used = true;
+  return index;
+}
+
+void Requester::post_now(ChainIndex index, std::span<fabric::WorkRequest> requests) {
+  const auto count = static_cast<std::uint32_t>(requests.size());
+  for (std::uint32_t position = 0; position < count; ++position) {
+    requests[position].id = index << 32 | position;
+    requests[position].signalled = position + 1 == count;
+  }
+  const fabric::Result<void> result = queue_pair_->post_send(requests);
+  FALAFEL_ASSERT(result.has_value(), "{}", result.error().detail);
+  queued_ += count;
+  chains_[index].requests = count;
 }
 
 void Requester::dispatch() {
@@ -112,6 +133,7 @@ void Requester::dispatch() {
 }
 
 // Completions arrive in posting order, so the completion of one request completes all earlier ones.
+// Those before the first request that failed have succeeded.
 void Requester::complete(const fabric::WorkCompletion& completion) {
   Chain& chain = chains_[completion.id >> 32];
   const auto finished = static_cast<std::uint32_t>(completion.id) + 1;
@@ -119,25 +141,29 @@ void Requester::complete(const fabric::WorkCompletion& completion) {
       chain.finished < finished && finished <= chain.requests,
       "request {} completed in a chain of {} requests, {} of which had already completed", finished,
       chain.requests, chain.finished);
+  const bool has_failed = chain.succeeded < chain.finished;
+  const bool is_success = completion.status == fabric::CompletionStatus::success;
   queued_ -= finished - chain.finished;
   chain.finished = finished;
-  if (completion.status != fabric::CompletionStatus::success) {
-    chain.failed = true;
-    break_off();
-  }
+  if (!has_failed) chain.succeeded = is_success ? finished : finished - 1;
+  if (!is_success) break_off();
   if (!chain.is_done()) return;
   room_->notify_all();
-  if (chain.abandoned) {
-    chain.set_unused();
-  } else {
-    chain.completed->notify_all();
-  }
+  finish(chain);
+}
+
+// The fibers count as running before they run: otherwise the first one would find that no other
+// one runs.
+void Requester::finish(Chain& chain) {
+  if (chain.gathering != nullptr) chain.gathering->on_completed(chain.fibers);
+  if (chain.fibers == 0) return chain.set_unused();
+  chain.completed->notify_all();
 }
 
 void Requester::wake_another(const fabric::Event& own) {
   room_->notify_all();
   for (const Chain& chain : chains_) {
-    if (!chain.is_done() && !chain.abandoned && chain.completed.get() != &own) {
+    if (chain.is_awaited() && chain.completed.get() != &own) {
       chain.completed->notify_all();
       return;
     }

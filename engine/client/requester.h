@@ -1,5 +1,5 @@
 // Chains of requests on the client's queue pair. Many fibers post chains, and each waits for its
-// own.
+// own. The fibers of a batch share chains (gathering.h): each waits for its part.
 //
 // All completions arrive in one queue. One of the waiting fibers polls the queue and distributes
 // the completions. When its own chain is complete, it passes this task on. A client with a single
@@ -24,8 +24,19 @@ enum class ChainOutcome : std::uint8_t {
   in_doubt,    // the connection broke while the chain was in flight; some of it may take effect
 };
 
+class Gathering;
+
 class Requester {
  public:
+  using ChainIndex = std::size_t;
+  // Some requests of a chain that several fibers share.
+  struct Part {
+    ChainIndex chain = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+  class Waiting;
+
   // `capacity` is the number of requests that the queue pair holds at once. `on_broken` is called
   // once, when the requester finds that the connection is broken.
   Requester(fabric::Host& host, fabric::CompletionQueue& completions, std::uint32_t capacity,
@@ -36,6 +47,17 @@ class Requester {
   // signals of the requests. If the fiber is cancelled while it waits, its buffers remain in use.
   ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
 
+  // The same in steps, for a chain that fibers share. When it has completed, the gathering learns
+  // how many fibers waited for it. A chain that no fiber waits for must not be used.
+  ChainIndex open_chain(std::shared_ptr<Gathering> gathering);
+  // Waits for room and posts. Sets identifiers and signals of the requests, at most `capacity`.
+  void post(ChainIndex chain, std::span<fabric::WorkRequest> requests);
+  // Call after post() unless the calling fiber waits for the chain: another fiber has to poll.
+  void let_poll(ChainIndex chain);
+  // The calling fiber must have a Waiting for the chain.
+  ChainOutcome wait_for(const Part& part);
+  std::uint32_t capacity() const { return capacity_; }
+
   // Makes all waiting and future chains fail.
   void break_off();
   bool is_broken() const { return broken_; }
@@ -43,23 +65,31 @@ class Requester {
  private:
   struct Chain {
     std::unique_ptr<fabric::Event> completed;
-    std::uint32_t requests = 0;  // 0: unused
+    std::shared_ptr<Gathering> gathering{};  // null: one fiber uses the chain alone
+    std::uint32_t fibers = 0;                // that wait for it; those that are cancelled do not
+    std::uint32_t requests = 0;              // 0: not posted
     std::uint32_t finished = 0;
-    bool failed = false;
-    bool abandoned = false;  // its fiber was cancelled
+    std::uint32_t succeeded = 0;  // requests before the first that failed
+    bool used = false;
+    bool refused = false;  // the connection was broken before the chain was posted
 
-    bool is_done() const { return finished == requests; }
-    void set_unused() { requests = finished = 0; }
+    bool is_posted() const { return requests > 0; }
+    bool is_done() const { return refused || (is_posted() && finished == requests); }
+    bool is_awaited() const { return is_posted() && !is_done() && fibers > 0; }
+    void set_unused();
   };
-  class Waiting;
   class Polling;
 
-  std::size_t take_chain(std::uint32_t requests);
-  // Polls the queue, or waits for `event` while another fiber polls, until `condition` holds.
-  template <typename Condition>
-  void wait_until(const Condition& condition, fabric::Event& event);
+  ChainIndex take_chain();
+  void wait_for_room(std::size_t requests);
+  void post_now(ChainIndex index, std::span<fabric::WorkRequest> requests);
+  // Polls the queue, or waits for `event` while another fiber polls or this one may not, until
+  // `condition` holds.
+  template <typename Condition, typename MayPoll>
+  void wait_until(const Condition& condition, const MayPoll& may_poll, fabric::Event& event);
   void dispatch();
   void complete(const fabric::WorkCompletion& completion);
+  void finish(Chain& chain);
   // Call when the fiber that waits for `own` stops waiting.
   void wake_another(const fabric::Event& own);
 
@@ -74,6 +104,26 @@ class Requester {
   std::array<fabric::WorkCompletion, 16> batch_{};  // the completions polled last
   bool polling_ = false;                            // whether a fiber polls the queue
   bool broken_ = false;
+};
+
+// A fiber that waits for a chain. The chain is free when all are done with it. If they are
+// cancelled earlier, the chain's completion frees it.
+class Requester::Waiting {
+ public:
+  Waiting(Requester& requester, ChainIndex index) : requester_(requester), index_(index) {
+    ++requester_.chains_[index_].fibers;
+  }
+  ~Waiting() {
+    Chain& chain = requester_.chains_[index_];
+    --chain.fibers;
+    if (chain.fibers == 0 && (chain.is_done() || !chain.is_posted())) chain.set_unused();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Requester& requester_;
+  ChainIndex index_;
 };
 
 }  // namespace falafel::engine

@@ -25,6 +25,7 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
   verbs += other.verbs;
   bytes += other.bytes;
   round_trips += other.round_trips;
+  doorbells += other.doorbells;
   restarts += other.restarts;
   lost_compare_and_swaps += other.lost_compare_and_swaps;
   cached_locations += other.cached_locations;

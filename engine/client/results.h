@@ -39,7 +39,9 @@ struct OperationStatistics {
   std::uint64_t verbs = 0;        // requests posted
   std::uint64_t bytes = 0;        // of these requests
   std::uint64_t round_trips = 0;  // chains of requests waited for
-  std::uint64_t restarts = 0;     // of FIND from the home slot, for any reason
+  // Chains posted. Operations of a batch share them; one of the sharers counts each.
+  std::uint64_t doorbells = 0;
+  std::uint64_t restarts = 0;  // of FIND from the home slot, for any reason
   std::uint64_t lost_compare_and_swaps = 0;
   std::uint64_t cached_locations = 0;  // operations whose first round trip used a cached location
   std::uint64_t stale_locations = 0;   // operations whose cached location was out of date

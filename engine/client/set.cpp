@@ -154,6 +154,7 @@ std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
   has_waited_for_slot_ = true;
   operation_.count(probes::cleanup_requested);
   operation_.forget();
+  const auto aside = operation_.stand_aside();
   return operation_.session().cleanups().wait();
 }
 
@@ -200,20 +201,36 @@ bool has_value_of_that_length(PendingOperation& operation, std::span<const std::
   return can_be_overwritten(position, size_bytes, operation.session().server().geometry);
 }
 
+// May wait for the server.
+tl::expected<Allocation, Answer> allocate(PendingOperation& operation, std::uint64_t size_bytes) {
+  RegionAllocator& regions = operation.session().regions();
+  if (regions.has_room(size_bytes)) return regions.allocate(size_bytes);
+  const auto aside = operation.stand_aside();
+  return regions.allocate(size_bytes);
+}
+
+tl::expected<Allocation, Answer> allocate_for_overwrite(PendingOperation& operation,
+                                                        std::uint64_t size_bytes) {
+  const auto aside = operation.stand_aside();
+  return operation.session().regions().allocate_for_overwrite(size_bytes);
+}
+
 // One attempt with one allocation. Returns nullopt if the server wanted the memory back.
 std::optional<Answer> set_once(PendingOperation& operation, std::span<const std::byte> key,
                                std::uint64_t length_bytes) {
   RegionAllocator& regions = operation.session().regions();
   const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
   Permission permission = Permission::any_change;
-  auto allocation = regions.allocate(size_bytes);
+  const bool may_wait = !regions.has_room(size_bytes);
+  auto allocation = allocate(operation, size_bytes);
   if (!allocation && allocation.error() == Answer::out_of_memory &&
       has_value_of_that_length(operation, key, size_bytes)) {
     permission = Permission::overwrite_only;
-    allocation = regions.allocate_for_overwrite(size_bytes);
+    allocation = allocate_for_overwrite(operation, size_bytes);
   }
   if (!allocation) return allocation.error();
   Place place(regions, *allocation);
+  if (may_wait) operation.let_others_return();
   operation.begin();
   const auto answer = SetOperation(operation, key, *allocation, length_bytes, permission).run();
   const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
@@ -235,19 +252,19 @@ Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
 
 }  // namespace
 
-SetResult set(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+SetResult set(const OperationContext& context, std::span<const std::byte> key,
               std::span<const std::byte> value) {
   SetResult result;
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
     return result;
   }
-  if (value.size() > max_value_bytes ||
-      container_bytes(key.size(), value.size()) > session->server().largest_container_bytes) {
+  if (value.size() > max_value_bytes || container_bytes(key.size(), value.size()) >
+                                            context.session->server().largest_container_bytes) {
     result.answer = Answer::value_too_large;
     return result;
   }
-  PendingOperation operation(session);
+  PendingOperation operation(context);
   result.answer = set_value(operation, key, value);
   result.statistics = operation.statistics();
   return result;

@@ -5,12 +5,12 @@
 #include <memory>
 #include <span>
 
+#include "engine/client/operation_context.h"
 #include "engine/client/results.h"
-#include "engine/client/session.h"
 
 namespace falafel::engine {
 
-SetResult set(const std::shared_ptr<Session>& session, std::span<const std::byte> key,
+SetResult set(const OperationContext& context, std::span<const std::byte> key,
               std::span<const std::byte> value);
 
 }  // namespace falafel::engine

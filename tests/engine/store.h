@@ -46,6 +46,7 @@ struct StoreOptions {
   std::size_t server_max_registrations = sim::HostOptions::without_limit;
   // for each host except the server
   std::size_t client_max_registrations = sim::HostOptions::without_limit;
+  std::uint32_t client_max_queue_requests = sim::HostOptions{}.max_queue_requests;
   bool server_destruction_drains = false;
   std::uint64_t seed = 1;
 

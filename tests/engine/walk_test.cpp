@@ -119,7 +119,7 @@ Validation validate(TestStore& store, fabric::Host& host, Walk::By by, const Cha
   EXPECT_TRUE(session->open(store.address()));
   auto result = Validation::disconnected;
   {
-    engine::PendingOperation operation(session);
+    engine::PendingOperation operation(engine::OperationContext{session});
     operation.begin();
     Walk walk(operation, first_slot, by);
     EXPECT_TRUE(walk.read_chunk());

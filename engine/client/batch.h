@@ -1,0 +1,36 @@
+// The operations of a batch (Client::run_batch).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "engine/client/results.h"
+
+namespace falafel::engine {
+
+class Client;
+struct OperationContext;
+
+// Offers what Client offers to the functions that run_batch() calls. Valid only during that call,
+// and only for the fibers on which these functions run.
+class Batch {
+ public:
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  GetResult get(std::span<const std::byte> key);
+  GetResult get(std::span<const std::byte> key,
+                const std::function<void(std::span<const std::byte> value)>& use);
+  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value);
+  DeleteResult remove(std::span<const std::byte> key);
+
+ private:
+  friend class Client;
+  explicit Batch(const OperationContext& context) : context_(context) {}
+
+  const OperationContext& context_;
+};
+
+}  // namespace falafel::engine

@@ -1,0 +1,16 @@
+// What an operation runs on: a session, and perhaps together with others in a batch.
+#pragma once
+
+#include <memory>
+
+#include "engine/client/gathering.h"
+#include "engine/client/session.h"
+
+namespace falafel::engine {
+
+struct OperationContext {
+  std::shared_ptr<Session> session;
+  std::shared_ptr<Gathering> gathering{};  // null: the operation is in no batch
+};
+
+}  // namespace falafel::engine
