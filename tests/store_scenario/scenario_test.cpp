@@ -187,6 +187,7 @@ TEST(Scenario, ReadsOlderFiles) {
   json["readahead"].erase("validation");
   for (const std::string_view name : members_of_today) json.erase(std::string(name));
   for (nlohmann::json& client : json["clients"]) {
+    client.erase("batch");
     for (nlohmann::json& operation : client["operations"]) {
       operation.erase("goodbye");
       operation.erase("cancel_after_ns");
@@ -200,6 +201,7 @@ TEST(Scenario, ReadsOlderFiles) {
   EXPECT_EQ(parsed->hash_key, engine::HashKey{});
   EXPECT_EQ(parsed->max_clients, 0U);
   EXPECT_TRUE(parsed->cleanups.empty());
+  for (const ClientPlan& client : parsed->clients) EXPECT_EQ(client.batch, 1U);
   EXPECT_EQ(parsed->flush_timeout_ns, 5'000'000'000U);
   EXPECT_EQ(parsed->server_timeout_ns, 1'000'000'000U);
 }
@@ -240,6 +242,11 @@ TEST(Scenario, VariesInAllThatItHas) {
        [](const Scenario& world) {
          return has_operation(world,
                               [](const PlannedOperation& operation) { return operation.goodbye; });
+       }},
+      {"batches",
+       [](const Scenario& world) {
+         return std::ranges::any_of(world.clients,
+                                    [](const ClientPlan& client) { return client.batch > 1; });
        }},
       {"cancelled operations", [](const Scenario& world) {
          return has_operation(world, [](const PlannedOperation& operation) {

@@ -48,7 +48,10 @@ void append_store(std::string& text, const Scenario& scenario) {
 }
 
 void append_client(std::string& text, std::size_t index, const ClientPlan& client) {
-  fmt::format_to(std::back_inserter(text), "  client {}, {} at a time:", index, client.fibers);
+  fmt::format_to(std::back_inserter(text), "  client {}, {} at a time", index, client.fibers);
+  if (client.batch > 1)
+    fmt::format_to(std::back_inserter(text), ", in batches of {}", client.batch);
+  text += ':';
   const char* separator = " ";
   for (const PlannedOperation& operation : client.operations) {
     text += separator;

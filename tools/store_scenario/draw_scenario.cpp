@@ -22,6 +22,7 @@ constexpr std::uint64_t variation_stream = 0x766172696174696f;
 constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 constexpr std::uint64_t location_cache_stream = 0x63616368655f6f6e;
+constexpr std::uint64_t batch_stream = 0x6261746368206f70;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -69,6 +70,7 @@ class Draw {
   void keep_to_choices(sim::SimulationOptions& options) const;
   void stretch_intervals(Scenario& scenario) const;
   void draw_location_cache(Scenario& scenario) const;
+  void draw_batches(Scenario& scenario) const;
   void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
 
@@ -214,6 +216,18 @@ void Draw::draw_location_cache(Scenario& scenario) const {
   if (entries > 0) scenario.location_cache = {.entries = entries, .trust_ns = times_ns[time]};
 }
 
+// A quarter of the clients execute batches, which the thesis does not have. Safeguards are ablated
+// without them.
+void Draw::draw_batches(Scenario& scenario) const {
+  if (choices_.safeguards != engine::Safeguards::hardened() || choices_.in_flight) return;
+  fabric::RandomGenerator random(seed_ ^ batch_stream);
+  for (ClientPlan& client : scenario.clients) {
+    const bool has_batches = random.below(4) == 0;
+    const std::uint64_t size = 2 + random.below(5);
+    if (has_batches) client.batch = static_cast<std::uint32_t>(size);
+  }
+}
+
 // Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing
 // about that.
 void Draw::draw_hostile_client(Scenario& scenario) const {
@@ -250,7 +264,10 @@ Scenario Draw::scenario() {
   stretch_intervals(scenario);
   draw_location_cache(scenario);
   draw_tag_world(scenario);
-  if (scenario.geometry.tag_bits == engine::most_tag_bits) draw_hostile_client(scenario);
+  if (scenario.geometry.tag_bits == engine::most_tag_bits) {
+    draw_hostile_client(scenario);
+    draw_batches(scenario);
+  }
   return scenario;
 }
 

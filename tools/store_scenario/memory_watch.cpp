@@ -1,5 +1,6 @@
 #include "tools/store_scenario/memory_watch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -19,13 +20,21 @@ checkers::ReclaimedMemory::Request request_of(const sim::TraceEvent& event) {
   return {event.subject, event.place};
 }
 
+// In a batch, one fiber posts the READs of several operations, and the checker of reclaimed memory
+// knows operations by the fiber that posts.
+bool has_batches(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.clients,
+                             [](const ClientPlan& client) { return client.batch > 1; });
+}
+
 }  // namespace
 
 MemoryWatch::MemoryWatch(const Scenario& scenario, bool paranoid)
     : geometry_(scenario.geometry),
       judges_ownership_(scenario.safeguards.fence_before_reclaim &&
                         scenario.safeguards.release_after_completion),
-      judges_reclamation_(paranoid && scenario.safeguards.epoch_reclamation),
+      judges_reclamation_(paranoid && scenario.safeguards.epoch_reclamation &&
+                          !has_batches(scenario)),
       table_(geometry_.table_entries),
       ownership_(geometry_),
       reclaimed_(geometry_),

@@ -21,7 +21,7 @@ namespace falafel::store_scenario {
 
 class MemoryWatch {
  public:
-  // With `paranoid`, READs of containers are also checked.
+  // With `paranoid`, READs of containers are also checked, unless the scenario has batches.
   MemoryWatch(const Scenario& scenario, bool paranoid);
 
   // The server crashes, or starts with empty memory.

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, attack_kind_count> attack_names{
 // Limits for values in files, so that a run neither takes hours nor all memory.
 constexpr std::uint64_t most_clients = 64;
 constexpr std::uint64_t most_fibers = 64;
+constexpr std::uint64_t most_in_batch = 64;
 constexpr std::uint64_t most_operations = 100'000;
 constexpr std::uint64_t most_cleanups = 1'000;
 constexpr std::uint64_t most_attacks = 1'000;
@@ -182,6 +183,7 @@ Stage read_stage(Reader& reader) {
 ClientPlan read_client(Reader& reader, const std::string& path) {
   ClientPlan client;
   reader.number("fibers", client.fibers, 1, most_fibers);
+  reader.later_number("batch", client.batch, 1, most_in_batch);
   const auto* operations = reader.array("operations", most_operations);
   for (std::size_t index = 0; operations != nullptr && index < operations->size(); ++index) {
     Reader inner((*operations)[index], fmt::format("{}operations[{}].", path, index));
@@ -299,7 +301,9 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
     for (const PlannedOperation& operation : client.operations) {
       operations.push_back(operation_to_json(operation));
     }
-    clients.push_back({{"fibers", client.fibers}, {"operations", std::move(operations)}});
+    nlohmann::json plan = {{"fibers", client.fibers}, {"operations", std::move(operations)}};
+    if (client.batch > 1) plan["batch"] = client.batch;
+    clients.push_back(std::move(plan));
   }
   nlohmann::json cleanups = nlohmann::json::array();
   for (const PlannedCleanup& cleanup : scenario.cleanups) {

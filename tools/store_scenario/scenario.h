@@ -45,6 +45,10 @@ struct PlannedOperation {
 
 struct ClientPlan {
   std::uint32_t fibers = 1;  // number of operations in flight; fibers take the operations in turn
+  // A fiber takes so many operations at a time and executes them as one batch. The pause and the
+  // cancellation of the first one concern the whole batch, and a goodbye begins a new batch. 1: no
+  // batches.
+  std::uint32_t batch = 1;
   std::vector<PlannedOperation> operations;
 
   friend bool operator==(const ClientPlan&, const ClientPlan&) = default;

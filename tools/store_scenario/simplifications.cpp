@@ -62,6 +62,9 @@ void add_clients(std::vector<Simplification>& all) {
   all.emplace_back([](Scenario& scenario) {
     for (ClientPlan& client : scenario.clients) client.fibers = 1;
   });
+  all.emplace_back([](Scenario& scenario) {
+    for (ClientPlan& client : scenario.clients) client.batch = 1;
+  });
   all.push_back(for_all_operations([](PlannedOperation& operation) { operation.pause_ns = 0; }));
   all.push_back(for_all_operations([](PlannedOperation& operation) { operation.goodbye = false; }));
   all.push_back(

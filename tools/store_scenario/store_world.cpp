@@ -56,7 +56,9 @@ checkers::Answer answer_of(Answer answer) {
   }
 }
 
-OperationResult carry_out(engine::Client& connection, OperationKind kind, const std::string& key,
+// `connection` is a client or a batch of it.
+template <typename Connection>
+OperationResult carry_out(Connection& connection, OperationKind kind, const std::string& key,
                           const std::string& value) {
   switch (kind) {
     case OperationKind::get: {
@@ -344,12 +346,14 @@ void StoreWorld::run_hostile_client(fabric::Host& host) {
 }
 
 // If a fiber is cancelled during an operation, its buffers stay with the requests in flight, which
-// reduces the number of concurrent operations by one.
+// reduces the number of concurrent operations by one, or by those of its batch.
 engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
   constexpr std::uint32_t operations_in_flight = 4;
-  const auto cancelled = std::ranges::count_if(
-      scenario_.clients[client].operations,
-      [](const PlannedOperation& operation) { return operation.cancel_after_ns > 0; });
+  const ClientPlan& plan = scenario_.clients[client];
+  const auto cancelled =
+      plan.batch * std::ranges::count_if(plan.operations, [](const PlannedOperation& operation) {
+        return operation.cancel_after_ns > 0;
+      });
   return {.safeguards = scenario_.safeguards,
           .readahead = scenario_.readahead,
           .location_cache = scenario_.location_cache,
@@ -402,7 +406,8 @@ void StoreWorld::prepare(fabric::Host& host, std::uint32_t client, engine::Clien
     if (prepared[index].client != client) continue;
     host.sleep_until(prepared[index].at_ns);
     const PlannedOperation& operation = prepared[index].operation;
-    execute(host, client, operation, value_of(operation, fmt::format("p.{}", index)), connection);
+    execute(host, client, operation, value_of(operation, fmt::format("p.{}", index)), connection,
+            connection.server_incarnation());
   }
   host.sleep_until(scenario_.stage->begin_ns);
 }
@@ -429,7 +434,9 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
     }
     const std::size_t index = clients_[client].next++;
     if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);
-    const auto answer = execute_planned(host, client, index, connection);
+    const auto answer = scenario_.clients[client].batch > 1
+                            ? execute_batch(host, client, index, connection)
+                            : execute_planned(host, client, index, connection);
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
   }
 }
@@ -448,16 +455,38 @@ std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint3
   call_unless_cancelled(host, cancel_after_ns, [&] {
     const PlannedOperation& planned = scenario_.clients[client].operations[index];
     const std::string value = value_of(planned, fmt::format("{}.{}", client, index));
-    answer = execute(host, client, planned, value, connection);
+    answer = execute(host, client, planned, value, connection, connection.server_incarnation());
   });
   return answer;
 }
 
+std::optional<Answer> StoreWorld::execute_batch(fabric::Host& host, std::uint32_t client,
+                                                std::size_t first, engine::Client& connection) {
+  const ClientPlan& plan = scenario_.clients[client];
+  std::size_t& next = clients_[client].next;
+  while (next < plan.operations.size() && next - first < plan.batch &&
+         !plan.operations[next].goodbye) {
+    ++next;
+  }
+  const std::uint64_t incarnation = connection.server_incarnation();
+  std::optional<Answer> broken;
+  const auto call = [&](engine::Batch& batch, std::size_t number) {
+    const PlannedOperation& planned = plan.operations[first + number];
+    const std::string value = value_of(planned, fmt::format("{}.{}", client, first + number));
+    const Answer answer = execute(host, client, planned, value, batch, incarnation);
+    if (answer == Answer::disconnected || answer == Answer::unknown_outcome) broken = answer;
+  };
+  call_unless_cancelled(host, plan.operations[first].cancel_after_ns,
+                        [&, count = next - first] { connection.run_batch(count, call); });
+  return broken;
+}
+
+template <typename Place>
 engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
                                    const PlannedOperation& planned, const std::string& value,
-                                   engine::Client& connection) {
+                                   Place& place, std::uint64_t incarnation) {
   const std::string key = key_name(planned.key);
-  checkers::History& history = histories_[connection.server_incarnation()];
+  checkers::History& history = histories_[incarnation];
   const std::size_t operation =
       history.call(next_call_time(), client, kind_of(planned.kind), key, value);
   ++clients_[client].unfinished;
@@ -473,7 +502,7 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
       watcher_->on_operation_abandoned(fiber);
     }
   });
-  const OperationResult result = carry_out(connection, planned.kind, key, value);
+  const OperationResult result = carry_out(place, planned.kind, key, value);
   const Answer answer = result.answer;
   completed = true;
   watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());

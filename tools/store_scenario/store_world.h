@@ -102,8 +102,14 @@ class StoreWorld {
   // Returns nullopt if the operation was cancelled.
   std::optional<engine::Answer> execute_planned(fabric::Host& host, std::uint32_t client,
                                                 std::size_t index, engine::Client& connection);
+  // The same for the batch that begins with this operation. Returns the answer of one that found
+  // the connection broken, if any.
+  std::optional<engine::Answer> execute_batch(fabric::Host& host, std::uint32_t client,
+                                              std::size_t first, engine::Client& connection);
+  // `place` is a client or a batch of it; `incarnation` is that of its server.
+  template <typename Place>
   engine::Answer execute(fabric::Host& host, std::uint32_t client, const PlannedOperation& planned,
-                         const std::string& value, engine::Client& connection);
+                         const std::string& value, Place& place, std::uint64_t incarnation);
   engine::ServerOptions server_options() const;
   engine::ClientOptions client_options(std::uint32_t client) const;
 
