@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -42,7 +43,7 @@ std::string_view view_of(const void* bytes, size_t length) {
   return {static_cast<const char*>(bytes), length};
 }
 
-falafel_status copy_value(const std::vector<std::byte>& value, void** copy, size_t* copy_bytes) {
+falafel_status copy_value(std::span<const std::byte> value, void** copy, size_t* copy_bytes) {
   void* const memory = std::malloc(std::max<size_t>(value.size(), 1));
   if (memory == nullptr) return FALAFEL_OUT_OF_MEMORY;
   std::copy_n(value.data(), value.size(), static_cast<std::byte*>(memory));
@@ -147,9 +148,11 @@ falafel_status falafel_get(falafel_store* store, const void* key, size_t key_byt
   }
   return guarded([&] {
     const std::lock_guard turn(store->turns);
-    const auto result = store->store->get(view_of(key, key_bytes));
-    if (result.answer != Answer::found) return status_of_reading(result.answer);
-    return copy_value(result.value, value, value_bytes);
+    falafel_status copied = FALAFEL_OK;
+    const auto result = store->store->get(
+        view_of(key, key_bytes),
+        [&](std::span<const std::byte> found) { copied = copy_value(found, value, value_bytes); });
+    return result.answer == Answer::found ? copied : status_of_reading(result.answer);
   });
 }
 
@@ -178,7 +181,7 @@ falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_
 falafel_status falafel_execute(falafel_store* store, falafel_operation* operations, size_t count) {
   if (store == nullptr || (operations == nullptr && count > 0)) return FALAFEL_INVALID;
   return guarded([&] {
-    falafel::execute(store->runner, operations, count);
+    store->runner.run_batch({operations, count});
     return FALAFEL_OK;
   });
 }

@@ -32,7 +32,9 @@ falafel_status deliver(std::span<const std::byte> value, falafel_operation& oper
   return FALAFEL_OK;
 }
 
-falafel_status perform_get(falafel_operation& operation, engine::Client& client) {
+// `client` is a client or a batch of it.
+template <typename Client>
+falafel_status perform_get(falafel_operation& operation, Client& client) {
   falafel_status delivered = FALAFEL_OK;
   const auto result =
       client.get(bytes_of(operation.key, operation.key_bytes),
@@ -40,7 +42,8 @@ falafel_status perform_get(falafel_operation& operation, engine::Client& client)
   return result.answer == engine::Answer::found ? delivered : status_of_reading(result.answer);
 }
 
-falafel_status perform(falafel_operation& operation, engine::Client& client) {
+template <typename Client>
+falafel_status perform(falafel_operation& operation, Client& client) {
   if (operation.key == nullptr) return FALAFEL_INVALID;
   const auto key = bytes_of(operation.key, operation.key_bytes);
   switch (operation.kind) {
@@ -52,30 +55,6 @@ falafel_status perform(falafel_operation& operation, engine::Client& client) {
   }
   return FALAFEL_INVALID;
 }
-
-class Batch final : public OperationSource {
- public:
-  explicit Batch(std::span<falafel_operation> operations) : operations_(operations) {}
-
-  bool is_empty() override { return operations_.empty() && put_back_.empty(); }
-  falafel_operation* take() override {
-    falafel_operation* operation = nullptr;
-    if (!operations_.empty()) {
-      operation = operations_.data();
-      operations_ = operations_.subspan(1);
-    } else if (!put_back_.empty()) {
-      operation = put_back_.back();
-      put_back_.pop_back();
-    }
-    return operation;
-  }
-  void put_back(falafel_operation& operation) override { put_back_.push_back(&operation); }
-  void finish(falafel_operation& /*operation*/) override {}
-
- private:
-  std::span<falafel_operation> operations_;
-  std::vector<falafel_operation*> put_back_;
-};
 
 }  // namespace
 
@@ -167,11 +146,33 @@ void OperationRunner::disconnected(OperationSource& source) {
 
 void OperationRunner::notify() { ++std::atomic_ref(news_); }
 
-void execute(OperationRunner& runner, falafel_operation* operations, std::size_t count) {
-  const std::span all(operations, count);
-  for (falafel_operation& operation : all) operation.status = FALAFEL_OK;
-  Batch batch(all);
-  runner.run(batch);
+// An operation that found the connection broken runs again once, as in a round.
+void OperationRunner::run_batch(std::span<falafel_operation> operations) {
+  std::vector<falafel_operation*> left;
+  left.reserve(operations.size());
+  for (falafel_operation& operation : operations) {
+    operation.status = FALAFEL_OK;
+    left.push_back(&operation);
+  }
+  while (!left.empty()) {
+    const std::lock_guard turn(turns_);
+    const bool connected = store_.run([&](fabric::Host& /*host*/, engine::Client& client) {
+      std::uint64_t started = 0;
+      client.run_batch(left.size(), [&](engine::Batch& batch, std::size_t index) {
+        falafel_operation& operation = *left[index];
+        if (!client.is_connected()) return;
+        if (started >= max_in_flight_ && turns_.is_awaited()) return;
+        ++started;
+        const bool ran_before = operation.status == FALAFEL_DISCONNECTED;
+        operation.status = perform(operation, batch);
+        if (operation.status != FALAFEL_DISCONNECTED || ran_before) left[index] = nullptr;
+      });
+    });
+    std::erase(left, nullptr);
+    if (connected) continue;
+    for (falafel_operation* const operation : left) operation->status = FALAFEL_DISCONNECTED;
+    return;
+  }
 }
 
 }  // namespace falafel

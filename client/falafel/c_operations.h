@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "falafel/falafel.h"
 #include "falafel/store.h"
@@ -29,6 +30,8 @@ class OperationRunner {
   // wait for their turn get it now and then. The statuses of operations in the source must be
   // FALAFEL_OK.
   void run(OperationSource& source);
+  // Runs the operations as batches and waits for them. Other threads get their turn in between.
+  void run_batch(std::span<falafel_operation> operations);
   // Tells a concurrent run() that its source has more operations. May be called from any thread.
   void notify();
 
@@ -44,8 +47,5 @@ class OperationRunner {
   // waits for that.
   std::uint64_t news_ = 0;
 };
-
-// Runs the operations on the calling thread and waits for them.
-void execute(OperationRunner& runner, falafel_operation* operations, std::size_t count);
 
 }  // namespace falafel

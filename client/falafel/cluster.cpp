@@ -1,6 +1,6 @@
 // A member is a server and the store that reaches it, once it could be reached. A call with many
-// keys runs one thread for each member that has any of them, and on it as many fibers as may have
-// operations in flight.
+// keys runs one thread for each member that has any of them, and on it a batch of the member's
+// client.
 #include "falafel/cluster.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "engine/client/client.h"
-#include "fabric/fabric.h"
 
 namespace falafel {
 namespace {
@@ -50,23 +49,16 @@ class Cluster::Member {
     return store_.get();
   }
 
-  // Calls operation(client, index) for all indices on fibers of the store, or not at all if the
-  // server is away.
+  // Calls operation(batch, index) for all indices, in one batch, or not at all if the server is
+  // away.
   template <typename Operation>
   void operate(const std::vector<std::size_t>& indices, const Operation& operation) {
     Store* const reached = store();
     if (reached == nullptr) return;
-    reached->run([&](fabric::Host& host, engine::Client& client) {
-      std::size_t next = 0;
-      const auto work = [&] {
-        while (next < indices.size()) operation(client, indices[next++]);
-      };
-      const std::size_t fibers =
-          std::min<std::size_t>(indices.size(), options_.max_operations_in_flight);
-      std::vector<fabric::FiberId> workers;
-      workers.reserve(fibers);
-      while (workers.size() < fibers) workers.push_back(host.spawn({.name = "one of many"}, work));
-      for (const fabric::FiberId worker : workers) host.join(worker);
+    reached->run([&](fabric::Host&, engine::Client& client) {
+      client.run_batch(indices.size(), [&](engine::Batch& batch, std::size_t place) {
+        operation(batch, indices[place]);
+      });
     });
   }
 
@@ -160,8 +152,8 @@ std::vector<Result> Cluster::operate_on_many(std::span<const Item> items, const 
     for (std::size_t member = 0; member < members_.size(); ++member) {
       if (indices_of[member].empty()) continue;
       threads.emplace_back([&, member] {
-        const auto operate = [&](engine::Client& client, std::size_t index) {
-          results[index] = operation(client, items[index]);
+        const auto operate = [&](engine::Batch& batch, std::size_t index) {
+          results[index] = operation(batch, items[index]);
         };
         members_[member]->operate(indices_of[member], operate);
         // Like a single call, what found the connection broken and changed nothing is tried again.
@@ -178,21 +170,21 @@ std::vector<Result> Cluster::operate_on_many(std::span<const Item> items, const 
 std::vector<engine::GetResult> Cluster::get_many(std::span<const std::string_view> keys) {
   return operate_on_many<engine::GetResult>(
       keys, key_itself,
-      [](engine::Client& client, std::string_view key) { return client.get(bytes_of(key)); });
+      [](engine::Batch& batch, std::string_view key) { return batch.get(bytes_of(key)); });
 }
 
 std::vector<engine::SetResult> Cluster::set_many(std::span<const KeyAndValue> pairs) {
   return operate_on_many<engine::SetResult>(
       pairs, [](const KeyAndValue& pair) { return pair.first; },
-      [](engine::Client& client, const KeyAndValue& pair) {
-        return client.set(bytes_of(pair.first), bytes_of(pair.second));
+      [](engine::Batch& batch, const KeyAndValue& pair) {
+        return batch.set(bytes_of(pair.first), bytes_of(pair.second));
       });
 }
 
 std::vector<engine::DeleteResult> Cluster::remove_many(std::span<const std::string_view> keys) {
   return operate_on_many<engine::DeleteResult>(
       keys, key_itself,
-      [](engine::Client& client, std::string_view key) { return client.remove(bytes_of(key)); });
+      [](engine::Batch& batch, std::string_view key) { return batch.remove(bytes_of(key)); });
 }
 
 }  // namespace falafel

@@ -69,7 +69,7 @@ class Cluster {
   Cluster(std::vector<std::unique_ptr<Member>> members, engine::RendezvousHashing hashing);
 
   Member& member_of(std::string_view key) const;
-  // Calls operation(client, item) for all items, at all members at the same time.
+  // Calls operation(batch, item) for all items, at all members at the same time.
   template <typename Result, typename Item, typename KeyOf, typename Operation>
   std::vector<Result> operate_on_many(std::span<const Item> items, const KeyOf& key_of,
                                       const Operation& operation);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "engine/client/client.h"
@@ -25,6 +26,9 @@ class Store::Connection {
   // broke without any change.
   template <typename Result, typename Operation>
   Result operate(const Operation& operation);
+  // The same for a batch: operation(batch, index) for each index below `count`.
+  template <typename Result, typename Operation>
+  std::vector<Result> operate_on_many(std::size_t count, const Operation& operation);
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
   bool is_connected();
   std::uint64_t server_incarnation();
@@ -130,6 +134,25 @@ Result Store::Connection::operate(const Operation& operation) {
   return result;
 }
 
+template <typename Result, typename Operation>
+std::vector<Result> Store::Connection::operate_on_many(std::size_t count,
+                                                       const Operation& operation) {
+  std::vector<Result> results(count);
+  std::vector<std::size_t> left(count);
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  host_->run([&] {
+    for (int attempt = 0; attempt < 2 && !left.empty() && has_connection(); ++attempt) {
+      client_->run_batch(left.size(), [&](engine::Batch& batch, std::size_t place) {
+        results[left[place]] = operation(batch, left[place]);
+      });
+      std::erase_if(left, [&](std::size_t index) {
+        return results[index].answer != engine::Answer::disconnected;
+      });
+    }
+  });
+  return results;
+}
+
 bool Store::Connection::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {
   bool was_run = false;
   host_->run([&] {
@@ -177,6 +200,41 @@ engine::SetResult Store::set(std::string_view key, std::string_view value) {
 engine::DeleteResult Store::remove(std::string_view key) {
   return connection_->operate<engine::DeleteResult>(
       [&](engine::Client& client) { return client.remove(bytes_of(key)); });
+}
+
+engine::GetResult Store::get(std::string_view key,
+                             const std::function<void(std::span<const std::byte>)>& use) {
+  return connection_->operate<engine::GetResult>(
+      [&](engine::Client& client) { return client.get(bytes_of(key), use); });
+}
+
+std::vector<engine::GetResult> Store::get_many(std::span<const std::string_view> keys) {
+  return connection_->operate_on_many<engine::GetResult>(
+      keys.size(),
+      [&](engine::Batch& batch, std::size_t index) { return batch.get(bytes_of(keys[index])); });
+}
+
+std::vector<engine::GetResult> Store::get_many(
+    std::span<const std::string_view> keys,
+    const std::function<void(std::size_t, std::span<const std::byte>)>& use) {
+  return connection_->operate_on_many<engine::GetResult>(
+      keys.size(), [&](engine::Batch& batch, std::size_t index) {
+        return batch.get(bytes_of(keys[index]),
+                         [&](std::span<const std::byte> value) { use(index, value); });
+      });
+}
+
+std::vector<engine::SetResult> Store::set_many(std::span<const KeyAndValue> pairs) {
+  return connection_->operate_on_many<engine::SetResult>(
+      pairs.size(), [&](engine::Batch& batch, std::size_t index) {
+        return batch.set(bytes_of(pairs[index].first), bytes_of(pairs[index].second));
+      });
+}
+
+std::vector<engine::DeleteResult> Store::remove_many(std::span<const std::string_view> keys) {
+  return connection_->operate_on_many<engine::DeleteResult>(
+      keys.size(),
+      [&](engine::Batch& batch, std::size_t index) { return batch.remove(bytes_of(keys[index])); });
 }
 
 bool Store::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {

@@ -11,6 +11,7 @@
 // one store per thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "engine/client/results.h"
@@ -60,6 +62,8 @@ inline std::string_view text_of(const std::vector<std::byte>& value) {
 
 class Store {
  public:
+  using KeyAndValue = std::pair<std::string_view, std::string_view>;
+
   // Connects. May be called from any thread.
   static tl::expected<std::unique_ptr<Store>, OpenError> open(const StoreOptions& options);
   // Notifies the server. Requires that no operation is in flight.
@@ -77,6 +81,21 @@ class Store {
   engine::GetResult get(std::string_view key);
   engine::SetResult set(std::string_view key, std::string_view value);
   engine::DeleteResult remove(std::string_view key);
+  // The same as get() without a copy: if the key is found, calls `use` once with the bytes that the
+  // network delivered, and the result has no value. `use` must not call this store.
+  engine::GetResult get(std::string_view key,
+                        const std::function<void(std::span<const std::byte> value)>& use);
+
+  // Many operations at once, in no particular order, with up to max_operations_in_flight of them
+  // under way. Their requests share round trips and doorbells. Returns one result for each key, in
+  // the order of the keys. Each operation is linearizable; all of them together are not one
+  // operation. A key that occurs twice in set_many() ends with one of its values.
+  std::vector<engine::GetResult> get_many(std::span<const std::string_view> keys);
+  std::vector<engine::GetResult> get_many(
+      std::span<const std::string_view> keys,
+      const std::function<void(std::size_t index, std::span<const std::byte> value)>& use);
+  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs);
+  std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
   // Runs `body` as a fiber on the calling thread. The fiber may use all functions of its host, and
   // may spawn fibers with operations of their own. When run() returns, all of these fibers have

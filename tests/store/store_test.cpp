@@ -69,6 +69,71 @@ TEST_F(StoreTest, StoresFindsAndDeletes) {
   EXPECT_EQ(store->set("key", std::string(100'000, 'x')).answer, Answer::value_too_large);
 }
 
+TEST_F(StoreTest, AnswersManyKeysInTheirOrder) {
+  const ServerThread server(directory());
+  const auto store = open();
+  std::vector<std::string> texts;
+  for (int number = 0; number < 100; ++number) texts.push_back(fmt::format("text {}", number));
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  std::vector<Store::KeyAndValue> pairs;
+  for (const std::string_view key : keys) pairs.emplace_back(key, key);
+  std::uint64_t doorbells = 0;
+  for (const engine::SetResult& result : store->set_many(pairs)) {
+    EXPECT_EQ(result.answer, Answer::stored);
+    doorbells += result.statistics.doorbells;
+  }
+  EXPECT_LT(doorbells, keys.size());
+  EXPECT_EQ(store->remove("text 50").answer, Answer::deleted);
+  const auto found = store->get_many(keys);
+  ASSERT_EQ(found.size(), keys.size());
+  for (std::size_t key = 0; key < keys.size(); ++key) {
+    EXPECT_EQ(found[key].answer, key == 50 ? Answer::not_found : Answer::found);
+    EXPECT_EQ(text_of(found[key].value), key == 50 ? "" : keys[key]);
+  }
+  std::vector<std::string> used(keys.size());
+  store->get_many(keys, [&](std::size_t key, std::span<const std::byte> value) {
+    used[key].assign(reinterpret_cast<const char*>(value.data()), value.size());
+  });
+  texts[50].clear();
+  EXPECT_EQ(used, texts);
+  EXPECT_EQ(store->remove_many(keys)[50].answer, Answer::not_found);
+  EXPECT_EQ(store->get("text 1").answer, Answer::not_found);
+  EXPECT_TRUE(store->get_many({}).empty());
+}
+
+TEST_F(StoreTest, HandsOutTheBytesThatArrived) {
+  const ServerThread server(directory());
+  const auto store = open();
+  store->set("key", "value");
+  std::string used;
+  const auto use = [&](std::span<const std::byte> value) {
+    used.assign(reinterpret_cast<const char*>(value.data()), value.size());
+  };
+  const engine::GetResult result = store->get("key", use);
+  EXPECT_EQ(result.answer, Answer::found);
+  EXPECT_TRUE(result.value.empty());
+  EXPECT_EQ(used, "value");
+  used.clear();
+  EXPECT_EQ(store->get("other", use).answer, Answer::not_found);
+  EXPECT_TRUE(used.empty());
+}
+
+TEST_F(StoreTest, ABatchReconnectsToARestartedServer) {
+  std::optional<ServerThread> server(std::in_place, directory());
+  const auto store = open();
+  server.reset();
+  server.emplace(directory());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const std::vector<Store::KeyAndValue> pairs(50, {"key", "value"});
+  for (const engine::SetResult& result : store->set_many(pairs)) {
+    EXPECT_EQ(result.answer, Answer::stored);
+  }
+  server.reset();
+  for (const engine::SetResult& result : store->set_many(pairs)) {
+    EXPECT_NE(result.answer, Answer::stored);
+  }
+}
+
 TEST_F(StoreTest, ManyThreadsUseOneStore) {
   const ServerThread server(directory());
   const auto store = open();
