@@ -215,6 +215,8 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command->add_option("--in-flight", benchmark.in_flight, "concurrent operations per client")
       ->capture_default_str();
+  command->add_flag("--batches", benchmark.batches,
+                    "the concurrent operations of a client are one batch after the other");
   command->add_option("--keys", options->keys,
                       "number of keys stored before the run (default: 1000000, sim: 100000)");
   command->add_option("--key-bytes", benchmark.key_bytes, "length of a key in bytes")

@@ -75,7 +75,8 @@ class ClientRun {
   void load(std::uint64_t stream) {
     Buffers buffers(options_);
     for (std::uint64_t key = stream; key < options_.keys; key += options_.stream_count()) {
-      if (board_.phase != Phase::loading || has_failed() || !store(key, 0, buffers)) return;
+      if (board_.phase != Phase::loading || has_failed() || !store(*client_, key, 0, buffers))
+        return;
       count_operation();
     }
   }
@@ -84,7 +85,11 @@ class ClientRun {
     part_.operations = 0;
     const OperationStatistics before = client_->statistics();
     part_.begin_ns = host_.now_ns();
-    in_all_fibers(&ClientRun::run_stream);
+    if (options_.batches) {
+      run_batches();
+    } else {
+      in_all_fibers(&ClientRun::run_stream);
+    }
     part_.end_ns = host_.now_ns();
     part_.statistics = difference(client_->statistics(), before);
   }
@@ -95,6 +100,7 @@ class ClientRun {
     total.verbs -= before.verbs;
     total.bytes -= before.bytes;
     total.round_trips -= before.round_trips;
+    total.doorbells -= before.doorbells;
     total.restarts -= before.restarts;
     total.lost_compare_and_swaps -= before.lost_compare_and_swaps;
     total.cached_locations -= before.cached_locations;
@@ -102,22 +108,56 @@ class ClientRun {
     return total;
   }
 
-  void run_stream(std::uint64_t index) {
-    Buffers buffers(options_);
-    OperationStream stream(options_.workload, {.keys = options_.keys,
-                                               .streams = options_.stream_count(),
-                                               .index = index,
-                                               .seed = options_.seed});
+  struct Stream {
+    Stream(const BenchmarkOptions& options, std::uint64_t number)
+        : index(number),
+          buffers(options),
+          operations(options.workload, {.keys = options.keys,
+                                        .streams = options.stream_count(),
+                                        .index = number,
+                                        .seed = options.seed}) {}
+
+    std::uint64_t index;
+    Buffers buffers;
+    OperationStream operations;
     std::uint64_t writes = 0;
-    while (board_.phase.load(std::memory_order_relaxed) == Phase::running && !has_failed()) {
-      const auto operation = stream.next();
-      if (!operation) return;
-      const std::uint64_t begin_ticks = place_.clock.now_ticks();
-      if (!execute(*operation, ++writes << 16U | index, buffers)) return;
-      const std::uint64_t duration_ns = place_.clock.to_ns(begin_ticks, place_.clock.now_ticks());
-      part_.latencies[static_cast<std::size_t>(operation->kind)].record(duration_ns);
-      count_operation();
+  };
+
+  bool goes_on() const {
+    return board_.phase.load(std::memory_order_relaxed) == Phase::running && !has_failed();
+  }
+
+  void run_stream(std::uint64_t index) {
+    Stream stream(options_, index);
+    while (goes_on() && run_next(*client_, stream, place_.clock.now_ticks())) continue;
+  }
+
+  // Each batch has one operation of each stream. A latency counts from the beginning of the batch.
+  void run_batches() {
+    std::vector<Stream> streams;
+    for (std::uint32_t number = 0; number < options_.in_flight; ++number) {
+      streams.emplace_back(options_, std::uint64_t{place_.number} * options_.in_flight + number);
     }
+    bool has_more = true;
+    while (has_more && goes_on()) {
+      const std::uint64_t begin_ticks = place_.clock.now_ticks();
+      client_->run_batch(streams.size(), [&](engine::Batch& batch, std::size_t number) {
+        if (!run_next(batch, streams[number], begin_ticks)) has_more = false;
+      });
+    }
+  }
+
+  // `place` is the client or a batch of it. Returns false if the stream is over, or has failed.
+  template <typename Place>
+  bool run_next(Place& place, Stream& stream, std::uint64_t begin_ticks) {
+    const auto operation = stream.operations.next();
+    if (!operation) return false;
+    const std::uint64_t writer_number = ++stream.writes << 16U | stream.index;
+    if (!execute(place, *operation, writer_number, stream.buffers)) return false;
+    const std::uint64_t duration_ns = place_.clock.to_ns(begin_ticks, place_.clock.now_ticks());
+    part_.latencies[static_cast<std::size_t>(operation->kind)].record(duration_ns);
+    count_operation();
+    return true;
   }
 
   // There is one writer and many readers, so no atomic addition is needed.
@@ -126,20 +166,24 @@ class ClientRun {
                            std::memory_order_relaxed);
   }
 
-  bool execute(const WorkloadOperation& operation, std::uint64_t writer_number, Buffers& buffers) {
+  template <typename Place>
+  bool execute(Place& place, const WorkloadOperation& operation, std::uint64_t writer_number,
+               Buffers& buffers) {
     switch (operation.kind) {
-      case OperationKind::read: return read(operation.key, buffers);
+      case OperationKind::read: return read(place, operation.key, buffers);
       case OperationKind::update:
-      case OperationKind::insert: return store(operation.key, writer_number, buffers);
-      case OperationKind::remove: return remove(operation.key, buffers);
+      case OperationKind::insert: return store(place, operation.key, writer_number, buffers);
+      case OperationKind::remove: return remove(place, operation.key, buffers);
       case OperationKind::read_modify_write: break;
     }
-    return read(operation.key, buffers) && store(operation.key, writer_number, buffers);
+    return read(place, operation.key, buffers) &&
+           store(place, operation.key, writer_number, buffers);
   }
 
-  bool read(std::uint64_t key, Buffers& buffers) {
+  template <typename Place>
+  bool read(Place& place, std::uint64_t key, Buffers& buffers) {
     write_key(key, buffers.key);
-    const engine::GetResult result = client_->get(buffers.key);
+    const engine::GetResult result = place.get(buffers.key);
     if (result.answer == Answer::found && result.value.size() == options_.value_bytes &&
         is_value_of(key, result.value)) {
       return true;
@@ -155,18 +199,20 @@ class ClientRun {
     return false;
   }
 
-  bool store(std::uint64_t key, std::uint64_t writer_number, Buffers& buffers) {
+  template <typename Place>
+  bool store(Place& place, std::uint64_t key, std::uint64_t writer_number, Buffers& buffers) {
     write_key(key, buffers.key);
     write_value(key, writer_number, buffers.value);
-    const Answer answer = client_->set(buffers.key, buffers.value).answer;
+    const Answer answer = place.set(buffers.key, buffers.value).answer;
     if (answer == Answer::stored) return true;
     fail(fmt::format("SET of key {} answered: {}", key, to_string(answer)));
     return false;
   }
 
-  bool remove(std::uint64_t key, Buffers& buffers) {
+  template <typename Place>
+  bool remove(Place& place, std::uint64_t key, Buffers& buffers) {
     write_key(key, buffers.key);
-    const Answer answer = client_->remove(buffers.key).answer;
+    const Answer answer = place.remove(buffers.key).answer;
     if (answer == Answer::deleted) return true;
     if (answer == Answer::not_found) {
       ++part_.absent_keys;

@@ -15,6 +15,8 @@ struct BenchmarkOptions {
   Workload workload;
   std::uint32_t clients = 1;
   std::uint32_t in_flight = 1;  // concurrent operations per client
+  // Those are one batch after the other, instead of streams of their own.
+  bool batches = false;
   std::uint64_t keys = 1'000'000;
   std::uint64_t key_bytes = 14;
   std::uint64_t value_bytes = 24;

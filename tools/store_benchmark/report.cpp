@@ -27,11 +27,13 @@ double per_operation(std::uint64_t count, const BenchmarkResult& result) {
 std::string work_text(const BenchmarkResult& result) {
   const engine::OperationStatistics& work = result.statistics;
   return fmt::format(
-      "per operation: {:.3f} lookups, {:.3f} verbs, {:.1f} bytes, {:.3f} round trips, {:.6f} "
-      "restarts, {:.6f} lost compare-and-swaps, {:.3f} cached locations, {:.6f} stale ones\n",
+      "per operation: {:.3f} lookups, {:.3f} verbs, {:.1f} bytes, {:.3f} round trips, {:.3f} "
+      "doorbells, {:.6f} restarts, {:.6f} lost compare-and-swaps, {:.3f} cached locations, {:.6f} "
+      "stale ones\n",
       per_operation(work.lookups, result), per_operation(work.verbs, result),
       per_operation(work.bytes, result), per_operation(work.round_trips, result),
-      per_operation(work.restarts, result), per_operation(work.lost_compare_and_swaps, result),
+      per_operation(work.doorbells, result), per_operation(work.restarts, result),
+      per_operation(work.lost_compare_and_swaps, result),
       per_operation(work.cached_locations, result), per_operation(work.stale_locations, result));
 }
 
@@ -73,6 +75,7 @@ Json options_json(const BenchmarkOptions& options) {
           {"distribution", std::string(to_string(options.workload.distribution))},
           {"clients", options.clients},
           {"in_flight", options.in_flight},
+          {"batches", options.batches},
           {"keys", options.keys},
           {"key_bytes", options.key_bytes},
           {"value_bytes", options.value_bytes},
@@ -150,6 +153,7 @@ std::string to_json(const BenchmarkOptions& options, const BenchmarkResult& resu
               {"verbs", work.verbs},
               {"bytes", work.bytes},
               {"round_trips", work.round_trips},
+              {"doorbells", work.doorbells},
               {"restarts", work.restarts},
               {"lost_compare_and_swaps", work.lost_compare_and_swaps},
               {"cached_locations", work.cached_locations},
