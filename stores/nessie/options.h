@@ -46,7 +46,7 @@ struct Safeguards {
   // Of NessieSD and NessieHY.
 
   // Workers of a node lock the slots that an operation concerns. Excludes: two workers insert into
-  // one slot. The paper says only that a server provides mutual exclusion (2.1).
+  // one slot. The paper says only that a server provides mutual exclusion (2.3.1).
   bool group_locks = true;
   // A worker changes an ITE by the processor's compare-and-swap, which is a fence. Excludes: a
   // client on the worker's node sees a change that is still in the store buffer, and another node

@@ -88,8 +88,12 @@ Options draw_served(check::World& world, const Kind& kind) {
   return options;
 }
 
-void draw_workers(check::World& world, Options& options) {
+// All candidates of a key are on one node, so entries move only where a node has more slots than a
+// key has candidates.
+void draw_service(check::World& world, Options& options) {
   if (options.is_client_driven()) return;
+  options.index_entries = 2 + world.choose(4);
+  options.data_entries = 3 + world.choose(8);
   options.server_workers = world.one_of({2U, 1U, 3U});
   options.slots_per_lock = world.one_of<std::uint64_t>({1, 2, 3});
   options.most_clients = 16;
@@ -117,7 +121,7 @@ DrawnStore draw_store(check::World& world, const Kind& kind) {
   options.connect_timeout_ns = 20'000 * microsecond_ns;
   options.acknowledge_timeout_ns = 2'000 * microsecond_ns;
   options.retry_count = 1;
-  draw_workers(world, options);
+  draw_service(world, options);
   return {.nodes = nodes,
           .most_attempts = kind.variant == Variant::published ? 4U : 0U,
           .options = options};

@@ -49,7 +49,7 @@ TEST_P(Served, StoreReadAndDelete) {
   TestCluster tested(options);
   tested.run([&](std::uint32_t node, fabric::Host&, Client& client) {
     if (node != 0) return;
-    for (const std::uint64_t owner : {0, 1}) {
+    for (const std::uint64_t owner : {std::uint64_t{0}, std::uint64_t{1}}) {
       const nessie::Bytes key = key_of_node(options.options, options.nodes, owner);
       EXPECT_EQ(client.get(key).answer, Answer::not_found);
       EXPECT_EQ(client.put(key, bytes_of("value")), Answer::stored);
