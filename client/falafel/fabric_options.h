@@ -21,7 +21,8 @@ struct FabricOptions {
   // shm: the limit for this process's memory on the fabric.
   std::uint64_t memory_limit_bytes = std::uint64_t{1} << 36U;
   // verbs: the device, as `ibv_devices` lists it; its port, starting from 1; and the index of its
-  // GID. If empty, 0 or absent, an active one is chosen.
+  // GID. If empty, 0 or absent, the active one with this machine's own address is chosen, and on
+  // InfiniBand the first active one.
   std::string device{};
   std::uint8_t port = 0;
   std::optional<std::uint8_t> gid_index{};

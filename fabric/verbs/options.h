@@ -12,9 +12,10 @@
 namespace falafel::verbs {
 
 struct DeviceOptions {
-  // A name that `ibv_devices` lists. Empty: the first device that has an active port.
+  // A name that `ibv_devices` lists. Empty: any device.
   std::string name;
-  // Counted from 1. 0: the first active port.
+  // Counted from 1. 0: any port. Among several active ports, RoCE takes the one that has the host's
+  // own address, and InfiniBand the first one.
   std::uint8_t port = 0;
   // An index in the port's table of GIDs. Absent: on Ethernet (RoCE), the RoCE v2 GID of the host's
   // own address, or else of any IPv4 address, or else of any IPv6 address; on InfiniBand, 0.

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace falafel::verbs {
 
@@ -44,19 +47,18 @@ struct DeviceList {
   ibv_device** devices;
 };
 
-// The first active port from `first` to `last`.
-std::optional<ibv_port_attr> find_active(ibv_context* context, std::uint8_t first,
-                                         std::uint8_t last, std::uint8_t& found) {
-  for (unsigned port = first; port <= last; ++port) {
-    ibv_port_attr attributes{};
-    const auto number = static_cast<std::uint8_t>(port);
-    if (ibv_query_port(context, number, &attributes) == 0 && attributes.state == IBV_PORT_ACTIVE) {
-      found = number;
-      return attributes;
-    }
+// An active port that the options allow.
+struct Candidate {
+  std::string name() const {
+    return fmt::format("{} port {}", ibv_get_device_name(context->device), port);
   }
-  return std::nullopt;
-}
+  bool is_ethernet() const { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
+
+  ContextHandle context;
+  std::uint8_t port = 0;
+  ibv_port_attr attributes{};
+  bool is_soft_roce = false;
+};
 
 // The highest bit says whether the port is a full member of the partition.
 constexpr std::uint16_t partition_bits = 0x7fff;
@@ -88,39 +90,60 @@ int rank_of(const ibv_gid& gid) {
   return is_link_local(gid) ? 2 : 1;
 }
 
+struct IndexedGid {
+  std::uint8_t index = 0;
+  ibv_gid gid{};
+};
+
+std::vector<IndexedGid> gids_of(const Candidate& candidate) {
+  std::vector<IndexedGid> gids;
+  const int end = std::min(candidate.attributes.gid_tbl_len, 256);
+  for (int index = 0; index < end; ++index) {
+    ibv_gid_entry entry{};
+    if (ibv_query_gid_ex(candidate.context.get(), candidate.port, static_cast<std::uint32_t>(index),
+                         &entry, 0) != 0) {
+      continue;
+    }
+    if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
+    gids.push_back({.index = static_cast<std::uint8_t>(index), .gid = entry.gid});
+  }
+  return gids;
+}
+
+bool has_address(const Candidate& candidate, const Gid& address) {
+  return std::ranges::any_of(gids_of(candidate), [&](const IndexedGid& own) {
+    return std::ranges::equal(own.gid.raw, address);
+  });
+}
+
 // 0 for ports of InfiniBand that have a LID only.
-Result<std::uint8_t> select_gid(ibv_context* context, std::uint8_t port,
-                                const ibv_port_attr& attributes, const Gid& address) {
+Result<std::uint8_t> select_gid(const Candidate& candidate, const Gid& address) {
   std::optional<std::uint8_t> best;
   int best_rank = 0;
-  const int last = std::min(attributes.gid_tbl_len, 256);
-  for (int index = 0; index < last; ++index) {
-    ibv_gid_entry entry{};
-    if (ibv_query_gid_ex(context, port, static_cast<std::uint32_t>(index), &entry, 0) != 0)
-      continue;
-    if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
-    const auto gid_index = static_cast<std::uint8_t>(index);
-    if (std::ranges::equal(entry.gid.raw, address)) return gid_index;
-    const int rank = rank_of(entry.gid);
+  for (const IndexedGid& own : gids_of(candidate)) {
+    if (std::ranges::equal(own.gid.raw, address)) return own.index;
+    const int rank = rank_of(own.gid);
     if (!best || rank < best_rank) {
-      best = gid_index;
+      best = own.index;
       best_rank = rank;
     }
   }
   if (best) return *best;
   return make_error(
       ErrorCode::invalid_argument,
-      fmt::format("{} port {} has no RoCE v2 GID; give its network interface an address, or choose "
+      fmt::format("{} has no RoCE v2 GID; give its network interface an address, or choose "
                   "a GID index (`ibv_devinfo -v` lists them)",
-                  ibv_get_device_name(context->device), port));
+                  candidate.name()));
 }
 
-Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
-                              const ibv_port_attr& attributes, const DeviceOptions& options,
+Result<PortIdentity> identify(const Candidate& candidate, const DeviceOptions& options,
                               const Gid& address) {
+  ibv_context* const context = candidate.context.get();
+  const ibv_port_attr& attributes = candidate.attributes;
+  const std::uint8_t port = candidate.port;
   PortIdentity identity;
   identity.port = port;
-  identity.is_ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  identity.is_ethernet = candidate.is_ethernet();
   identity.local_identifier = attributes.lid;
   identity.mtu_bytes = 128U << static_cast<unsigned>(attributes.active_mtu);
   identity.max_message_bytes = attributes.max_msg_sz;
@@ -138,7 +161,7 @@ Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
   if (options.gid_index) {
     identity.gid_index = *options.gid_index;
   } else if (identity.is_ethernet) {
-    const auto selected = select_gid(context, port, attributes, address);
+    const auto selected = select_gid(candidate, address);
     if (!selected) return tl::unexpected(selected.error());
     identity.gid_index = *selected;
   }
@@ -147,14 +170,15 @@ Result<PortIdentity> identify(ibv_context* context, std::uint8_t port,
   std::ranges::copy(gid.raw, identity.gid.begin());
   if (failed != 0 || identity.gid == Gid{}) {
     return make_error(ErrorCode::invalid_argument,
-                      fmt::format("{} port {} has no GID of index {}; `ibv_devinfo -v` lists them",
-                                  ibv_get_device_name(context->device), port, identity.gid_index));
+                      fmt::format("{} has no GID of index {}; `ibv_devinfo -v` lists them",
+                                  candidate.name(), identity.gid_index));
   }
+  if (candidate.is_soft_roce) identity.most_retries = soft_roce_most_retries;
   return identity;
 }
 
-Result<OpenedPort> open_device(ibv_device* device, const DeviceOptions& options,
-                               const Gid& address) {
+// The active ports of a device.
+Result<std::vector<Candidate>> open_device(ibv_device* device, const DeviceOptions& options) {
   const std::string name = ibv_get_device_name(device);
   ibv_context* const raw = ibv_open_device(device);
   if (raw == nullptr) {
@@ -163,7 +187,7 @@ Result<OpenedPort> open_device(ibv_device* device, const DeviceOptions& options,
                                   "/dev/infiniband/uverbs*",
                                   name, words_of(errno)));
   }
-  ContextHandle context = own(raw);
+  const ContextHandle context = own(raw);
   ibv_device_attr attributes{};
   const int failed = ibv_query_device(raw, &attributes);
   const std::uint8_t last = failed == 0 ? attributes.phys_port_cnt : 0;
@@ -171,20 +195,55 @@ Result<OpenedPort> open_device(ibv_device* device, const DeviceOptions& options,
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("device {} has no port {}, only {}", name, options.port, last));
   }
-  std::uint8_t port = 0;
-  const std::uint8_t first = options.port == 0 ? std::uint8_t{1} : options.port;
-  const auto active = find_active(raw, first, options.port == 0 ? last : options.port, port);
-  if (!active) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("device {} has no active port{}; `ibv_devinfo` and `rdma link` tell "
-                    "their state: check the cable and that the interface is up",
-                    name, options.port == 0 ? "" : fmt::format(" {}", options.port)));
+  std::vector<Candidate> candidates;
+  for (unsigned port = 1; port <= last; ++port) {
+    if (options.port != 0 && options.port != port) continue;
+    Candidate candidate{.context = context,
+                        .port = static_cast<std::uint8_t>(port),
+                        .is_soft_roce = attributes.vendor_id == soft_roce_vendor};
+    if (ibv_query_port(raw, candidate.port, &candidate.attributes) == 0 &&
+        candidate.attributes.state == IBV_PORT_ACTIVE) {
+      candidates.push_back(std::move(candidate));
+    }
   }
-  auto identity = identify(raw, port, *active, options, address);
-  if (!identity) return tl::unexpected(identity.error());
-  if (attributes.vendor_id == soft_roce_vendor) identity->most_retries = soft_roce_most_retries;
-  return OpenedPort{.context = std::move(context), .identity = *identity};
+  if (!candidates.empty()) return candidates;
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("device {} has no active port{}; `ibv_devinfo` and `rdma link` tell "
+                  "their state: check the cable and that the interface is up",
+                  name, options.port == 0 ? "" : fmt::format(" {}", options.port)));
+}
+
+std::string describe_addresses(const Candidate& candidate) {
+  std::string text;
+  for (const IndexedGid& own : gids_of(candidate)) {
+    if (is_link_local(own.gid)) continue;
+    Gid gid{};
+    std::ranges::copy(own.gid.raw, gid.begin());
+    text += fmt::format("{}{}", text.empty() ? "" : " ", to_string(gid));
+  }
+  return fmt::format("{} ({})", candidate.name(), text.empty() ? "no address" : text);
+}
+
+// The port with the host's own address. If none has it, the address belongs to another interface,
+// and only a single port is certainly the right one. Ports of InfiniBand have no IP addresses among
+// their GIDs, so the first one is taken; a GID index or an unknown address decides nothing either.
+Result<std::size_t> choose(const std::vector<Candidate>& candidates, const DeviceOptions& options,
+                           const Gid& address) {
+  for (std::size_t number = 0; number < candidates.size(); ++number) {
+    if (has_address(candidates[number], address)) return number;
+  }
+  const bool has_ethernet = std::ranges::any_of(
+      candidates, [](const Candidate& candidate) { return candidate.is_ethernet(); });
+  if (candidates.size() == 1 || !has_ethernet || options.gid_index || address == Gid{}) return 0;
+  std::string ports;
+  for (const Candidate& candidate : candidates) {
+    ports += (ports.empty() ? "" : ", ") + describe_addresses(candidate);
+  }
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("the own address {} belongs to none of the RDMA ports {}; use the "
+                                "address of one of them, or name the device and the port",
+                                to_string(address), ports));
 }
 
 }  // namespace
@@ -199,13 +258,23 @@ Result<OpenedPort> open_port(const DeviceOptions& options, const Gid& address) {
   fabric::Error last_error{
       .code = ErrorCode::invalid_argument,
       .detail = fmt::format("there is no RDMA device '{}', only: {}", options.name, list.names())};
+  std::vector<Candidate> candidates;
   for (int i = 0; i < list.count; ++i) {
     if (!options.name.empty() && options.name != ibv_get_device_name(list.devices[i])) continue;
-    auto opened = open_device(list.devices[i], options, address);
-    if (opened) return opened;
-    last_error = opened.error();
+    auto opened = open_device(list.devices[i], options);
+    if (opened) {
+      std::ranges::move(*opened, std::back_inserter(candidates));
+    } else {
+      last_error = opened.error();
+    }
   }
-  return tl::unexpected(std::move(last_error));
+  if (candidates.empty()) return tl::unexpected(std::move(last_error));
+  const auto chosen = choose(candidates, options, address);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const Candidate& candidate = candidates[*chosen];
+  const auto identity = identify(candidate, options, address);
+  if (!identity) return tl::unexpected(identity.error());
+  return OpenedPort{.context = candidate.context, .identity = *identity};
 }
 
 std::optional<std::uint32_t> numa_node_of(const ibv_context& context) {

@@ -20,10 +20,12 @@ struct ServerAddress {
 };
 
 inline void add_device_options(CLI::App& command, FabricOptions& fabric) {
-  command.add_option("--device", fabric.device,
-                     "verbs: device, as listed by ibv_devices (default: the first active one)");
+  command.add_option(
+      "--device", fabric.device,
+      "verbs: device, as listed by ibv_devices (default: the one that has this machine's address)");
   command.add_option("--port", fabric.port,
-                     "verbs: port of the device, starting from 1 (default: the first active one)");
+                     "verbs: port of the device, starting from 1 (default: the one that has this "
+                     "machine's address)");
   command.add_option(
       "--gid-index", fabric.gid_index,
       "verbs: GID index of the port (default: the RoCE v2 GID of the machine's IPv4 address)");
