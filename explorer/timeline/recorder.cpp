@@ -31,6 +31,11 @@ EffectKind kind_of(const sim::TraceEvent& event) {
   }
 }
 
+std::string name_of_connection(std::uint8_t detail) {
+  if (detail == sim::closing_notice_detail) return "hears that the peer has closed";
+  return detail == sim::end_of_stream_detail ? "hears that the stream has ended" : "connects";
+}
+
 bool is_write(EffectKind kind) {
   return kind == EffectKind::written || kind == EffectKind::swapped || kind == EffectKind::stored;
 }
@@ -186,8 +191,7 @@ void Recorder::observe(const sim::TraceEvent& event) {
     case EventKind::queue_pair_error: return on_queue_pair_error(event);
     case EventKind::connection:
       return mark(MarkKind::connection, lanes_->of_queue_pair(event.subject),
-                  event.detail == sim::closing_notice_detail ? "hears that the peer has closed"
-                                                             : "connects");
+                  name_of_connection(event.detail));
     case EventKind::fault:
       return mark(MarkKind::fault, none,
                   std::string(to_string(static_cast<sim::FaultKind>(event.detail))));

@@ -33,10 +33,20 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];
     destination[taken++] = entry.completion;
+    spend_on_message(entry);
     entry.queue_pair->give_back_places(entry.completion.opcode, entry.retires);
     if (entry.shows_before != 0) entry.queue_pair->show_writes_of_peer(entry.shows_before);
   }
   return taken;
+}
+
+// The kernel copies a message of a stream when the program receives it.
+void CompletionQueueState::spend_on_message(const Entry& entry) const {
+  const bool is_message = fabric::is_receive(entry.completion.opcode) &&
+                          entry.completion.status == fabric::CompletionStatus::success;
+  if (world_.costs == nullptr || world_.running == nullptr || !is_message) return;
+  if (!entry.queue_pair->connection().is_stream()) return;
+  world_.running->spend(world_.costs->stream_receive_ps(entry.completion.length_bytes));
 }
 
 bool CompletionQueueState::wait(std::uint64_t deadline_ns) {

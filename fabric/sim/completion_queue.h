@@ -54,6 +54,7 @@ class CompletionQueueState {
 
  private:
   void touch(Access access) const;
+  void spend_on_message(const Entry& entry) const;
 
   World& world_;
   Host& host_;

@@ -63,7 +63,7 @@ bool Connection::responder_is_lost() const {
 }
 
 void Connection::watch_responder(bool expects_answer) {
-  const bool waits = is_reliable() && is_ready() && expects_answer && responder_is_lost();
+  const bool waits = reports_failures() && is_ready() && expects_answer && responder_is_lost();
   if (waits == retry_timer_set_) return;
   if (!waits) {
     stop_watching();

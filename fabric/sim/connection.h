@@ -35,9 +35,13 @@ class Connection {
   fabric::Transport transport() const { return options_.transport; }
   bool is_reliable() const { return transport() == fabric::Transport::reliable_connection; }
   bool is_datagram() const { return transport() == fabric::Transport::unreliable_datagram; }
+  bool is_stream() const { return transport() == fabric::Transport::message_stream; }
+  // RC and message streams; UC and UD lose requests instead.
+  bool reports_failures() const { return is_reliable() || is_stream(); }
   // A request that finds no receive request waits for one.
   bool retries_endlessly() const {
-    return is_reliable() && options_.receiver_not_ready_retry_count == endless_retries;
+    return is_stream() ||
+           (is_reliable() && options_.receiver_not_ready_retry_count == endless_retries);
   }
 
   State state() const { return state_; }

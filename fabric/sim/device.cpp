@@ -30,6 +30,8 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.has_masked_atomics = host.options().has_masked_atomics;
   attributes_.supports_unreliable_connection = true;
   attributes_.supports_unreliable_datagram = true;
+  attributes_.supports_message_stream =
+      world.costs == nullptr || world.costs->profile().has_message_streams;
   attributes_.destruction_drains = host.options().destruction_drains;
   // Late words become visible in any order.
   attributes_.places_in_address_order = options.address_order && !options.late_visibility;

@@ -29,13 +29,18 @@ void Failure::cut_short(Request& request) {
 
 void Failure::refuse(Request& request, CompletionStatus status) {
   touch_connection();
-  if (!connection_.is_reliable()) {
+  if (!connection_.reports_failures()) {
     drop(request);
     return;
   }
-  if (defer_refusal(request)) return;
+  if (connection_.is_reliable() && defer_refusal(request)) return;
   connection_.trace(EventKind::access_refused, request, request.work.remote.offset,
                     static_cast<std::uint64_t>(status), {});
+  if (connection_.is_stream()) {
+    cut_short(request);
+    connection_.responder().fail_access();
+    return;
+  }
   request.status = status;
   queue_.mark_refused(request);
   cut_short(request);
@@ -68,14 +73,16 @@ bool Failure::is_in_doubt(const Request& request, std::uint64_t end_of_issued) c
          (!request.has_started() || request.state == RequestState::moving);
 }
 
-void Failure::leave_orphans() {
+void Failure::leave_orphans(std::uint64_t certain_end) {
   const std::uint64_t end_of_issued = ordering_.end_of_issued();
+  std::uint64_t certain = 0;
   std::uint64_t in_doubt = 0;
   for (std::uint64_t place = queue_.released(); place < queue_.posted(); ++place) {
-    in_doubt += is_in_doubt(queue_.at(place), end_of_issued) ? 1 : 0;
+    if (!is_in_doubt(queue_.at(place), end_of_issued)) continue;
+    ++(place < certain_end ? certain : in_doubt);
   }
   World& world = connection_.world();
-  std::uint64_t surviving = world.choose(ChoiceKind::survivors, in_doubt + 1);
+  std::uint64_t surviving = certain + world.choose(ChoiceKind::survivors, in_doubt + 1);
   bool cut_next = true;
   for (std::uint64_t place = queue_.released(); place < queue_.posted(); ++place) {
     Request& request = queue_.at(place);

@@ -21,7 +21,8 @@ class Failure {
   // Ends the request: it has no further effect and no answer.
   void drop(Request& request);
   // Ends the request because the responder refuses it. On RC, both sides fail after the earlier
-  // requests have been answered. On UC and UD, the request is dropped.
+  // requests have been answered. On a message stream, the responder fails, and the other side
+  // learns of the end. On UC and UD, the request is dropped.
   void refuse(Request& request, fabric::CompletionStatus status);
   // No receive request is there for the request. On RC, it tries again at its next step, and is
   // refused after too many tries. On UC and UD, it is dropped.
@@ -29,8 +30,9 @@ class Failure {
   // Defers the refusal if an earlier request has no answer yet; returns whether it did.
   bool defer_refusal(Request& request) const;
   // Decides what happens to the requests of this side, which is about to fail. The network delivers
-  // a prefix of them, and possibly a part of the next one. The others are dropped.
-  void leave_orphans();
+  // a prefix of them, and possibly a part of the next one. The others are dropped. Those before
+  // the place `certain_end` are delivered in any case.
+  void leave_orphans(std::uint64_t certain_end = 0);
 
  private:
   bool is_in_doubt(const Request& request, std::uint64_t end_of_issued) const;

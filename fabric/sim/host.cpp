@@ -228,7 +228,7 @@ void Host::report_pause(bool begins) const {
 void Host::break_connections() {
   touch_world();
   for (const auto& queue_pair : world_.queue_pairs) {
-    if (&queue_pair->host() == this && queue_pair->connection().is_reliable())
+    if (&queue_pair->host() == this && queue_pair->connection().reports_failures())
       queue_pair->break_connection();
   }
 }

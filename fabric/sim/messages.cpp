@@ -11,7 +11,8 @@ using fabric::CompletionStatus;
 void Messages::progress(Request& request) {
   if (lets_others_pass(request)) return;
   World& world = connection_.world();
-  if (!connection_.is_reliable() && world.strikes(FaultKind::unreliable_loss, ChoiceKind::loss)) {
+  if (!connection_.reports_failures() &&
+      world.strikes(FaultKind::unreliable_loss, ChoiceKind::loss)) {
     world.count(FaultKind::unreliable_loss);
     failure_.drop(request);
     return;
@@ -52,10 +53,10 @@ void Messages::arrive(Request& request, Responder& receiver) {
     receiver.deliver(connection_, request);
     request.state = RequestState::done;
     if (connection_.is_dead()) world.count(SimulatorProbe::orphan_applied);
-  } else if (!connection_.is_reliable()) {
+  } else if (!connection_.reports_failures()) {
     world.count(SimulatorProbe::datagram_dropped);
     failure_.drop(request);
-  } else if (!failure_.defer_refusal(request)) {
+  } else if (connection_.is_stream() || !failure_.defer_refusal(request)) {
     receiver.fail_receive();
     failure_.refuse(request, CompletionStatus::remote_invalid_request_error);
   }

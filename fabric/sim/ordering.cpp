@@ -91,7 +91,7 @@ bool Ordering::may_start(Request& request, const Earlier& earlier) {
   if (earlier.unplaced_write) return false;
   if (request.state == RequestState::refusal_deferred && earlier.unanswered) return false;
   if (!connection_.responder_admits()) {  // on UC the request is lost then
-    return !connection_.is_reliable() && connection_.responder_is_lost();
+    return !connection_.reports_failures() && connection_.responder_is_lost();
   }
   switch (request.work.opcode) {
     case Opcode::read: return !earlier.pending_atomic;

@@ -65,6 +65,7 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
     journeys_ = world_.make<timing::Journeys>(*world_.costs, *device.card(), connection_, sends_);
   }
   if (options.hears_close) closing_notice_ = world_.make<ClosingNotice>(world_, number);
+  if (connection_.is_stream()) end_of_stream_ = world_.make<EndOfStream>(world_, *this);
 }
 
 fabric::QueuePairState QueuePair::state() const {
@@ -81,12 +82,15 @@ fabric::QueuePairState QueuePair::state() const {
 void QueuePairActor::join(QueuePairActor& left, QueuePairActor& right) {
   left.connection_.set_peer(right);
   right.connection_.set_peer(left);
+  // The client may have given up meanwhile.
+  if (right.connection_.is_dead()) right.end_stream(EndOfStream::Cause::closed);
 }
 
 void QueuePairActor::become_ready() {
   if (connection_.state() != State::connecting) return;
   connection_.change_state(State::ready);
   if (connection_.peer() != nullptr) connection_.peer()->refresh();
+  if (end_of_stream_ != nullptr) end_of_stream_->refresh();
 }
 
 // Posting
@@ -101,14 +105,21 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
   sends_.make_room(chain.size());
   if (journeys_ != nullptr) {
     journeys_->make_room(chain.size());
-    if (world_.running != nullptr) {
-      const timing::Profile& profile = world_.costs->profile();
-      world_.running->spend(profile.lock_ps + chain.size() * profile.post_ps);
-    }
+    if (world_.running != nullptr) world_.running->spend(cost_of_posting_ps(chain));
   }
   for (const fabric::WorkRequest& work : chain) enqueue(work);
   ring_doorbell();
   return {};
+}
+
+std::uint64_t QueuePairActor::cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const {
+  const timing::Profile& profile = world_.costs->profile();
+  if (!connection_.is_stream()) return profile.lock_ps + chain.size() * profile.post_ps;
+  std::uint64_t cost_ps = 0;
+  for (const fabric::WorkRequest& work : chain) {
+    cost_ps += world_.costs->stream_send_ps(work.length_bytes);
+  }
+  return cost_ps;
 }
 
 // The doorbell reaches the device after the earlier stores of the processor.
@@ -210,12 +221,21 @@ void QueuePairActor::refresh() {
 void QueuePairActor::update() {
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
+  if (end_of_stream_ != nullptr) {
+    end_of_stream_->refresh();
+    if (QueuePairActor* peer = connection_.peer()) peer->end_of_stream_->refresh();
+  }
   if (journeys_ != nullptr) {
     refresh_times();
     return;
   }
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
-  connection_.watch_responder(!sends_.all_completed());
+  connection_.watch_responder(expects_answer());
+}
+
+// On a message stream, the kernel awaits answers that the program does not.
+bool QueuePairActor::expects_answer() const {
+  return connection_.is_stream() ? !sends_.empty() : !sends_.all_completed();
 }
 
 // In a timed run, the queue pair moves when the earliest of its requests does.
@@ -225,7 +245,7 @@ void QueuePairActor::refresh_times() {
   const bool has_work = next.step != timing::Journeys::Step::none;
   if (has_work) world_.ready.set_due(*this, next.due_ns);
   world_.ready.set_work(*this, has_work);
-  connection_.watch_responder(!sends_.all_completed());
+  connection_.watch_responder(expects_answer());
 }
 
 void QueuePairActor::timed_step() {
@@ -342,7 +362,18 @@ void QueuePairActor::refresh_fencing_peer() {
 bool QueuePairActor::may_complete_oldest() const {
   if (!connection_.is_ready() || sends_.all_completed()) return false;
   if (connection_.is_reliable()) return sends_.oldest().is_answered();
-  return sends_.oldest_place() < sends_.announced();
+  if (sends_.oldest_place() >= sends_.announced()) return false;
+  return !connection_.is_stream() || kernel_accepts_oldest();
+}
+
+// The kernels of both sides hold only so much that the peer has not received.
+bool QueuePairActor::kernel_accepts_oldest() const {
+  if (sends_.oldest().is_done()) return true;
+  std::uint64_t held_bytes = 0;
+  for (std::uint64_t place = sends_.released(); place <= sends_.oldest_place(); ++place) {
+    if (!sends_.at(place).is_done()) held_bytes += sends_.at(place).work.length_bytes;
+  }
+  return held_bytes <= world_.options.stream_buffer_bytes;
 }
 
 void QueuePairActor::complete_oldest() {
@@ -386,6 +417,12 @@ void QueuePairActor::show_writes_of_peer(std::uint64_t before_place) {
 // Failure, flushes and closing
 
 void QueuePairActor::break_connection() {
+  if (!connection_.is_ready()) return;
+  fail(CompletionStatus::retry_exceeded);
+  end_stream(EndOfStream::Cause::broken);
+}
+
+void QueuePairActor::hear_end_of_stream() {
   if (connection_.is_ready()) fail(CompletionStatus::retry_exceeded);
 }
 
@@ -401,6 +438,14 @@ void QueuePairActor::move_to_error() {
   host().drain_stores();
   failure_.leave_orphans();
   enter_error();
+  end_stream(EndOfStream::Cause::closed);
+}
+
+// The kernel tells the other end of a message stream, if it still can.
+void QueuePairActor::end_stream(EndOfStream::Cause cause) const {
+  QueuePairActor* const peer = connection_.peer();
+  if (end_of_stream_ == nullptr || peer == nullptr) return;
+  peer->end_of_stream_->send(host(), cause);
 }
 
 void QueuePairActor::enter_error() {
@@ -464,7 +509,7 @@ bool QueuePairActor::peer_is_landing() const {
 void QueuePairActor::close() {
   if (connection_.state() == State::closed) return;
   host().drain_stores();
-  if (connection_.state() != State::error) failure_.leave_orphans();
+  if (connection_.state() != State::error) failure_.leave_orphans(end_of_certain_delivery());
   connection_.change_state(State::closed);
   sends_.complete_all();
   receives_.touch_all(world_);
@@ -478,6 +523,7 @@ void QueuePairActor::close() {
                                           : shared_receives_->detach(*this, receive_completions_));
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number()});
   if (closing_notice_ != nullptr) closing_notice_->waiters().wake_all();
+  end_stream(EndOfStream::Cause::closed);
   if (QueuePairActor* peer = connection_.peer()) {
     peer->end_stall();
     if (peer->closing_notice_ != nullptr && host().alive()) peer->closing_notice_->send(host());
@@ -488,6 +534,11 @@ void QueuePairActor::close() {
     peer->refresh();
   }
   refresh();
+}
+
+// What the kernel has accepted on a message stream still arrives, if the kernel survives.
+std::uint64_t QueuePairActor::end_of_certain_delivery() const {
+  return connection_.is_stream() && host().alive() ? sends_.oldest_place() : 0;
 }
 
 bool QueuePairActor::wait_until_peer_closed(std::uint64_t deadline_ns) {
@@ -518,9 +569,11 @@ void QueuePairActor::land() {
 bool QueuePairActor::has_work_for_fault(FaultKind kind) const {
   if (!connection_.is_ready()) return false;
   if (kind == FaultKind::queue_pair_error) {
-    return connection_.is_reliable() && connection_.peer() != nullptr;
+    return connection_.reports_failures() && connection_.peer() != nullptr;
   }
   if (stalled_) return false;
+  // Messages of a stream complete before they arrive.
+  if (connection_.is_stream()) return kind == FaultKind::message_delay && !sends_.empty();
   for (std::uint64_t place = sends_.oldest_place(); place < sends_.posted(); ++place) {
     if (sends_.at(place).is_send() == (kind == FaultKind::message_delay)) return true;
   }

@@ -21,6 +21,7 @@
 #include "fabric/sim/closing_notice.h"
 #include "fabric/sim/completion_queue.h"
 #include "fabric/sim/connection.h"
+#include "fabric/sim/end_of_stream.h"
 #include "fabric/sim/failure.h"
 #include "fabric/sim/messages.h"
 #include "fabric/sim/ordering.h"
@@ -64,6 +65,10 @@ class QueuePairActor final : public Actor {
 
   // The network between the peers breaks, so the oldest request of this side fails.
   void break_connection();
+  // The other end of the message stream is gone.
+  void hear_end_of_stream();
+  // The peer has not received all that this side has sent, or sends.
+  bool has_undelivered_sends() const { return !sends_.empty(); }
   // For so long, this queue pair makes no step.
   void stall(std::uint64_t duration_ns);
   // The atomic that holds `word` writes it.
@@ -88,6 +93,7 @@ class QueuePairActor final : public Actor {
   fabric::QueueOccupancy occupancy(std::uint32_t places_taken) const;
   void enqueue(const fabric::WorkRequest& work);
   void announce(const fabric::WorkRequest& work) const;
+  std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
 
   void update();
@@ -98,6 +104,8 @@ class QueuePairActor final : public Actor {
   void complete_or_flush();
   void progress(Request& request, const TransferAnswers& answers);
   bool may_complete_oldest() const;
+  bool kernel_accepts_oldest() const;
+  bool expects_answer() const;
   void complete_oldest();
   void push_send_completion(const Request& request, fabric::CompletionStatus status);
 
@@ -108,6 +116,8 @@ class QueuePairActor final : public Actor {
 
   void fail(fabric::CompletionStatus status);
   void enter_error();
+  void end_stream(EndOfStream::Cause cause) const;
+  std::uint64_t end_of_certain_delivery() const;
   bool is_landing() const;
   bool peer_is_landing() const;
   void land();
@@ -145,6 +155,7 @@ class QueuePairActor final : public Actor {
   CallbackTimer stall_timer_;
   bool stalled_ = false;
   Owned<ClosingNotice> closing_notice_;  // null unless this side hears it
+  Owned<EndOfStream> end_of_stream_;     // null unless it is a message stream
 };
 
 class QueuePair final : public fabric::QueuePair {

@@ -34,7 +34,7 @@ enum class EventKind : std::uint8_t {
   access_refused,     // offset, word: the status
   queue_pair_error,
   processor_access,  // offset, data or word: stored by the processor in its host's memory
-  connection,        // a step of a handshake, or a notice that the peer has closed (in detail)
+  connection,        // a step of a handshake, or a notice that the peer is gone (in detail)
   time_jump,         // word: the time in nanoseconds
   fault,             // detail: FaultKind
   host_started,      // subject: host
@@ -43,9 +43,10 @@ enum class EventKind : std::uint8_t {
 };
 std::string_view to_string(EventKind kind);
 
-// The detail of a `connection` event that is a notice of closing; smaller ones are stages of a
-// handshake.
+// The details of `connection` events that are a notice of closing and the end of a message stream;
+// smaller ones are stages of a handshake.
 inline constexpr std::uint8_t closing_notice_detail = 5;
+inline constexpr std::uint8_t end_of_stream_detail = 6;
 
 struct TraceEvent {
   EventKind kind{};

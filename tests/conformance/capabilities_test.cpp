@@ -42,6 +42,7 @@ TEST_P(CapabilitiesTest, BackendDeclaresWhatTheDeviceCan) {
     EXPECT_EQ(device.max_inline_bytes >= 24, declared.inlines_data);
     EXPECT_EQ(device.supports_unreliable_connection, declared.unreliable_connection);
     EXPECT_EQ(device.supports_unreliable_datagram, declared.unreliable_datagram);
+    EXPECT_EQ(device.supports_message_stream, declared.message_stream);
     EXPECT_EQ(device.places_in_address_order, declared.places_in_address_order);
     EXPECT_EQ(device.max_shared_receive_queues > 0, declared.shared_receive_queues);
     EXPECT_EQ(device.has_masked_atomics, declared.masked_atomics);

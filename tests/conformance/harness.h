@@ -28,6 +28,7 @@ struct Capabilities {
   bool inlines_data = false;
   bool unreliable_connection = false;
   bool unreliable_datagram = false;
+  bool message_stream = false;
   bool shared_receive_queues = false;
   bool masked_atomics = false;
   bool changes_access = true;        // MemoryRegion::change_access

@@ -17,6 +17,11 @@ std::uint16_t link_service(std::uint32_t client) {
   return static_cast<std::uint16_t>(channel_service(client) + 1);
 }
 
+QueuePairOptions channel_options(const Device& device) {
+  const bool has_rc = device.attributes().supports_reliable_connection;
+  return {.transport = has_rc ? Transport::reliable_connection : Transport::message_stream};
+}
+
 Home make_home(Host& host, const PairOptions& options) {
   auto site = std::make_shared<Site>(host);
   auto memory = std::make_shared<Memory>(site->make_memory(options.memory_bytes, options.access));
@@ -27,14 +32,15 @@ Peer accept_peer(const Home& home, const PairOptions& options, std::uint32_t cli
   Device& device = home.site->device;
   const auto channel_listener = require(device.listen(channel_service(client)));
   const auto link_listener = require(device.listen(link_service(client)));
-  Channel channel(*home.site, accept_link(*home.site, *channel_listener));
+  Channel channel(*home.site, accept_link(*home.site, *channel_listener, channel_options(device)));
   Link link = accept_link(*home.site, *link_listener, options.queue_pair,
                           to_private_data(home.memory->region->remote_key()));
   return {home, std::move(link), std::move(channel), client};
 }
 
 Peer connect_peer(const Home& home, const PairOptions& options, std::uint32_t client) {
-  Channel channel(*home.site, connect_link(*home.site, {"server", channel_service(client)}));
+  Channel channel(*home.site, connect_link(*home.site, {"server", channel_service(client)},
+                                           channel_options(home.site->device)));
   Link link = connect_link(*home.site, {"server", link_service(client)}, options.queue_pair,
                            to_private_data(home.memory->region->remote_key()));
   return {home, std::move(link), std::move(channel), client};

@@ -80,6 +80,7 @@ class SimulatorVariant : public Variant {
             .inlines_data = true,
             .unreliable_connection = true,
             .unreliable_datagram = true,
+            .message_stream = true,
             .shared_receive_queues = true,
             .masked_atomics = true,
             .places_in_address_order = options().address_order && !options().late_visibility};

@@ -56,6 +56,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"last_fault_step", "8"},
                                                      {"max_chosen_faults", "28"},
                                                      {"longest_stall_ns", "9"},
+                                                     {"stream_buffer_bytes", "29"},
                                                      {"clock_offset_ns", "26"},
                                                      {"clock_drift_ppm", "27"},
                                                      {"granularity", "packet"},
@@ -102,6 +103,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .max_message_bytes = 5'000,
       .max_inline_bytes = 10,
       .max_outstanding_reads_and_atomics = 3,
+      .stream_buffer_bytes = 29,
   };
   EXPECT_EQ(options, expected);
 }

@@ -13,6 +13,14 @@ using nlohmann::json;
 
 json valid() { return json::parse(profile_texts().front().text); }
 
+std::string_view find_text(std::string_view name) {
+  for (const ProfileText& profile : profile_texts()) {
+    if (profile.name == name) return profile.text;
+  }
+  ADD_FAILURE() << "no profile " << name;
+  return "";
+}
+
 std::string error_of(const json& profile) {
   const auto parsed = parse_profile(profile.dump());
   return parsed ? "" : parsed.error();
@@ -59,6 +67,30 @@ TEST(Profile, MistakesAreReportedByName) {
   profile["format"] = "another";
   EXPECT_NE(error_of(profile).find("\"format\""), std::string::npos);
   EXPECT_NE(parse_profile("{").error().find("not JSON"), std::string::npos);
+}
+
+TEST(Profile, TheCostsOfMessageStreamsAreAllThereOrAbsent) {
+  json profile = json::parse(find_text("connectx2-ddr"));
+  EXPECT_TRUE(parse_profile(profile.dump())->has_message_streams);
+  EXPECT_EQ(parse_profile(profile.dump())->stream_send_ps, 3'965'000U);
+  profile["values"].erase("stream_wake_ns");
+  EXPECT_NE(error_of(profile).find("lacks the value 'stream_wake_ns'; give all"),
+            std::string::npos);
+  for (const char* name : {"stream_send_ns", "stream_receive_ns", "stream_copy_ns_per_byte"}) {
+    profile["values"].erase(name);
+  }
+  const auto without = parse_profile(profile.dump());
+  ASSERT_TRUE(without.has_value()) << without.error();
+  EXPECT_FALSE(without->has_message_streams);
+}
+
+TEST(Profile, ItsTextHasAllThatItHas) {
+  for (const ProfileText& text : profile_texts()) {
+    const Profile profile = parse_profile(text.text).value();
+    const auto again = parse_profile(to_text(profile, [](std::string_view) { return "a test"; }));
+    ASSERT_TRUE(again.has_value()) << again.error();
+    EXPECT_EQ(*again, profile) << text.name;
+  }
 }
 
 TEST(Profile, AProfileWithoutProcessorsIsRefused) {

@@ -20,6 +20,7 @@ constexpr std::uint64_t longest_step_ns = 1'000'000;
 constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
 constexpr std::uint64_t most_chosen_faults = 1'000;
 constexpr std::uint64_t largest_drift_ppm = 100'000;
+constexpr std::uint64_t largest_stream_buffer_bytes = std::uint64_t{1} << 40;
 
 // Accepts decimal digits and nothing else.
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -251,6 +252,11 @@ void add_device(std::vector<OptionDescription>& table) {
   table.push_back(later(number("max_message_bytes", "the most data in a request",
                                {4096, std::numeric_limits<std::uint32_t>::max()},
                                &SimulationOptions::max_message_bytes)));
+  table.push_back(
+      later(number("stream_buffer_bytes",
+                   "how much of a message stream the kernels hold until the peer "
+                   "receives it; further SENDs complete only then",
+                   {0, largest_stream_buffer_bytes}, &SimulationOptions::stream_buffer_bytes)));
   table.push_back(number("max_inline_bytes", "the most data in an inline request", {0, 4096},
                          &SimulationOptions::max_inline_bytes));
   table.push_back(number("max_outstanding_reads_and_atomics",

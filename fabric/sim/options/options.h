@@ -81,6 +81,8 @@ struct SimulationOptions {
   std::uint64_t max_message_bytes = std::uint64_t{1} << 31;
   std::uint64_t max_inline_bytes = 256;
   std::uint64_t max_outstanding_reads_and_atomics = 16;
+  // The kernels hold so much of a message stream; further SENDs complete when the peer receives.
+  std::uint64_t stream_buffer_bytes = 65'536;
 
   std::uint64_t fault_rate(FaultKind kind) const {
     return fault_rates[static_cast<std::size_t>(kind)];

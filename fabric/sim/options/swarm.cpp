@@ -19,6 +19,7 @@ constexpr std::uint64_t swarm_stream = 0x737761726d;
 constexpr std::uint64_t later_stream = 0x6c61746572;
 constexpr std::uint64_t landing_stream = 0x6c616e64696e67;
 constexpr std::uint64_t buffers_stream = 0x62756666657273;
+constexpr std::uint64_t kernel_stream = 0x6b65726e656c;
 
 class SwarmDraw {
  public:
@@ -134,6 +135,8 @@ SimulationOptions draw_swarm_options(std::uint64_t seed) {
   draw_slow_landing(landing, options);
   SwarmDraw buffers(seed, buffers_stream);
   options.store_buffers = buffers.one_in(4);
+  SwarmDraw kernel(seed, kernel_stream);
+  options.stream_buffer_bytes = kernel.one_of({0, 512, 65'536});
   return options;
 }
 

@@ -61,6 +61,13 @@ class CostModel {
   const Profile& profile() const { return profile_; }
   // How long the processor takes for the work.
   std::uint64_t work_ps(fabric::Work work, std::uint64_t bytes) const;
+  // The same for posting a request of a message stream, and for polling a message of one.
+  std::uint64_t stream_send_ps(std::uint64_t bytes) const {
+    return profile_.stream_send_ps + bytes * profile_.stream_copy_ps_per_byte;
+  }
+  std::uint64_t stream_receive_ps(std::uint64_t bytes) const {
+    return profile_.stream_receive_ps + bytes * profile_.stream_copy_ps_per_byte;
+  }
   // From the moment at which a fiber has work until it goes on. A thread that waits is woken first.
   std::uint64_t notice_ns(bool thread_waits) const;
   // How late the next completion is. `draw_seed` is called once, if completions are late at all.

@@ -41,6 +41,16 @@ std::uint64_t Journeys::fetch_ps(const Side& side) const {
              : 0;
 }
 
+// How long the data of a request and its headers occupy the link.
+std::uint64_t Journeys::link_ps(const Request& request) const {
+  const Profile& profile = costs_.profile();
+  const std::uint64_t mtu_bytes = connection_.world().options.mtu_bytes;
+  const std::uint64_t bytes = carries_data(request) ? request.work.length_bytes : 0;
+  const std::uint64_t packets = std::max<std::uint64_t>(1, (bytes + mtu_bytes - 1) / mtu_bytes);
+  const std::uint64_t own_bytes = request.is_atomic() ? fabric::word_bytes : 0;
+  return (bytes + own_bytes + packets * profile.header_bytes) * profile.link_ps_per_byte;
+}
+
 void Journeys::set_out(const Request& request) {
   const Profile& profile = costs_.profile();
   Journey& journey = journeys_[request.place];
@@ -51,21 +61,20 @@ void Journeys::set_out(const Request& request) {
       profile.requester_interval_ps + profile.requester_ps;
   const std::uint64_t bytes = carries_data(request) ? request.work.length_bytes : 0;
   const std::uint64_t first_bytes = bytes > 0 ? packet_bytes(request, 0) : 0;
-  const std::uint64_t mtu_bytes = connection_.world().options.mtu_bytes;
-  const std::uint64_t packets = std::max<std::uint64_t>(1, (bytes + mtu_bytes - 1) / mtu_bytes);
   if (bytes > 0) {  // packets leave as soon as the card has fetched them
     leaves_ps = card_.memory_reads.begin(leaves_ps, bytes * profile.bus_ps_per_byte) +
                 first_bytes * profile.bus_ps_per_byte;
   }
   const std::uint64_t own_bytes = request.is_atomic() ? fabric::word_bytes : 0;
-  const std::uint64_t link_ps =
-      (bytes + own_bytes + packets * profile.header_bytes) * profile.link_ps_per_byte;
+  const std::uint64_t whole_link_ps = link_ps(request);
   const std::uint64_t first_link_ps =
       (first_bytes + own_bytes + profile.header_bytes) * profile.link_ps_per_byte;
-  const std::uint64_t begin_ps = card_.outbound.begin(leaves_ps, link_ps);
-  journey.packet_ps = begin_ps + first_link_ps + profile.wire_ps;
+  const std::uint64_t begin_ps = card_.outbound.begin(leaves_ps, whole_link_ps);
+  journey.packet_ps =
+      begin_ps + (connection_.is_stream() ? whole_link_ps : first_link_ps) + profile.wire_ps;
   journey.due_ns = to_ns(journey.packet_ps);
-  journey.completes_ns = to_ns(begin_ps + link_ps + profile.completion_ps);
+  journey.completes_ns =
+      to_ns(connection_.is_stream() ? posted_ps : begin_ps + whole_link_ps + profile.completion_ps);
 }
 
 // A datagram names its receiver; without one, it is lost on the way.
@@ -92,6 +101,10 @@ void Journeys::arrive(const Request& request) {
   Journey& journey = journeys_[request.place];
   journey.stage = Stage::at_responder;
   const Side side = responder_of(request);
+  if (connection_.is_stream()) {
+    place_message(request, journey);
+    return;
+  }
   if (carries_data(request)) {
     place_packet(request, journey, journey.packet_ps);
     return;
@@ -134,6 +147,20 @@ void Journeys::place_packet(const Request& request, Journey& journey, std::uint6
   journey.packet_ps = arrival_ps;
   journey.due_ns = to_ns(side.card.memory_writes.end(journey.begin_ps + profile.placement_ps,
                                                      bytes * profile.bus_ps_per_byte));
+}
+
+// All of a message has arrived, and the kernel wakes the program that receives it.
+void Journeys::place_message(const Request& request, Journey& journey) {
+  const Profile& profile = costs_.profile();
+  const Side side = responder_of(request);
+  const std::uint64_t whole_link_ps = link_ps(request);
+  const std::uint64_t arrived_ps =
+      side.card.inbound.end(journey.packet_ps - whole_link_ps, whole_link_ps);
+  const std::uint64_t begin_ps =
+      side.card.responder.end(arrived_ps, profile.send_interval_ps) - profile.send_interval_ps;
+  const std::uint64_t placed_ps = side.card.memory_writes.end(
+      begin_ps + profile.placement_ps, request.work.length_bytes * profile.bus_ps_per_byte);
+  journey.due_ns = to_ns(placed_ps + profile.stream_wake_ps);
 }
 
 void Journeys::take_effect(const Request& request) {

@@ -9,6 +9,9 @@
 //   4. answer          the link, wire and switch, the bus at the requester
 //   5. completion      the processor can poll it
 //
+// On a message stream, a message takes effect as a whole, when the receiver's kernel has woken the
+// program, and its request completes when it is posted, because the kernel has it then.
+//
 // Each of the steps 2, 3 and 5 is a step of the queue pair at its time, so that requests of several
 // clients reach a resource in order. The ordering rules decide what may take effect and complete;
 // time only decides when.
@@ -69,10 +72,12 @@ class Journeys {
   std::uint64_t completion_due_ns() const;
   Side responder_of(const Request& request) const;
   std::uint64_t fetch_ps(const Side& side) const;
+  std::uint64_t link_ps(const Request& request) const;
   std::uint64_t packet_bytes(const Request& request, std::uint64_t position) const;
   std::uint64_t interval_ps(const Request& request) const;
   void read_packet(const Request& request, Journey& journey, std::uint64_t from_ps);
   void place_packet(const Request& request, Journey& journey, std::uint64_t arrival_ps);
+  void place_message(const Request& request, Journey& journey);
   void answer(const Request& request, Journey& journey);
   std::uint64_t return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes);
   void go_on(const Request& request, Journey& journey);

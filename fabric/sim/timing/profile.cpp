@@ -69,10 +69,18 @@ constexpr std::array fields{
     Field{"round_trip_ns", Unit::nanoseconds, &Profile::round_trip_ps},
     Field{"lock_ns", Unit::nanoseconds, &Profile::lock_ps}};
 
-const Field* find_field(std::string_view name) {
-  const auto* const field = std::ranges::find(fields, name, &Field::name);
-  return field == fields.end() ? nullptr : field;
+// A file has all of them or none.
+constexpr std::array stream_fields{
+    Field{"stream_send_ns", Unit::nanoseconds, &Profile::stream_send_ps},
+    Field{"stream_receive_ns", Unit::nanoseconds, &Profile::stream_receive_ps},
+    Field{"stream_copy_ns_per_byte", Unit::nanoseconds, &Profile::stream_copy_ps_per_byte},
+    Field{"stream_wake_ns", Unit::nanoseconds, &Profile::stream_wake_ps}};
+
+bool is_in(std::span<const Field> group, std::string_view name) {
+  return std::ranges::find(group, name, &Field::name) != group.end();
 }
+
+double factor_of(const Field& field) { return field.unit == Unit::nanoseconds ? ps_per_ns : 1; }
 
 tl::expected<json, std::string> parse_json(std::string_view text) {
   json parsed = json::parse(text, nullptr, false);
@@ -93,7 +101,7 @@ tl::expected<json, std::string> parse_json(std::string_view text) {
 }
 
 tl::expected<ProfileValue, std::string> read_value(const std::string& name, const json& entry) {
-  if (find_field(name) == nullptr) {
+  if (!is_in(fields, name) && !is_in(stream_fields, name)) {
     return Unexpected(fmt::format("unknown value '{}'; docs/performance.md lists all", name));
   }
   if (!entry.is_object() || !entry.contains("value") || !entry["value"].is_number() ||
@@ -107,6 +115,20 @@ tl::expected<ProfileValue, std::string> read_value(const std::string& name, cons
   }
   if (value.source.empty()) return Unexpected(fmt::format("'{}' has an empty \"source\"", name));
   return value;
+}
+
+tl::expected<void, std::string> read_fields(std::span<const Field> group,
+                                            std::span<const ProfileValue> values,
+                                            Profile& profile) {
+  for (const Field& field : group) {
+    const auto value = std::ranges::find(values, field.name, &ProfileValue::name);
+    if (value == values.end()) {
+      return Unexpected(fmt::format("the profile lacks the value '{}'", field.name));
+    }
+    profile.*field.member =
+        static_cast<std::uint64_t>(std::llround(value->value * factor_of(field)));
+  }
+  return {};
 }
 
 tl::expected<void, std::string> check(const Profile& profile) {
@@ -137,13 +159,14 @@ tl::expected<Profile, std::string> parse_profile(std::string_view text) {
   Profile profile;
   profile.name = (*parsed)["name"];
   profile.title = (*parsed)["title"];
-  for (const Field& field : fields) {
-    const auto value = std::ranges::find(*values, field.name, &ProfileValue::name);
-    if (value == values->end()) {
-      return Unexpected(fmt::format("the profile lacks the value '{}'", field.name));
+  if (auto read = read_fields(fields, *values, profile); !read) return Unexpected(read.error());
+  profile.has_message_streams = std::ranges::any_of(
+      *values, [](const ProfileValue& value) { return is_in(stream_fields, value.name); });
+  if (profile.has_message_streams) {
+    auto read = read_fields(stream_fields, *values, profile);
+    if (!read) {
+      return Unexpected(read.error() + "; give all values of message streams, or none");
     }
-    const double factor = field.unit == Unit::nanoseconds ? ps_per_ns : 1;
-    profile.*field.member = static_cast<std::uint64_t>(std::llround(value->value * factor));
   }
   if (const auto checked = check(profile); !checked) return Unexpected(checked.error());
   return profile;
@@ -175,12 +198,13 @@ tl::expected<Profile, std::string> find_or_read_profile(const std::string& name)
 std::string to_text(const Profile& profile,
                     const std::function<std::string(std::string_view name)>& source_of) {
   nlohmann::ordered_json values;
-  for (const Field& field : fields) {
-    const double factor = field.unit == Unit::nanoseconds ? ps_per_ns : 1;
+  const auto write = [&](const Field& field) {
     values[std::string(field.name)] = {
-        {"value", static_cast<double>(profile.*field.member) / factor},
+        {"value", static_cast<double>(profile.*field.member) / factor_of(field)},
         {"source", source_of(field.name)}};
-  }
+  };
+  std::ranges::for_each(fields, write);
+  if (profile.has_message_streams) std::ranges::for_each(stream_fields, write);
   const nlohmann::ordered_json text{{"format", format_name},
                                     {"name", profile.name},
                                     {"title", profile.title},

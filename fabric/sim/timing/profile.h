@@ -66,6 +66,15 @@ struct Profile {
   std::uint64_t round_trip_ps = 0;  // and for a round trip
   std::uint64_t lock_ps = 0;        // of a queue: for each chain posted and each poll
 
+  // Message streams: what the kernels cost. A file has all of these values or none; without them,
+  // devices carry no message streams.
+  bool has_message_streams = false;
+  std::uint64_t stream_send_ps = 0;           // the processor, for each message
+  std::uint64_t stream_receive_ps = 0;        // the same
+  std::uint64_t stream_copy_ps_per_byte = 0;  // the processor, on each side
+  // From the arrival of a message in memory until the program can receive it: interrupt, scheduler.
+  std::uint64_t stream_wake_ps = 0;
+
   Conditions conditions{};  // of a run; not in the file
 
   friend bool operator==(const Profile&, const Profile&) = default;
