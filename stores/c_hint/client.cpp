@@ -135,6 +135,7 @@ Answer Client::look_up(std::span<const std::byte> key, GetResult& result) {
 
 // False: there is no pointer whose lease runs, or it does not lead to the item.
 bool Client::read(std::span<const std::byte> key, GetResult& result) {
+  host_.spend(fabric::Work::hash, key.size());
   const std::uint64_t hash = hash_of_key(key);
   const CachedPointer* const found = pointers_.find(hash);
   if (found == nullptr) return false;
@@ -151,8 +152,10 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
     ++operation_.late_reads;
     return false;
   }
-  const auto view = parse_item(
-      hello_.uses_checksums != 0 ? Verification::checksum : Verification::versions, *item);
+  const bool uses_checksums = hello_.uses_checksums != 0;
+  if (uses_checksums) host_.spend(fabric::Work::checksum, item->size());
+  const auto view =
+      parse_item(uses_checksums ? Verification::checksum : Verification::versions, *item);
   if (!view || view->header.version != pointer.version || view->header.state != ItemState::live ||
       !std::ranges::equal(view->key, key)) {
     ++operation_.changed_items;

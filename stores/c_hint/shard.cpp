@@ -35,6 +35,7 @@ RemotePointer Shard::pointer_to(const Descriptor* descriptor) {
 std::vector<std::byte> Shard::value_of(const Descriptor& descriptor) {
   std::vector<std::byte> item(descriptor.item_bytes);
   memory_.read(descriptor.offset, item);
+  spend_on(item.size());
   const auto view = parse_item(verification(), item);
   FALAFEL_ASSERT(view && std::ranges::equal(view->key, descriptor.key),
                  "the item at {} is not that of its descriptor", descriptor.offset);
@@ -42,6 +43,12 @@ std::vector<std::byte> Shard::value_of(const Descriptor& descriptor) {
 }
 
 // Items
+
+// The time that it takes to copy an item, and to compute its checksum.
+void Shard::spend_on(std::uint64_t item_bytes) {
+  host_.spend(fabric::Work::copy, item_bytes);
+  if (options_.uses_checksums()) host_.spend(fabric::Work::checksum, item_bytes);
+}
 
 void Shard::mark_deleted(const Descriptor& descriptor) {
   if (!options_.safeguards.deleted_marks) return;
@@ -65,6 +72,7 @@ const Descriptor* Shard::change_in_place(const Descriptor& old, std::span<const 
   }
   last_version_ += 2;
   const std::vector<std::byte> item = make_item(verification(), last_version_, key, value);
+  spend_on(item.size());
   memory_.write(old.offset + fabric::word_bytes, std::span(item).subspan(fabric::word_bytes));
   memory_.store(old.offset, last_version_);
   ++statistics_.in_place_updates;
@@ -93,6 +101,7 @@ const Descriptor* Shard::cache(std::span<const std::byte> key, std::span<const s
     return nullptr;
   }
   last_version_ += 2;
+  spend_on(item_bytes);
   memory_.write(*offset, make_item(verification(), last_version_, key, value));
   const Place place{.offset = *offset, .item_bytes = item_bytes, .version = last_version_};
   old = directory_.find(hash);  // it may have been evicted

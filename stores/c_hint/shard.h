@@ -59,6 +59,7 @@ class Shard {
   const Descriptor* cache(std::span<const std::byte> key, std::span<const std::byte> value);
   const Descriptor* change_in_place(const Descriptor& old, std::span<const std::byte> key,
                                     std::span<const std::byte> value);
+  void spend_on(std::uint64_t item_bytes);
   void mark_deleted(const Descriptor& descriptor);
   void drop(std::span<const std::byte> key);
 

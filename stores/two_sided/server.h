@@ -17,6 +17,7 @@ struct ServerStatistics {
   std::uint64_t workers = 0;            // currently
   std::uint64_t busy_workers = 0;       // currently, from a request until its response was sent
   std::uint64_t pairs = 0;              // currently
+  std::uint64_t table_bytes = 0;        // that the table takes
   std::uint64_t requests = 0;           // carried out
   std::uint64_t requests_repeated = 0;  // not carried out again (request deduplication)
   std::uint64_t malformed_requests = 0;

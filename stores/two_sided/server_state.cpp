@@ -62,6 +62,7 @@ ServerStatistics ServerState::statistics() const {
   statistics.clients_connected = clients_.size();
   statistics.workers = workers_.size();
   statistics.pairs = table_.pairs();
+  statistics.table_bytes = table_.memory_bytes();
   return statistics;
 }
 

@@ -169,6 +169,12 @@ void Table::unlock(Pair& pair) {
 
 // Inspection
 
+std::uint64_t Table::memory_bytes() const {
+  std::uint64_t bytes = buckets_.size() * sizeof(Bucket) + pool_.size() * sizeof(Pair);
+  for (const Pair& pair : pool_) bytes += pair.key.size();
+  return bytes;
+}
+
 TableInspection Table::inspect() const {
   TableInspection inspection;
   inspection.keys.reserve(buckets_.size());

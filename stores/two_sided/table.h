@@ -45,6 +45,7 @@ class Table {
   void clear();
 
   std::uint64_t pairs() const { return pool_.size() - free_.size(); }
+  std::uint64_t memory_bytes() const;  // of buckets and pairs, those included that are free
   TableInspection inspect() const;
 
  private:

@@ -73,8 +73,37 @@ TEST(CompareStores, AGetOfPilafIsTwoReadsForEachProbe) {
   EXPECT_NEAR(cost.verbs, cost.round_trips, 0.01);
 }
 
+// Workers that share a queue pair work at the same time.
+TEST(CompareStores, TheTransportsOfTroostsStoreAreEquallyFast) {
+  const double connected = costs("two-sided-uc", "published", "ycsb-b").operations_per_second;
+  for (const char* const name : {"two-sided-rc", "two-sided-ud"}) {
+    const Measurement cost = costs(name, "published", "ycsb-b");
+    EXPECT_NEAR(cost.round_trips, 1, 0.02) << name;
+    EXPECT_NEAR(cost.verbs, 2, 0.04) << name;
+    EXPECT_NEAR(cost.operations_per_second, connected, 0.08 * connected) << name;
+  }
+}
+
+TEST(CompareStores, AClientOfCHintReadsThroughThePointersThatItHas) {
+  const Measurement read_only = costs("c-hint", "hardened", "ycsb-c");
+  EXPECT_NEAR(read_only.round_trips, 1, 0.02);
+  EXPECT_LT(read_only.verbs, 1.7);  // a message takes two
+  const Measurement half_sets = costs("c-hint", "hardened", "ycsb-a");
+  EXPECT_GT(half_sets.round_trips, 1.05);  // READs of items that have changed
+  EXPECT_GT(half_sets.server_ns, read_only.server_ns);
+}
+
+TEST(CompareStores, AStoreWithSmallMessagesReportsALargeValue) {
+  Load load = small_load("ycsb-b");
+  load.demand.value_bytes = 257;
+  const auto measured = measure(profile(), find_store("two-sided-rc", "hardened"), load);
+  ASSERT_FALSE(measured.has_value());
+  EXPECT_NE(measured.error().find("too large"), std::string::npos) << measured.error();
+}
+
 TEST(CompareStores, TheDeathOfAClientConcernsNobodyElseIfAServerKeepsTheData) {
-  for (const char* const name : {"falafel", "pilaf", "pilaf-vo"}) {
+  for (const char* const name :
+       {"falafel", "pilaf", "pilaf-vo", "two-sided-rc", "two-sided-uc", "two-sided-ud", "c-hint"}) {
     const auto death = let_clients_die(profile(), find_store(name, "hardened"), 5);
     ASSERT_TRUE(death.has_value()) << name << ": " << death.error();
     EXPECT_EQ(death->moments, 5U) << name;
@@ -141,6 +170,38 @@ TEST(CompareStores, AStoreThatDoesNotWorkIsReportedWithItsReason) {
             std::string::npos)
       << costs_text(rows);
   EXPECT_EQ(to_json(rows)[0]["costs"]["error"], "out of order");
+}
+
+// A client that waits forever, while others go on.
+class WaitingClient final : public StoreClient {
+ public:
+  explicit WaitingClient(fabric::Host& host) : host_(host) {}
+  Reply get(std::span<const std::byte>, Bytes&) override { return {Outcome::absent, "absent"}; }
+  Reply set(std::span<const std::byte>, std::span<const std::byte>) override {
+    host_.sleep_until(fabric::never_ns);
+    return {Outcome::done, "stored"};
+  }
+  std::uint64_t round_trips() const override { return 0; }
+
+ private:
+  fabric::Host& host_;
+};
+
+class WaitingRun final : public StoreRun {
+ public:
+  std::string serve(fabric::Host&, const std::function<void()>&) override { return {}; }
+  Connected connect(fabric::Host& host, std::uint32_t) override {
+    return std::make_unique<WaitingClient>(host);
+  }
+  std::uint64_t memory_bytes() const override { return 0; }
+};
+
+TEST(CompareStores, AnOperationThatNeverEndsIsReported) {
+  ComparedStore waiting = busy_store(false);
+  waiting.create = [](const Demand&) { return std::make_unique<WaitingRun>(); };
+  const auto measured = measure(profile(), waiting, small_load("ycsb-a"));
+  ASSERT_FALSE(measured.has_value());
+  EXPECT_EQ(measured.error(), "an operation does not end");
 }
 
 TEST(CompareStores, TheTablesShowWhatWasMeasured) {

@@ -94,6 +94,7 @@ struct ComparedStore {
   std::string_view name;
   std::string_view protocol;  // published or hardened
   bool has_server = true;
+  std::uint64_t warm_up_ns_per_key = 0;  // that its clients' caches need before a measurement
   Findings findings{};
   std::function<std::unique_ptr<StoreRun>(const Demand& demand)> create{};
 };
@@ -101,6 +102,8 @@ struct ComparedStore {
 std::vector<ComparedStore> falafel_stores();
 std::vector<ComparedStore> pilaf_stores();
 std::vector<ComparedStore> nessie_stores();
+std::vector<ComparedStore> two_sided_stores();
+std::vector<ComparedStore> c_hint_stores();
 std::vector<ComparedStore> all_stores();
 
 }  // namespace falafel::compare_stores

@@ -41,6 +41,22 @@ class RequestCounter final : public sim::TraceObserver {
   }
 };
 
+// The mean of latencies.
+class Mean {
+ public:
+  void add(std::uint64_t latency_ns) {
+    sum_ns_ += latency_ns;
+    ++count_;
+  }
+  double mean_us() const {
+    return count_ == 0 ? 0 : static_cast<double>(sum_ns_) / static_cast<double>(count_) / 1e3;
+  }
+
+ private:
+  std::uint64_t sum_ns_ = 0;
+  std::uint64_t count_ = 0;
+};
+
 class StoreMeasurement {
  public:
   StoreMeasurement(const sim::timing::Profile& profile, const ComparedStore& store,
@@ -71,9 +87,12 @@ class StoreMeasurement {
   // The last client to have stored its keys says when the measurement begins.
   void wait_for_others(const Participant& participant) {
     constexpr std::uint64_t interval_ns = 100'000;
-    constexpr std::uint64_t warm_up_ns = 1'000'000;
+    constexpr std::uint64_t least_warm_up_ns = 1'000'000;
     fabric::Host& host = participant.host;
-    if (++ready_clients_ == load_.demand.clients) begin_ns_ = host.now_ns() + warm_up_ns;
+    if (++ready_clients_ == load_.demand.clients) {
+      begin_ns_ =
+          host.now_ns() + least_warm_up_ns + load_.demand.keys * run_.store.warm_up_ns_per_key;
+    }
     while (begin_ns_ == 0) host.sleep_until(host.now_ns() + interval_ns);
   }
 
@@ -92,16 +111,23 @@ class StoreMeasurement {
         round_trips_before = participant.client.round_trips();
         begin(participant);
       }
-      if (std::string problem = execute(participant, *stream.next()); !problem.empty()) {
+      const store_benchmark::WorkloadOperation operation = *stream.next();
+      if (std::string problem = execute(participant, operation); !problem.empty()) {
         return problem;
       }
       const std::uint64_t now_ns = participant.host.now_ns();
       if (now_ns >= end_ns) break;
-      if (is_counted) latencies_.record(now_ns - start_ns);
+      if (is_counted) record(operation.kind, now_ns - start_ns);
     }
-    round_trips_ += participant.client.round_trips() - round_trips_before;
+    if (is_counted) round_trips_ += participant.client.round_trips() - round_trips_before;
     end(participant);
     return {};
+  }
+
+  void record(OperationKind kind, std::uint64_t latency_ns) {
+    latencies_.record(latency_ns);
+    if (kind == OperationKind::read) gets_.add(latency_ns);
+    if (kind == OperationKind::update) sets_.add(latency_ns);
   }
 
   // The first client that begins or ends does so for all.
@@ -149,6 +175,8 @@ class StoreMeasurement {
         .operations_per_second = operations * 1e9 / static_cast<double>(load_.duration_ns),
         .median_us = static_cast<double>(latencies_.quantile(0.5)) / 1e3,
         .tail_us = static_cast<double>(latencies_.quantile(0.99)) / 1e3,
+        .get_us = gets_.mean_us(),
+        .set_us = sets_.mean_us(),
         .round_trips = static_cast<double>(round_trips_) / operations,
         .verbs = static_cast<double>(counter_.requests) / operations,
         .bytes = static_cast<double>(counter_.bytes) / operations,
@@ -182,6 +210,8 @@ class StoreMeasurement {
   std::uint64_t round_trips_ = 0;
   std::uint64_t memory_bytes_ = 0;
   store_benchmark::LatencyHistogram latencies_;
+  Mean gets_;
+  Mean sets_;
   std::vector<sim::Usage> before_;
   std::vector<sim::Usage> after_;
 };

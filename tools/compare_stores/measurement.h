@@ -28,6 +28,8 @@ struct Measurement {
   double operations_per_second = 0;
   double median_us = 0;
   double tail_us = 0;  // 99 % are not slower
+  double get_us = 0;   // means; 0 if the workload has none
+  double set_us = 0;
   double round_trips = 0;
   double verbs = 0;  // requests posted by all parties, receive requests not counted
   double bytes = 0;  // of their payload

@@ -1,10 +1,12 @@
 // NessieCD. Each client's host is a node too, so the tables are spread over all clients.
+#include "tools/compare_stores/nessie_store.h"
+
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "stores/nessie/client.h"
 #include "stores/nessie/node.h"
-#include "tools/compare_stores/compared_store.h"
 
 namespace falafel::compare_stores {
 namespace {
@@ -31,9 +33,9 @@ class NessieRun final : public StoreRun {
  public:
   NessieRun(const Demand& demand, const nessie::Options& options)
       : options_(options), nodes_(demand.clients) {
-    constexpr std::uint64_t millisecond_ns = 1'000'000;
     // Entries that wait for their expiry: a client replaces one in 10 us at most.
-    constexpr std::uint64_t spare_entries = 2'048;
+    constexpr std::uint64_t fastest_put_ns = 10'000;
+    const std::uint64_t spare_entries = std::bit_ceil(options.expiration_ns / fastest_put_ns);
     const double keys_per_node =
         static_cast<double>(demand.keys) / static_cast<double>(demand.clients);
     options_.index_entries =
@@ -42,9 +44,10 @@ class NessieRun final : public StoreRun {
         static_cast<std::uint64_t>(std::ceil(2 * keys_per_node)) + spare_entries;
     options_.most_key_bytes = demand.key_bytes;
     options_.most_value_bytes = demand.value_bytes;
-    options_.cache_entries = demand.keys / 200;  // 0.5 % of all keys (4.1.3)
+    if (options_.cache_entries > 0) {
+      options_.cache_entries = demand.keys / 200;  // 0.5 % of all keys (4.1.3)
+    }
     options_.most_migrations = 64;
-    options_.expiration_ns = 20 * millisecond_ns;
     options_.acknowledge_timeout_ns = acknowledge_timeout_ns;
     options_.retry_count = retry_count;
   }
@@ -96,15 +99,20 @@ class NessieRun final : public StoreRun {
   std::string failure_;
 };
 
-std::function<std::unique_ptr<StoreRun>(const Demand&)> creator(nessie::Options options) {
-  return [options](const Demand& demand) { return std::make_unique<NessieRun>(demand, options); };
-}
+constexpr std::uint64_t compared_expiration_ns = 20'000'000;
 
 // As published. The paper does not say what a PUT that gives up does with its entry. If it left it
 // there, the key would stay busy, and the table could not even be filled.
 nessie::Options published_nessie() {
   nessie::Options options;
   options.abort = nessie::Abort::restore;
+  options.expiration_ns = compared_expiration_ns;
+  return options;
+}
+
+nessie::Options hardened_nessie() {
+  nessie::Options options = nessie::Options::hardened();
+  options.expiration_ns = compared_expiration_ns;
   return options;
 }
 
@@ -113,24 +121,26 @@ constexpr Finding attempts{"attempts, not operations", "stores/nessie.md"};
 
 }  // namespace
 
+ComparedStore nessie_store(std::string_view protocol, const nessie::Options& options) {
+  return {.name = "nessie-cd",
+          .protocol = protocol,
+          .has_server = false,
+          .create = [options](const Demand& demand) {
+            return std::make_unique<NessieRun>(demand, options);
+          }};
+}
+
 std::vector<ComparedStore> nessie_stores() {
-  return {
-      {.name = "nessie-cd",
-       .protocol = "published",
-       .has_server = false,
-       .findings = {.linearizable = {"no",
-                                     "stores/nessie.md#a-put-that-gives-up-has-removed-its-key"},
-                    .lock_free = blocks,
-                    .bounded = attempts},
-       .create = creator(published_nessie())},
-      {.name = "nessie-cd",
-       .protocol = "hardened",
-       .has_server = false,
-       .findings = {.linearizable = {"held in campaigns", "stores/nessie.md#results"},
-                    .lock_free = blocks,
-                    .bounded = attempts},
-       .create = creator(nessie::Options::hardened())},
-  };
+  ComparedStore published = nessie_store("published", published_nessie());
+  published.findings = {
+      .linearizable = {"no", "stores/nessie.md#a-put-that-gives-up-has-removed-its-key"},
+      .lock_free = blocks,
+      .bounded = attempts};
+  ComparedStore hardened = nessie_store("hardened", hardened_nessie());
+  hardened.findings = {.linearizable = {"held in campaigns", "stores/nessie.md#results"},
+                       .lock_free = blocks,
+                       .bounded = attempts};
+  return {std::move(published), std::move(hardened)};
 }
 
 }  // namespace falafel::compare_stores

@@ -71,7 +71,7 @@ std::string drawing_data(const std::vector<ReportRow>& rows) {
   std::string data;
   for (const ReportRow& row : rows) {
     if (!row.measured) continue;
-    fmt::format_to(std::back_inserter(data), "\"{}\\n{}\" {:.4f} {:.2f} {:.2f}\n", row.store.name,
+    fmt::format_to(std::back_inserter(data), "\"{}, {}\" {:.4f} {:.2f} {:.2f}\n", row.store.name,
                    row.store.protocol, row.measured->operations_per_second / 1e6,
                    row.measured->median_us, row.measured->tail_us);
   }
@@ -81,14 +81,15 @@ std::string drawing_data(const std::vector<ReportRow>& rows) {
 std::string drawing_script(const std::vector<ReportRow>& rows, const std::string& title,
                            const std::string& path) {
   return fmt::format(
-      "set terminal svg size 860,440 font 'DejaVu Sans,12' background '#ffffff'\n"
+      "set terminal svg size 860,520 font 'DejaVu Sans,12' background '#ffffff'\n"
       "set output {0}\nset title {1} noenhanced\n"
       "set style data histograms\nset style histogram clustered gap 1\n"
       "set style fill solid border -1\nset boxwidth 0.9\n"
-      "set grid y linecolor '#dddddd'\nset border 11\nset xtics nomirror scale 0\n"
+      "set grid y linecolor '#dddddd'\nset border 11\nset xtics nomirror rotate by 40 right scale "
+      "0\n"
       "set ytics nomirror\nset y2tics\nset yrange [0:*]\nset y2range [0:*]\n"
       "set ylabel 'million operations per second'\nset y2label 'microseconds'\n"
-      "set key outside bottom center horizontal\n$data << END\n{2}END\n"
+      "set key outside top center horizontal\n$data << END\n{2}END\n"
       "plot $data using 2:xtic(1) title 'throughput' linecolor '#0072b2', "
       "$data using 3 axes x1y2 title 'median latency' linecolor '#e69f00', "
       "$data using 4 axes x1y2 title '99 % latency' linecolor '#d55e00'\n",

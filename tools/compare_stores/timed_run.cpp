@@ -44,8 +44,22 @@ class Parties {
     while (!is_started_) host.sleep_until(host.now_ns() + interval_ns);
     const auto client = run_->connect(host, number);
     if (!client) return fail(simulation, client.error());
-    const Participant participant{simulation, host, *run_, **client, number};
+    if (number + 1 == timed_.demand.clients) watch(simulation, host);
+    const Participant participant{simulation, host, *run_, **client, number, ended_operations_};
     if (std::string problem = body_(participant); !problem.empty()) fail(simulation, problem);
+  }
+
+  // A store whose client waits forever has other fibers that go on, so the run would not end.
+  void watch(sim::Simulation& simulation, fabric::Host& host) {
+    constexpr std::uint64_t interval_ns = 1'000'000'000;
+    host.spawn({.name = "watch", .daemon = true}, [this, &simulation, &host] {
+      std::uint64_t ended_before = 0;
+      do {
+        ended_before = ended_operations_;
+        host.sleep_until(host.now_ns() + interval_ns);
+      } while (ended_operations_ != ended_before);
+      fail(simulation, "an operation does not end");
+    });
   }
 
   void fail(sim::Simulation& simulation, std::string_view problem) {
@@ -57,18 +71,23 @@ class Parties {
   const std::function<std::string(const Participant&)>& body_;
   std::unique_ptr<StoreRun> run_;
   bool is_started_ = false;
+  std::uint64_t ended_operations_ = 0;
   std::string failure_;
 };
 
 // As Nessie's back-off (4.3.2), for every store that answers `busy`.
 template <typename Attempt>
-Reply repeat(fabric::Host& host, std::uint64_t deadline_ns, const Attempt& attempt) {
+Reply repeat(const Participant& participant, std::uint64_t deadline_ns, const Attempt& attempt) {
   constexpr std::uint64_t first_pause_ns = 10'000;
   constexpr std::uint64_t longest_pause_ns = 1'000'000;
+  fabric::Host& host = participant.host;
   std::uint64_t pause_ns = first_pause_ns;
   while (true) {
     const Reply reply = attempt();
-    if (reply.outcome != Outcome::busy || host.now_ns() >= deadline_ns) return reply;
+    if (reply.outcome != Outcome::busy || host.now_ns() >= deadline_ns) {
+      ++participant.ended_operations;
+      return reply;
+    }
     host.sleep_until(host.now_ns() + 1 + host.random(pause_ns));
     pause_ns = std::min(2 * pause_ns, longest_pause_ns);
   }
@@ -107,12 +126,12 @@ Bytes value_of(std::uint64_t key, std::uint64_t writer_number, const Demand& dem
 
 Reply get_until(const Participant& participant, std::span<const std::byte> key, Bytes& value,
                 std::uint64_t deadline_ns) {
-  return repeat(participant.host, deadline_ns, [&] { return participant.client.get(key, value); });
+  return repeat(participant, deadline_ns, [&] { return participant.client.get(key, value); });
 }
 
 Reply set_until(const Participant& participant, std::span<const std::byte> key,
                 std::span<const std::byte> value, std::uint64_t deadline_ns) {
-  return repeat(participant.host, deadline_ns, [&] { return participant.client.set(key, value); });
+  return repeat(participant, deadline_ns, [&] { return participant.client.set(key, value); });
 }
 
 std::string load_keys(const Participant& participant, const Demand& demand) {

@@ -27,10 +27,11 @@ struct Participant {
   StoreRun& run;
   StoreClient& client;
   std::uint32_t number;
+  std::uint64_t& ended_operations;  // of all clients
 };
 
 // Runs `body` as each client once it is connected. An error explains why the run did not complete:
-// a body returned an error message, or a party could not start.
+// a body returned an error message, a party could not start, or an operation does not end.
 tl::expected<void, std::string> run_timed(
     const TimedRun& run, const std::function<std::string(const Participant&)>& body,
     sim::TraceObserver* observer = nullptr);

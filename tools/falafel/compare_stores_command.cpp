@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,14 @@ std::vector<compare_stores::ComparedStore> chosen_stores(const ComparisonOptions
     return std::ranges::find(options.stores, store.name) == options.stores.end();
   });
   return all;
+}
+
+std::set<std::string> names_of_stores() {
+  std::set<std::string> names;
+  for (const compare_stores::ComparedStore& store : compare_stores::all_stores()) {
+    names.emplace(store.name);
+  }
+  return names;
 }
 
 // Fills in the workload. Returns an error message if an option is invalid.
@@ -157,7 +166,7 @@ void add_compare_stores_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command->add_option("--store", options->stores, "only these stores (default: all)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"falafel", "pilaf", "pilaf-vo", "nessie-cd"}));
+      ->check(CLI::IsMember(names_of_stores()));
   command->add_option("--part", options->part, "print only this table")
       ->check(CLI::IsMember({"all", "costs", "client-death", "findings"}))
       ->capture_default_str();
