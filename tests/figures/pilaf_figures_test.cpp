@@ -7,8 +7,8 @@
 namespace falafel::figures {
 namespace {
 
-double predicted(const std::vector<PilafComparison>& all, std::string_view quantity) {
-  for (const PilafComparison& comparison : all) {
+double predicted(const std::vector<PaperComparison>& all, std::string_view quantity) {
+  for (const PaperComparison& comparison : all) {
     if (comparison.quantity == quantity) return comparison.predicted;
   }
   ADD_FAILURE() << "no value is called " << quantity;
@@ -16,7 +16,7 @@ double predicted(const std::vector<PilafComparison>& all, std::string_view quant
 }
 
 TEST(PilafFigures, MessagesLimitPutsAndReadsLimitGets) {
-  const std::vector<PilafComparison> all =
+  const std::vector<PaperComparison> all =
       compare_with_pilaf(sim::timing::find_profile("connectx2-ddr").value());
   EXPECT_EQ(all.size(), 14U);
   EXPECT_NEAR(predicted(all, "PUT, 16 bytes, Mops/s"), 0.668, 0.01);

@@ -1,13 +1,7 @@
 #include "tools/figures/pilaf_figures.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-
 #include "fabric/assert.h"
 #include "tools/compare_stores/measurement.h"
-#include "tools/figures/figure.h"
 
 namespace falafel::figures {
 namespace {
@@ -56,7 +50,7 @@ double millions(const sim::timing::Profile& profile, const PilafLoad& pilaf) {
 }
 
 // Figures 6 to 8: one kind of operation.
-void add_operations(std::vector<PilafComparison>& all, const sim::timing::Profile& profile) {
+void add_operations(std::vector<PaperComparison>& all, const sim::timing::Profile& profile) {
   const auto rate = [&](const PilafLoad& load) { return millions(profile, load); };
   const auto latency_us = [&](const PilafLoad& load) { return run(profile, load).median_us; };
   all.push_back({"6", "probes per lookup, table 75 % full", 1.6,
@@ -72,7 +66,7 @@ void add_operations(std::vector<PilafComparison>& all, const sim::timing::Profil
 }
 
 // Figures 10 and 11: mixtures. A table of figure 11 is 65 % full.
-void add_mixtures(std::vector<PilafComparison>& all, const sim::timing::Profile& profile) {
+void add_mixtures(std::vector<PaperComparison>& all, const sim::timing::Profile& profile) {
   const auto rate = [&](const PilafLoad& load) { return millions(profile, load); };
   constexpr std::uint32_t mostly_gets = 90;
   all.push_back({"10a", "90 % GETs, 64 bytes, Mops/s", 1.3, rate({mostly_gets, 64})});
@@ -90,22 +84,11 @@ void add_mixtures(std::vector<PilafComparison>& all, const sim::timing::Profile&
 
 }  // namespace
 
-std::vector<PilafComparison> compare_with_pilaf(const sim::timing::Profile& profile) {
-  std::vector<PilafComparison> all;
+std::vector<PaperComparison> compare_with_pilaf(const sim::timing::Profile& profile) {
+  std::vector<PaperComparison> all;
   add_operations(all, profile);
   add_mixtures(all, profile);
   return all;
-}
-
-std::string to_table(const std::vector<PilafComparison>& comparisons) {
-  std::string table =
-      "| Figure | Quantity | Paper | Predicted | Deviation |\n| --- | --- | --: | --: | --: |\n";
-  for (const PilafComparison& comparison : comparisons) {
-    fmt::format_to(std::back_inserter(table), "| {} | {} | {:.2f} | {:.2f} | {:+.0f} % |\n",
-                   comparison.figure, comparison.quantity, comparison.paper, comparison.predicted,
-                   deviation_percent(comparison.predicted, comparison.paper));
-  }
-  return table;
 }
 
 }  // namespace falafel::figures

@@ -2,24 +2,14 @@
 // project's Pilaf from the values of a card alone.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "fabric/sim/timing/profile.h"
+#include "tools/figures/paper_comparison.h"
 
 namespace falafel::figures {
 
-struct PilafComparison {
-  std::string figure;    // of the paper
-  std::string quantity;  // with its unit
-  double paper = 0;
-  double predicted = 0;
-};
-
 // The run of each value must complete.
-std::vector<PilafComparison> compare_with_pilaf(const sim::timing::Profile& profile);
-
-// A table in Markdown.
-std::string to_table(const std::vector<PilafComparison>& comparisons);
+std::vector<PaperComparison> compare_with_pilaf(const sim::timing::Profile& profile);
 
 }  // namespace falafel::figures

@@ -7,12 +7,15 @@
 #include <memory>
 #include <string>
 
+#include "tools/figures/c_hint_figures.h"
 #include "tools/figures/card_cost.h"
 #include "tools/figures/card_option.h"
 #include "tools/figures/figure.h"
 #include "tools/figures/latency.h"
+#include "tools/figures/nessie_figures.h"
 #include "tools/figures/pilaf_figures.h"
 #include "tools/figures/throughput.h"
+#include "tools/figures/troost_figures.h"
 
 namespace falafel::figures {
 namespace {
@@ -145,6 +148,13 @@ void print_latencies(const Profile& profile, bool hardened) {
   }
 }
 
+struct PaperCommand {
+  std::string name;
+  std::string description;
+  std::string card;
+  std::vector<PaperComparison> (*compare)(const Profile& profile);
+};
+
 }  // namespace
 
 void add_card_command(CLI::App& app) {
@@ -195,12 +205,37 @@ void add_latency_command(CLI::App& app) {
   command->callback([card, hardened] { print_latencies(profile_of(*card), *hardened); });
 }
 
-void add_pilaf_command(CLI::App& app) {
-  const auto card = std::make_shared<std::string>("connectx2-ddr");
-  CLI::App* const command =
-      app.add_subcommand("pilaf", "what the paper on Pilaf measured, and its prediction");
+namespace {
+
+// A command that compares what a paper measured with predictions for the card.
+void add_paper_command(CLI::App& app, const PaperCommand& paper) {
+  const auto card = std::make_shared<std::string>(paper.card);
+  CLI::App* const command = app.add_subcommand(paper.name, paper.description);
   add_card_option(*command, *card);
-  command->callback([card] { fmt::print("{}", to_table(compare_with_pilaf(profile_of(*card)))); });
+  command->callback(
+      [card, compare = paper.compare] { fmt::print("{}", to_table(compare(profile_of(*card)))); });
+}
+
+}  // namespace
+
+void add_paper_commands(CLI::App& app) {
+  add_paper_command(app, {.name = "pilaf",
+                          .description = "what the paper on Pilaf measured, and its prediction",
+                          .card = "connectx2-ddr",
+                          .compare = compare_with_pilaf});
+  add_paper_command(app, {.name = "nessie",
+                          .description = "what the paper on Nessie measured, and its prediction",
+                          .card = "connectx3-10gbe",
+                          .compare = compare_with_nessie});
+  add_paper_command(app, {.name = "c-hint",
+                          .description = "what the paper on C-Hint measured, and its prediction",
+                          .card = "connectx3-fdr",
+                          .compare = compare_with_c_hint});
+  add_paper_command(app,
+                    {.name = "troost",
+                     .description = "what Troost measured on RC, UC and UD, and its prediction",
+                     .card = "connectx3-fdr",
+                     .compare = compare_with_troost});
 }
 
 }  // namespace falafel::figures
