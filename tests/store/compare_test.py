@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1))
+PEERS = ROOT / "build/release/tools/in_process_peers/falafel-in-process-peers"
 
 
 class Compare(unittest.TestCase):
@@ -33,8 +34,23 @@ class Compare(unittest.TestCase):
         for name in ("operations per second per client", "median latency", "99.9 % latency"):
             self.assertIn(name, run.stdout)
 
+    @unittest.skipUnless(PEERS.exists(), "LMDB is not installed")
+    def test_stores_in_the_process_of_their_clients_are_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            run = self.compare("--in-process", "--workloads", "ycsb-a,ycsb-d", "--keys", "2000",
+                               "--clients", "2", "--seconds", "0.2", "--rounds", "1",
+                               "--json", str(file))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            measured = json.loads(file.read_text())["rounds"][0]
+        for workload in ("ycsb-a", "ycsb-d"):
+            self.assertEqual(list(measured[workload]), ["falafel", "lmdb", "boost"])
+            for store in ("falafel", "lmdb", "boost"):
+                self.assertGreater(measured[workload][store]["operations_per_second"], 0)
+
     def test_wrong_usage(self):
         self.assertEqual(self.compare("--rounds", "0").returncode, 2)
+        self.assertEqual(self.compare("--in-process", "--in-flight", "2").returncode, 2)
 
 
 if __name__ == "__main__":
