@@ -28,6 +28,7 @@ target_link_libraries(falafel_client_component INTERFACE falafel_library)
 
 falafel_install_headers(
   engine/client/client.h
+  engine/client/operation_observer.h
   engine/client/rendezvous_hashing.h
   engine/client/results.h
   engine/layout/geometry.h
@@ -37,7 +38,8 @@ falafel_install_headers(
   fabric/fabric.h
   fabric/work_request.h)
 # Its users write "falafel/store.h".
-foreach(header IN ITEMS cluster.h fabric_options.h falafel.h open_error.h store.h)
+foreach(header IN ITEMS
+    cluster.h fabric_options.h falafel.h latency_histogram.h metrics.h open_error.h store.h)
   install(FILES "${PROJECT_SOURCE_DIR}/client/falafel/${header}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/falafel" COMPONENT library)
 endforeach()

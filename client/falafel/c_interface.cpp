@@ -5,14 +5,17 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "falafel/c_async.h"
 #include "falafel/c_operations.h"
 #include "falafel/c_options.h"
 #include "falafel/c_status.h"
 #include "falafel/falafel.h"
+#include "falafel/metrics.h"
 #include "falafel/store.h"
 #include "falafel/turns.h"
 
@@ -137,6 +140,22 @@ uint64_t falafel_server_incarnation(falafel_store* store) {
   if (store == nullptr) return 0;
   const std::lock_guard turn(store->turns);
   return store->store->server_incarnation();
+}
+
+falafel_status falafel_metrics(falafel_store* const* stores, size_t count, char** text) {
+  if (text == nullptr || (stores == nullptr && count > 0)) return FALAFEL_INVALID;
+  const std::span all(stores, count);
+  if (std::ranges::find(all, nullptr) != all.end()) return FALAFEL_INVALID;
+  return guarded([&] {
+    std::vector<falafel::StoreMetrics> metrics;
+    for (const falafel_store* const store : all) metrics.push_back(store->store->metrics());
+    const std::string written = falafel::to_prometheus(metrics);
+    auto* const copy = static_cast<char*>(std::malloc(written.size() + 1));
+    if (copy == nullptr) return FALAFEL_OUT_OF_MEMORY;
+    std::memcpy(copy, written.c_str(), written.size() + 1);
+    *text = copy;
+    return FALAFEL_OK;
+  });
 }
 
 // One operation at a time

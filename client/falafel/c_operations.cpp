@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,15 @@ falafel_status perform(falafel_operation& operation, Client& client) {
     case FALAFEL_DELETE: return status_of_reading(client.remove(key).answer);
   }
   return FALAFEL_INVALID;
+}
+
+std::optional<engine::Operation> counted_as(int kind) {
+  switch (kind) {
+    case FALAFEL_GET: return engine::Operation::get;
+    case FALAFEL_SET: return engine::Operation::set;
+    case FALAFEL_DELETE: return engine::Operation::remove;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -139,9 +149,14 @@ void OperationRunner::run(OperationSource& source) {
 
 void OperationRunner::disconnected(OperationSource& source) {
   while (falafel_operation* const operation = source.take()) {
-    operation->status = FALAFEL_DISCONNECTED;
+    set_disconnected(*operation);
     source.finish(*operation);
   }
+}
+
+void OperationRunner::set_disconnected(falafel_operation& operation) {
+  operation.status = FALAFEL_DISCONNECTED;
+  if (const auto counted = counted_as(operation.kind)) store_.count_disconnected(*counted);
 }
 
 void OperationRunner::notify() { ++std::atomic_ref(news_); }
@@ -170,7 +185,7 @@ void OperationRunner::run_batch(std::span<falafel_operation> operations) {
     });
     std::erase(left, nullptr);
     if (connected) continue;
-    for (falafel_operation* const operation : left) operation->status = FALAFEL_DISCONNECTED;
+    for (falafel_operation* const operation : left) set_disconnected(*operation);
     return;
   }
 }

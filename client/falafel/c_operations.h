@@ -39,6 +39,7 @@ class OperationRunner {
   class Round;
 
   void disconnected(OperationSource& source);
+  void set_disconnected(falafel_operation& operation);
 
   Store& store_;
   Turns& turns_;

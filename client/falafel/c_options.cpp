@@ -83,6 +83,7 @@ constexpr std::array option_table{
     Option{"connect_timeout_ns", &set_in_store<&StoreOptions::connect_timeout_ns>},
     Option{"server_timeout_ns", &set_in_store<&StoreOptions::server_timeout_ns>},
     Option{"reconnect_interval_ns", &set_in_store<&StoreOptions::reconnect_interval_ns>},
+    Option{"metrics", &set_in_store<&StoreOptions::metrics>},
 };
 
 std::string unknown_option(std::string_view name) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "engine/client/client.h"
@@ -47,6 +48,12 @@ class Cluster::Member {
     next_attempt_ =
         std::chrono::steady_clock::now() + std::chrono::nanoseconds(options_.reconnect_interval_ns);
     return store_.get();
+  }
+
+  std::optional<StoreMetrics> metrics() {
+    const std::scoped_lock lock(mutex_);
+    if (store_ == nullptr) return std::nullopt;
+    return store_->metrics();
   }
 
   // Calls operation(batch, index) for all indices, in one batch, or not at all if the server is
@@ -120,6 +127,14 @@ Cluster::Member& Cluster::member_of(std::string_view key) const {
 }
 
 const std::string& Cluster::server_of(std::string_view key) const { return member_of(key).name(); }
+
+std::vector<StoreMetrics> Cluster::metrics() const {
+  std::vector<StoreMetrics> all;
+  for (const auto& member : members_) {
+    if (auto metrics = member->metrics()) all.push_back(std::move(*metrics));
+  }
+  return all;
+}
 
 engine::GetResult Cluster::get(std::string_view key) {
   Store* const store = member_of(key).store();

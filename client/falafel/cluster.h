@@ -64,6 +64,10 @@ class Cluster {
   // The name of the server that the key belongs to.
   const std::string& server_of(std::string_view key) const;
 
+  // What has been done at each server that was ever reached; to_prometheus() takes them. May be
+  // called from any thread.
+  std::vector<StoreMetrics> metrics() const;
+
  private:
   class Member;
   Cluster(std::vector<std::unique_ptr<Member>> members, engine::RendezvousHashing hashing);

@@ -94,6 +94,13 @@ FALAFEL_API int falafel_is_connected(falafel_store* store);
    server has restarted and was empty. */
 FALAFEL_API uint64_t falafel_server_incarnation(falafel_store* store);
 
+/* Sets `*text` to what these stores have done so far, in the text format of Prometheus (version
+   0.0.4): operations by outcome, their latencies, and what they cost. It ends with a zero byte, and
+   the caller must release it with free(). Stores of one server are added up. Does not wait for
+   operations. Leaves `*text` unchanged after an error: FALAFEL_INVALID (a null pointer),
+   FALAFEL_OUT_OF_MEMORY. */
+FALAFEL_API falafel_status falafel_metrics(falafel_store* const* stores, size_t count, char** text);
+
 /* One operation at a time */
 
 /* Sets `*value` to memory that the caller must release with free(), and `*value_bytes` to its

@@ -12,6 +12,7 @@
 #include "engine/client/client.h"
 #include "falafel/connecting.h"
 #include "falafel/fabric_choice.h"
+#include "falafel/operation_meter.h"
 
 namespace falafel {
 
@@ -24,14 +25,17 @@ class Store::Connection {
 
   // Runs the operation with a connected client if possible, and retries once if the connection
   // broke without any change.
-  template <typename Result, typename Operation>
-  Result operate(const Operation& operation);
-  // The same for a batch: operation(batch, index) for each index below `count`.
-  template <typename Result, typename Operation>
-  std::vector<Result> operate_on_many(std::size_t count, const Operation& operation);
+  template <typename Result, typename Perform>
+  Result operate(engine::Operation operation, const Perform& perform);
+  // The same for a batch: perform(batch, index) for each index below `count`.
+  template <typename Result, typename Perform>
+  std::vector<Result> operate_on_many(engine::Operation operation, std::size_t count,
+                                      const Perform& perform);
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
   bool is_connected();
   std::uint64_t server_incarnation();
+  StoreMetrics metrics() const { return meter_.metrics(options_.server); }
+  void count_disconnected(engine::Operation operation);
 
  private:
   Connection(const StoreOptions& options, std::unique_ptr<Fabric> fabric,
@@ -44,8 +48,10 @@ class Store::Connection {
   bool has_connection();
 
   void look_after(const std::stop_token& stop);
+  void watch_connection();
 
   const StoreOptions options_;
+  OperationMeter meter_;  // outlives the client
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<fabric::RealTimeHost> host_;
   std::unique_ptr<engine::Client> client_;
@@ -65,10 +71,14 @@ tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::o
       new Connection(options, std::move(*fabric), std::move(*host)));
   fabric::Result<void> connected;
   connection->host_->run([&] { connected = connection->connect(); });
+  connection->meter_.calibrate();
   if (!connected) {
     return tl::unexpected(
         explain_connect_error(connected.error(), *connection->fabric_, options.server));
   }
+  connection->host_->run([self = connection.get()] {
+    self->host_->spawn({.name = "watcher", .daemon = true}, [self] { self->watch_connection(); });
+  });
   connection->keeper_ = std::jthread(
       [self = connection.get()](const std::stop_token& stop) { self->look_after(stop); });
   return connection;
@@ -94,10 +104,13 @@ fabric::Result<void> Store::Connection::connect() {
       .location_cache = location_cache(),
       .max_operations_in_flight = options_.max_operations_in_flight,
       .connect_timeout_ns = options_.connect_timeout_ns,
-      .server_timeout_ns = options_.server_timeout_ns};
+      .server_timeout_ns = options_.server_timeout_ns,
+      .observer = options_.metrics ? &meter_ : nullptr};
   auto client = engine::Client::connect(*host_, address_of(options_.server), client_options);
   if (!client) return tl::unexpected(client.error());
   client_ = std::move(*client);
+  meter_.count_connection();
+  meter_.set_connected(true);
   return {};
 }
 
@@ -120,30 +133,43 @@ void Store::Connection::look_after(const std::stop_token& stop) {
   }
 }
 
+// A fiber of the host. It notices a lost connection even if the application does nothing.
+void Store::Connection::watch_connection() {
+  constexpr std::uint64_t interval_ns = 100'000'000;
+  for (;;) {
+    meter_.set_connected(client_->is_connected());
+    host_->sleep_until(host_->now_ns() + interval_ns);
+  }
+}
+
 // Operations
 
-template <typename Result, typename Operation>
-Result Store::Connection::operate(const Operation& operation) {
+template <typename Result, typename Perform>
+Result Store::Connection::operate(engine::Operation operation, const Perform& perform) {
   Result result;
   host_->run([&] {
-    if (!has_connection()) return;
-    result = operation(*client_);
+    if (!has_connection()) return meter_.count(operation, result.answer);
+    result = perform(*client_);
     if (result.answer != engine::Answer::disconnected || !has_connection()) return;
-    result = operation(*client_);
+    result = perform(*client_);
   });
   return result;
 }
 
-template <typename Result, typename Operation>
-std::vector<Result> Store::Connection::operate_on_many(std::size_t count,
-                                                       const Operation& operation) {
+template <typename Result, typename Perform>
+std::vector<Result> Store::Connection::operate_on_many(engine::Operation operation,
+                                                       std::size_t count, const Perform& perform) {
   std::vector<Result> results(count);
   std::vector<std::size_t> left(count);
   std::iota(left.begin(), left.end(), std::size_t{0});
   host_->run([&] {
+    if (!has_connection()) {
+      for (const Result& result : results) meter_.count(operation, result.answer);
+      return;
+    }
     for (int attempt = 0; attempt < 2 && !left.empty() && has_connection(); ++attempt) {
       client_->run_batch(left.size(), [&](engine::Batch& batch, std::size_t place) {
-        results[left[place]] = operation(batch, left[place]);
+        results[left[place]] = perform(batch, left[place]);
       });
       std::erase_if(left, [&](std::size_t index) {
         return results[index].answer != engine::Answer::disconnected;
@@ -151,6 +177,10 @@ std::vector<Result> Store::Connection::operate_on_many(std::size_t count,
     }
   });
   return results;
+}
+
+void Store::Connection::count_disconnected(engine::Operation operation) {
+  host_->run([&] { meter_.count(operation, engine::Answer::disconnected); });
 }
 
 bool Store::Connection::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {
@@ -189,28 +219,31 @@ Store::~Store() = default;
 
 engine::GetResult Store::get(std::string_view key) {
   return connection_->operate<engine::GetResult>(
-      [&](engine::Client& client) { return client.get(bytes_of(key)); });
+      engine::Operation::get, [&](engine::Client& client) { return client.get(bytes_of(key)); });
 }
 
 engine::SetResult Store::set(std::string_view key, std::string_view value) {
   return connection_->operate<engine::SetResult>(
+      engine::Operation::set,
       [&](engine::Client& client) { return client.set(bytes_of(key), bytes_of(value)); });
 }
 
 engine::DeleteResult Store::remove(std::string_view key) {
   return connection_->operate<engine::DeleteResult>(
+      engine::Operation::remove,
       [&](engine::Client& client) { return client.remove(bytes_of(key)); });
 }
 
 engine::GetResult Store::get(std::string_view key,
                              const std::function<void(std::span<const std::byte>)>& use) {
   return connection_->operate<engine::GetResult>(
+      engine::Operation::get,
       [&](engine::Client& client) { return client.get(bytes_of(key), use); });
 }
 
 std::vector<engine::GetResult> Store::get_many(std::span<const std::string_view> keys) {
   return connection_->operate_on_many<engine::GetResult>(
-      keys.size(),
+      engine::Operation::get, keys.size(),
       [&](engine::Batch& batch, std::size_t index) { return batch.get(bytes_of(keys[index])); });
 }
 
@@ -218,7 +251,7 @@ std::vector<engine::GetResult> Store::get_many(
     std::span<const std::string_view> keys,
     const std::function<void(std::size_t, std::span<const std::byte>)>& use) {
   return connection_->operate_on_many<engine::GetResult>(
-      keys.size(), [&](engine::Batch& batch, std::size_t index) {
+      engine::Operation::get, keys.size(), [&](engine::Batch& batch, std::size_t index) {
         return batch.get(bytes_of(keys[index]),
                          [&](std::span<const std::byte> value) { use(index, value); });
       });
@@ -226,19 +259,25 @@ std::vector<engine::GetResult> Store::get_many(
 
 std::vector<engine::SetResult> Store::set_many(std::span<const KeyAndValue> pairs) {
   return connection_->operate_on_many<engine::SetResult>(
-      pairs.size(), [&](engine::Batch& batch, std::size_t index) {
+      engine::Operation::set, pairs.size(), [&](engine::Batch& batch, std::size_t index) {
         return batch.set(bytes_of(pairs[index].first), bytes_of(pairs[index].second));
       });
 }
 
 std::vector<engine::DeleteResult> Store::remove_many(std::span<const std::string_view> keys) {
   return connection_->operate_on_many<engine::DeleteResult>(
-      keys.size(),
+      engine::Operation::remove, keys.size(),
       [&](engine::Batch& batch, std::size_t index) { return batch.remove(bytes_of(keys[index])); });
 }
 
 bool Store::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {
   return connection_->run(body);
+}
+
+StoreMetrics Store::metrics() const { return connection_->metrics(); }
+
+void Store::count_disconnected(engine::Operation operation) {
+  connection_->count_disconnected(operation);
 }
 
 bool Store::is_connected() { return connection_->is_connected(); }

@@ -25,6 +25,7 @@
 
 #include "engine/client/results.h"
 #include "falafel/fabric_options.h"
+#include "falafel/metrics.h"
 #include "falafel/open_error.h"
 
 namespace falafel::fabric {
@@ -50,6 +51,8 @@ struct StoreOptions {
   std::uint64_t server_timeout_ns = 20'000'000'000;
   // While the server is away, operations try to reconnect at most this often.
   std::uint64_t reconnect_interval_ns = 100'000'000;
+  // Whether metrics() counts and times operations.
+  bool metrics = true;
 };
 
 // A key or a value as the engine takes it, and the bytes of a value as text.
@@ -109,9 +112,18 @@ class Store {
   // Identifies the server run that this store was last connected to.
   std::uint64_t server_incarnation();
 
+  // What this store has done so far, including operations of fibers. Without StoreOptions::metrics,
+  // only connections and operations that found the server away. May be called from any thread and
+  // any fiber; does not wait, and delays no operation.
+  StoreMetrics metrics() const;
+
  private:
   class Connection;
+  friend class OperationRunner;
   explicit Store(std::unique_ptr<Connection> connection);
+
+  // Counts an operation that run() could not start because the server is away.
+  void count_disconnected(engine::Operation operation);
 
   std::unique_ptr<Connection> connection_;
 };

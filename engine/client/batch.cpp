@@ -7,6 +7,8 @@
 #include "engine/client/delete.h"
 #include "engine/client/get.h"
 #include "engine/client/operation_context.h"
+#include "engine/client/operation_observer.h"
+#include "engine/client/session.h"
 #include "engine/client/set.h"
 
 namespace falafel::engine {
@@ -37,20 +39,36 @@ class BatchFibers {
   std::vector<fabric::FiberId> fibers_;
 };
 
+// The session, and with it the observer's address, outlives the operation.
+template <typename Perform>
+auto observe(const OperationContext& context, Operation operation, const Perform& perform) {
+  const std::shared_ptr<Session> session = context.session;
+  OperationObserver* const observer = session->options().observer;
+  if (observer == nullptr) return perform();
+  const std::uint64_t begun = observer->begun();
+  auto result = perform();
+  observer->ended(operation, result.answer, result.statistics, begun);
+  return result;
+}
+
 }  // namespace
 
-GetResult Batch::get(std::span<const std::byte> key) { return engine::get(context_, key); }
+GetResult Batch::get(std::span<const std::byte> key) {
+  return observe(context_, Operation::get, [&] { return engine::get(context_, key); });
+}
 
 GetResult Batch::get(std::span<const std::byte> key,
                      const std::function<void(std::span<const std::byte>)>& use) {
-  return engine::get(context_, key, use);
+  return observe(context_, Operation::get, [&] { return engine::get(context_, key, use); });
 }
 
 SetResult Batch::set(std::span<const std::byte> key, std::span<const std::byte> value) {
-  return engine::set(context_, key, value);
+  return observe(context_, Operation::set, [&] { return engine::set(context_, key, value); });
 }
 
-DeleteResult Batch::remove(std::span<const std::byte> key) { return engine::remove(context_, key); }
+DeleteResult Batch::remove(std::span<const std::byte> key) {
+  return observe(context_, Operation::remove, [&] { return engine::remove(context_, key); });
+}
 
 void Client::run_batch(std::size_t count,
                        const std::function<void(Batch& batch, std::size_t index)>& operate) {

@@ -8,12 +8,10 @@
 #include <optional>
 #include <string>
 
-#include "engine/client/delete.h"
-#include "engine/client/get.h"
+#include "engine/client/batch.h"
 #include "engine/client/operation_context.h"
 #include "engine/client/pending_operation.h"
 #include "engine/client/session.h"
-#include "engine/client/set.h"
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 #include "engine/option_range.h"
@@ -84,19 +82,18 @@ Client::Client(std::shared_ptr<Session> session)
 
 Client::~Client() { context_->session->close(); }
 
-GetResult Client::get(std::span<const std::byte> key) { return engine::get(*context_, key); }
+GetResult Client::get(std::span<const std::byte> key) { return Batch(*context_).get(key); }
 
 GetResult Client::get(std::span<const std::byte> key,
                       const std::function<void(std::span<const std::byte>)>& use) {
-  return engine::get(*context_, key, use);
+  return Batch(*context_).get(key, use);
 }
 
 SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
-  return engine::set(*context_, key, value);
+  return Batch(*context_).set(key, value);
 }
 
-DeleteResult Client::remove(std::span<const std::byte> key) {
-  return engine::remove(*context_, key);
+DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key);
 }
 
 void Client::disconnect() {

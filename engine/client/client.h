@@ -28,6 +28,8 @@
 
 namespace falafel::engine {
 
+class OperationObserver;  // engine/client/operation_observer.h
+
 // Readahead (Behringer 4.3.3). A chunk of the table and the first READ of a container must each fit
 // into one request of the device (DeviceAttributes::max_message_bytes).
 struct ReadaheadOptions {
@@ -73,6 +75,8 @@ struct ClientOptions {
   // connection breaks.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;
+  // Is told of every operation; null: none. Outlives all operations.
+  OperationObserver* observer = nullptr;
 };
 
 struct KeyAndValue {

@@ -32,6 +32,7 @@ enum class Answer : std::uint8_t {
   // operation to restart; nothing was changed
   timed_out,
 };
+inline constexpr std::size_t answer_count = 12;
 std::string_view to_string(Answer answer);
 
 struct OperationStatistics {

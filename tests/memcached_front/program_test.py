@@ -3,12 +3,14 @@
 the program."""
 
 import pathlib
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import unittest
+import urllib.request
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "store"))
 sys.path.append("/usr/lib/python3/dist-packages")  # pymemcache, if another Python runs the test
@@ -203,6 +205,24 @@ class OverSockets(FrontTest):
         self.assertTrue(path.exists())
         self.assertEqual(Front(self.falafel, "--socket", str(path)).end(), 0)
         self.assertFalse(path.exists())
+
+
+class Metrics(FrontTest):
+    def test_are_those_of_all_threads_and_of_the_front(self):
+        front = self.front("--threads", "2", "--metrics", "127.0.0.1:0")
+        places = re.fullmatch(r"serving .* at (\S+):(\d+), metrics at (\S+)\n", front.ready_line)
+        for _ in range(4):  # two connections to each thread
+            client = Client((places[1], int(places[2])), timeout=30)
+            client.set("key", "value", noreply=False)
+            client.close()
+        with urllib.request.urlopen(f"http://{places[3]}/metrics", timeout=30) as reply:
+            text = reply.read().decode()
+        self.assertIn('falafel_client_operations_total{server="falafel",operation="set",'
+                      'outcome="stored"} 4\n', text)
+        self.assertIn('falafel_client_connected_stores{server="falafel"} 2\n', text)
+        self.assertIn("falafel_memcached_connections_total 4\n", text)
+        taken = Front(self.falafel, "--listen", "127.0.0.1:0", "--metrics", places[3])
+        self.assertEqual(taken.end(), ADDRESS_TAKEN)
 
 
 class Ending(FrontTest):

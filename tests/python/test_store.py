@@ -26,6 +26,21 @@ def test_values_are_stored_found_and_deleted(store):
     assert store.delete("key") is False
 
 
+def test_metrics_are_counted_and_added_up(store, options):
+    store.set("key", b"1")
+    store.get("key")
+    store.get_many(["key", "nothing"])
+    text = store.metrics()
+    assert 'operation="get",outcome="found"} 2\n' in text
+    assert 'operation="get",outcome="not_found"} 1\n' in text
+    with Store(**options) as other:
+        other.get("key")
+        text = falafel.metrics([store, other])
+    assert 'operation="get",outcome="found"} 3\n' in text
+    with pytest.raises(ValueError):
+        other.metrics()
+
+
 def test_keys_of_text_are_utf_8(store):
     store.set("Käse", b"1")
     assert store.get("Käse".encode()) == b"1"

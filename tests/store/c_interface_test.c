@@ -87,6 +87,7 @@ static void test_options(void) {
   EXPECT(open_with("port", "256", message, sizeof message) == FALAFEL_INVALID);
   EXPECT(strcmp(message, "option 'port': '256' is not a number from 0 to 255") == 0);
   EXPECT(open_with("port", "", message, sizeof message) == FALAFEL_INVALID);
+  EXPECT(open_with("metrics", "perhaps", message, sizeof message) == FALAFEL_INVALID);
   EXPECT(open_with("huge_pages", "yes", message, sizeof message) == FALAFEL_INVALID);
   EXPECT(strcmp(message, "option 'huge_pages': 'yes' is not true or false") == 0);
 }
@@ -102,6 +103,23 @@ static void test_setting_options(void) {
   EXPECT(falafel_options_set(NULL, "port", "1") == FALAFEL_INVALID);
   falafel_options_destroy(options);
   falafel_options_destroy(NULL);
+}
+
+static void test_metrics(falafel_store* store) {
+  char* text = NULL;
+  EXPECT(falafel_set(store, "metrics", 7, "1", 1) == FALAFEL_OK);
+  EXPECT(falafel_metrics(&store, 1, &text) == FALAFEL_OK);
+  EXPECT(strstr(text, "operation=\"set\",outcome=\"stored\"} ") != NULL);
+  EXPECT(strstr(text, "falafel_client_connected_stores{server=\"falafel\"} 1\n") != NULL);
+  free(text);
+  falafel_store* const twice[] = {store, store};
+  EXPECT(falafel_metrics(twice, 2, &text) == FALAFEL_OK);
+  EXPECT(strstr(text, "falafel_client_connected_stores{server=\"falafel\"} 2\n") != NULL);
+  free(text);
+  falafel_store* const nothing[] = {NULL};
+  EXPECT(falafel_metrics(nothing, 1, &text) == FALAFEL_INVALID);
+  EXPECT(falafel_metrics(NULL, 1, &text) == FALAFEL_INVALID);
+  EXPECT(falafel_metrics(&store, 1, NULL) == FALAFEL_INVALID);
 }
 
 static void test_texts(void) {
@@ -123,6 +141,7 @@ int main(void) {
   EXPECT(falafel_server_incarnation(store) != 0);
   test_values(store);
   test_refusals(store);
+  test_metrics(store);
   falafel_close(store);
   test_opening();
   test_options();

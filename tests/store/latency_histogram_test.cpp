@@ -1,4 +1,4 @@
-#include "tools/store_benchmark/latency_histogram.h"
+#include "falafel/latency_histogram.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -45,6 +45,31 @@ RC_GTEST_PROP(LatencyHistogram, QuantilesAreThoseOfTheSortedDurations, ()) {
     RC_ASSERT(told >= exact);
     RC_ASSERT(told <= exact * 1.016 + 1);
   }
+}
+
+RC_GTEST_PROP(LatencyHistogram, CountsBelowBoundariesAreExact,
+              (std::vector<std::uint16_t> durations)) {
+  LatencyHistogram histogram;
+  for (const std::uint16_t duration : durations) histogram.record(duration);
+  for (const std::uint64_t limit : {0U, 1U, 63U, 64U, 96U, 256U, 384U, 4'096U, 40'960U, 65'536U}) {
+    RC_ASSERT(histogram.count_below(limit) ==
+              static_cast<std::uint64_t>(std::ranges::count_if(
+                  durations, [&](std::uint16_t duration) { return duration < limit; })));
+  }
+}
+
+TEST(LatencyHistogram, BucketsThatWereCountedElsewhereGiveTheSameQuantiles) {
+  LatencyHistogram recorded;
+  LatencyHistogram added;
+  for (const std::uint64_t duration : {5U, 700U, 701U, 100'000U}) {
+    recorded.record(duration);
+    added.add(LatencyHistogram::bucket_of(duration), 1);
+  }
+  added.add(0, 0);
+  EXPECT_EQ(added.count(), 4U);
+  EXPECT_EQ(added.quantile(0.5), recorded.quantile(0.5));
+  EXPECT_GE(added.greatest(), 100'000U);
+  EXPECT_LE(added.greatest(), 101'600U);
 }
 
 TEST(LatencyHistogram, SumsCountEverything) {

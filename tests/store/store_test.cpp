@@ -207,6 +207,72 @@ TEST_F(StoreTest, ConnectsAnewWhenTheServerIsBack) {
   EXPECT_EQ(text_of(store->get("key").value), "again");
 }
 
+// Metrics
+
+TEST_F(StoreTest, CountsAndTimesOperations) {
+  const ServerThread server(directory());
+  const auto store = open();
+  store->set("key", "value");
+  store->get("key");
+  store->get("nothing");
+  store->remove("key");
+  store->set("", "value");
+  store->run([](fabric::Host&, engine::Client& client) {
+    client.get(bytes_of("key"), [](std::span<const std::byte>) {});
+  });
+  const StoreMetrics metrics = store->metrics();
+  EXPECT_EQ(metrics.server, "falafel");
+  EXPECT_EQ(metrics.connected_stores, 1U);
+  EXPECT_EQ(metrics.connections, 1U);
+  const OperationMetrics& gets = metrics.of(engine::Operation::get);
+  const OperationMetrics& sets = metrics.of(engine::Operation::set);
+  EXPECT_EQ(gets.count_of(Answer::found), 1U);
+  EXPECT_EQ(gets.count_of(Answer::not_found), 2U);
+  EXPECT_EQ(sets.count_of(Answer::stored), 1U);
+  EXPECT_EQ(sets.count_of(Answer::invalid_key), 1U);
+  EXPECT_EQ(metrics.of(engine::Operation::remove).count_of(Answer::deleted), 1U);
+  EXPECT_EQ(gets.latencies_ns.count(), 3U);
+  EXPECT_GE(gets.latencies_sum_ns, gets.latencies_ns.greatest() / 2);
+  EXPECT_GT(metrics.costs.round_trips, 0U);
+}
+
+TEST_F(StoreTest, CountsWhatFindsTheServerAwayAndNoticesThatItIsAway) {
+  std::optional<ServerThread> server(std::in_place, directory());
+  const auto store = open();
+  server.reset();
+  EXPECT_TRUE(eventually([&] { return store->metrics().connected_stores == 0; }));  // when idle
+  EXPECT_EQ(store->get("key").answer, Answer::disconnected);
+  EXPECT_GE(store->metrics().of(engine::Operation::get).count_of(Answer::disconnected), 1U);
+  server.emplace(directory());
+  EXPECT_TRUE(eventually([&] { return store->set("key", "value").answer == Answer::stored; }));
+  EXPECT_EQ(store->metrics().connections, 2U);
+  EXPECT_EQ(store->metrics().connected_stores, 1U);
+}
+
+TEST_F(StoreTest, CountsNoOperationsWithoutMetrics) {
+  const ServerThread server(directory());
+  StoreOptions without = options();
+  without.metrics = false;
+  const auto store = Store::open(without);
+  ASSERT_TRUE(store.has_value());
+  EXPECT_EQ((*store)->set("key", "value").answer, Answer::stored);
+  EXPECT_EQ((*store)->metrics().of(engine::Operation::set).count_of(Answer::stored), 0U);
+}
+
+TEST_F(StoreTest, MetricsCanBeReadDuringOperations) {
+  const ServerThread server(directory());
+  const auto store = open();
+  std::uint64_t seen = 0;
+  store->run([&](fabric::Host&, engine::Client& client) {
+    std::jthread reader([&] {
+      while (seen < 100) seen = store->metrics().of(engine::Operation::get).latencies_ns.count();
+    });
+    for (int operation = 0; operation < 1'000; ++operation) client.get(bytes_of("key"));
+  });
+  EXPECT_GE(seen, 100U);
+  EXPECT_EQ(store->metrics().of(engine::Operation::get).count_of(Answer::not_found), 1'000U);
+}
+
 // Opening
 
 OpenProblem problem_of(const StoreOptions& options, const char* expected_detail) {

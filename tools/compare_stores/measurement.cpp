@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "fabric/work_request.h"
+#include "falafel/latency_histogram.h"
 #include "tools/compare_stores/timed_run.h"
-#include "tools/store_benchmark/latency_histogram.h"
 #include "tools/store_benchmark/record.h"
 
 namespace falafel::compare_stores {
@@ -209,7 +209,7 @@ class StoreMeasurement {
   std::uint64_t writes_ = 0;
   std::uint64_t round_trips_ = 0;
   std::uint64_t memory_bytes_ = 0;
-  store_benchmark::LatencyHistogram latencies_;
+  LatencyHistogram latencies_;
   Mean gets_;
   Mean sets_;
   std::vector<sim::Usage> before_;

@@ -18,8 +18,9 @@ struct FrontTexts {
 };
 
 // Scripts wait for this line.
-void print_ready(const std::string& server, const std::string& places) {
-  fmt::print("serving '{}' to clients of memcached at {}\n", server, places);
+void print_ready(const std::string& server, const memcached_front::FrontPlaces& places) {
+  fmt::print("serving '{}' to clients of memcached at {}{}{}\n", server, places.clients,
+             places.metrics.empty() ? "" : ", metrics at ", places.metrics);
   std::fflush(stdout);
 }
 
@@ -29,7 +30,8 @@ int serve_memcached(FrontTexts& texts) {
   front.store.fabric = texts.address.fabric;
   if (front.listen.empty() && front.socket_path.empty()) front.listen = "127.0.0.1:11211";
   const auto failure = memcached_front::serve(
-      front, [&](const std::string& places) { print_ready(front.store.server, places); });
+      front,
+      [&](const memcached_front::FrontPlaces& places) { print_ready(front.store.server, places); });
   if (!failure) return server_program::success;
   fmt::print(stderr, "falafel serve-memcached: {}\n", failure->message);
   return failure->status;
@@ -47,6 +49,8 @@ void add_serve_memcached_command(CLI::App& app, int& exit_status) {
                       "ADDRESS:PORT for TCP; port 0 selects a free one (default: 127.0.0.1:11211, "
                       "or none with --socket)");
   command->add_option("--socket", front.socket_path, "path of a UNIX-domain socket");
+  command->add_option("--metrics", front.metrics,
+                      "ADDRESS:PORT at which to provide /metrics for Prometheus");
   command
       ->add_option("--threads", front.threads,
                    "number of threads, each of which is a client of the store")

@@ -14,9 +14,9 @@
 #include "fabric/random.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/random_strategy.h"
+#include "falafel/latency_histogram.h"
 #include "stores/two_sided/client.h"
 #include "stores/two_sided/server.h"
-#include "tools/store_benchmark/latency_histogram.h"
 
 namespace falafel::figures {
 namespace {
@@ -146,7 +146,7 @@ class TwoSidedMeasurement {
   const TwoSidedLoad& load_;
   const two_sided::Options options_;
   const sim::timing::Profile profile_;
-  store_benchmark::LatencyHistogram latencies_;
+  LatencyHistogram latencies_;
   std::uint64_t sum_ns_ = 0;
 };
 

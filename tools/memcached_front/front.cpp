@@ -16,10 +16,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "falafel/metrics.h"
 #include "tools/memcached_front/open_files.h"
 #include "tools/memcached_front/session.h"
 #include "tools/memcached_front/unix_socket.h"
 #include "tools/server/listening.h"
+#include "tools/server/metrics_endpoint.h"
 
 namespace falafel::memcached_front {
 namespace {
@@ -59,6 +61,7 @@ class Worker {
 
   asio::io_context& context() { return context_; }
   Storage& storage() { return storage_; }
+  StoreMetrics metrics() const { return store_->metrics(); }
 
  private:
   std::unique_ptr<Store> store_;
@@ -76,6 +79,24 @@ ServeFailure failure_of(const fabric::Error& error) {
   }
 }
 
+std::string to_prometheus(const Statistics& statistics) {
+  std::string text;
+  const auto add = [&](std::string_view name, std::string_view type, std::string_view meaning,
+                       std::uint64_t value) {
+    text += fmt::format(
+        "# HELP falafel_memcached_{0} {2}\n# TYPE falafel_memcached_{0} {1}\n"
+        "falafel_memcached_{0} {3}\n",
+        name, type, meaning, value);
+  };
+  add("connections", "gauge", "connections of clients of memcached",
+      statistics.current_connections);
+  add("connections_total", "counter", "connections accepted so far", statistics.total_connections);
+  add("rejected_connections_total", "counter", "connections over the limit",
+      statistics.rejected_connections);
+  add("refusals_total", "counter", "requests answered with an error", statistics.refusals);
+  return text;
+}
+
 class Front {
  public:
   explicit Front(const FrontOptions& options)
@@ -84,7 +105,7 @@ class Front {
     statistics_.max_connections = options.max_connections;
   }
 
-  std::optional<ServeFailure> run(const std::function<void(const std::string&)>& on_ready) {
+  std::optional<ServeFailure> run(const std::function<void(const FrontPlaces&)>& on_ready) {
     if (auto problem = allow_open_files(options_.max_connections)) {
       return ServeFailure{server_program::wrong_usage, std::move(*problem)};
     }
@@ -116,17 +137,30 @@ class Front {
       auto acceptor = server_program::listen_at(context_, "--listen", options_.listen);
       if (!acceptor) return failure_of(acceptor.error());
       tcp_.emplace(std::move(*acceptor));
-      places_ = server_program::address_of(*tcp_);
+      places_.clients = server_program::address_of(*tcp_);
       accept(*tcp_);
     }
     if (!options_.socket_path.empty()) {
       auto socket = UnixSocket::listen(context_, options_.socket_path);
       if (!socket) return failure_of(socket.error());
       unix_socket_ = std::move(*socket);
-      places_ += fmt::format("{}{}", places_.empty() ? "" : " and ", options_.socket_path);
+      places_.clients +=
+          fmt::format("{}{}", places_.clients.empty() ? "" : " and ", options_.socket_path);
       accept(unix_socket_->acceptor());
     }
+    if (options_.metrics.empty()) return std::nullopt;
+    auto metrics = server_program::MetricsEndpoint::listen(context_, options_.metrics,
+                                                           [this] { return metrics_text(); });
+    if (!metrics) return failure_of(metrics.error());
+    metrics_ = std::move(*metrics);
+    places_.metrics = metrics_->address();
     return std::nullopt;
+  }
+
+  std::string metrics_text() const {
+    std::vector<StoreMetrics> metrics;
+    for (const auto& worker : workers_) metrics.push_back(worker->metrics());
+    return falafel::to_prometheus(metrics) + to_prometheus(statistics_);
   }
 
   template <typename Acceptor>
@@ -174,14 +208,15 @@ class Front {
   asio::signal_set signals_;
   std::optional<asio::ip::tcp::acceptor> tcp_;
   std::unique_ptr<UnixSocket> unix_socket_;
-  std::string places_;
+  std::unique_ptr<server_program::MetricsEndpoint> metrics_;
+  FrontPlaces places_;
   std::size_t next_worker_ = 0;
 };
 
 }  // namespace
 
 std::optional<ServeFailure> serve(const FrontOptions& options,
-                                  const std::function<void(const std::string& places)>& on_ready) {
+                                  const std::function<void(const FrontPlaces& places)>& on_ready) {
   return Front(options).run(on_ready);
 }
 

@@ -20,14 +20,19 @@ struct FrontOptions {
   StoreOptions store;
   std::string listen;       // ADDRESS:PORT; empty: none
   std::string socket_path;  // of a UNIX-domain socket; empty: none
+  std::string metrics;      // ADDRESS:PORT; empty: none
   std::uint32_t threads = 1;
   std::uint32_t max_connections = 1024;
   ParserOptions parser;
 };
 
-// Serves until SIGTERM or SIGINT. Calls `on_ready` with the places at which it listens when clients
-// can connect.
+struct FrontPlaces {
+  std::string clients;  // where it listens for clients of memcached
+  std::string metrics;  // the address with the actual port; empty: none
+};
+
+// Serves until SIGTERM or SIGINT. Calls `on_ready` when clients can connect.
 std::optional<server_program::ServeFailure> serve(
-    const FrontOptions& options, const std::function<void(const std::string& places)>& on_ready);
+    const FrontOptions& options, const std::function<void(const FrontPlaces& places)>& on_ready);
 
 }  // namespace falafel::memcached_front

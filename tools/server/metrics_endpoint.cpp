@@ -19,7 +19,7 @@ using Tcp = asio::ip::tcp;
 // One connection with one request. The session lives until its last handler has run.
 class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
  public:
-  MetricsSession(Tcp::socket socket, ReportSource source)
+  MetricsSession(Tcp::socket socket, MetricsSource source)
       : stream_(std::move(socket)), source_(std::move(source)) {}
 
   void start() {
@@ -42,8 +42,8 @@ class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
     } else if (request_.method() != http::verb::get) {
       response_.result(http::status::method_not_allowed);
       response_.body() = "only GET is supported\n";
-    } else if (const auto report = source_()) {
-      response_.body() = to_prometheus(*report);
+    } else if (auto metrics = source_()) {
+      response_.body() = std::move(*metrics);
     } else {
       response_.result(http::status::service_unavailable);
       response_.body() = "the server does not answer\n";
@@ -56,7 +56,7 @@ class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
   }
 
   beast::tcp_stream stream_;
-  ReportSource source_;
+  MetricsSource source_;
   beast::flat_buffer buffer_;
   http::request<http::empty_body> request_;
   http::response<http::string_body> response_;
@@ -66,7 +66,7 @@ class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
 
 fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(asio::io_context& context,
                                                                          const std::string& address,
-                                                                         ReportSource source) {
+                                                                         MetricsSource source) {
   auto acceptor = listen_at(context, "--metrics", address);
   if (!acceptor) return tl::unexpected(acceptor.error());
   std::unique_ptr<MetricsEndpoint> metrics(

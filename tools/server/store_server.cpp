@@ -113,7 +113,12 @@ class StoreServer {
     if (!status) return failure_of(status.error());
     status_ = std::move(*status);
     if (options_.metrics.empty()) return std::nullopt;
-    auto metrics = MetricsEndpoint::listen(context_, options_.metrics, source);
+    auto metrics = MetricsEndpoint::listen(context_, options_.metrics,
+                                           [source]() -> std::optional<std::string> {
+                                             const auto report = source();
+                                             if (!report) return std::nullopt;
+                                             return to_prometheus(*report);
+                                           });
     if (!metrics) return failure_of(metrics.error());
     metrics_ = std::move(*metrics);
     return std::nullopt;

@@ -13,7 +13,7 @@
 #include "engine/client/results.h"
 #include "engine/layout/geometry.h"
 #include "engine/server/server.h"
-#include "tools/store_benchmark/latency_histogram.h"
+#include "falafel/latency_histogram.h"
 #include "tools/store_benchmark/operation_stream.h"
 
 namespace falafel::store_benchmark {

@@ -8,6 +8,7 @@
 
 #include "fabric/realtime/clock.h"
 #include "fabric/realtime/processor.h"
+#include "fabric/realtime/tick_rate.h"
 
 namespace falafel::store_benchmark {
 
@@ -17,13 +18,12 @@ class OperationClock {
   // is invariant, which holds for all processors of the last decade.
   static OperationClock of_processor() {
     constexpr std::uint64_t calibration_ns = 20'000'000;
+    const fabric::TickRate rate;
     const std::uint64_t begin_ns = fabric::monotonic_ns();
-    const std::uint64_t begin_ticks = fabric::processor_ticks();
-    std::uint64_t end_ns = begin_ns;
-    while (end_ns - begin_ns < calibration_ns) end_ns = fabric::monotonic_ns();
+    while (fabric::monotonic_ns() - begin_ns < calibration_ns) {
+    }
     OperationClock clock;
-    clock.ns_per_tick_ = static_cast<double>(end_ns - begin_ns) /
-                         static_cast<double>(fabric::processor_ticks() - begin_ticks);
+    clock.ns_per_tick_ = rate.ns_per_tick();
     return clock;
   }
   static OperationClock of(std::function<std::uint64_t()> now_ns) {

@@ -7,6 +7,6 @@
 
 from falafel._async_store import AsyncStore
 from falafel._operations import Error, Status
-from falafel._store import Store
+from falafel._store import Store, metrics
 
-__all__ = ["AsyncStore", "Error", "Status", "Store"]
+__all__ = ["AsyncStore", "Error", "Status", "Store", "metrics"]

@@ -91,6 +91,12 @@ class AsyncStore:
         deletes = await self._run([Operation(lib.FALAFEL_DELETE, key) for key in keys])
         return sum(delete.was_deleted() for delete in deletes)
 
+    def metrics(self) -> str:
+        """What this store has done so far, in the text format of Prometheus. Does not wait."""
+        self._handle()
+        assert self._store is not None
+        return self._store.metrics()
+
     def _handle(self) -> Any:
         if self._store is None:
             raise ValueError("the store is not open")

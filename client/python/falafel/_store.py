@@ -7,8 +7,8 @@ from typing import Any, Iterable, List, Mapping, Optional, Tuple, Type, Union
 
 from falafel._declarations import ffi
 from falafel._operations import (
-    Buffer, Error, Key, Operation, Status, bytes_of, error_of, key_bytes_of, lib, operation_array,
-    pairs_of, take_value,
+    Buffer, Error, Key, Operation, Status, bytes_of, error_of, key_bytes_of, lib, libc,
+    operation_array, pairs_of, take_value,
 )
 
 
@@ -116,6 +116,10 @@ class Store:
         """Changes if the server has restarted and was empty."""
         return int(lib.falafel_server_incarnation(self._open()))
 
+    def metrics(self) -> str:
+        """What this store has done so far, in the text format of Prometheus."""
+        return metrics([self])
+
     def _open(self) -> Any:
         if self._handle is None:
             raise ValueError("the store is closed")
@@ -128,6 +132,20 @@ class Store:
         for native, operation in zip(array, operations):
             operation.end(native)
         return operations
+
+
+def metrics(stores: Iterable[Store]) -> str:
+    """What these stores have done so far, in the text format of Prometheus (version 0.0.4). Stores
+    of one server are added up, so a program with several stores should export them together."""
+    handles = [store._open() for store in stores]
+    text = ffi.new("char**")
+    status = lib.falafel_metrics(handles, len(handles), text)
+    if status != Status.OK:
+        raise Error(status, ffi.string(lib.falafel_status_text(status)).decode())
+    try:
+        return str(ffi.string(text[0]).decode(errors="replace"))
+    finally:
+        libc.free(text[0])
 
 
 def _option_text(value: Union[str, int, bool]) -> str:

@@ -11,14 +11,32 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace falafel::store_benchmark {
+namespace falafel {
 
 class LatencyHistogram {
  public:
+  static constexpr unsigned precision_bits = 6;
+  static constexpr std::uint64_t buckets_per_power = std::uint64_t{1} << precision_bits;
+  static constexpr std::size_t bucket_count = (64 - precision_bits + 1) * buckets_per_power;
+
+  static constexpr std::size_t bucket_of(std::uint64_t duration) {
+    if (duration < buckets_per_power) return duration;
+    const unsigned shift = static_cast<unsigned>(std::bit_width(duration)) - precision_bits - 1;
+    return (shift << precision_bits) + (duration >> shift);
+  }
+
   void record(std::uint64_t duration) {
     ++counts_[bucket_of(duration)];
     ++count_;
     greatest_ = std::max(greatest_, duration);
+  }
+  // Adds durations that were counted elsewhere, in buckets of the same boundaries. Of these, it
+  // knows the bucket alone, so greatest() may be the end of a bucket.
+  void add(std::size_t bucket, std::uint64_t count) {
+    if (count == 0) return;
+    counts_[bucket] += count;
+    count_ += count;
+    greatest_ = std::max(greatest_, end_of(bucket));
   }
 
   LatencyHistogram& operator+=(const LatencyHistogram& other) {
@@ -46,16 +64,15 @@ class LatencyHistogram {
     return greatest_;
   }
 
- private:
-  static constexpr unsigned precision_bits = 6;
-  static constexpr std::uint64_t buckets_per_power = std::uint64_t{1} << precision_bits;
-  static constexpr std::size_t bucket_count = (64 - precision_bits + 1) * buckets_per_power;
-
-  static std::size_t bucket_of(std::uint64_t duration) {
-    if (duration < buckets_per_power) return duration;
-    const unsigned shift = static_cast<unsigned>(std::bit_width(duration)) - precision_bits - 1;
-    return (shift << precision_bits) + (duration >> shift);
+  // How many durations are less than `limit`: exact if the limit is the start of a bucket, as each
+  // power of two and its multiples by 1.25, 1.5 and 1.75 are.
+  std::uint64_t count_below(std::uint64_t limit) const {
+    std::uint64_t below = 0;
+    for (std::size_t bucket = 0; bucket < bucket_of(limit); ++bucket) below += counts_[bucket];
+    return below;
   }
+
+ private:
   static std::uint64_t end_of(std::size_t bucket) {
     if (bucket < 2 * buckets_per_power) return bucket;
     const std::size_t shift = (bucket >> precision_bits) - 1;
@@ -68,4 +85,4 @@ class LatencyHistogram {
   std::uint64_t greatest_ = 0;
 };
 
-}  // namespace falafel::store_benchmark
+}  // namespace falafel
