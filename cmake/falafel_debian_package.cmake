@@ -21,7 +21,7 @@ function(falafel_man_page name command)
 endfunction()
 
 falafel_man_page(falafel "")
-foreach(command IN ITEMS bench del get serve serve-memcached set stat)
+foreach(command IN ITEMS bench del get serve serve-memcached set stat top)
   falafel_man_page(falafel-${command} " ${command}")
 endforeach()
 get_property(man_pages GLOBAL PROPERTY falafel_man_pages)
@@ -36,6 +36,8 @@ falafel_install_for_service("${packaging}/falafel.sysusers" lib/sysusers.d falaf
 falafel_install_for_service("${packaging}/falafel.conf" /etc/falafel falafel.conf)
 falafel_install_for_service("${packaging}/falafel.bash-completion"
   share/bash-completion/completions falafel)
+falafel_install_for_service("${packaging}/grafana-dashboard.json"
+  share/doc/falafel grafana-dashboard.json)
 install(FILES ${man_pages} DESTINATION share/man/man1 COMPONENT service EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
