@@ -66,7 +66,7 @@ Judgement check_books(const MemoryView& view) {
 Judgement check_entry(const MemoryView& view, std::uint64_t slot, engine::Entry entry) {
   if (entry.is_empty()) return holds();
   const std::string problem =
-      find_problem_of_place(view, view.geometry.to_offset(entry.offset_units()));
+      find_problem_of_place(view, view.geometry.to_offset(entry.reference()));
   if (problem.empty()) return holds();
   return collector_violated(
       "dangling-entry",
@@ -79,7 +79,7 @@ Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entr
   for (std::uint64_t each = 0; each < view.geometry.table_entries; ++each) {
     const engine::Entry entry = each == slot ? next : view.entry(each);
     if (entry.is_empty()) continue;
-    const std::uint64_t offset = view.geometry.to_offset(entry.offset_units());
+    const std::uint64_t offset = view.geometry.to_offset(entry.reference());
     if (!find_problem_of_place(view, offset).empty()) return check_entry(view, each, entry);
   }
   return holds();

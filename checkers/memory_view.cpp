@@ -5,12 +5,25 @@
 #include <cstring>
 
 #include "engine/layout/container.h"
+#include "engine/layout/references.h"
 
 namespace falafel::checkers {
 namespace {
 
 std::string to_string(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string describe_reference(engine::Entry entry, const engine::Geometry& geometry) {
+  const engine::References references(geometry);
+  std::string text = fmt::format("offset {}", geometry.to_offset(entry.reference()));
+  if (geometry.fingerprint_bits > 0) {
+    text += fmt::format(", fingerprint {}", references.fingerprint(entry));
+  }
+  if (geometry.size_class_bits > 0) {
+    text += fmt::format(", size class {}", references.size_class(entry));
+  }
+  return text;
 }
 
 }  // namespace
@@ -23,7 +36,7 @@ engine::Entry MemoryView::entry(std::uint64_t slot) const {
 
 std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry) {
   using engine::Verification;
-  const std::uint64_t offset = view.geometry.to_offset(entry.offset_units());
+  const std::uint64_t offset = view.geometry.to_offset(entry.reference());
   if (!view.geometry.may_hold_container(offset)) return std::nullopt;
   const auto bytes = view.chunk.first(view.geometry.chunk_bytes()).subspan(offset);
   const auto header = engine::read_container_header(bytes, Verification::on);
@@ -41,8 +54,15 @@ std::string describe(engine::Entry entry, const engine::Geometry& geometry) {
   if (entry.is_empty()) {
     return fmt::format("empty, tag {}{}", entry.tag(), entry.is_locked() ? ", locked" : "");
   }
-  return fmt::format("offset {}, tag {}{}{}", geometry.to_offset(entry.offset_units()), entry.tag(),
+  return fmt::format("{}, tag {}{}{}", describe_reference(entry, geometry), entry.tag(),
                      entry.is_deleted() ? ", deleted" : "", entry.is_locked() ? ", locked" : "");
+}
+
+std::string describe_wrong_reference(std::uint64_t slot, engine::Entry entry,
+                                     std::uint32_t reference, const engine::Geometry& geometry) {
+  return fmt::format("slot {} ({}) does not match its container, to which an entry with {} points",
+                     slot, describe(entry, geometry),
+                     describe_reference(entry.moved_to(reference), geometry));
 }
 
 std::map<std::string, std::string> read_contents(const MemoryView& view) {

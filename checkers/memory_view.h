@@ -36,8 +36,11 @@ struct StoredContainer {
 };
 std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry);
 
-// For example "offset 448, tag 7, deleted".
+// For example "offset 448, tag 7, deleted"; with fingerprints "offset 448, fingerprint 9, ...".
 std::string describe(engine::Entry entry, const engine::Geometry& geometry);
+// Explains that the entry of a slot does not have the reference of its container.
+std::string describe_wrong_reference(std::uint64_t slot, engine::Entry entry,
+                                     std::uint32_t reference, const engine::Geometry& geometry);
 // Returns the live keys and their values. Ignores duplicate keys and containers that do not verify,
 // because check_table() reports them.
 std::map<std::string, std::string> read_contents(const MemoryView& view);

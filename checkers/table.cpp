@@ -6,6 +6,8 @@
 #include <string>
 
 #include "checkers/history.h"
+#include "engine/layout/container.h"
+#include "engine/layout/references.h"
 
 namespace falafel::checkers {
 namespace {
@@ -30,6 +32,12 @@ std::optional<std::uint64_t> find_gap(const MemoryView& view, std::uint64_t slot
   return std::nullopt;
 }
 
+std::uint32_t reference_to(const MemoryView& view, const StoredContainer& stored) {
+  const std::uint64_t hash = engine::hash_of(std::as_bytes(std::span(stored.key)), view.hash_key);
+  return engine::References(view.geometry)
+      .to(stored.offset, hash, engine::container_bytes(stored.key.size(), stored.value.size()));
+}
+
 }  // namespace
 
 Judgement check_table(const MemoryView& view) {
@@ -49,6 +57,12 @@ Judgement check_table(const MemoryView& view) {
       return table_violated("unreadable", here() + " does not point to a valid container", {slot});
     }
     if (stored->key.empty()) continue;
+    const std::uint32_t reference = reference_to(view, *stored);
+    if (entry.reference() != reference) {
+      return table_violated("wrong-reference",
+                            describe_wrong_reference(slot, entry, reference, view.geometry),
+                            {slot});
+    }
     const auto [other, is_new] = slots.emplace(stored->key, slot);
     if (!is_new) {
       return table_violated("duplicate-key",

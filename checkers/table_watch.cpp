@@ -5,6 +5,7 @@
 #include "checkers/history.h"
 #include "engine/layout/container.h"
 #include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 
 namespace falafel::checkers {
 
@@ -23,7 +24,7 @@ void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& vi
   const Slot previous = slots_[slot];
   Slot& changed = slots_[slot];
   changed.entry = next;
-  const bool is_same_container = next.offset_units() == previous.entry.offset_units();
+  const bool is_same_container = next.reference() == previous.entry.reference();
   const bool is_readable = is_same_container || read_key(changed, view);
   count(previous, view.geometry, Counting::out);
   count(changed, view.geometry, Counting::in);
@@ -44,7 +45,7 @@ void TableWatch::count(const Slot& slot, const engine::Geometry& geometry, Count
   add(occupied_, slot.entry.is_empty() ? 0 : 1);
   add(deleted_, slot.entry.is_deleted() ? 1 : 0);
   add(locked_, slot.entry.is_locked() ? 1 : 0);
-  const std::uint64_t offset = geometry.to_offset(slot.entry.offset_units());
+  const std::uint64_t offset = geometry.to_offset(slot.entry.reference());
   if (slot.entry.is_empty() || offset < geometry.mature_offset(0)) return;
   add(live_mature_bytes_,
       geometry.round_up_to_unit(slot.entry.is_deleted() ? slot.key_end : slot.container_bytes));
@@ -54,7 +55,7 @@ void TableWatch::count(const Slot& slot, const engine::Geometry& geometry, Count
 bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
   slot.key.clear();
   if (slot.entry.is_empty()) return true;
-  const std::uint64_t offset = view.geometry.to_offset(slot.entry.offset_units());
+  const std::uint64_t offset = view.geometry.to_offset(slot.entry.reference());
   if (!view.geometry.may_hold_container(offset)) return false;
   const auto bytes = view.chunk.first(view.geometry.chunk_bytes()).subspan(offset);
   const auto header = engine::read_container_header(bytes, engine::Verification::on);
@@ -64,7 +65,10 @@ bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
   slot.key_end = header->key_end();
   slot.container_bytes = header->container_bytes();
   slot.key.assign(reinterpret_cast<const char*>(key->data()), key->size());
-  if (!slot.key.empty()) slot.home = engine::home_slot(*key, view.hash_key, slots_.size());
+  const engine::HashedKey hashed = engine::hashed(*key, view.hash_key);
+  slot.home = hashed.home_slot(slots_.size());
+  slot.reference =
+      engine::References(view.geometry).to(offset, hashed.hash, header->container_bytes());
   return true;
 }
 
@@ -94,6 +98,11 @@ void TableWatch::judge(std::uint64_t slot, const Slot& previous, const MemoryVie
                    fmt::format("slot {} changes from the key {} to {} without being locked or "
                                "emptied in between",
                                slot, quote(previous.key), quote(changed.key)),
+                   {slot}, step);
+  }
+  if (changed.entry.reference() != changed.reference) {
+    return violate("wrong-reference",
+                   describe_wrong_reference(slot, changed.entry, changed.reference, view.geometry),
                    {slot}, step);
   }
   judge_bound_slot(slot, view, step);

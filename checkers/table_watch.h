@@ -1,13 +1,14 @@
 // Invariants of the table while clients are active, checked whenever an entry changes.
 //
-// - An entry points to a container that verifies.
+// - An entry points to a container that verifies, and has the fingerprint of its key and the size
+//   class of its length.
 // - An occupied entry keeps its key until it is locked or emptied.
 // - No key is in two unlocked entries.
 // - A search from a key's home slot reaches the key: no unlocked entry on the way is empty.
 //
 // A locked entry belongs to the cleanup, and a search that finds it restarts, so the invariants do
-// not apply to locked entries. Properties: "table.unreadable", "table.rebound-slot",
-// "table.duplicate-key", "table.unreachable-key".
+// not apply to locked entries. Properties: "table.unreadable", "table.wrong-reference",
+// "table.rebound-slot", "table.duplicate-key", "table.unreachable-key".
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,8 @@ class TableWatch {
     engine::Entry entry;
     std::string key{};  // empty: the entry is empty, or its container has no key
     std::uint64_t home = 0;
-    std::uint64_t key_end = 0;  // of the container, without the value
+    std::uint32_t reference = 0;  // of an entry that points to the container
+    std::uint64_t key_end = 0;    // of the container, without the value
     std::uint64_t container_bytes = 0;
 
     bool has_key() const { return !key.empty() && !entry.is_locked(); }

@@ -3,17 +3,17 @@
 #include <array>
 
 #include "engine/client/examination.h"
-#include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
 namespace {
 
 // Returns nullopt unless the container has the key.
-std::optional<FindResult> position_of(PendingOperation& operation, std::span<const std::byte> key,
+std::optional<FindResult> position_of(PendingOperation& operation, const HashedKey& key,
                                       std::uint64_t slot, Entry entry,
                                       const LoadedContainer& container) {
-  const Examination examination = examine(operation, key, container);
+  const Examination examination = examine(operation, key.bytes, container);
   if (examination.result != Examined::has_key) return std::nullopt;
   return FindResult{.outcome = FindOutcome::occupied,
                     .slot = slot,
@@ -24,20 +24,19 @@ std::optional<FindResult> position_of(PendingOperation& operation, std::span<con
 
 }  // namespace
 
-CachedSearch::CachedSearch(PendingOperation& operation, std::span<const std::byte> key)
+CachedSearch::CachedSearch(PendingOperation& operation, const HashedKey& key)
     : cache_(operation.session().locations()), operation_(operation), key_(key) {
   if (!cache_.is_on()) return;
-  hash_ = hash_of(key, operation.session().server().hash_key);
   begun_ns_ = operation.session().host().now_ns();
-  location_ = cache_.find(key_, hash_, begun_ns_);
-  if (location_) operation_.spend(fabric::Work::hash, key.size());
+  location_ = cache_.find(key_.bytes, key_.hash, begun_ns_);
+  if (location_) operation_.spend(fabric::Work::hash, key.bytes.size());
 }
 
 std::optional<FindResult> CachedSearch::read() {
   if (!location_) return std::nullopt;
   const Geometry& geometry = operation_.session().server().geometry;
   const auto container = operation_.container_of_length(
-      geometry.to_offset(location_->entry.offset_units()), location_->container_bytes);
+      geometry.to_offset(location_->entry.reference()), location_->container_bytes);
   if (!container) return std::nullopt;
   std::array chain{operation_.read_entry(location_->slot), operation_.read_part(*container)};
   if (!operation_.read(chain)) return std::nullopt;
@@ -58,11 +57,12 @@ std::optional<FindResult> CachedSearch::look_again(Entry current) {
   forget();
   if (current.is_empty() || current.is_locked()) return std::nullopt;
   const Geometry& geometry = operation_.session().server().geometry;
-  const std::uint64_t offset = geometry.to_offset(current.offset_units());
-  if (!geometry.may_hold_container(offset)) return std::nullopt;
-  std::array chain{operation_.read_container(offset, 0)};
+  if (!References(geometry).may_have_key(current, key_.hash)) return std::nullopt;
+  if (!geometry.may_hold_container(geometry.to_offset(current.reference()))) return std::nullopt;
+  const LoadedContainer container = operation_.container_of(current, 0);
+  std::array chain{operation_.read_part(container)};
   if (!operation_.read(chain)) return std::nullopt;
-  return position_of(operation_, key_, location_->slot, current, operation_.container(offset, 0));
+  return position_of(operation_, key_, location_->slot, current, container);
 }
 
 void CachedSearch::on_hit() {
@@ -73,12 +73,12 @@ void CachedSearch::on_hit() {
 void CachedSearch::remember(std::uint64_t slot, Entry entry, std::uint64_t container_bytes) {
   if (!cache_.is_on()) return;
   cache_.remember(
-      key_, hash_,
+      key_.bytes, key_.hash,
       {.slot = slot, .entry = entry, .container_bytes = container_bytes, .seen_ns = begun_ns_});
 }
 
 void CachedSearch::forget() {
-  if (cache_.is_on()) cache_.forget(key_, hash_);
+  if (cache_.is_on()) cache_.forget(key_.bytes, key_.hash);
 }
 
 }  // namespace falafel::engine

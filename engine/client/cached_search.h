@@ -8,15 +8,14 @@
 // before the READ of the entry (docs/protocol.md, "The location cache").
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "engine/client/find.h"
 #include "engine/client/location_cache.h"
 #include "engine/client/pending_operation.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
 
 namespace falafel::engine {
 
@@ -24,7 +23,7 @@ class CachedSearch {
  public:
   // The operation has begun, and waits for nothing but its own round trips until it uses the
   // location.
-  CachedSearch(PendingOperation& operation, std::span<const std::byte> key);
+  CachedSearch(PendingOperation& operation, const HashedKey& key);
 
   const std::optional<Location>& location() const { return location_; }
 
@@ -44,8 +43,7 @@ class CachedSearch {
  private:
   LocationCache& cache_;
   PendingOperation& operation_;
-  std::span<const std::byte> key_;
-  std::uint64_t hash_ = 0;
+  HashedKey key_;
   std::uint64_t begun_ns_ = 0;
   std::optional<Location> location_;
 };

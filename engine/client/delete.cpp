@@ -13,7 +13,7 @@ namespace {
 
 class DeleteOperation {
  public:
-  DeleteOperation(PendingOperation& operation, std::span<const std::byte> key)
+  DeleteOperation(PendingOperation& operation, const HashedKey& key)
       : operation_(operation), key_(key), cached_(operation, key), change_(operation) {}
 
   Answer run();
@@ -27,7 +27,7 @@ class DeleteOperation {
   }
 
   PendingOperation& operation_;
-  std::span<const std::byte> key_;
+  HashedKey key_;
   CachedSearch cached_;
   EntryChange change_;
 };
@@ -88,7 +88,7 @@ DeleteResult remove(const OperationContext& context, std::span<const std::byte> 
   }
   PendingOperation operation(context);
   operation.begin();
-  result.answer = DeleteOperation(operation, key).run();
+  result.answer = DeleteOperation(operation, hashed(key, session->server().hash_key)).run();
   result.statistics = operation.statistics();
   return result;
 }

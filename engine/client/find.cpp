@@ -1,6 +1,7 @@
 #include "engine/client/find.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <optional>
 #include <vector>
@@ -8,20 +9,28 @@
 #include "engine/client/examination.h"
 #include "engine/client/readahead.h"
 #include "engine/client/walk.h"
-#include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
 namespace {
+
+// An entry of the chunk whose container may have the key.
+struct Candidate {
+  std::uint64_t index = 0;
+  LoadedContainer container{};
+};
 
 // One search from the home slot on. Returns nullopt if FIND has to restart.
 class FindOperation {
  public:
   using Result = std::optional<FindResult>;
 
-  FindOperation(PendingOperation& operation, std::span<const std::byte> key, std::uint64_t home,
-                Walk::By by)
-      : operation_(operation), key_(key), walk_(operation, home, by) {}
+  FindOperation(PendingOperation& operation, const HashedKey& key, Walk::By by)
+      : operation_(operation),
+        key_(key),
+        references_(operation.session().server().geometry),
+        walk_(operation, key.home_slot(operation.session().server().geometry.table_entries), by) {}
 
   Result run();
   bool met_lock() const { return met_lock_; }
@@ -29,10 +38,15 @@ class FindOperation {
 
  private:
   Result search_chunk();
-  // Searches the containers of the chunk's first `occupied` entries, several at once. Returns
-  // nullopt if the key is not among them; `restart_` tells whether the search has to restart.
+  // Searches the containers of the candidates, several at once. Returns nullopt if the key is not
+  // among them; `restart_` tells whether the search has to restart.
   Result search_containers(std::uint64_t occupied);
-  Result examine(std::uint64_t index, std::uint32_t buffer);
+  // The next entry that may have the key, from `index` on; `occupied` if there is none.
+  std::uint64_t next_candidate(std::uint64_t index, std::uint64_t occupied) const;
+  std::uint64_t fill_batch(std::uint64_t index, std::uint64_t occupied);
+  bool may_hold_container(Entry entry) const;
+  bool read_batch(std::optional<fabric::WorkRequest> also);
+  Result examine(const Candidate& candidate);
   Result end_at_empty(std::uint64_t index);
   Result end_of_table();
   Result end_at(std::uint64_t index, const FindResult& result);
@@ -41,8 +55,11 @@ class FindOperation {
   std::uint32_t containers_ahead() const;
 
   PendingOperation& operation_;
-  std::span<const std::byte> key_;
+  HashedKey key_;
+  References references_;
   Walk walk_;
+  std::array<Candidate, max_containers_ahead> batch_;  // read by one chain
+  std::uint32_t batch_size_ = 0;
   bool restart_ = false;
   bool met_lock_ = false;    // or another condition that ends with the cleanup
   bool met_change_ = false;  // the two passes differ
@@ -76,44 +93,71 @@ std::uint32_t FindOperation::containers_ahead() const {
   return expected_probes(load.occupied(), load.seen(), readahead.containers);
 }
 
-FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
+bool FindOperation::may_hold_container(Entry entry) const {
   const Geometry& geometry = operation_.session().server().geometry;
+  return geometry.may_hold_container(geometry.to_offset(entry.reference()));
+}
+
+std::uint64_t FindOperation::next_candidate(std::uint64_t index, std::uint64_t occupied) const {
+  while (index < occupied && !references_.may_have_key(walk_.entry(index), key_.hash)) ++index;
+  return index;
+}
+
+// Fills the batch with the candidate at `index` and as many others as are read ahead and fit into
+// the buffer. Returns the first one that is not among them.
+std::uint64_t FindOperation::fill_batch(std::uint64_t index, std::uint64_t occupied) {
+  const std::uint32_t most = containers_ahead();
+  std::uint64_t used_bytes = 0;
+  for (batch_size_ = 0; batch_size_ < most && index < occupied; ++batch_size_) {
+    const Entry entry = walk_.entry(index);
+    Candidate candidate{.index = index};
+    if (may_hold_container(entry)) candidate.container = operation_.container_of(entry, used_bytes);
+    used_bytes += candidate.container.loaded_bytes;
+    if (used_bytes > operation_.container_buffer_bytes()) break;
+    batch_[batch_size_] = candidate;
+    index = next_candidate(index + 1, occupied);
+  }
+  return index;
+}
+
+bool FindOperation::read_batch(std::optional<fabric::WorkRequest> also) {
+  std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+  for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
+    if (may_hold_container(walk_.entry(candidate.index))) {
+      chain.push_back(operation_.read_part(candidate.container));
+    }
+  }
+  if (also) chain.push_back(*also);
+  return chain.empty() || operation_.read(chain);
+}
+
+FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
   const bool chain_ends_here = occupied < walk_.chunk_entries() && walk_.entry(occupied).is_empty();
-  for (std::uint64_t first = 0; first < occupied;) {
-    const std::uint64_t batch = std::min<std::uint64_t>(containers_ahead(), occupied - first);
-    std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
-    for (std::uint32_t buffer = 0; buffer < batch; ++buffer) {
-      const Entry entry = walk_.entry(first + buffer);
-      const std::uint64_t offset = geometry.to_offset(entry.offset_units());
-      if (geometry.may_hold_container(offset)) {
-        chain.push_back(operation_.read_container(offset, buffer));
-      }
-    }
+  // Otherwise the first candidate is probably the key, and the second reading would be wasted.
+  const bool expects_foreign_candidate =
+      occupied >> operation_.session().server().geometry.fingerprint_bits > 0;
+  bool validates = chain_ends_here && expects_foreign_candidate &&
+                   operation_.safeguards().double_collect &&
+                   operation_.session().options().readahead.validation;
+  for (std::uint64_t next = next_candidate(0, occupied); next < occupied;) {
+    next = fill_batch(next, occupied);
     std::optional<fabric::WorkRequest> again;
-    if (first == 0 && chain_ends_here && operation_.safeguards().double_collect &&
-        operation_.session().options().readahead.validation) {
-      again = walk_.second_reading(occupied);
-    }
-    if (again) chain.push_back(*again);
-    if (!chain.empty() && !operation_.read(chain)) {
-      return FindResult{.outcome = FindOutcome::disconnected};
-    }
+    if (validates) again = walk_.second_reading(occupied);
+    validates = false;
+    if (!read_batch(again)) return FindResult{.outcome = FindOutcome::disconnected};
     if (again) walk_.compare_second_reading(occupied);
-    for (std::uint32_t buffer = 0; buffer < batch; ++buffer) {
-      if (Result result = examine(first + buffer, buffer); result || restart_) return result;
+    for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
+      if (Result result = examine(candidate); result || restart_) return result;
     }
-    first += batch;
   }
   return std::nullopt;
 }
 
-FindOperation::Result FindOperation::examine(std::uint64_t index, std::uint32_t buffer) {
-  const Geometry& geometry = operation_.session().server().geometry;
+FindOperation::Result FindOperation::examine(const Candidate& candidate) {
+  const std::uint64_t index = candidate.index;
   const Entry entry = walk_.entry(index);
-  const std::uint64_t offset = geometry.to_offset(entry.offset_units());
-  if (!geometry.may_hold_container(offset)) return unreadable(index);
-  const Examination examination =
-      engine::examine(operation_, key_, operation_.container(offset, buffer));
+  if (!may_hold_container(entry)) return unreadable(index);
+  const Examination examination = engine::examine(operation_, key_.bytes, candidate.container);
   switch (examination.result) {
     case Examined::has_key: break;
     case Examined::has_other_key: return std::nullopt;
@@ -183,15 +227,12 @@ void wait_for_unlock(PendingOperation& operation, std::uint32_t attempts) {
 
 }  // namespace
 
-FindResult find(PendingOperation& operation, std::span<const std::byte> key) {
-  Session& session = operation.session();
-  const std::uint64_t home =
-      home_slot(key, session.server().hash_key, session.server().geometry.table_entries);
-  operation.spend(fabric::Work::hash, key.size());
+FindResult find(PendingOperation& operation, const HashedKey& key) {
+  operation.spend(fabric::Work::hash, key.bytes.size());
   // comparing words costs nothing, but only keys terminate behind a hot key
   Walk::By by = Walk::By::words;
   for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
-    FindOperation search(operation, key, home, by);
+    FindOperation search(operation, key, by);
     try {
       if (const auto result = search.run()) return *result;
     } catch (const std::bad_alloc&) {  // a chain may have as many words as the table

@@ -3,7 +3,8 @@
 //
 // The search starts at the key's home slot and visits slot after slot, wrapping around at the end
 // of the table, until an entry's container has the key or an entry is empty (linear probing,
-// Knuth). It reads entries in chunks and the containers of several entries at once (4.3.3). Deleted
+// Knuth). It reads entries in chunks and the containers of several entries at once (4.3.3). It
+// skips entries whose fingerprint is not that of the key (engine/layout/references.h). Deleted
 // entries are compared like others.
 //
 // A locked entry, or a container that does not verify, indicates that the server is moving data, so
@@ -14,11 +15,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "engine/client/pending_operation.h"
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
 
 namespace falafel::engine {
 
@@ -43,6 +44,6 @@ struct FindResult {
 };
 
 // Waits.
-FindResult find(PendingOperation& operation, std::span<const std::byte> key);
+FindResult find(PendingOperation& operation, const HashedKey& key);
 
 }  // namespace falafel::engine

@@ -34,8 +34,7 @@ std::optional<Answer> read_value(PendingOperation& operation, FindResult& positi
   return std::nullopt;
 }
 
-Answer look_up(PendingOperation& operation, std::span<const std::byte> key,
-               const Receive& receive) {
+Answer look_up(PendingOperation& operation, const HashedKey& key, const Receive& receive) {
   CachedSearch cached(operation, key);
   std::optional<FindResult> known = cached.read();
   for (;; known.reset()) {
@@ -67,7 +66,7 @@ GetResult get_with(const OperationContext& context, std::span<const std::byte> k
   }
   PendingOperation operation(context);
   operation.begin();
-  result.answer = look_up(operation, key, receive);
+  result.answer = look_up(operation, hashed(key, session->server().hash_key), receive);
   result.statistics = operation.statistics();
   return result;
 }

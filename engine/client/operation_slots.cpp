@@ -11,11 +11,13 @@ constexpr std::uint64_t line_bytes = 64;  // a cache line; slots share none
 
 fabric::Result<void> OperationSlots::prepare(fabric::ProtectionDomain& domain,
                                              const ClientOptions& options,
-                                             std::uint64_t table_entries) {
+                                             const Geometry& geometry) {
   const ReadaheadOptions& readahead = options.readahead;
-  const std::uint64_t chunk_entries =
-      std::min<std::uint64_t>(readahead.chunk_entries, table_entries);
-  const std::uint64_t size_bytes = fabric::word_bytes + 2 * chunk_entries * entry_bytes +
+  chunk_entries_ = std::min<std::uint64_t>(readahead.chunk_entries, geometry.table_entries);
+  const std::uint64_t chunks = geometry.fingerprint_bits > 0 ? 2 : 1;
+  entries_per_buffer_ = std::min({chunks * chunk_entries_, geometry.table_entries,
+                                  host_.device(0).attributes().max_message_bytes / entry_bytes});
+  const std::uint64_t size_bytes = fabric::word_bytes + 2 * entries_per_buffer_ * entry_bytes +
                                    std::uint64_t{readahead.containers} * readahead.container_bytes;
   const std::uint64_t distance_bytes = (size_bytes + line_bytes - 1) / line_bytes * line_bytes;
   slots_.resize(options.max_operations_in_flight);

@@ -8,6 +8,7 @@
 
 #include "engine/client/client.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/geometry.h"
 #include "engine/local_memory.h"
 #include "fabric/fabric.h"
 
@@ -27,9 +28,14 @@ class OperationSlots {
  public:
   explicit OperationSlots(fabric::Host& host) : host_(host), free_(host.create_event()) {}
 
-  // Allocates the fixed buffers of all slots, for a table of this many entries.
+  // Allocates the fixed buffers of all slots.
   fabric::Result<void> prepare(fabric::ProtectionDomain& domain, const ClientOptions& options,
-                               std::uint64_t table_entries);
+                               const Geometry& geometry);
+
+  // The number of entries in a chunk of the table, and in a buffer. With fingerprints, a buffer has
+  // room for two chunks, because the second reading of a longer chain then takes one round trip.
+  std::uint64_t chunk_entries() const { return chunk_entries_; }
+  std::uint64_t entries_per_buffer() const { return entries_per_buffer_; }
 
   bool has_free() const;
   std::size_t take();  // waits until a slot is free
@@ -41,6 +47,8 @@ class OperationSlots {
   fabric::Host& host_;
   std::unique_ptr<fabric::Event> free_;
   std::vector<OperationSlot> slots_;
+  std::uint64_t chunk_entries_ = 0;
+  std::uint64_t entries_per_buffer_ = 0;
 };
 
 }  // namespace falafel::engine

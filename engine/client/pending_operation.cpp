@@ -7,6 +7,7 @@
 
 #include "engine/copy_bytes.h"
 #include "engine/layout/container.h"
+#include "engine/layout/references.h"
 #include "engine/layout/status_line.h"
 #include "engine/probes.h"
 
@@ -85,9 +86,10 @@ Swap PendingOperation::post_swap(std::span<fabric::WorkRequest> chain, Entry exp
   return Swap::lost;
 }
 
+std::uint64_t PendingOperation::chunk_entries() const { return session_->slots().chunk_entries(); }
+
 std::uint64_t PendingOperation::entries_per_buffer() const {
-  return std::min<std::uint64_t>(session_->options().readahead.chunk_entries,
-                                 session_->server().geometry.table_entries);
+  return session_->slots().entries_per_buffer();
 }
 
 fabric::WorkRequest PendingOperation::read_entries(std::uint64_t slot, std::uint64_t count,
@@ -137,14 +139,13 @@ fabric::WorkRequest PendingOperation::read_entry(std::uint64_t slot) {
   return request;
 }
 
-std::uint64_t PendingOperation::container_buffer(std::uint32_t index) const {
-  return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes +
-         std::uint64_t{index} * session_->options().readahead.container_bytes;
+std::uint64_t PendingOperation::container_buffer() const {
+  return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes;
 }
 
-fabric::WorkRequest PendingOperation::read_container(std::uint64_t chunk_offset,
-                                                     std::uint32_t index) {
-  return read_part(container(chunk_offset, index));
+std::uint64_t PendingOperation::container_buffer_bytes() const {
+  const ReadaheadOptions& readahead = session_->options().readahead;
+  return std::uint64_t{readahead.containers} * readahead.container_bytes;
 }
 
 fabric::WorkRequest PendingOperation::read_part(const LoadedContainer& container) {
@@ -156,12 +157,19 @@ fabric::WorkRequest PendingOperation::read_part(const LoadedContainer& container
   return request;
 }
 
-LoadedContainer PendingOperation::container(std::uint64_t chunk_offset, std::uint32_t index) const {
+LoadedContainer PendingOperation::container_of(Entry entry, std::uint64_t position) const {
+  const ServerMemory& server = session_->server();
+  const std::uint64_t chunk_offset = server.geometry.to_offset(entry.reference());
+  const auto most_bytes = References(server.geometry).most_bytes(entry);
+  const std::uint64_t wanted =
+      most_bytes ? std::min<std::uint64_t>(
+                       *most_bytes, session_->host().device(0).attributes().max_message_bytes)
+                 : session_->options().readahead.container_bytes;
   return {.chunk_offset = chunk_offset,
           .memory = &buffers().fixed,
-          .memory_offset = container_buffer(index),
-          .loaded_bytes = std::min<std::uint64_t>(session_->options().readahead.container_bytes,
-                                                  session_->server().chunk_bytes - chunk_offset)};
+          .memory_offset = container_buffer() + position,
+          .loaded_bytes =
+              std::min({wanted, container_buffer_bytes(), server.chunk_bytes - chunk_offset})};
 }
 
 fabric::WorkRequest PendingOperation::write_container(std::uint64_t chunk_offset,
@@ -222,7 +230,7 @@ std::optional<LoadedContainer> PendingOperation::container_of_length(std::uint64
                                                                      std::uint64_t length_bytes) {
   LoadedContainer container{.chunk_offset = chunk_offset,
                             .memory = &buffers().fixed,
-                            .memory_offset = container_buffer(0),
+                            .memory_offset = container_buffer(),
                             .loaded_bytes = length_bytes};
   if (length_bytes <= session_->options().readahead.container_bytes) return container;
   LocalMemory& incoming = buffers().incoming;

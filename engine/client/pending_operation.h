@@ -84,7 +84,6 @@ class PendingOperation {
   // Requests that use this operation's buffers.
   fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
   fabric::WorkRequest read_entry(std::uint64_t slot);
-  fabric::WorkRequest read_container(std::uint64_t chunk_offset, std::uint32_t index);
   fabric::WorkRequest read_part(const LoadedContainer& container);
   fabric::WorkRequest write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
                                       std::uint64_t length_bytes);
@@ -93,11 +92,16 @@ class PendingOperation {
   // The results of those requests. There are two buffers for entries.
   static constexpr std::uint64_t first_reading = 0;
   static constexpr std::uint64_t second_reading = 1;
+  std::uint64_t chunk_entries() const;
   std::uint64_t entries_per_buffer() const;
   void copy_entries(std::uint64_t buffer, std::span<Entry> destination) const;
   bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
   Entry entry(std::uint64_t buffer, std::uint64_t index) const;
-  LoadedContainer container(std::uint64_t chunk_offset, std::uint32_t index) const;
+  // What the first READ of an entry's container loads: all of it if the entry bounds its length,
+  // otherwise ReadaheadOptions::container_bytes. There is a buffer for several containers, which
+  // must have room for this one `position` bytes behind its start.
+  LoadedContainer container_of(Entry entry, std::uint64_t position) const;
+  std::uint64_t container_buffer_bytes() const;
   // What read_entry() or swap_entry() found.
   Entry fetched_entry() const;
   // A buffer for a container of this length, or for as much of it as one request can read. Returns
@@ -138,7 +142,7 @@ class PendingOperation {
   ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
   ChainOutcome post_together_or_apart(std::span<fabric::WorkRequest> chain);
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
-  std::uint64_t container_buffer(std::uint32_t index) const;
+  std::uint64_t container_buffer() const;
   std::uint64_t fetched_word() const;
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
 

@@ -75,7 +75,7 @@ fabric::Result<void> Session::open(const fabric::Address& server) {
                        .server_timeout_ns = options_.server_timeout_ns,
                        .release_after_completion = options_.safeguards.release_after_completion},
                    [this] { outbox_->notify_all(); });
-  if (auto prepared = slots_.prepare(*domain_, options_, server_.geometry.table_entries); !prepared)
+  if (auto prepared = slots_.prepare(*domain_, options_, server_.geometry); !prepared)
     return prepared;
   start_fibers();
   return {};

@@ -24,6 +24,7 @@
 #include "engine/client/entry_change.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
+#include "engine/layout/references.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
@@ -70,8 +71,8 @@ bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
 
 class SetOperation {
  public:
-  SetOperation(PendingOperation& operation, std::span<const std::byte> key,
-               const Allocation& allocation, std::uint64_t length_bytes, Permission permission)
+  SetOperation(PendingOperation& operation, const HashedKey& key, const Allocation& allocation,
+               std::uint64_t length_bytes, Permission permission)
       : operation_(operation),
         key_(key),
         allocation_(allocation),
@@ -95,7 +96,7 @@ class SetOperation {
   bool may_change(const FindResult& position) const;
 
   PendingOperation& operation_;
-  std::span<const std::byte> key_;
+  HashedKey key_;
   const Allocation& allocation_;
   std::uint64_t length_bytes_;
   Permission permission_;
@@ -160,7 +161,8 @@ std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
 
 Entry SetOperation::successor(Entry expected) const {
   const Geometry& geometry = operation_.session().server().geometry;
-  const Entry entry = expected.pointing_to(geometry.to_units(allocation_.offset));
+  const Entry entry =
+      expected.pointing_to(References(geometry).to(allocation_.offset, key_.hash, length_bytes_));
   return operation_.safeguards().tag_discipline ? entry.with_next_tag(geometry.tag_bits) : entry;
 }
 
@@ -193,7 +195,7 @@ std::uint64_t outgoing_size_bytes(const PendingOperation& operation, std::uint64
 
 // Whether the reserve may be used. Any other outcome of FIND refuses the SET, as the lack of memory
 // does.
-bool has_value_of_that_length(PendingOperation& operation, std::span<const std::byte> key,
+bool has_value_of_that_length(PendingOperation& operation, const HashedKey& key,
                               std::uint64_t size_bytes) {
   operation.begin();
   const FindResult position = find(operation, key);
@@ -216,7 +218,7 @@ tl::expected<Allocation, Answer> allocate_for_overwrite(PendingOperation& operat
 }
 
 // One attempt with one allocation. Returns nullopt if the server wanted the memory back.
-std::optional<Answer> set_once(PendingOperation& operation, std::span<const std::byte> key,
+std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key,
                                std::uint64_t length_bytes) {
   RegionAllocator& regions = operation.session().regions();
   const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
@@ -245,8 +247,9 @@ Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
   write_container(key, value, operation.outgoing(length_bytes));
   operation.spend(fabric::Work::checksum, length_bytes);
   operation.spend(fabric::Work::copy, length_bytes);
+  const HashedKey hashed_key = hashed(key, operation.session().server().hash_key);
   for (;;) {
-    if (const auto answer = set_once(operation, key, length_bytes)) return *answer;
+    if (const auto answer = set_once(operation, hashed_key, length_bytes)) return *answer;
   }
 }
 

@@ -36,8 +36,8 @@ bool Walk::read_chunk() {
   chunk_begin_ = words_.size();
   const std::uint64_t first = slot(0);
   if (first == 0 && chunk_begin_ > 0) operation_.count(probes::walk_wrapped);
-  const std::uint64_t count = std::min(
-      {operation_.entries_per_buffer(), table_entries_ - first, table_entries_ - chunk_begin_});
+  const std::uint64_t count =
+      std::min({operation_.chunk_entries(), table_entries_ - first, table_entries_ - chunk_begin_});
   auto request = operation_.read_entries(first, count, PendingOperation::first_reading);
   if (!operation_.read({&request, 1})) return false;
   words_.resize(chunk_begin_ + count);

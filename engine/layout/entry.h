@@ -1,8 +1,9 @@
 // An entry of the hash table is one word, so that one compare-and-swap changes all of it (Behringer
 // 3.4, 4.2.1).
 //
-//   bit 63 .. 32  offset of the container from the chunk's start, in units of
-//                 Geometry::unit_bytes; 0: empty
+//   bit 63 .. 32  reference to the container (engine/layout/references.h): its offset from the
+//                 chunk's start, in units of Geometry::unit_bytes, and, above it, bits of its key's
+//                 hash and of its length if the store has room for them; 0: empty
 //   bit 31 ..  2  tag, incremented by every change that could otherwise recreate an earlier word
 //   bit 1         locked: the cleanup is working on the entry, and clients must not change it
 //   bit 0         deleted: the key is not in the store; its container still says which key it was
@@ -24,12 +25,12 @@ class Entry {
   constexpr explicit Entry(std::uint64_t word) : word_(word) {}
 
   // A live entry with this entry's tag.
-  constexpr Entry pointing_to(std::uint32_t offset_units) const {
-    return Entry((std::uint64_t{offset_units} << 32) | (word_ & tag_mask));
+  constexpr Entry pointing_to(std::uint32_t reference) const {
+    return Entry((std::uint64_t{reference} << 32) | (word_ & tag_mask));
   }
-  // The same entry, pointing to a container at another offset.
-  constexpr Entry moved_to(std::uint32_t offset_units) const {
-    return Entry((std::uint64_t{offset_units} << 32) | (word_ & 0xffff'ffff));
+  // The same entry, pointing to another container.
+  constexpr Entry moved_to(std::uint32_t reference) const {
+    return Entry((std::uint64_t{reference} << 32) | (word_ & 0xffff'ffff));
   }
   // `tag_bits` comes from the store's geometry; the tag repeats after 2^tag_bits steps.
   constexpr Entry with_next_tag(std::uint32_t tag_bits) const {
@@ -39,15 +40,15 @@ class Entry {
   constexpr Entry with_deleted() const { return Entry(word_ | deleted_bit); }
   constexpr Entry with_locked() const { return Entry(word_ | locked_bit); }
   constexpr Entry without_lock() const { return Entry(word_ & ~locked_bit); }
-  // This entry's offset and deleted flag with the tag of `tag_of`.
+  // This entry's reference and deleted flag with the tag of `tag_of`.
   constexpr Entry with_tag_of(Entry tag_of) const {
     return Entry((word_ & ~tag_mask) | (tag_of.word_ & tag_mask));
   }
 
   constexpr std::uint64_t word() const { return word_; }
-  constexpr std::uint32_t offset_units() const { return static_cast<std::uint32_t>(word_ >> 32); }
+  constexpr std::uint32_t reference() const { return static_cast<std::uint32_t>(word_ >> 32); }
   constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(word_ & tag_mask) >> 2; }
-  constexpr bool is_empty() const { return offset_units() == 0; }
+  constexpr bool is_empty() const { return reference() == 0; }
   constexpr bool is_locked() const { return (word_ & locked_bit) != 0; }
   constexpr bool is_deleted() const { return (word_ & deleted_bit) != 0; }
 

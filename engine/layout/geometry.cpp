@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 #include "fabric/fabric.h"
@@ -40,6 +43,11 @@ std::uint32_t Geometry::to_units(std::uint64_t offset) const {
   return static_cast<std::uint32_t>(offset / unit_bytes);
 }
 
+std::uint64_t Geometry::to_offset(std::uint32_t reference) const {
+  const std::uint64_t units = reference & ((std::uint64_t{1} << offset_bits()) - 1);
+  return units * unit_bytes;
+}
+
 bool Geometry::may_hold_container(std::uint64_t offset) const {
   return offset == stand_in_offset() ||
          (offset >= region_offset(0) && offset + container_header_bytes <= chunk_bytes());
@@ -60,6 +68,14 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
   if (geometry.tag_bits == 0 || geometry.tag_bits > most_tag_bits) {
     return fmt::format("tag_bits is {} but must be from 1 to {}", geometry.tag_bits, most_tag_bits);
   }
+  if (geometry.fingerprint_bits > most_fingerprint_bits) {
+    return fmt::format("fingerprint_bits is {} but must be from 0 to {}", geometry.fingerprint_bits,
+                       most_fingerprint_bits);
+  }
+  if (geometry.size_class_bits > most_size_class_bits) {
+    return fmt::format("size_class_bits is {} but must be from 0 to {}", geometry.size_class_bits,
+                       most_size_class_bits);
+  }
   const std::uint64_t smallest = geometry.round_up_to_unit(container_bytes(1, 0));
   const auto is_valid_space = [&](std::uint64_t bytes) {
     return bytes >= smallest && bytes <= most && bytes % geometry.unit_bytes == 0;
@@ -75,14 +91,24 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
         "mature_bytes is {} but must be a multiple of {} and at least region_bytes ({})",
         geometry.mature_bytes, geometry.unit_bytes, geometry.region_bytes);
   }
-  const std::uint64_t reach = (std::uint64_t{1} << 32) * geometry.unit_bytes;
+  const std::uint64_t reach = (std::uint64_t{1} << geometry.offset_bits()) * geometry.unit_bytes;
   if (geometry.chunk_bytes() > reach) {
     return fmt::format(
-        "the chunk has {} bytes, but offsets in units of {} reach only {}; make it smaller or use "
-        "unit_bytes 64",
-        geometry.chunk_bytes(), geometry.unit_bytes, reach);
+        "the chunk has {} bytes, but offsets of {} bits in units of {} reach only {}; make it "
+        "smaller, or use unit_bytes 64 or smaller fingerprint_bits and size_class_bits",
+        geometry.chunk_bytes(), geometry.offset_bits(), geometry.unit_bytes, reach);
   }
   return std::nullopt;
+}
+
+Geometry with_spare_bits(Geometry geometry, const SpareBits& bits) {
+  const std::uint64_t last_unit = geometry.chunk_bytes() / geometry.unit_bytes - 1;
+  const auto needed = static_cast<std::uint32_t>(std::bit_width(last_unit));
+  const std::uint32_t spare = needed < reference_bits ? reference_bits - needed : 0;
+  geometry.size_class_bits = bits.size_class.value_or(std::min(spare, most_size_class_bits));
+  const std::uint32_t left = spare - std::min(spare, geometry.size_class_bits);
+  geometry.fingerprint_bits = bits.fingerprint.value_or(std::min(left, most_fingerprint_bits));
+  return geometry;
 }
 
 }  // namespace falafel::engine

@@ -2,7 +2,9 @@
 //
 //   superblock | status line | stand-in | table | regions 0, 1, ... | mature spaces 0, 1
 //
-// The chunk is contiguous, so a 32-bit offset in an entry reaches all of it (Behringer 4.2.2).
+// The chunk is contiguous, so an offset of up to 32 bits in an entry reaches all of it (Behringer
+// 4.2.2). A smaller chunk leaves bits for a fingerprint and a size class
+// (engine/layout/references.h).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,9 @@ inline constexpr std::uint64_t status_line_bytes = 64;
 inline constexpr std::uint64_t stand_in_bytes = 64;
 inline constexpr std::uint32_t mature_space_count = 2;
 inline constexpr std::uint64_t alignment_bytes = 64;
+inline constexpr std::uint32_t reference_bits = 32;
+inline constexpr std::uint32_t most_fingerprint_bits = 8;
+inline constexpr std::uint32_t most_size_class_bits = 3;
 
 struct Geometry {
   std::uint32_t unit_bytes = 8;  // unit of offsets in entries: 8 reaches 32 GiB, 64 reaches 256 GiB
@@ -27,6 +32,9 @@ struct Geometry {
   // operation may last that long (docs/protocol.md, "The table"). Fewer than 30 bits are for tests
   // of that rule.
   std::uint32_t tag_bits = 30;
+  // The bits of an entry that say more of its container than its place; 0: none.
+  std::uint32_t fingerprint_bits = 0;
+  std::uint32_t size_class_bits = 0;
 
   static constexpr std::uint64_t status_line_offset() { return superblock_bytes; }
   // A container with an empty key, which no client requests. All deleted entries without a key
@@ -42,7 +50,10 @@ struct Geometry {
 
   std::uint64_t round_up_to_unit(std::uint64_t bytes) const;
   std::uint32_t to_units(std::uint64_t offset) const;
-  std::uint64_t to_offset(std::uint32_t units) const { return std::uint64_t{units} * unit_bytes; }
+  // The offset of the container to which an entry with this reference points.
+  std::uint64_t to_offset(std::uint32_t reference) const;
+  // The bits of a reference that have the offset.
+  std::uint32_t offset_bits() const { return reference_bits - fingerprint_bits - size_class_bits; }
   // Whether an entry may point to this offset: the stand-in, or an offset behind the table with
   // room for a header.
   bool may_hold_container(std::uint64_t offset) const;
@@ -53,5 +64,15 @@ struct Geometry {
 // Returns an error message that names the invalid field and its range; nullopt: the geometry is
 // valid.
 std::optional<std::string> find_invalid_geometry(const Geometry& geometry);
+
+// How many bits of an entry have a size class and a fingerprint; absent: as many as are spare.
+struct SpareBits {
+  std::optional<std::uint32_t> size_class{};
+  std::optional<std::uint32_t> fingerprint{};
+};
+
+// The same geometry, in which entries use the bits that offsets in this chunk do not need: first
+// for a size class, then for a fingerprint. A number that is given may be too large for the chunk.
+Geometry with_spare_bits(Geometry geometry, const SpareBits& bits = {});
 
 }  // namespace falafel::engine

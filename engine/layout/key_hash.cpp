@@ -17,9 +17,13 @@ std::uint64_t hash_of(std::span<const std::byte> key, const HashKey& hash_key) {
   return hash;
 }
 
+HashedKey hashed(std::span<const std::byte> key, const HashKey& hash_key) {
+  return {.bytes = key, .hash = hash_of(key, hash_key)};
+}
+
 std::uint64_t home_slot(std::span<const std::byte> key, const HashKey& hash_key,
                         std::uint64_t table_entries) {
-  return hash_of(key, hash_key) % table_entries;
+  return hashed(key, hash_key).home_slot(table_entries);
 }
 
 }  // namespace falafel::engine

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -27,13 +28,16 @@ std::optional<std::string> find_difference(const Superblock& read, const Superbl
                               Field{"regions_offset", &Superblock::regions_offset},
                               Field{"mature_0_offset", &Superblock::mature_0_offset},
                               Field{"mature_1_offset", &Superblock::mature_1_offset}};
+  if (read.version != derived.version) {
+    return fmt::format("version is {}, but the bits of fingerprints and size classes imply {}",
+                       read.version, derived.version);
+  }
   for (const Field& field : fields) {
     if (read.*field.value != derived.*field.value) {
       return fmt::format("{} is {}, but the sizes imply {}", field.name, read.*field.value,
                          derived.*field.value);
     }
   }
-  if (read.zero != derived.zero) return "the reserved bytes are not zero";
   return std::nullopt;
 }
 
@@ -43,9 +47,14 @@ tl::unexpected<fabric::Error> refuse(std::string what) {
 
 }  // namespace
 
+static std::uint32_t version_of(const Geometry& geometry) {
+  return geometry.offset_bits() == reference_bits ? layout_version : reference_layout_version;
+}
+
 Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
                            std::uint64_t incarnation) {
   Superblock superblock;
+  superblock.version = version_of(geometry);
   superblock.unit_bytes = geometry.unit_bytes;
   superblock.chunk_bytes = geometry.chunk_bytes();
   superblock.table_offset = Geometry::table_offset();
@@ -59,6 +68,8 @@ Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
   superblock.hash_key = hash_key;
   superblock.incarnation = incarnation;
   superblock.tag_bits = geometry.tag_bits;
+  superblock.fingerprint_bits = geometry.fingerprint_bits;
+  superblock.size_class_bits = geometry.size_class_bits;
   superblock.crc = checksum_of(superblock);
   return superblock;
 }
@@ -69,7 +80,9 @@ Geometry geometry_of(const Superblock& superblock) {
           .region_bytes = superblock.region_bytes,
           .region_count = superblock.region_count,
           .mature_bytes = superblock.mature_bytes,
-          .tag_bits = superblock.tag_bits};
+          .tag_bits = superblock.tag_bits,
+          .fingerprint_bits = superblock.fingerprint_bits,
+          .size_class_bits = superblock.size_class_bits};
 }
 
 fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
@@ -83,11 +96,11 @@ fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
     return refuse(fmt::format("the magic number is {:016x}: this is not memory of a Falafel server",
                               superblock.magic));
   }
-  if (superblock.version != layout_version) {
+  if (superblock.version != layout_version && superblock.version != reference_layout_version) {
     return refuse(
-        fmt::format("version {}, but this client supports version {}; use a client of the server's "
-                    "version",
-                    superblock.version, layout_version));
+        fmt::format("version {}, but this client supports versions {} and {}; use a client of the "
+                    "server's version",
+                    superblock.version, layout_version, reference_layout_version));
   }
   if (superblock.crc != checksum_of(superblock)) return refuse("the checksum is wrong");
   const Geometry geometry = geometry_of(superblock);

@@ -2,7 +2,8 @@
 // everything it knows about the chunk from it.
 //
 //   byte   0  u64  magic, "FALAFEL" and a zero byte
-//          8  u32  version of all layouts and of the protocol
+//          8  u32  version: reference_layout_version if one of the last two numbers of bits is not
+//                  0, otherwise layout_version
 //         12  u32  unit_bytes
 //         16  u64  chunk_bytes
 //         24  u64  offset of the table
@@ -16,11 +17,11 @@
 //         88  16 B key of the hash
 //        104  u64  incarnation: a number that identifies this run of the server
 //        112  u32  tag_bits
-//        116  8 B  zero
+//        116  u32  fingerprint_bits
+//        120  u32  size_class_bits
 //        124  u32  CRC-32C of bytes 0..123
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,7 +33,10 @@
 namespace falafel::engine {
 
 inline constexpr std::uint64_t superblock_magic = 0x004c'4546'414c'4146;  // "FALAFEL"
+// Of the messages, and of a store whose entries have neither fingerprints nor size classes.
 inline constexpr std::uint32_t layout_version = 2;
+// Of a store whose entries have them. A client that does not know them refuses the store.
+inline constexpr std::uint32_t reference_layout_version = 3;
 
 struct Superblock {
   std::uint64_t magic = superblock_magic;
@@ -50,7 +54,8 @@ struct Superblock {
   HashKey hash_key{};
   std::uint64_t incarnation = 0;
   std::uint32_t tag_bits = 0;
-  std::array<std::byte, 8> zero{};
+  std::uint32_t fingerprint_bits = 0;
+  std::uint32_t size_class_bits = 0;
   std::uint32_t crc = 0;
 };
 static_assert(sizeof(Superblock) == superblock_bytes);
@@ -61,6 +66,7 @@ static_assert(offsetof(Superblock, mature_0_offset) == 64);
 static_assert(offsetof(Superblock, hash_key) == 88);
 static_assert(offsetof(Superblock, incarnation) == 104);
 static_assert(offsetof(Superblock, tag_bits) == 112);
+static_assert(offsetof(Superblock, size_class_bits) == 120);
 static_assert(offsetof(Superblock, crc) == 124);
 
 Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,

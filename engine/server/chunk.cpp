@@ -32,7 +32,7 @@ std::optional<std::vector<std::byte>> find_key(std::uint64_t offset, const Conta
 template <typename Read>
 std::optional<ContainerCopy> find_container(const Geometry& geometry, Entry entry, Chunk::Part part,
                                             const Read& read) {
-  const std::uint64_t offset = geometry.to_offset(entry.offset_units());
+  const std::uint64_t offset = geometry.to_offset(entry.reference());
   const auto header = find_header(geometry, offset, read);
   if (!header) return std::nullopt;
   auto key = find_key(offset, *header, read);

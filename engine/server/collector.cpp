@@ -1,5 +1,7 @@
 #include "engine/server/collector.h"
 
+#include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 #include "engine/probes.h"
 #include "engine/server/region_scan.h"
 
@@ -65,7 +67,7 @@ void Collector::settle_all(const Task& task) {
 // Finding live containers
 
 bool Collector::points_into(const ByteRanges& source, Entry entry) const {
-  return !entry.is_empty() && source.contain(chunk_.geometry.to_offset(entry.offset_units()));
+  return !entry.is_empty() && source.contain(chunk_.geometry.to_offset(entry.reference()));
 }
 
 // Returns false if the walk has to find them: because it is configured, or because the scan would
@@ -105,7 +107,7 @@ std::uint64_t Collector::live_mature_bytes() {
 
 // The bytes of its container that copy() keeps.
 std::uint64_t Collector::kept_bytes(Entry entry) const {
-  const auto header = chunk_.read_header(chunk_.geometry.to_offset(entry.offset_units()));
+  const auto header = chunk_.read_header(chunk_.geometry.to_offset(entry.reference()));
   if (!header) return 0;
   return chunk_.geometry.round_up_to_unit(entry.is_deleted() ? header->key_end()
                                                              : header->container_bytes());
@@ -142,7 +144,7 @@ Entry Collector::copy(Entry entry, Task& task) {
   std::vector<std::byte> bytes(container_bytes(source->key.size(), source->value.size()));
   const std::uint64_t length_bytes = chunk_.geometry.round_up_to_unit(bytes.size());
   std::uint64_t& room_bytes =
-      task.room_bytes[task.source.index_of(chunk_.geometry.to_offset(entry.offset_units()))];
+      task.room_bytes[task.source.index_of(chunk_.geometry.to_offset(entry.reference()))];
   if (length_bytes > room_bytes) {
     ++statistics_.containers_unreadable;
     return lost;
@@ -152,7 +154,8 @@ Entry Collector::copy(Entry entry, Task& task) {
   const std::uint64_t offset = book_.allocate(task.target, length_bytes);
   chunk_.write(offset, bytes);
   ++statistics_.containers_copied;
-  return unlocked.moved_to(chunk_.geometry.to_units(offset));
+  const std::uint64_t hash = hash_of(source->key, chunk_.hash_key);
+  return unlocked.moved_to(References(chunk_.geometry).to(offset, hash, bytes.size()));
 }
 
 // The copy is in memory before the update is posted, so a client that sees the new entry also sees
@@ -180,7 +183,7 @@ void Collector::settle(const UpdateOutcome& outcome, const Task& task) {
     return;
   }
   host_.count(probes::collector_retried);
-  Entry moved = current.without_lock().moved_to(outcome.update.desired.offset_units());
+  Entry moved = current.without_lock().moved_to(outcome.update.desired.reference());
   if (outcome.update.desired.is_deleted()) moved = moved.with_deleted();
   submit({.slot = outcome.update.slot,
           .expected = current,

@@ -34,7 +34,7 @@ std::optional<ContainerCopy> ContainerReader::read(Entry entry, Chunk::Part part
 }
 
 bool ContainerReader::may_be_late(Entry entry) const {
-  const auto region = book_.region_at(chunk_.geometry.to_offset(entry.offset_units()));
+  const auto region = book_.region_at(chunk_.geometry.to_offset(entry.reference()));
   return region && book_.region(*region).state == RegionState::granted;
 }
 

@@ -54,15 +54,15 @@ std::optional<LiveContainer> RegionScan::examine() {
 // Finds the entry in the key's collision chain that points here.
 std::optional<LiveContainer> RegionScan::find_entry(std::span<const std::byte> key) {
   const std::uint64_t table_entries = chunk_.geometry.table_entries;
-  const std::uint32_t wanted = chunk_.geometry.to_units(position_);
   const std::uint64_t home = home_slot(key, chunk_.hash_key, table_entries);
   for (std::uint64_t distance = 0; distance < table_entries && !has_given_up(); ++distance) {
     const std::uint64_t slot = (home + distance) % table_entries;
     const Entry entry = chunk_.load_entry(slot);
     work(1);
     if (entry.is_empty()) break;
-    if (entry.offset_units() == wanted)
+    if (chunk_.geometry.to_offset(entry.reference()) == position_) {
       return LiveContainer{.slot = slot, .entry = entry, .header = {}};
+    }
   }
   return std::nullopt;
 }

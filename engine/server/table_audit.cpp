@@ -38,7 +38,7 @@ bool TableAudit::walk_piece() {
 bool TableAudit::is_foreign(Entry entry) const {
   if (entry.is_locked()) return true;
   if (entry.is_empty()) return entry.is_deleted();
-  const std::uint64_t offset = chunk_.geometry.to_offset(entry.offset_units());
+  const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
   if (offset == Geometry::stand_in_offset()) return !entry.is_deleted();
   return !book_.is_in_use(offset);
 }

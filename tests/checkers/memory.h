@@ -11,6 +11,7 @@
 #include "checkers/judgement.h"
 #include "checkers/memory_view.h"
 #include "engine/layout/container.h"
+#include "engine/layout/references.h"
 
 namespace falafel::checkers {
 
@@ -58,8 +59,13 @@ class Memory {
   void write_container(std::uint64_t offset, const std::string& key, const std::string& value) {
     engine::write_container(bytes_of(key), bytes_of(value), std::span(chunk_).subspan(offset));
   }
+  // The entry of a container that add_container() or write_container() has written.
   Entry entry_to(std::uint64_t offset) const {
-    return Entry().pointing_to(geometry_.to_units(offset));
+    const auto bytes = std::span(chunk_).subspan(offset);
+    const auto header = engine::read_container_header(bytes, engine::Verification::off);
+    const auto key = engine::read_container_key(bytes, *header, engine::Verification::off);
+    return Entry().pointing_to(engine::References(geometry_).to(
+        offset, engine::hash_of(*key, hash_key_), header->container_bytes()));
   }
   void set_entry(std::uint64_t slot, Entry entry) {
     const std::uint64_t word = entry.word();
@@ -69,8 +75,12 @@ class Memory {
     set_entry(slot, entry_to(add_container(key)));
   }
 
-  Geometry geometry_{
-      .table_entries = 4, .region_bytes = 64, .region_count = 2, .mature_bytes = 512};
+  Geometry geometry_{.table_entries = 4,
+                     .region_bytes = 64,
+                     .region_count = 2,
+                     .mature_bytes = 512,
+                     .fingerprint_bits = 8,
+                     .size_class_bits = 3};
   engine::HashKey hash_key_{};
   std::vector<std::byte> chunk_;
   std::vector<engine::RegionInspection> regions_;

@@ -67,6 +67,34 @@ TEST(TableChecker, FindsAContainerThatDoesNotVerify) {
   expect_violation(check_table(memory.view()), "table.unreadable");
 }
 
+TEST(TableChecker, FindsAnEntryWithAnotherFingerprint) {
+  Memory memory;
+  memory.put(1, memory.key_at(1));
+  EXPECT_EQ(check_table(memory.view()).verdict, Verdict::holds);
+  const Entry entry = memory.view().entry(1);
+  memory.set_entry(1, entry.moved_to(entry.reference() ^ 0x8000'0000));
+  expect_violation(check_table(memory.view()), "table.wrong-reference");
+  memory.set_entry(1, entry.with_deleted());
+  EXPECT_EQ(check_table(memory.view()).verdict, Verdict::holds);
+  memory.set_entry(
+      1, entry.moved_to(memory.geometry_.to_units(memory.geometry_.to_offset(entry.reference()))));
+  expect_violation(check_table(memory.view()), "table.wrong-reference");
+}
+
+TEST(TableChecker, FindsAnEntryWithAnotherSizeClass) {
+  Memory memory;
+  memory.set_entry(1,
+                   memory.entry_to(memory.add_container(memory.key_at(1), std::string(60, 'v'))));
+  EXPECT_EQ(check_table(memory.view()).verdict, Verdict::holds);
+  const Entry entry = memory.view().entry(1);
+  ASSERT_EQ(engine::References(memory.geometry_).most_bytes(entry), 128);
+  for (const int step : {-1, 1}) {
+    memory.set_entry(
+        1, entry.moved_to(entry.reference() + static_cast<std::uint32_t>(step * (1 << 21))));
+    expect_violation(check_table(memory.view()), "table.wrong-reference");
+  }
+}
+
 TEST(CollectorChecker, FindsAnEntryIntoAFreeRegion) {
   Memory memory;
   const std::uint64_t offset = memory.geometry_.region_offset(1);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "tests/checkers/memory.h"
@@ -67,6 +68,48 @@ TEST(TableWatch, AcceptsInsertionOverwriteDeletionAndMove) {
   table.expect_no_violation();
   EXPECT_EQ(table.watch_.empty_entries(), 2U);
   EXPECT_FALSE(table.watch_.is_any_locked());
+}
+
+// The collector moves the container of slot 1 and sets the entry that `reference_to` makes.
+void expect_of_collection(const std::function<std::uint32_t(Memory&, Entry, std::uint64_t)>& make,
+                          const std::function<void(const WatchedTable&)>& expect) {
+  WatchedTable table;
+  const std::string key = table.memory_.key_at(1);
+  const Entry before = table.put(1, key);
+  const std::uint64_t copy = table.memory_.add_container(key);
+  table.change(1, before.moved_to(make(table.memory_, before, copy)).with_next_tag(30));
+  expect(table);
+}
+
+TEST(TableWatch, FindsACollectionThatLosesFingerprintAndSizeClass) {
+  expect_of_collection(
+      [](Memory& memory, Entry, std::uint64_t copy) { return memory.entry_to(copy).reference(); },
+      [](const WatchedTable& table) { table.expect_no_violation(); });
+  expect_of_collection(
+      [](Memory& memory, Entry, std::uint64_t copy) { return memory.geometry_.to_units(copy); },
+      [](const WatchedTable& table) { table.expect("table.wrong-reference"); });
+}
+
+TEST(TableWatch, FindsADeletionThatChangesTheFingerprint) {
+  WatchedTable table;
+  const Entry entry = table.put(1, table.memory_.key_at(1));
+  table.change(1, entry.moved_to(entry.reference() ^ 0x8000'0000).with_deleted());
+  table.expect("table.wrong-reference");
+}
+
+// An entry that moves takes its fingerprint with it, not that of the slot's former key.
+TEST(TableWatch, FindsACleanupThatMixesUpFingerprints) {
+  WatchedTable table;
+  const Entry second = table.put_chain_with_a_hole();
+  const Entry first = table.memory_.view().entry(1);
+  constexpr std::uint32_t offset_mask = (1U << 21) - 1;
+  const std::uint32_t mixed =
+      (first.reference() & ~offset_mask) | (second.reference() & offset_mask);
+  ASSERT_NE(mixed, second.reference());
+  table.change(2, second.with_locked());
+  table.expect_no_violation();
+  table.change(1, second.moved_to(mixed).with_next_tag(30));
+  table.expect("table.wrong-reference");
 }
 
 // The second key of a chain moves to the first one's slot, with one entry locked at a time.

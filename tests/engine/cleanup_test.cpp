@@ -255,8 +255,7 @@ TEST(CleanupBesideAHostileWord, MovesNoMoreEntriesThanThereAre) {
     table.set_rival([&](const engine::EntryUpdate&) {
       for (std::uint64_t slot = 0; slot < entries && changes < most_changes; ++slot) {
         const engine::Entry word = table.entry(slot);
-        if (word.is_locked() || word.is_deleted() || word.offset_units() == farthest[slot])
-          continue;
+        if (word.is_locked() || word.is_deleted() || word.reference() == farthest[slot]) continue;
         table.set_entry(slot, word.pointing_to(farthest[slot]));
         ++changes;
       }

@@ -8,6 +8,8 @@
 
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 #include "engine/layout/superblock.h"
 
 namespace falafel::engine_test {
@@ -102,7 +104,7 @@ class Reader {
   }
 
   void read_container(std::uint64_t slot, Entry entry) {
-    const std::uint64_t offset = geometry_.to_offset(entry.offset_units());
+    const std::uint64_t offset = geometry_.to_offset(entry.reference());
     if (offset == engine::Geometry::stand_in_offset()) {
       require(entry.is_deleted(), "slot {} is live, and its container is the stand-in", slot);
       return;
@@ -123,6 +125,11 @@ class Reader {
       require(false, "slot {} points to {}, where no container verifies", slot, offset);
       return;
     }
+    const std::uint64_t hash = engine::hash_of(*key, hash_key_);
+    require(key->empty() || entry.reference() == engine::References(geometry_).to(
+                                                     offset, hash, header->container_bytes()),
+            "slot {} has the reference {:08x}, which is not that of its container", slot,
+            entry.reference());
     add_range(slot, {offset, offset + geometry_.round_up_to_unit(header->container_bytes())});
     add_key(slot, entry, {key->begin(), key->end()}, {value->begin(), value->end()});
   }

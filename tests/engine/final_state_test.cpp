@@ -17,6 +17,8 @@
 #include "engine/layout/container.h"
 #include "engine/layout/control_message.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 #include "engine/layout/superblock.h"
 #include "tests/engine/store.h"
 
@@ -26,8 +28,12 @@ namespace {
 using engine::Entry;
 using engine::RegionState;
 
-const engine::Geometry geometry{
-    .table_entries = 8, .region_bytes = 256, .region_count = 2, .mature_bytes = 512};
+const engine::Geometry geometry{.table_entries = 8,
+                                .region_bytes = 256,
+                                .region_count = 2,
+                                .mature_bytes = 512,
+                                .fingerprint_bits = 8,
+                                .size_class_bits = 3};
 
 // A server's memory and bookkeeping, changed directly.
 struct Memory {
@@ -57,8 +63,10 @@ struct Memory {
     std::uint64_t& used_bytes = inspection.mature_spaces[0].used_bytes;
     const std::uint64_t offset = geometry.mature_offset(0) + used_bytes;
     engine::write_container(key, value, std::span(chunk).subspan(offset));
-    set_entry(slot, Entry().pointing_to(geometry.to_units(offset)));
-    used_bytes += geometry.round_up_to_unit(engine::container_bytes(key.size(), value.size()));
+    const std::uint64_t length_bytes = engine::container_bytes(key.size(), value.size());
+    set_entry(slot, Entry().pointing_to(engine::References(geometry).to(
+                        offset, engine::hash_of(key, {}), length_bytes)));
+    used_bytes += geometry.round_up_to_unit(length_bytes);
     return offset;
   }
   FinalState read() const { return read_final_state(chunk, geometry, {}, inspection); }
@@ -107,6 +115,11 @@ TEST(FinalState, ReportsEachFault) {
       {"is empty and deleted", [](Memory& memory) { memory.set_entry(0, Entry().with_deleted()); }},
       {"before it is empty", [](Memory& memory) { memory.set_entry(4, Entry()); }},
       {"have the same key", [](Memory& memory) { memory.add(6, key_at_3(1), bytes_of("again")); }},
+      {"which is not that of its container",
+       [](Memory& memory) {
+         const Entry entry = memory.entry(5);
+         memory.set_entry(5, entry.moved_to(entry.reference() ^ 0x8000'0000));
+       }},
       {"shares its container", [](Memory& memory) { memory.set_entry(6, memory.entry(5)); }},
       {"no container verifies",
        [](Memory& memory) { memory.chunk[geometry.mature_offset(0) + 26] ^= std::byte{1}; }},

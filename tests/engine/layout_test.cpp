@@ -35,7 +35,7 @@ constexpr std::uint32_t largest_tag = (std::uint32_t{1} << most_tag_bits) - 1;
 
 TEST(Entry, HasItsFieldsWhereTheDocumentSays) {
   const Entry entry(0x8000'0001'0000'000e);
-  EXPECT_EQ(entry.offset_units(), 0x8000'0001U);
+  EXPECT_EQ(entry.reference(), 0x8000'0001U);
   EXPECT_EQ(entry.tag(), 3U);
   EXPECT_TRUE(entry.is_locked());
   EXPECT_FALSE(entry.is_deleted());
@@ -66,24 +66,24 @@ RC_GTEST_PROP(Entry, NextTagChangesNothingElse, (std::uint64_t word)) {
   const Entry next = entry.with_next_tag(tag_bits);
   RC_ASSERT(next.tag() % count == (entry.tag() + 1) % count);
   RC_ASSERT(next.tag() / count == entry.tag() / count);
-  RC_ASSERT(next.offset_units() == entry.offset_units());
+  RC_ASSERT(next.reference() == entry.reference());
   RC_ASSERT(next.is_locked() == entry.is_locked());
   RC_ASSERT(next.is_deleted() == entry.is_deleted());
 }
 
 RC_GTEST_PROP(Entry, PointingElsewhereKeepsTheTagAndClearsBothFlags,
-              (std::uint64_t word, std::uint32_t offset_units)) {
-  const Entry entry = Entry(word).pointing_to(offset_units);
-  RC_ASSERT(entry.offset_units() == offset_units);
+              (std::uint64_t word, std::uint32_t reference)) {
+  const Entry entry = Entry(word).pointing_to(reference);
+  RC_ASSERT(entry.reference() == reference);
   RC_ASSERT(entry.tag() == Entry(word).tag());
   RC_ASSERT(!entry.is_locked() && !entry.is_deleted());
 }
 
 RC_GTEST_PROP(Entry, MovingTheContainerKeepsTagAndFlags,
-              (std::uint64_t word, std::uint32_t offset_units)) {
-  const Entry entry = Entry(word).moved_to(offset_units);
-  RC_ASSERT(entry.offset_units() == offset_units);
-  RC_ASSERT(entry.moved_to(Entry(word).offset_units()) == Entry(word));
+              (std::uint64_t word, std::uint32_t reference)) {
+  const Entry entry = Entry(word).moved_to(reference);
+  RC_ASSERT(entry.reference() == reference);
+  RC_ASSERT(entry.moved_to(Entry(word).reference()) == Entry(word));
 }
 
 RC_GTEST_PROP(Entry, FlagsAndTagsAreChangedOneAtATime,
@@ -177,6 +177,8 @@ Geometry arbitrary_geometry() {
   const auto units = rc::gen::inRange<std::uint64_t>(4, 1'000);
   geometry.region_bytes = *units * geometry.unit_bytes;
   geometry.mature_bytes = geometry.region_bytes + *units * geometry.unit_bytes;
+  geometry.fingerprint_bits = *rc::gen::inRange(0U, most_fingerprint_bits + 1);
+  geometry.size_class_bits = *rc::gen::inRange(0U, most_size_class_bits + 1);
   return geometry;
 }
 

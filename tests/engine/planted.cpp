@@ -23,7 +23,7 @@ void store_entry(engine::Server& server, std::uint64_t slot, Entry entry) {
 
 std::optional<Bytes> key_behind(engine::Server& server, Entry entry) {
   if (entry.is_empty()) return std::nullopt;
-  const std::uint64_t offset = server.geometry().to_offset(entry.offset_units());
+  const std::uint64_t offset = server.geometry().to_offset(entry.reference());
   const std::span<const std::byte> bytes = server.memory().bytes().subspan(offset);
   const auto header = engine::read_container_header(bytes, Verification::on);
   if (!header) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<Planted> find_planted(engine::Server& server, std::span<const std:
     const Entry entry = load_entry(server, slot);
     const auto found = key_behind(server, entry);
     if (!found || !std::ranges::equal(*found, key)) continue;
-    return Planted{slot, entry, server.geometry().to_offset(entry.offset_units())};
+    return Planted{slot, entry, server.geometry().to_offset(entry.reference())};
   }
   return std::nullopt;
 }

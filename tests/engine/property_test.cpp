@@ -26,6 +26,8 @@ engine::Geometry draw_geometry() {
   geometry.region_bytes = *rc::gen::element<std::uint64_t>(64, 128, 192, 1'024);
   geometry.region_count = *rc::gen::inRange<std::uint64_t>(1, 20);
   geometry.mature_bytes = geometry.region_bytes * *rc::gen::element<std::uint64_t>(1, 2, 4, 16, 64);
+  geometry.fingerprint_bits = *rc::gen::element(0U, 1U, 2U, engine::most_fingerprint_bits);
+  geometry.size_class_bits = *rc::gen::inRange(0U, engine::most_size_class_bits + 1);
   return geometry;
 }
 

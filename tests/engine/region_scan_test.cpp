@@ -98,12 +98,12 @@ class LaidOutMemory {
   }
   std::uint64_t copied_bytes() const { return book_.used_bytes(); }
   bool is_in_region(Entry entry) const {
-    const std::uint64_t offset = chunk_.geometry.to_offset(entry.offset_units());
+    const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
     return offset >= region_begin() && offset < region_begin() + chunk_.geometry.region_bytes;
   }
   bool is_stand_in(Entry entry) const {
     return entry.is_deleted() &&
-           chunk_.geometry.to_offset(entry.offset_units()) == Geometry::stand_in_offset();
+           chunk_.geometry.to_offset(entry.reference()) == Geometry::stand_in_offset();
   }
   std::optional<Bytes> value_at(std::uint64_t slot) const {
     const auto container = chunk_.read_container(entry(slot), engine::Chunk::Part::key_and_value);
@@ -254,12 +254,12 @@ TEST_P(CollectedRegionTest, GivesUpAnEntryThatChangesForEver) {
     memory.write(second, bytes_of("key"), bytes_of("value"));
     const std::uint64_t hostile = memory.publish(bytes_of("hostile"), 0);
     const std::uint64_t slot = memory.publish(bytes_of("key"), second);
-    const std::uint32_t watched = memory.entry(hostile).offset_units();
+    const std::uint32_t watched = memory.entry(hostile).reference();
     constexpr int for_ever = 1'000;
     constexpr int most_attempts = 16;
     int changes = 0;
     memory.set_rival([&](Entry now) -> std::optional<Entry> {
-      if (now.offset_units() != watched || changes == for_ever) return std::nullopt;
+      if (now.reference() != watched || changes == for_ever) return std::nullopt;
       ++changes;
       return now.with_next_tag(30);
     });

@@ -117,7 +117,9 @@ class Measurement {
   Rows& rows_;
 };
 
-void measure(std::size_t column, Rows& rows) {
+enum class References : std::uint8_t { offsets, fingerprints };
+
+void measure(References references, std::size_t column, Rows& rows) {
   fabric::FiberStackPool stacks;
   StoreOptions options;
   options.server.geometry.table_entries = measured_entries;
@@ -125,6 +127,9 @@ void measure(std::size_t column, Rows& rows) {
   options.server.geometry.region_bytes = 1 << 18;
   options.server.geometry.region_count = 4;
   options.server.geometry.mature_bytes = 1 << 22;
+  if (references == References::fingerprints) {
+    options.server.geometry = engine::with_spare_bits(options.server.geometry);
+  }
   options.server.cleanup_percent = 100;
   TestStore store(options, stacks);
   store.add_client([&](fabric::Host& host, Client& plain) {
@@ -141,6 +146,14 @@ void measure(std::size_t column, Rows& rows) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
+Rows measure(References references) {
+  Rows rows;
+  for (std::size_t column = 0; column < load_percents.size(); ++column) {
+    measure(references, column, rows);
+  }
+  return rows;
+}
+
 std::string table_of(const Rows& rows) {
   std::string text;
   for (const std::string_view name : row_names) {
@@ -154,9 +167,17 @@ std::string table_of(const Rows& rows) {
   return text;
 }
 
-TEST(RoundTripTable, IsWhatOperationsCost) {
-  Rows rows;
-  for (std::size_t column = 0; column < load_percents.size(); ++column) measure(column, rows);
+class RoundTripTable : public testing::TestWithParam<References> {};
+
+INSTANTIATE_TEST_SUITE_P(Engine, RoundTripTable,
+                         testing::Values(References::offsets, References::fingerprints),
+                         [](const auto& parameter) {
+                           return parameter.param == References::offsets ? "WithoutFingerprints"
+                                                                         : "WithFingerprints";
+                         });
+
+TEST_P(RoundTripTable, IsWhatOperationsCost) {
+  const Rows rows = measure(GetParam());
   ASSERT_EQ(rows.size(), row_names.size());
   std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/round-trips.md");
   std::ostringstream document;
@@ -167,12 +188,23 @@ TEST(RoundTripTable, IsWhatOperationsCost) {
 }
 
 // A right location makes every operation take one round trip, whatever the load.
-TEST(RoundTripTable, HasOneRoundTripForRightLocations) {
-  Rows rows;
-  for (std::size_t column = 0; column < load_percents.size(); ++column) measure(column, rows);
-  for (const auto& [name, row] : rows) {
+TEST_P(RoundTripTable, HasOneRoundTripForRightLocations) {
+  for (const auto& [name, row] : measure(GetParam())) {
     if (!name.ends_with("| right")) continue;
     for (const Cost& cost : row) EXPECT_EQ(cost.round_trips, 1) << name;
+  }
+}
+
+// With fingerprints, a search reads about one container of the right length, or none.
+TEST(RoundTripTableWithFingerprints, HasTwoRoundTripsForSearchesAtAnyLoad) {
+  const Rows rows = measure(References::fingerprints);
+  for (const Cost& cost : rows.at("GET of a present key | not cached")) {
+    EXPECT_EQ(cost.round_trips, 2);
+    EXPECT_LT(cost.verbs, 2.1);
+  }
+  for (const Cost& cost : rows.at("GET of an absent key | not cached")) {
+    EXPECT_LE(cost.round_trips, 2);
+    EXPECT_LE(cost.verbs, 2);
   }
 }
 

@@ -45,7 +45,9 @@ TEST(Superblock, TellsTheGeometryTheHashKeyAndTheIncarnation) {
                           .region_bytes = 4'096,
                           .region_count = 3,
                           .mature_bytes = 8'192,
-                          .tag_bits = 5};
+                          .tag_bits = 5,
+                          .fingerprint_bits = 7,
+                          .size_class_bits = 2};
   const Superblock made = valid_superblock(geometry);
   const auto parsed = parse_superblock(to_bytes(made), geometry.chunk_bytes());
   ASSERT_TRUE(parsed) << parsed.error().detail;
@@ -66,6 +68,9 @@ TEST(Superblock, AbsurdFieldsAreNamed) {
   const std::vector<Alteration> alterations{
       {"magic", "magic", [](Superblock& block) { block.magic ^= 1; }},
       {"version", "version", [](Superblock& block) { block.version += 1; }},
+      {"unknown version", "version 4", [](Superblock& block) { block.version = 4; }},
+      {"version without bits", "version is 2",
+       [](Superblock& block) { block.fingerprint_bits = 1; }},
       {"unit_bytes", "unit_bytes", [](Superblock& block) { block.unit_bytes = 9; }},
       {"table_entries", "table_entries", [](Superblock& block) { block.table_entries = absurd; }},
       {"no entries", "table_entries", [](Superblock& block) { block.table_entries = 0; }},
@@ -76,7 +81,9 @@ TEST(Superblock, AbsurdFieldsAreNamed) {
       {"tag_bits", "tag_bits", [](Superblock& block) { block.tag_bits = 31; }},
       {"no tag_bits", "tag_bits", [](Superblock& block) { block.tag_bits = 0; }},
       {"chunk_bytes", "chunk_bytes", [](Superblock& block) { block.chunk_bytes += 64; }},
-      {"zero", "zero", [](Superblock& block) { block.zero.back() = std::byte{1}; }},
+      {"fingerprint_bits", "fingerprint_bits",
+       [](Superblock& block) { block.fingerprint_bits = 9; }},
+      {"size_class_bits", "size_class_bits", [](Superblock& block) { block.size_class_bits = 4; }},
       {"one entry more", "chunk_bytes", [](Superblock& block) { block.table_entries += 8; }},
       {"one region less", "chunk_bytes", [](Superblock& block) { block.region_count -= 1; }},
       {"table_offset", "table_offset", [](Superblock& block) { block.table_offset += 64; }},

@@ -71,7 +71,7 @@ class TableBench::Watcher : public sim::TraceObserver {
   void check_reachable(const Key& key) {
     for (std::uint64_t step = 0; step < geometry_.table_entries; ++step) {
       const Entry entry = entries_[(key.home + step) % geometry_.table_entries];
-      if (entry.is_locked() || entry.offset_units() == key.container_units) return;
+      if (entry.is_locked() || entry.reference() == key.container_units) return;
       if (entry.is_empty()) break;
     }
     require(false, fmt::format("the key with the container {} is not found", key.container_units));
@@ -200,7 +200,7 @@ bool TableBench::insert(const Bytes& key) {
   if (is_new) known->second = store_container(key);
   for (std::uint64_t step = 0; step < options_.geometry.table_entries; ++step) {
     const std::uint64_t slot = (home(key) + step) % options_.geometry.table_entries;
-    const bool is_here = entry(slot).offset_units() == known->second;
+    const bool is_here = entry(slot).reference() == known->second;
     if (!is_here && !entry(slot).is_empty()) continue;
     set_entry(slot, entry(slot).pointing_to(known->second).with_next_tag(30));
     return true;
@@ -211,7 +211,7 @@ bool TableBench::insert(const Bytes& key) {
 void TableBench::remove(const Bytes& key) {
   const auto known = containers_.find(key);
   for (std::uint64_t slot = 0; slot < options_.geometry.table_entries; ++slot) {
-    if (known != containers_.end() && entry(slot).offset_units() == known->second) {
+    if (known != containers_.end() && entry(slot).reference() == known->second) {
       set_entry(slot, entry(slot).with_deleted());
     }
   }
@@ -249,7 +249,7 @@ bool TableBench::clean_for(std::uint64_t steps, std::uint64_t steps_to_break) {
   for (const Entry live : watcher_->entries()) {
     if (live.is_deleted()) continue;
     for (const auto& [key, units] : containers_) {
-      if (units == live.offset_units()) keys.push_back({home(key), units});
+      if (units == live.reference()) keys.push_back({home(key), units});
     }
   }
   watcher_->watch(std::move(keys));

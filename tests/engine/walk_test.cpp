@@ -43,7 +43,7 @@ void advance_rebindings(Server& server, std::uint64_t steps) {
 }
 
 Entry overwritten(Entry entry) {
-  return entry.moved_to(entry.offset_units() + 4).with_next_tag(tag_bits);
+  return entry.moved_to(entry.reference() + 4).with_next_tag(tag_bits);
 }
 
 std::vector<Change> changes() {

@@ -223,9 +223,8 @@ class Intruder {
     }
   }
   bool has_key(Entry entry, std::span<const std::byte> key) {
-    const auto bytes =
-        wire_.read(wire_.hello().chunk_key, geometry_.to_offset(entry.offset_units()),
-                   engine::container_header_bytes + key.size());
+    const auto bytes = wire_.read(wire_.hello().chunk_key, geometry_.to_offset(entry.reference()),
+                                  engine::container_header_bytes + key.size());
     const auto header = engine::read_container_header(bytes, Verification::on);
     if (!header) return false;
     const auto found = engine::read_container_key(bytes, *header, Verification::on);

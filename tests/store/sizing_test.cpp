@@ -19,6 +19,19 @@ RC_GTEST_PROP(Sizing, AStoreTakesNoMoreMemoryThanItWasGivenAndLittleLess, ()) {
   RC_ASSERT(!engine::find_invalid_geometry(*geometry).has_value());
 }
 
+TEST(Sizing, UsesTheBitsThatOffsetsLeave) {
+  const auto usual = divide_memory({});
+  ASSERT_TRUE(usual.has_value());
+  EXPECT_EQ(usual->size_class_bits, 3U);
+  EXPECT_EQ(usual->fingerprint_bits, 3U);
+  const auto none = divide_memory({.reference_bits = {.size_class = 0, .fingerprint = 0}});
+  ASSERT_TRUE(none.has_value());
+  EXPECT_EQ(none->offset_bits(), 32U);
+  const auto refused = divide_memory({.reference_bits = {.fingerprint = 8}});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().find("fingerprint_bits"), std::string::npos) << refused.error();
+}
+
 TEST(Sizing, TakesWhatIsGivenAndSaysWhatDoesNotFit) {
   const auto geometry = divide_memory(
       {.memory_bytes = 64 << 20, .table_entries = 1'000, .region_bytes = 65'536, .clients = 2});

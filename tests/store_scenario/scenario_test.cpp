@@ -60,6 +60,7 @@ TEST(Scenario, KeepsToWhatIsChosen) {
   choices.in_flight = 2;
   choices.slots = 7;
   choices.keys = 1;
+  choices.reference_bits = {.size_class = 2, .fingerprint = 5};
   choices.faults = {sim::FaultKind::client_pause};
   choices.simulator_options = {{"late_visibility", "true"}, {"mtu_bytes", "512"}};
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -67,6 +68,8 @@ TEST(Scenario, KeepsToWhatIsChosen) {
     ASSERT_EQ(scenario.clients.size(), 5U);
     EXPECT_EQ(scenario.operation_count(), 15U);
     EXPECT_EQ(scenario.geometry.table_entries, 7U);
+    EXPECT_EQ(scenario.geometry.size_class_bits, 2U);
+    EXPECT_EQ(scenario.geometry.fingerprint_bits, 5U);
     EXPECT_TRUE(scenario.simulation.late_visibility);
     EXPECT_EQ(scenario.simulation.mtu_bytes, 512U);
     for (const ClientPlan& client : scenario.clients) {
@@ -157,6 +160,26 @@ TEST(TagWorlds, AreNotDrawnWhereAnOptionFixesWhatTheyNeed) {
   EXPECT_EQ(draw_scenario(choices, 1).geometry.tag_bits, engine::most_tag_bits);
 }
 
+TEST(Scenario, HasFingerprintsOnlyIfHardened) {
+  ScenarioChoices choices;
+  choices.safeguards = engine::Safeguards::published();
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    EXPECT_EQ(draw_scenario(choices, seed).geometry.offset_bits(), engine::reference_bits);
+  }
+}
+
+// A large table needs most of the bits for its offsets.
+TEST(Scenario, HasNoMoreBitsThanTheChunkLeaves) {
+  ScenarioChoices choices;
+  choices.slots = 65'536;
+  choices.reference_bits = {.size_class = 3, .fingerprint = 8};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const engine::Geometry geometry = draw_scenario(choices, seed).geometry;
+    EXPECT_FALSE(engine::find_invalid_geometry(geometry));
+    EXPECT_EQ(geometry.size_class_bits, 3U);
+  }
+}
+
 // Each member that is removed or replaced must be named in the error.
 TEST(Scenario, NamesWhatIsWrong) {
   const nlohmann::json valid = draw_scenario({}, 1).to_json();
@@ -183,6 +206,8 @@ TEST(Scenario, NamesWhatIsWrong) {
 TEST(Scenario, ReadsOlderFiles) {
   nlohmann::json json = draw_scenario({}, 1).to_json();
   json["geometry"].erase("tag_bits");
+  json["geometry"].erase("fingerprint_bits");
+  json["geometry"].erase("size_class_bits");
   json["safeguards"].erase("heartbeats");
   json["readahead"].erase("validation");
   for (const std::string_view name : members_of_today) json.erase(std::string(name));
@@ -196,6 +221,8 @@ TEST(Scenario, ReadsOlderFiles) {
   const auto parsed = parse_scenario(json);
   ASSERT_TRUE(parsed.has_value()) << parsed.error();
   EXPECT_EQ(parsed->geometry.tag_bits, 30U);
+  EXPECT_EQ(parsed->geometry.fingerprint_bits, 0U);
+  EXPECT_EQ(parsed->geometry.size_class_bits, 0U);
   EXPECT_TRUE(parsed->safeguards.heartbeats);
   EXPECT_TRUE(parsed->readahead.validation);
   EXPECT_EQ(parsed->hash_key, engine::HashKey{});
@@ -210,6 +237,13 @@ TEST(Scenario, ReadsOlderFiles) {
 TEST(Scenario, VariesInAllThatItHas) {
   const std::map<std::string, std::function<bool(const Scenario&)>> kinds{
       {"tags of a few bits", [](const Scenario& world) { return world.geometry.tag_bits < 30; }},
+      {"fingerprints", [](const Scenario& world) { return world.geometry.fingerprint_bits > 0; }},
+      {"fingerprints of one bit",
+       [](const Scenario& world) { return world.geometry.fingerprint_bits == 1; }},
+      {"fingerprints without size classes",
+       [](const Scenario& world) {
+         return world.geometry.fingerprint_bits > 0 && world.geometry.size_class_bits == 0;
+       }},
       {"no validation", [](const Scenario& world) { return !world.readahead.validation; }},
       {"many containers ahead",
        [](const Scenario& world) { return world.readahead.containers > 4; }},

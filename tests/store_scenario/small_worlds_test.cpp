@@ -94,6 +94,18 @@ TEST(SmallWorlds, HoldForTwoOperationsWithLocationCaches) {
   }
 }
 
+TEST(SmallWorlds, HoldForTwoOperationsWithFingerprints) {
+  using enum SmallOperation;
+  for (const Beside beside : {Beside::nothing, Beside::cleanup, Beside::collection}) {
+    for (const SmallOperation first : {get, get_absent, remove}) {
+      for (const SmallOperation second : {get, get_absent, remove}) {
+        if (second >= first) expect_proven(make_fingerprint_world({first, second}, beside));
+      }
+    }
+    expect_proven(make_fingerprint_world({get_absent, set_new}, beside));
+  }
+}
+
 // Two clients in the same world can see different answers, depending on the schedule.
 TEST(SmallWorlds, HaveSchedulesThatDiffer) {
   const explorer::SmallWorld world =

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/falafel/commands.h"
+#include "tools/falafel/reference_bit_options.h"
 #include "tools/falafel/store_options.h"
 #include "tools/store_benchmark/floor.h"
 #include "tools/store_benchmark/options.h"
@@ -241,6 +242,7 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->add_option("--location-cache", benchmark.location_cache_entries,
                    "entries of each client's location cache; 0: no cache (default: the fabric's)")
       ->check(CLI::Range(0, 1 << 28));
+  add_reference_bit_options(*command, benchmark.reference_bits, "as many as the memory leaves");
   command->add_option("--name", options->real_time.server,
                       "a running server, which keeps what the benchmark stores (default: the "
                       "benchmark starts its own server)");

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "tools/falafel/reference_bit_options.h"
+
 namespace falafel::command_line {
 namespace {
 
@@ -54,6 +56,7 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
       .add_option("--location-cache", texts.location_cache_entries,
                   "entries of each client's location cache; 0: no cache (default: random)")
       ->check(CLI::Range(0, 65'536));
+  add_reference_bit_options(command, texts.reference_bits, "random");
   command.add_option("--workload", texts.workload, "mix of operations (default: random)")
       ->check(CLI::IsMember(std::vector<std::string>(store_scenario::workload_names.begin(),
                                                      store_scenario::workload_names.end())));
@@ -84,6 +87,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.slots = texts.slots;
   choices.keys = texts.keys;
   choices.location_cache_entries = texts.location_cache_entries;
+  choices.reference_bits = texts.reference_bits;
   choices.workload = texts.workload;
   choices.tag_worlds = parse_share(texts.tag_worlds);
   choices.hostile = parse_share(texts.hostile);

@@ -22,6 +22,7 @@ struct CampaignTexts {
   std::optional<std::uint64_t> slots;
   std::optional<std::uint32_t> keys;
   std::optional<std::uint32_t> location_cache_entries;
+  engine::SpareBits reference_bits;
   std::string workload;
   SimulationTexts simulation;
   std::string tag_worlds = "some";

@@ -46,7 +46,8 @@ constexpr std::array<TwoSidedStore, 3> two_sided_stores{{
 
 bool has_options_of_falafel(const CampaignTexts& texts) {
   return texts.clients || texts.operations || texts.in_flight || texts.slots || texts.keys ||
-         texts.location_cache_entries || !texts.workload.empty() || texts.tag_worlds != "some" ||
+         texts.location_cache_entries || texts.reference_bits.fingerprint ||
+         texts.reference_bits.size_class || !texts.workload.empty() || texts.tag_worlds != "some" ||
          texts.hostile != "some";
 }
 
@@ -129,9 +130,9 @@ tl::expected<std::unique_ptr<explorer::Program>, std::string> create_compared_ca
     const std::string& store, const CampaignTexts& texts) {
   if (has_options_of_falafel(texts)) {
     return tl::unexpected(std::string(
-        "--clients, --operations, --in-flight, --slots, --keys, --location-cache, --workload, "
-        "--tag-worlds and --hostile fix scenarios of Falafel; leave them out, or use "
-        "--store falafel"));
+        "--clients, --operations, --in-flight, --slots, --keys, --location-cache, "
+        "--fingerprint-bits, --size-class-bits, --workload, --tag-worlds and --hostile fix "
+        "scenarios of Falafel; leave them out, or use --store falafel"));
   }
   auto choices = parse_simulation(texts.simulation);
   if (!choices) return tl::unexpected(choices.error());

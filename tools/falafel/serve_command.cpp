@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tools/falafel/commands.h"
+#include "tools/falafel/reference_bit_options.h"
 #include "tools/falafel/store_options.h"
 #include "tools/server/store_server.h"
 
@@ -64,6 +65,8 @@ void add_serve_command(CLI::App& app, int& exit_status) {
       ->add_option("--region-size", serve_options.sizing.region_bytes,
                    "size of a client's region; must hold a key with its value (default: 1MiB)")
       ->transform(CLI::AsSizeValue(true));
+  add_reference_bit_options(*command, serve_options.sizing.reference_bits,
+                            "as many as the memory leaves");
   command
       ->add_option("--clients", serve_options.sizing.clients, "maximum number of connected clients")
       ->check(CLI::Range(1, 65'535))

@@ -52,6 +52,7 @@ tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& o
         options.memory_bytes, geometry.table_entries, geometry.table_entries * engine::entry_bytes,
         geometry.region_count, geometry.region_bytes));
   }
+  geometry = engine::with_spare_bits(geometry, options.reference_bits);
   if (auto problem = engine::find_invalid_geometry(geometry)) return tl::unexpected(*problem);
   return geometry;
 }

@@ -16,6 +16,7 @@ struct SizingOptions {
   std::optional<std::uint64_t> table_entries{};            // absent: one per 128 bytes of memory
   std::optional<std::uint64_t> region_bytes{};  // absent: 1 MiB, or less if memory is small
   std::uint32_t clients = 64;
+  engine::SpareBits reference_bits{};  // absent: as many as the memory leaves
 };
 
 // Returns a geometry of at most `memory_bytes`, or an error message that names command-line

@@ -64,7 +64,7 @@ engine::Geometry geometry_for(const BenchmarkOptions& options) {
   geometry.mature_bytes = geometry.round_up_to_unit(geometry.mature_bytes);
   const std::uint64_t reach_bytes = std::uint64_t{1} << 35;
   if (geometry.chunk_bytes() > reach_bytes) geometry.unit_bytes = 64;
-  return geometry;
+  return engine::with_spare_bits(geometry, options.reference_bits);
 }
 
 engine::ServerOptions server_options(const BenchmarkOptions& options) {

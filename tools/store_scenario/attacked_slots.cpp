@@ -8,7 +8,7 @@ void AttackedSlots::on_changed(std::uint64_t slot, engine::Entry previous, engin
   if (!by_hostile) return;
   is_any_ = true;
   attacked_[slot] = true;
-  if (!next.is_empty() && next.offset_units() != previous.offset_units()) is_any_offset_ = true;
+  if (!next.is_empty() && next.reference() != previous.reference()) is_any_offset_ = true;
 }
 
 bool AttackedSlots::may_have_damaged(std::uint64_t home) const {

@@ -23,6 +23,7 @@ constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 constexpr std::uint64_t location_cache_stream = 0x63616368655f6f6e;
 constexpr std::uint64_t batch_stream = 0x6261746368206f70;
+constexpr std::uint64_t reference_stream = 0x66696e6765727072;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -71,6 +72,7 @@ class Draw {
   void stretch_intervals(Scenario& scenario) const;
   void draw_location_cache(Scenario& scenario) const;
   void draw_batches(Scenario& scenario) const;
+  void draw_references(Scenario& scenario) const;
   void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
 
@@ -228,6 +230,29 @@ void Draw::draw_batches(Scenario& scenario) const {
   }
 }
 
+// Half of the worlds have fingerprints, which the thesis does not have. Some have so few bits that
+// many keys share one.
+void Draw::draw_references(Scenario& scenario) const {
+  fabric::RandomGenerator random(seed_ ^ reference_stream);
+  constexpr std::array<std::uint32_t, 3> fingerprint_bits{1, 2, engine::most_fingerprint_bits};
+  const bool has_fingerprints = random.below(2) == 0;
+  const std::uint64_t fingerprint = random.below(fingerprint_bits.size());
+  const std::uint64_t size_class = random.below(engine::most_size_class_bits + 1);
+  if (choices_.safeguards == engine::Safeguards::published()) return;
+  engine::SpareBits bits{.size_class = 0, .fingerprint = 0};
+  if (has_fingerprints) {
+    bits = {.size_class = static_cast<std::uint32_t>(size_class),
+            .fingerprint = fingerprint_bits[fingerprint]};
+  }
+  const engine::SpareBits& chosen = choices_.reference_bits;
+  engine::Geometry& geometry = scenario.geometry;
+  const engine::Geometry most = engine::with_spare_bits(geometry);
+  geometry.size_class_bits =
+      std::min(chosen.size_class.value_or(*bits.size_class), most.size_class_bits);
+  geometry.fingerprint_bits =
+      std::min(chosen.fingerprint.value_or(*bits.fingerprint), most.fingerprint_bits);
+}
+
 // Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing
 // about that.
 void Draw::draw_hostile_client(Scenario& scenario) const {
@@ -264,6 +289,7 @@ Scenario Draw::scenario() {
   stretch_intervals(scenario);
   draw_location_cache(scenario);
   draw_tag_world(scenario);
+  draw_references(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) {
     draw_hostile_client(scenario);
     draw_batches(scenario);

@@ -293,7 +293,7 @@ Entry with_flags(Entry entry, std::uint64_t number) {
 
 HostileParty::Result HostileParty::flag_entry(const PlannedAttack& attack) {
   const auto flag = [&](Entry entry) {
-    return with_flags(entry.pointing_to(entry.offset_units()), attack.number)
+    return with_flags(entry.pointing_to(entry.reference()), attack.number)
         .with_next_tag(scenario_.geometry.tag_bits);
   };
   return swap_entry(attack.slot, flag) ? Result::done : Result::broken;
@@ -325,29 +325,30 @@ HostileParty::Result HostileParty::flip_entry(const PlannedAttack& attack) {
 // Containers
 
 HostileParty::Result HostileParty::point_entry(const PlannedAttack& attack) {
-  const std::uint64_t offset = offset_to_point_to(attack);
-  const auto units = static_cast<std::uint32_t>(offset / scenario_.geometry.unit_bytes);
+  const std::uint32_t reference = reference_to_point_to(attack);
   const auto point = [&](Entry entry) {
-    return entry.pointing_to(units).with_next_tag(scenario_.geometry.tag_bits);
+    return entry.pointing_to(reference).with_next_tag(scenario_.geometry.tag_bits);
   };
   return swap_entry(attack.slot, point) ? Result::done : Result::broken;
 }
 
-std::uint64_t HostileParty::offset_to_point_to(const PlannedAttack& attack) {
+std::uint32_t HostileParty::reference_to_point_to(const PlannedAttack& attack) {
   const engine::Geometry& geometry = scenario_.geometry;
   const std::uint64_t number = attack.number / 4;
+  std::uint64_t offset = number % geometry.chunk_bytes();
   switch (attack.number % 4) {
     case 0:
       if (regions_.empty()) break;
-      return geometry.region_offset(regions_.back().number) + number % geometry.region_bytes;
+      offset = geometry.region_offset(regions_.back().number) + number % geometry.region_bytes;
+      break;
     case 1: {
       const auto other = read_entry(number % geometry.table_entries);
-      return other ? geometry.to_offset(other->offset_units()) : 0;
+      return other ? other->reference() : 0;
     }
-    case 2: return geometry.to_offset(static_cast<std::uint32_t>(attack.number));
+    case 2: return static_cast<std::uint32_t>(attack.number);
     default: break;
   }
-  return number % geometry.chunk_bytes();
+  return static_cast<std::uint32_t>(offset / geometry.unit_bytes);
 }
 
 HostileParty::Result HostileParty::lie(fabric::Host& host, const PlannedAttack& attack) {

@@ -62,7 +62,7 @@ class HostileParty {
   bool has_region(fabric::Host& host);
   std::optional<engine::Entry> read_entry(std::uint64_t slot);
   bool swap_entry(std::uint64_t slot, const std::function<engine::Entry(engine::Entry)>& alter);
-  std::uint64_t offset_to_point_to(const PlannedAttack& attack);
+  std::uint32_t reference_to_point_to(const PlannedAttack& attack);
   void wait_until_expelled(fabric::Host& host, const PlannedAttack& attack);
 
   const Scenario& scenario_;

@@ -50,10 +50,10 @@ void MemoryWatch::on_entry_changed(std::uint64_t slot, Entry next,
                                    std::optional<std::uint32_t> client, const MemoryView& view,
                                    std::uint64_t step) {
   const bool is_new_container =
-      !next.is_empty() && next.offset_units() != table_.entry(slot).offset_units();
+      !next.is_empty() && next.reference() != table_.entry(slot).reference();
   table_.on_changed(slot, next, view, step);
   if (client && is_new_container && judges_ownership_) {
-    ownership_.on_published(*client, geometry_.to_offset(next.offset_units()), view.regions, step);
+    ownership_.on_published(*client, geometry_.to_offset(next.reference()), view.regions, step);
   }
   if (!table_before_attack_) keep(checkers::check_entries(view, slot, next), step);
   keep(checkers::check_mature_spaces(view), step);
@@ -109,7 +109,7 @@ void MemoryWatch::on_swap_failed(const sim::TraceEvent& event, const MemoryView&
 
 void MemoryWatch::note_entry_read(const sim::TraceEvent& event, Entry entry) {
   if (entry.is_empty()) return;
-  reclaimed_.on_entry_read(request_of(event), geometry_.to_offset(entry.offset_units()));
+  reclaimed_.on_entry_read(request_of(event), geometry_.to_offset(entry.reference()));
 }
 
 void MemoryWatch::on_operation_called(fabric::FiberId fiber) {

@@ -232,6 +232,9 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
   reader.number("region_count", geometry.region_count, 1, 65'536);
   reader.number("mature_bytes", geometry.mature_bytes, 1, largest_chunk_bytes);
   reader.later_number("tag_bits", geometry.tag_bits, 1, engine::most_tag_bits);
+  reader.later_number("fingerprint_bits", geometry.fingerprint_bits, 0,
+                      engine::most_fingerprint_bits);
+  reader.later_number("size_class_bits", geometry.size_class_bits, 0, engine::most_size_class_bits);
   if (!reader.problem().empty()) return;
   if (const auto problem = engine::find_invalid_geometry(geometry)) {
     reader.fail("geometry:", *problem);
@@ -325,7 +328,9 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                            {"region_bytes", geometry.region_bytes},
                            {"region_count", geometry.region_count},
                            {"mature_bytes", geometry.mature_bytes},
-                           {"tag_bits", geometry.tag_bits}}},
+                           {"tag_bits", geometry.tag_bits},
+                           {"fingerprint_bits", geometry.fingerprint_bits},
+                           {"size_class_bits", geometry.size_class_bits}}},
                          {"hash_key", to_text(scenario.hash_key)},
                          {"max_clients", scenario.max_clients},
                          {"heartbeat_timeout_ns", scenario.heartbeat_timeout_ns},

@@ -181,6 +181,7 @@ struct ScenarioChoices {
   std::optional<std::uint64_t> slots;
   std::optional<std::uint32_t> keys;
   std::optional<std::uint32_t> location_cache_entries;  // of each client; 0: no cache
+  engine::SpareBits reference_bits;                     // at most as many as the chunk leaves
   std::string workload;  // "uniform", "ycsb-a" .. "ycsb-f", "thesis"; empty: random
   std::optional<sim::StrategyKind> strategy;
   // The kinds that may occur; nullopt: the seed decides.

@@ -31,6 +31,10 @@ void add_simulator(std::vector<Simplification>& all) {
 
 void add_store(std::vector<Simplification>& all) {
   all.emplace_back([](Scenario& scenario) { scenario.geometry.tag_bits = engine::most_tag_bits; });
+  all.emplace_back([](Scenario& scenario) {
+    scenario.geometry.fingerprint_bits = 0;
+    scenario.geometry.size_class_bits = 0;
+  });
   all.emplace_back([](Scenario& scenario) { scenario.geometry.unit_bytes = 8; });
   all.emplace_back([](Scenario& scenario) { scenario.hash_key = {}; });
   all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });

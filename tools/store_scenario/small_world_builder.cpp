@@ -146,6 +146,10 @@ void SmallWorldBuilder::cache_locations() {
   scenario_.location_cache = {.entries = 4, .trust_ns = end_ns};
 }
 
+void SmallWorldBuilder::use_fingerprints() {
+  scenario_.geometry = engine::with_spare_bits(scenario_.geometry);
+}
+
 void SmallWorldBuilder::take_turns() { scenario_.simulation.fibers_take_turns = true; }
 
 void SmallWorldBuilder::free_at_once() { scenario_.safeguards.epoch_reclamation = false; }

@@ -61,6 +61,8 @@ class SmallWorldBuilder {
 
   // Clients have location caches, whose entries never expire.
   void cache_locations();
+  // Entries have the most bits for fingerprints and size classes.
+  void use_fingerprints();
   // The server swaps entries through the device instead of with its processor.
   void swap_by_device();
   // The fibers of a host run in the order in which they became able to.

@@ -47,12 +47,18 @@ std::string name_of(const SmallPlans& plans, Beside beside) {
   return beside == Beside::nothing ? name : fmt::format("{}-{}", name, to_string(beside));
 }
 
-enum class Locations : std::uint8_t { unknown, cached };
+enum class Kind : std::uint8_t { plain, cached, fingerprint };
 
-explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Locations locations) {
+std::string_view prefix_of(Kind kind) {
+  constexpr std::array<std::string_view, 3> prefixes{"", "cached-", "fingerprint-"};
+  return prefixes[static_cast<std::size_t>(kind)];
+}
+
+explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind kind) {
   Builder builder;
-  const bool are_cached = locations == Locations::cached;
+  const bool are_cached = kind == Kind::cached;
   if (are_cached) builder.cache_locations();
+  if (kind == Kind::fingerprint) builder.use_fingerprints();
   const bool cleans = beside == Beside::cleanup || beside == Beside::cleanup_by_device;
   const bool collects = beside == Beside::collection || beside == Beside::collection_by_device;
   if (beside == Beside::cleanup_by_device || beside == Beside::collection_by_device) {
@@ -83,7 +89,7 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Locat
   };
   if (!collects) read_first();
   if (collects) builder.collect_region_with(Builder::present_key, read_first);
-  return builder.build((are_cached ? "cached-" : "") + name_of(plans, beside));
+  return builder.build(std::string(prefix_of(kind)) + name_of(plans, beside));
 }
 
 SmallPlans plans_of(const std::vector<SmallOperation>& operations) {
@@ -108,12 +114,17 @@ std::string_view to_string(Beside beside) {
 }
 
 explorer::SmallWorld make_small_world(const SmallPlans& plans, Beside beside) {
-  return make_world_of(plans, beside, Locations::unknown);
+  return make_world_of(plans, beside, Kind::plain);
 }
 
 explorer::SmallWorld make_cached_world(const std::vector<SmallOperation>& operations,
                                        Beside beside) {
-  return make_world_of(plans_of(operations), beside, Locations::cached);
+  return make_world_of(plans_of(operations), beside, Kind::cached);
+}
+
+explorer::SmallWorld make_fingerprint_world(const std::vector<SmallOperation>& operations,
+                                            Beside beside) {
+  return make_world_of(plans_of(operations), beside, Kind::fingerprint);
 }
 
 explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations,
@@ -136,6 +147,17 @@ static void append_cached_worlds(std::vector<explorer::SmallWorld>& worlds) {
                                    {set, remove},
                                    {remove, remove}}) {
       worlds.push_back(make_cached_world(operations, beside));
+    }
+  }
+}
+
+static void append_fingerprint_worlds(std::vector<explorer::SmallWorld>& worlds) {
+  for (const Beside beside : {Beside::nothing, Beside::cleanup, Beside::collection}) {
+    for (std::size_t first = 0; first < small_operation_count; ++first) {
+      for (std::size_t second = first; second < small_operation_count; ++second) {
+        worlds.push_back(make_fingerprint_world(
+            {static_cast<SmallOperation>(first), static_cast<SmallOperation>(second)}, beside));
+      }
     }
   }
 }
@@ -164,6 +186,7 @@ std::vector<explorer::SmallWorld> all_small_worlds() {
   }
   std::ranges::move(crossed, std::back_inserter(worlds));
   append_cached_worlds(worlds);
+  append_fingerprint_worlds(worlds);
   return worlds;
 }
 

@@ -41,9 +41,13 @@ explorer::SmallWorld make_crossed_world(SmallOperation first, SmallOperation sec
 // The same with location caches in which every client has key 0: one client for each operation.
 explorer::SmallWorld make_cached_world(const std::vector<SmallOperation>& operations,
                                        Beside beside);
+// The same in a store with fingerprints and size classes.
+explorer::SmallWorld make_fingerprint_world(const std::vector<SmallOperation>& operations,
+                                            Beside beside);
 // All pairs of operations beside everything, except that only a SET changes the region, and single
 // SETs that do; all crossed worlds beside nothing, a cleanup and a collection; and, beside the
-// same, all pairs of GET, SET and DELETE of key 0 with location caches.
+// same, all pairs of GET, SET and DELETE of key 0 with location caches, and all pairs of operations
+// with fingerprints.
 std::vector<explorer::SmallWorld> all_small_worlds();
 
 }  // namespace falafel::store_scenario

@@ -58,7 +58,7 @@ void MemoryRecorder::read_slot(std::uint64_t step, std::uint64_t slot, engine::E
   now.word = entry.word();
   now.container = stored ? number_of(*stored) : timeline::none;
   // An invalid container may be as long as a region and may still become valid.
-  const std::uint64_t begin = geometry_.to_offset(entry.offset_units());
+  const std::uint64_t begin = geometry_.to_offset(entry.reference());
   now.bytes = {begin, begin + (stored ? stored->size_bytes : geometry_.region_bytes)};
   if (entry.is_empty()) now.bytes = {};
   if (now.word == before.word && now.container == before.container) return;

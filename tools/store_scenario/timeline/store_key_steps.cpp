@@ -101,7 +101,7 @@ void StoreKeySteps::add_slot(std::uint64_t slot, std::uint64_t last_step) {
   for (const SlotChange& change : memory_.memory.slots) {
     const engine::Entry entry(change.word);
     if (change.slot != slot || entry.is_empty() || change.step > last_step) continue;
-    containers.push_back(memory_.geometry.to_offset(entry.offset_units()));
+    containers.push_back(memory_.geometry.to_offset(entry.reference()));
   }
   for (const std::uint64_t container : last(containers, most_containers)) {
     add_memory_at(container, last_step);

@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 Json geometry_to_json(const engine::Geometry& geometry) {
   return {{"unit_bytes", geometry.unit_bytes},
+          {"offset_bits", geometry.offset_bits()},
           {"table_offset", engine::Geometry::table_offset()},
           {"table_entries", geometry.table_entries},
           {"region_offset", geometry.region_offset(0)},

@@ -1,13 +1,14 @@
 'use strict';
 // The store's entries and the parts of its memory.
 
-// `word` is 16 hexadecimal digits: offset : 32 | tag : 30 | locked : 1 | deleted : 1.
+// `word` is 16 hexadecimal digits: reference : 32 | tag : 30 | locked : 1 | deleted : 1. The low
+// bits of the reference are the offset.
 function decodeEntry(word, geometry) {
-  const units = parseInt(word.slice(0, 8), 16);
+  const reference = parseInt(word.slice(0, 8), 16);
   const low = parseInt(word.slice(8), 16);
   return {
-    offset: units * geometry.unit_bytes,
-    isEmpty: units === 0,
+    offset: reference % 2 ** geometry.offset_bits * geometry.unit_bytes,
+    isEmpty: reference === 0,
     tag: low >>> 2,
     isLocked: (low & 2) !== 0,
     isDeleted: (low & 1) !== 0,
