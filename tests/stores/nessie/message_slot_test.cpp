@@ -66,6 +66,30 @@ TEST(MessageSlot, TakesTooEarlyWhatComesInAnotherOrderThanItRelieson) {
   EXPECT_LT(words_until_taken(Arrival::separate_flag_write, {1, 0, 2, 3, 4, 5}), 6U);
 }
 
+// An earlier message has left a value where the tail of the next one will be. If the value is the
+// next sequence, the receiver takes the next message as soon as its first word is there.
+TEST(MessageSlot, TakesAnEarlierValueForTheTail) {
+  for (const Arrival arrival : {Arrival::tail_in_address_order, Arrival::checksum}) {
+    on_one_host([arrival](fabric::Host& host) {
+      Options options = small_options();
+      options.arrival = arrival;
+      const MessageLayout layout(options.most_key_bytes, options.most_value_bytes);
+      const auto block = host.allocate_memory(layout.slot_bytes()).value();
+      MessageSlot slot(host, block, 0, options);
+      const Bytes earlier = layout.encode(
+          {.sequence = 1, .kind = 2, .key = bytes_of("old"), .value = {std::byte{2}}}, arrival);
+      store_message(*block, 0, earlier, arrival);
+      EXPECT_TRUE(slot.receive(fabric::never_ns));
+      const Bytes next = layout.encode({.sequence = 2, .kind = 3, .key = bytes_of("new")}, arrival);
+      block->write(0, std::span(next).first(16));
+      const auto taken = slot.receive(host.now_ns() + 100 * microsecond_ns);
+      const bool is_fooled = arrival == Arrival::tail_in_address_order;
+      ASSERT_EQ(taken.has_value(), is_fooled);
+      EXPECT_EQ(taken ? text_of(taken->key) : "", is_fooled ? "old" : "");
+    });
+  }
+}
+
 TEST(MessageSlot, WaitsForAnotherSequence) {
   on_one_host([](fabric::Host& host) {
     const Options options = small_options();

@@ -194,7 +194,9 @@ class MapModel {
   void run(Client& client, const DrawnOperation& operation) {
     const nessie::Bytes key = bytes_of(std::to_string(operation.key));
     if (operation.kind < 2) {
-      put(client, key, nessie::Bytes(operation.value_bytes, static_cast<std::byte>(++values_)));
+      // No word of a value is a small number, for which a worker that waits for a tail could take
+      // it (Arrival::tail_in_address_order).
+      put(client, key, nessie::Bytes(operation.value_bytes, std::byte{128} | std::byte(++values_)));
     } else if (operation.kind == 2) {
       get(client, key);
     } else {
@@ -235,7 +237,7 @@ class MapModel {
   }
 
   std::map<nessie::Bytes, nessie::Bytes> map_;
-  int values_ = 0;
+  std::uint8_t values_ = 0;
   std::string difference_;
 };
 
