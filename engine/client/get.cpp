@@ -66,7 +66,7 @@ GetResult get_with(const OperationContext& context, std::span<const std::byte> k
   }
   PendingOperation operation(context);
   operation.begin();
-  result.answer = look_up(operation, hashed(key, session->server().hash_key), receive);
+  result.answer = look_up(operation, hashed(key, operation.session().server().hash_key), receive);
   result.statistics = operation.statistics();
   return result;
 }
