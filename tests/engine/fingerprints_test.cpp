@@ -182,7 +182,7 @@ TEST(SizeClasses, ThatAreWrongCostAReadAndNoAnswer) {
     ASSERT_TRUE(planted);
     const engine::Geometry& geometry = store.server()->geometry();
     const std::uint64_t hash = engine::hash_of(key, engine::HashKey{});
-    for (const std::uint64_t claimed : {64, 512, 4'096, 100'000}) {
+    for (const std::uint64_t claimed : {64U, 512U, 4'096U, 100'000U}) {
       store_entry(*store.server(), planted->slot,
                   planted->entry.moved_to(
                       engine::References(geometry).to(planted->container_offset, hash, claimed)));
