@@ -93,8 +93,7 @@ SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte>
   return Batch(*context_).set(key, value);
 }
 
-DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key);
-}
+DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key); }
 
 void Client::disconnect() {
   context_->session->say_goodbye();

@@ -88,7 +88,8 @@ DeleteResult remove(const OperationContext& context, std::span<const std::byte> 
   }
   PendingOperation operation(context);
   operation.begin();
-  result.answer = DeleteOperation(operation, hashed(key, operation.session().server().hash_key)).run();
+  result.answer =
+      DeleteOperation(operation, hashed(key, operation.session().server().hash_key)).run();
   result.statistics = operation.statistics();
   return result;
 }

@@ -1,5 +1,5 @@
-// The schedules of docs/stores/replicated still violate the same property with the same trace hash, and
-// their scenarios hold with all safeguards on.
+// The schedules of docs/stores/replicated still violate the same property with the same trace hash,
+// and their scenarios hold with all safeguards on.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -93,8 +93,10 @@ class NessieStore final : public Store {
     std::vector<nessie::NodeInspection> nodes;
     for (const auto& node : inspections_) {
       nodes.push_back(node ? *node
-                           : nessie::NodeInspection{
-                                 .layout = (*known)->layout, .memory = nullptr, .books = nullptr});
+                           : nessie::NodeInspection{.layout = (*known)->layout,
+                                                    .memory = nullptr,
+                                                    .books = nullptr,
+                                                    .service = nullptr});
     }
     for (auto& node : inspections_) node.reset();
     return nessie::find_problems(nodes, options(0), {.lost_entries = true});
