@@ -100,6 +100,7 @@ void expect_given_back(const Profile& card) {
                 static_cast<double>(card.*value.value), client_tolerance_ps)
         << value.name;
   }
+  EXPECT_FALSE(fitted.profile.has_message_streams);
 }
 
 TEST(Calibration, GivesTheProfileOfACardBack) { expect_given_back(another_card()); }

@@ -173,6 +173,7 @@ void keep_rules(Profile& profile, const Measurement& measured, std::uint32_t cli
 // Where the search begins. Times between requests start where they limit the rate.
 Profile first_guess(const Measurement& measured, std::uint32_t clients, const Profile& base) {
   Profile profile = base;
+  profile.has_message_streams = false;  // no load measures them
   // A request is posted and polled under a lock each.
   profile.post_ps = to_ps(least(measured, &Cost::busy_ns) - 2 * measured.processor.lock_ns);
   profile.operation_ps = 0;
