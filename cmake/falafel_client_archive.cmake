@@ -27,6 +27,7 @@ set_target_properties(falafel_client_component PROPERTIES EXPORT_NAME client)
 target_link_libraries(falafel_client_component INTERFACE falafel_library)
 
 falafel_install_headers(
+  engine/client/batch.h
   engine/client/client.h
   engine/client/operation_observer.h
   engine/client/rendezvous_hashing.h

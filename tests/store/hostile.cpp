@@ -19,6 +19,8 @@
 #include "engine/layout/container.h"
 #include "engine/layout/control_message.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
+#include "engine/layout/references.h"
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "fabric/shm/process.h"
@@ -191,9 +193,9 @@ class Intruder {
     for (;;) {
       const std::uint64_t slot = slot_of(key);
       const Entry entry = load(slot);
-      if (swap(slot, entry,
-               entry.pointing_to(geometry_.to_units(offset)).with_next_tag(geometry_.tag_bits)))
-        return;
+      const std::uint32_t reference =
+          engine::References(geometry_).to(offset, hash_of(key), container.size());
+      if (swap(slot, entry, entry.pointing_to(reference).with_next_tag(geometry_.tag_bits))) return;
     }
   }
 
@@ -214,6 +216,9 @@ class Intruder {
   }
 
  private:
+  std::uint64_t hash_of(std::span<const std::byte> key) const {
+    return engine::hash_of(key, superblock_.hash_key);
+  }
   // Returns the slot of the key's entry, or the end of its chain.
   std::uint64_t slot_of(std::span<const std::byte> key) {
     std::uint64_t slot = engine::home_slot(key, superblock_.hash_key, geometry_.table_entries);
