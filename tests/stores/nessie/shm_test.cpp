@@ -1,5 +1,5 @@
-// NessieCD on shared memory, with real threads: each is a node and its client. Their histories on
-// few keys are linearizable, while data table entries are used again and keys migrate.
+// Nessie's three versions on shared memory, with real threads: each is a node and its client. Their
+// histories on few keys are linearizable, while data table entries are used again and keys migrate.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,12 +16,13 @@ namespace falafel::nessie_test {
 namespace {
 
 using nessie::Answer;
+using nessie::Architecture;
 using nessie::Client;
 using nessie::Node;
 using stores_test::millisecond_ns;
 
-nessie::Options small_options() {
-  nessie::Options options = nessie::Options::hardened();
+nessie::Options small_options(Architecture architecture = Architecture::client_driven) {
+  nessie::Options options = nessie::Options::hardened(architecture);
   options.index_entries = 4;
   options.data_entries = 64;
   options.most_key_bytes = 8;
@@ -67,6 +68,8 @@ class NessieOnSharedMemory : public stores_test::SharedMemory {
     const std::lock_guard lock(mutex_);
     cache_hits_ += client.statistics().cache_hits;
     migrations_ += client.statistics().migrations;
+    requests_ += client.statistics().requests;
+    index_reads_ += client.statistics().index_reads;
   }
 
   // While all nodes are there and no client does anything.
@@ -84,6 +87,8 @@ class NessieOnSharedMemory : public stores_test::SharedMemory {
   std::uint64_t most_uses_ = 0;  // of one entry
   std::uint64_t cache_hits_ = 0;
   std::uint64_t migrations_ = 0;
+  std::uint64_t requests_ = 0;     // to other nodes
+  std::uint64_t index_reads_ = 0;  // by clients
 };
 
 TEST_F(NessieOnSharedMemory, OperationsAreLinearizable) {
@@ -106,6 +111,20 @@ TEST_F(NessieOnSharedMemory, MigrationsAreLinearizable) {
   expected_answers_.insert(Answer::table_full);
   run(options);
   EXPECT_GT(migrations_, 0U);
+}
+
+TEST_F(NessieOnSharedMemory, OperationsOfWorkersAreLinearizable) {
+  expected_answers_.insert(Answer::table_full);
+  run(small_options(Architecture::server_driven));
+  EXPECT_GT(requests_, 0U);
+  EXPECT_EQ(index_reads_, 0U);
+}
+
+TEST_F(NessieOnSharedMemory, OperationsOfWorkersAndReadsOfClientsAreLinearizable) {
+  expected_answers_.insert(Answer::table_full);
+  run(small_options(Architecture::hybrid));
+  EXPECT_GT(requests_, 0U);
+  EXPECT_GT(index_reads_, 0U);
 }
 
 }  // namespace
