@@ -94,6 +94,8 @@ struct ComparedStore {
   std::string_view name;
   std::string_view protocol;  // published or hardened
   bool has_server = true;
+  // Servers share the processors of the clients, so nobody knows what share is theirs.
+  bool has_workers_at_clients = false;
   std::uint64_t warm_up_ns_per_key = 0;  // that its clients' caches need before a measurement
   Findings findings{};
   std::function<std::unique_ptr<StoreRun>(const Demand& demand)> create{};

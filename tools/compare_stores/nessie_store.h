@@ -1,4 +1,4 @@
-// NessieCD with other options than those of the comparison.
+// A version of Nessie with other options than those of the comparison.
 #pragma once
 
 #include <string_view>

@@ -22,6 +22,12 @@ std::string death_text(std::uint32_t blocked, std::uint32_t moments, double long
   return fmt::format("{}; never ends after {} of {}", longest, blocked, moments);
 }
 
+// Empty if the servers share processors with the clients.
+std::string server_text(const ReportRow& row) {
+  if (row.store.has_workers_at_clients) return "";
+  return fmt::format("{:.0f}", row.measured->server_ns);
+}
+
 std::string link(const Finding& finding) {
   return fmt::format("[{}]({})", finding.verdict, finding.evidence);
 }
@@ -55,6 +61,12 @@ json to_json(const Finding& finding) {
 template <typename Result>
 json result_or_error(const Result& result) {
   return result ? to_json(*result) : json{{"error", result.error()}};
+}
+
+json costs_to_json(const ReportRow& row) {
+  json costs = result_or_error(row.measured);
+  if (row.measured && row.store.has_workers_at_clients) costs["server_processor_ns"] = nullptr;
+  return costs;
 }
 
 std::string gnuplot_text(std::string_view text) {
@@ -111,10 +123,10 @@ std::string costs_text(const std::vector<ReportRow>& rows) {
     }
     const Measurement& cost = *row.measured;
     text += fmt::format(
-        "| {} | {:.2f} | {:.1f} | {:.1f} | {:.2f} | {:.2f} | {:.0f} | {:.0f} | {:.0f} | {}, {:.0f} "
-        "% |\n",
+        "| {} | {:.2f} | {:.1f} | {:.1f} | {:.2f} | {:.2f} | {:.0f} | {} | {:.0f} | {}, {:.0f} % "
+        "|\n",
         name_of(row.store), cost.operations_per_second / 1e6, cost.median_us, cost.tail_us,
-        cost.round_trips, cost.verbs, cost.bytes, cost.server_ns, cost.memory_bytes_per_key,
+        cost.round_trips, cost.verbs, cost.bytes, server_text(row), cost.memory_bytes_per_key,
         cost.busiest_part, cost.busiest_share * 100);
   }
   return text;
@@ -154,7 +166,7 @@ json to_json(const std::vector<ReportRow>& rows) {
     const Findings& findings = row.store.findings;
     all.push_back({{"store", row.store.name},
                    {"protocol", row.store.protocol},
-                   {"costs", result_or_error(row.measured)},
+                   {"costs", costs_to_json(row)},
                    {"client_death", result_or_error(row.death)},
                    {"linearizable", to_json(findings.linearizable)},
                    {"lock_free", to_json(findings.lock_free)},
