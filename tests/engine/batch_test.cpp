@@ -24,11 +24,11 @@ using engine::OperationStatistics;
 
 using Keys = std::vector<std::span<const std::byte>>;
 
-constexpr int batch_size = 32;
+constexpr std::size_t batch_size = 32;
 
-std::vector<Bytes> numbered(std::string_view name, int count) {
+std::vector<Bytes> numbered(std::string_view name, std::size_t count) {
   std::vector<Bytes> all;
-  for (int number = 0; number < count; ++number) {
+  for (std::size_t number = 0; number < count; ++number) {
     all.push_back(bytes_of(fmt::format("{} {:04}", name, number)));
   }
   return all;
@@ -75,11 +75,10 @@ Cost cost_of(const std::vector<Result>& results, Answer answer) {
 }
 
 // Keys whose slots are far apart, so that each operation takes as many round trips as the others.
-std::vector<Bytes> keys_apart(int count, std::uint64_t table_entries) {
+std::vector<Bytes> keys_apart(std::size_t count, std::uint64_t table_entries) {
   std::vector<Bytes> keys;
-  for (int number = 0; number < count; ++number) {
-    keys.push_back(
-        key_at(static_cast<std::uint64_t>(number) * table_entries / count, 0, table_entries));
+  for (std::size_t number = 0; number < count; ++number) {
+    keys.push_back(key_at(number * table_entries / count, 0, table_entries));
   }
   return keys;
 }
@@ -102,7 +101,7 @@ TEST(Batch, TakesTheRoundTripsAndDoorbellsOfOneOperation) {
     const Cost get = cost_of(found, Answer::found);
     EXPECT_EQ(get.doorbells, 2U);
     EXPECT_EQ(get.most_round_trips, 2U);
-    for (int index = 0; index < batch_size; ++index) EXPECT_EQ(found[index].value, values[index]);
+    for (std::size_t index = 0; index < batch_size; ++index) EXPECT_EQ(found[index].value, values[index]);
     const Cost overwrite = cost_of(client.set_many(pairs_of(keys, values)), Answer::stored);
     EXPECT_EQ(overwrite.doorbells, 3U);
     EXPECT_EQ(overwrite.most_round_trips, 3U);
@@ -146,7 +145,7 @@ TEST(Batch, FitsAShortQueue) {
       const Cost cost = cost_of(found, Answer::found);
       EXPECT_GE(cost.doorbells, 2U * batch_size / 12);
       EXPECT_LT(cost.doorbells, 2U * batch_size);
-      for (int index = 0; index < batch_size; ++index) EXPECT_EQ(found[index].value, values[index]);
+      for (std::size_t index = 0; index < batch_size; ++index) EXPECT_EQ(found[index].value, values[index]);
     });
     run_without_problems(store);
   });
@@ -201,7 +200,7 @@ TEST(Batch, DoesNotWaitForAnOperationThatWaitsForTheServer) {
     std::uint64_t big_done_ns = 0;
     client.run_batch(batch_size, [&](Batch& batch, std::size_t index) {
       if (index == 0) {
-        for (int number = 0; number < 3; ++number) {
+        for (std::size_t number = 0; number < 3; ++number) {
           answers[0] = batch.set(bytes_of(fmt::format("big {}", number)), big).answer;
         }
         big_done_ns = host.now_ns();

@@ -120,6 +120,7 @@ std::unique_ptr<explorer::Program> create_compared_store(const std::string& stor
 
 std::vector<std::unique_ptr<explorer::Program>> published_variants() {
   std::vector<std::unique_ptr<explorer::Program>> programs;
+  programs.reserve(nessie_architectures.size());
   for (const nessie::Architecture architecture : nessie_architectures) {
     programs.push_back(create_nessie(architecture, true, {}));
   }

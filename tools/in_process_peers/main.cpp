@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <string>
-#include <thread>
 
-#include "fabric/realtime/clock.h"
 #include "tools/in_process_peers/peer_client.h"
 #include "tools/store_benchmark/conductor.h"
 #include "tools/store_benchmark/parties.h"
 #include "tools/store_benchmark/result.h"
+#include "tools/store_benchmark/system_time.h"
 
 namespace {
 
@@ -26,12 +24,6 @@ struct PeerOptions {
   std::string store;
   std::filesystem::path directory;
 };
-
-store_benchmark::Timekeeper system_time() {
-  return {.now_ns = fabric::monotonic_ns, .sleep = [](std::uint64_t duration_ns) {
-            std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
-          }};
-}
 
 // Includes what the stores add to each key.
 std::uint64_t capacity_bytes(const store_benchmark::BenchmarkOptions& options) {
@@ -53,7 +45,7 @@ store_benchmark::ConductedRun conduct(const PeerOptions& options,
     });
   }
   store_benchmark::ConductedRun run =
-      store_benchmark::Conductor(options.benchmark, board, system_time(), {}, {}).run();
+      store_benchmark::Conductor(options.benchmark, board, store_benchmark::system_time(), {}, {}).run();
   clients.wait_for_all();
   return run;
 }

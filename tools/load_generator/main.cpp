@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <thread>
 
-#include "fabric/realtime/clock.h"
 #include "tools/load_generator/remote_client.h"
 #include "tools/store_benchmark/conductor.h"
 #include "tools/store_benchmark/parties.h"
 #include "tools/store_benchmark/result.h"
+#include "tools/store_benchmark/system_time.h"
 
 namespace {
 
@@ -25,12 +23,6 @@ struct GeneratorOptions {
   std::string store = "memcached";
   std::string socket;
 };
-
-store_benchmark::Timekeeper system_time() {
-  return {.now_ns = fabric::monotonic_ns, .sleep = [](std::uint64_t duration_ns) {
-            std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
-          }};
-}
 
 int generate(const GeneratorOptions& options) {
   const auto protocol = options.store == "redis" ? load_generator::make_redis_protocol()
@@ -45,7 +37,7 @@ int generate(const GeneratorOptions& options) {
     });
   }
   const store_benchmark::ConductedRun run =
-      store_benchmark::Conductor(options.benchmark, *board, system_time(), {}, {}).run();
+      store_benchmark::Conductor(options.benchmark, *board, store_benchmark::system_time(), {}, {}).run();
   clients.wait_for_all();
   if (run.failure) {
     fmt::print(stderr, "falafel-load-generator: {}: {}\n", options.store, *run.failure);

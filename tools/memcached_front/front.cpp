@@ -159,6 +159,7 @@ class Front {
 
   std::string metrics_text() const {
     std::vector<StoreMetrics> metrics;
+    metrics.reserve(workers_.size());
     for (const auto& worker : workers_) metrics.push_back(worker->metrics());
     return falafel::to_prometheus(metrics) + to_prometheus(statistics_);
   }

@@ -8,20 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include "fabric/realtime/clock.h"
 #include "falafel/connecting.h"
 #include "falafel/fabric_choice.h"
 #include "tools/store_benchmark/client_run.h"
 #include "tools/store_benchmark/parties.h"
+#include "tools/store_benchmark/system_time.h"
 
 namespace falafel::store_benchmark {
 namespace {
-
-Timekeeper system_time() {
-  return {.now_ns = fabric::monotonic_ns, .sleep = [](std::uint64_t duration_ns) {
-            std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
-          }};
-}
 
 class RealTimeBenchmark {
  public:

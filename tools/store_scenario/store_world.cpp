@@ -432,13 +432,26 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
       clients_[client].said_goodbye_before = clients_[client].next;
       return say_goodbye(client, connection);
     }
-    const std::size_t index = clients_[client].next++;
-    if (planned[index].pause_ns > 0) host.sleep_until(host.now_ns() + planned[index].pause_ns);
+    const std::size_t first = clients_[client].next;
+    const std::size_t end = end_of_batch(client, first);
+    clients_[client].next = end;
+    if (planned[first].pause_ns > 0) host.sleep_until(host.now_ns() + planned[first].pause_ns);
     const auto answer = scenario_.clients[client].batch > 1
-                            ? execute_batch(host, client, index, connection)
-                            : execute_planned(host, client, index, connection);
+                            ? execute_batch(host, client, first, end - first, connection)
+                            : execute_planned(host, client, first, connection);
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
   }
+}
+
+// The end of the operations that the fiber takes which finds this one next.
+std::size_t StoreWorld::end_of_batch(std::uint32_t client, std::size_t first) const {
+  const ClientPlan& plan = scenario_.clients[client];
+  std::size_t end = first + 1;
+  while (end < plan.operations.size() && end - first < plan.batch &&
+         !plan.operations[end].goodbye) {
+    ++end;
+  }
+  return end;
 }
 
 // Whether the client must disconnect before its next operation.
@@ -461,13 +474,9 @@ std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint3
 }
 
 std::optional<Answer> StoreWorld::execute_batch(fabric::Host& host, std::uint32_t client,
-                                                std::size_t first, engine::Client& connection) {
+                                                std::size_t first, std::size_t count,
+                                                engine::Client& connection) {
   const ClientPlan& plan = scenario_.clients[client];
-  std::size_t& next = clients_[client].next;
-  while (next < plan.operations.size() && next - first < plan.batch &&
-         !plan.operations[next].goodbye) {
-    ++next;
-  }
   const std::uint64_t incarnation = connection.server_incarnation();
   std::optional<Answer> broken;
   const auto call = [&](engine::Batch& batch, std::size_t number) {
@@ -477,7 +486,7 @@ std::optional<Answer> StoreWorld::execute_batch(fabric::Host& host, std::uint32_
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) broken = answer;
   };
   call_unless_cancelled(host, plan.operations[first].cancel_after_ns,
-                        [&, count = next - first] { connection.run_batch(count, call); });
+                        [&] { connection.run_batch(count, call); });
   return broken;
 }
 

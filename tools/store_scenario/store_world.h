@@ -98,6 +98,7 @@ class StoreWorld {
   void run_operations(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   void say_goodbye(std::uint32_t client, engine::Client& connection);
   void run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection);
+  std::size_t end_of_batch(std::uint32_t client, std::size_t first) const;
   bool is_goodbye_due(std::uint32_t client) const;
   // Returns nullopt if the operation was cancelled.
   std::optional<engine::Answer> execute_planned(fabric::Host& host, std::uint32_t client,
@@ -105,7 +106,8 @@ class StoreWorld {
   // The same for the batch that begins with this operation. Returns the answer of one that found
   // the connection broken, if any.
   std::optional<engine::Answer> execute_batch(fabric::Host& host, std::uint32_t client,
-                                              std::size_t first, engine::Client& connection);
+                                              std::size_t first, std::size_t count,
+                                              engine::Client& connection);
   // `place` is a client or a batch of it; `incarnation` is that of its server.
   template <typename Place>
   engine::Answer execute(fabric::Host& host, std::uint32_t client, const PlannedOperation& planned,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <tuple>
 
@@ -30,7 +31,7 @@ std::string duration_text(double seconds) {
 
 std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t width) {
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  const auto filled = static_cast<std::size_t>(share * static_cast<double>(width) + 0.5);
+  const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
   return std::string(std::min(filled, width), '#') +
          std::string(width - std::min(filled, width), '.');
 }
