@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "engine/client/client.h"
@@ -56,6 +57,7 @@ class Store::Connection {
   std::unique_ptr<fabric::RealTimeHost> host_;
   std::unique_ptr<engine::Client> client_;
   std::uint64_t next_attempt_ns_ = 0;
+  std::optional<fabric::FiberId> watcher_;
   std::jthread keeper_;  // ends first
 };
 
@@ -77,7 +79,8 @@ tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::o
         explain_connect_error(connected.error(), *connection->fabric_, options.server));
   }
   connection->host_->run([self = connection.get()] {
-    self->host_->spawn({.name = "watcher", .daemon = true}, [self] { self->watch_connection(); });
+    self->watcher_ = self->host_->spawn({.name = "watcher", .daemon = true},
+                                        [self] { self->watch_connection(); });
   });
   connection->keeper_ = std::jthread(
       [self = connection.get()](const std::stop_token& stop) { self->look_after(stop); });
@@ -87,6 +90,8 @@ tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::o
 Store::Connection::~Connection() {
   keeper_ = {};  // stops the thread
   host_->run_program([this] {
+    // Otherwise it might look for the client while this fiber waits for the client's end.
+    if (watcher_) host_->cancel(*watcher_);
     if (client_ != nullptr && client_->is_connected()) client_->disconnect();
     client_.reset();
   });
