@@ -21,7 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "falafel campaign results";
-constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t format_version = 2;
+constexpr std::uint64_t oldest_version = 1;  // has no first_reached
 
 // A seed in both ranges. The ranges are finite.
 std::optional<std::uint64_t> common_seed(const SeedRange& one, const SeedRange& other) {
@@ -105,6 +106,31 @@ NamedCounts counts_from(const Json& json) {
   return counts;
 }
 
+Json to_json(const std::map<std::string, FirstReach>& first_reached) {
+  Json json = Json::object();
+  for (const auto& [name, first] : first_reached) {
+    json[name] = {{"seconds", first.seconds}, {"schedules", first.schedules}};
+  }
+  return json;
+}
+
+template <typename Counts>
+void append_names(std::string_view kind, const Counts& counts, bool are_reached,
+                  std::vector<std::string>& names) {
+  for (const auto& [name, count] : counts) {
+    if ((count > 0) == are_reached) names.push_back(fmt::format("{} {}", kind, name));
+  }
+}
+
+std::vector<std::string> names_of(const CampaignResults& results, bool are_reached) {
+  std::vector<std::string> names;
+  append_names("probe", results.probes, are_reached, names);
+  append_names("simulator", results.simulator_probes, are_reached, names);
+  append_names("fault", results.faults, are_reached, names);
+  append_names("condition", results.conditions, are_reached, names);
+  return names;
+}
+
 Json to_json(const CampaignResults& results) {
   Json seeds = Json::array();
   for (const SeedRange& range : results.seeds) {
@@ -133,7 +159,8 @@ Json to_json(const CampaignResults& results) {
           {"conditions", results.conditions},
           {"probes", to_json(results.probes)},
           {"simulator_probes", to_json(results.simulator_probes)},
-          {"faults", to_json(results.faults)}};
+          {"faults", to_json(results.faults)},
+          {"first_reached", to_json(results.first_reached)}};
 }
 
 // Throws what nlohmann::json or std::stoull throw if the JSON has another form.
@@ -169,6 +196,11 @@ CampaignResults from_json(const Json& json) {
   results.probes = counts_from(json.at("probes"));
   results.simulator_probes = counts_from(json.at("simulator_probes"));
   results.faults = counts_from(json.at("faults"));
+  if (json.at("version") == oldest_version) return results;
+  for (const auto& [name, first] : json.at("first_reached").items()) {
+    results.first_reached[name] = {.seconds = first.at("seconds"),
+                                   .schedules = first.at("schedules")};
+  }
   return results;
 }
 
@@ -214,6 +246,21 @@ CampaignResults name_results(const Program& program, CampaignIdentity identity,
   return results;
 }
 
+std::vector<std::string> names_reached(const CampaignResults& results) {
+  return names_of(results, true);
+}
+
+std::vector<std::string> names_missed(const CampaignResults& results) {
+  return names_of(results, false);
+}
+
+void note_first_reached(CampaignResults& results) {
+  for (std::string& name : names_reached(results)) {
+    results.first_reached.try_emplace(
+        std::move(name), FirstReach{.seconds = results.seconds, .schedules = results.schedules});
+  }
+}
+
 tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults& part) {
   if (sum.seeds.empty()) {
     const double seconds = sum.seconds;
@@ -247,6 +294,10 @@ tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults&
   add_counts(sum.faults, part.faults);
   add_counts(sum.conditions, part.conditions);
   add_counts(sum.violations, part.violations);
+  for (const auto& [name, first] : part.first_reached) {
+    const auto [known, is_new] = sum.first_reached.emplace(name, first);
+    if (!is_new && first.seconds < known->second.seconds) known->second = first;
+  }
   for (const auto& [property, finding] : part.findings) {
     const auto [known, is_new] = sum.findings.emplace(property, finding);
     if (!is_new && finding.seed < known->second.seed) known->second = finding;
@@ -271,13 +322,15 @@ tl::expected<CampaignResults, std::string> load_results(const std::string& path)
   std::ifstream file(path, std::ios::binary);
   if (!file) return tl::unexpected(system_failure(path, "cannot read the file"));
   const Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object() || json.value("format", "") != format_name) {
+  if (!json.is_object() || json.value("format", Json()) != format_name) {
     return tl::unexpected(fmt::format(
         "{}: this is no file of campaign results; `fuzz --results FILE` writes them", path));
   }
-  if (json.value("version", Json()) != format_version) {
-    return tl::unexpected(fmt::format("{}: its version is not {}; use the build that wrote it",
-                                      path, format_version));
+  const Json version = json.value("version", Json());
+  if (version != format_version && version != oldest_version) {
+    return tl::unexpected(
+        fmt::format("{}: its version is neither {} nor {}; use the build that wrote it", path,
+                    oldest_version, format_version));
   }
   try {
     return from_json(json);

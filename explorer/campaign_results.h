@@ -31,6 +31,12 @@ struct CampaignIdentity {
   bool operator==(const CampaignIdentity&) const = default;
 };
 
+// When a probe, a fault or a condition was first reached.
+struct FirstReach {
+  double seconds = 0;           // since the campaign began; of a shard, since the shard began
+  std::uint64_t schedules = 0;  // of the campaign or the shard until then
+};
+
 struct CampaignResults {
   CampaignIdentity identity;
   std::vector<SeedRange> seeds;  // what has been run; no two ranges overlap
@@ -43,6 +49,9 @@ struct CampaignResults {
   NamedCounts simulator_probes;
   NamedCounts faults;
   std::map<std::string, std::uint64_t> conditions;
+  // By the names of probes, faults and conditions, as names_reached() has them. A file of version 1
+  // has none. Of a sum, each is the earliest of all parts.
+  std::map<std::string, FirstReach> first_reached;
   std::map<std::string, std::uint64_t> violations;
   std::map<std::string, Finding> findings;
 
@@ -57,6 +66,15 @@ CampaignIdentity identify(const Program& program,
 // which the program counts.
 CampaignResults name_results(const Program& program, CampaignIdentity identity,
                              const CampaignOptions& options, const CampaignResult& result);
+
+// The names of all probes, faults and conditions that were reached, each with its kind:
+// "probe cas.lost", "simulator READ torn", "fault client_pause", "condition it retried".
+std::vector<std::string> names_reached(const CampaignResults& results);
+// The same of those that were not reached.
+std::vector<std::string> names_missed(const CampaignResults& results);
+
+// Notes what the results have reached, and earlier ones had not, as first reached now.
+void note_first_reached(CampaignResults& results);
 
 // Adds a part. An error, which leaves `sum` as it is, says in what the two differ, or which seeds
 // both have. A sum without seeds takes any part.

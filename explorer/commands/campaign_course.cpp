@@ -9,6 +9,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "explorer/commands/campaign_report.h"
@@ -69,6 +70,35 @@ explorer::CampaignOptions next_part(const CoursePlan& plan, const Course& course
   return part;
 }
 
+// The times at which a part reached something first are those of its reports, several per second.
+class PartObserver {
+ public:
+  PartObserver(const explorer::Program& program, const explorer::CampaignIdentity& identity,
+               const explorer::CampaignOptions& part, const explorer::CampaignResults& before)
+      : program_(program), identity_(identity), part_(part), before_(before) {}
+
+  // The results of everything so far, with the times of what was reached.
+  explorer::CampaignResults sum_with(const explorer::CampaignResult& result,
+                                     const std::map<std::string, std::uint64_t>& conditions) {
+    explorer::CampaignResults sum = before_;
+    const auto added = add(sum, name_results(program_, identity_, part_, result));
+    FALAFEL_ASSERT(added.has_value(), "parts of one campaign do not add up: {}", added.error());
+    sum.conditions = conditions;
+    for (const auto& [name, count] : program_.conditions()) sum.conditions[name] += count;
+    sum.first_reached = first_reached_;
+    note_first_reached(sum);
+    first_reached_ = sum.first_reached;
+    return sum;
+  }
+
+ private:
+  const explorer::Program& program_;
+  const explorer::CampaignIdentity& identity_;
+  const explorer::CampaignOptions& part_;
+  const explorer::CampaignResults& before_;
+  std::map<std::string, explorer::FirstReach> first_reached_ = before_.first_reached;
+};
+
 }  // namespace
 
 std::optional<Shard> parse_shard(const std::string& text) {
@@ -105,15 +135,14 @@ tl::expected<Course, std::string> run_course(const explorer::Program& program,
     course.is_interrupted = signals.arrived();
     if (course.is_interrupted) return course;
     const explorer::CampaignOptions part = next_part(plan, course, seconds);
+    PartObserver observer(program, identity, part, course.results);
     const auto result =
         explorer::run_campaign(program, part, [&](const explorer::CampaignResult& so_far) {
           progress(course.results, so_far);
+          observer.sum_with(so_far, earlier_conditions);
           return !signals.arrived();
         });
-    const auto added = add(course.results, name_results(program, identity, part, result));
-    FALAFEL_ASSERT(added.has_value(), "parts of one campaign do not add up: {}", added.error());
-    course.results.conditions = earlier_conditions;
-    for (const auto& [name, count] : program.conditions()) course.results.conditions[name] += count;
+    course.results = observer.sum_with(result, earlier_conditions);
     if (plan.results.empty()) continue;
     if (auto saved = save_results(course.results, plan.results); !saved) {
       return tl::unexpected("--results " + saved.error());

@@ -126,6 +126,14 @@ nlohmann::json to_json(const CampaignReport& report) {
   return json;
 }
 
+std::vector<std::string> unreached_conditions(const explorer::CampaignResults& results) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : results.conditions) {
+    if (count == 0) names.push_back(name);
+  }
+  return names;
+}
+
 int exit_status_of(const CampaignReport& report) {
   const bool run_failed = std::ranges::any_of(report.findings, [](const FindingReport& found) {
     return is_about_the_run(found.finding.property);

@@ -1,4 +1,4 @@
-// What `fuzz` and `merge` print of a campaign's results.
+// What `fuzz`, `merge` and `report` print of a campaign's results.
 #pragma once
 
 #include <functional>
@@ -35,6 +35,8 @@ nlohmann::json to_json(const CampaignReport& report);
 
 // "1 to 400", or "2, 6, 10 ... (100 seeds)".
 std::string describe_seeds(const std::vector<explorer::SeedRange>& seeds);
+
+std::vector<std::string> unreached_conditions(const explorer::CampaignResults& results);
 
 // 0: everything holds; 1: a property is violated or a condition was not reached; 3: a run crashed,
 // hung or was not repeatable.

@@ -15,6 +15,9 @@ void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status);
 // Exit status as that of fuzz, or 2 if a file cannot be read or does not add up with the others.
 void add_merge_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
+// Exit status as that of merge.
+void add_report_command(CLI::App& app, CommandProgram& program, int& exit_status);
+
 // Exit status: 0 the replay matches and violates nothing, 1 the replay matches and violates a
 // property, 2 the file cannot be read, 3 the file does not match this program.
 void add_replay_command(CLI::App& app, CommandProgram& program, int& exit_status);

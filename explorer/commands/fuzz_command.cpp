@@ -20,11 +20,9 @@
 #include "explorer/commands/campaign_course.h"
 #include "explorer/commands/campaign_report.h"
 #include "explorer/commands/commands.h"
-#include "explorer/commands/progress.h"
+#include "explorer/commands/record_finding.h"
 #include "explorer/failing_run.h"
 #include "explorer/pages.h"
-#include "explorer/record_failure.h"
-#include "explorer/replay.h"
 
 namespace falafel::command_line {
 namespace {
@@ -69,53 +67,6 @@ void print_progress(const Campaign& campaign, const explorer::CampaignResults& d
              "\r{} schedules, {:.0f}/s, {} of {} probes reached, {} violations, {:.0f} s left   ",
              schedules, rate, reached, campaign.program.probes().size(),
              done.violations.size() + result.violations.size(), std::max(seconds_left, 0.0));
-}
-
-std::string replay_path(const std::string& folder, const explorer::Finding& finding) {
-  return (std::filesystem::path(folder) /
-          fmt::format("{}-{}.replay", finding.property, finding.seed))
-      .string();
-}
-
-// Next to the replay file. Returns its path, or nothing if there is none.
-std::string save_page(const explorer::Program& program, const std::string& replay_path) {
-  const std::string path = std::filesystem::path(replay_path).replace_extension(".html").string();
-  const auto replay = explorer::load_replay(program, replay_path);
-  if (!replay) {
-    fmt::print(stderr, "{}\n", replay.error());
-    return {};
-  }
-  const auto page = explorer::write_page({.program = program,
-                                          .scenario = *replay->scenario,
-                                          .choices = replay->file.choices,
-                                          .property = replay->property,
-                                          .path = path,
-                                          .perfetto = {}});
-  if (!page) fmt::print(stderr, "{}\n", page.error());
-  return page ? path : std::string();
-}
-
-// Saves the run and its page. There is nothing to record if two runs of one seed differ; the seed
-// repeats them.
-FindingReport record(const Campaign& campaign, const explorer::Finding& finding,
-                     double shrink_seconds) {
-  FindingReport report{.finding = finding};
-  if (finding.property == explorer::determinism_property) return report;
-  const std::string path = replay_path(campaign.options.output, finding);
-  const auto recorded = explorer::record_failure(
-      campaign.program, finding, {.seconds = shrink_seconds}, path, print_shrinking);
-  if (!recorded) {
-    fmt::print(stderr, "{}\n", recorded.error());
-    return report;
-  }
-  report.replay_path = path;
-  report.steps_after = recorded->steps;
-  if (explorer::ends_the_process(finding.property)) {
-    report.finding.explanation = recorded->explanation;
-  } else {
-    report.trace_path = save_page(campaign.program, path);
-  }
-  return report;
 }
 
 // Runs one seed and writes its page, whether the run fails or not.
@@ -165,15 +116,9 @@ void print_head(const Campaign& campaign) {
 // A campaign that has run all its schedules must have reached all conditions. A shard need not.
 std::vector<std::string> missed_conditions(const Campaign& campaign,
                                            const explorer::CampaignResults& results) {
-  std::vector<std::string> missed;
   const explorer::CampaignOptions& options = campaign.options.plan.campaign;
-  if (!results.holds() || options.stride > 1 || results.schedules < options.schedules) {
-    return missed;
-  }
-  for (const auto& [name, count] : results.conditions) {
-    if (count == 0) missed.push_back(name);
-  }
-  return missed;
+  const bool is_whole = options.stride == 1 && results.schedules >= options.schedules;
+  return results.holds() && is_whole ? unreached_conditions(results) : std::vector<std::string>();
 }
 
 // If the user cannot know from the options which seeds were run, says so, and how to repeat them.
@@ -221,7 +166,8 @@ int run_and_report(const Campaign& campaign) {
   // Whoever interrupts the campaign does not want to wait for small runs.
   const double shrink_seconds = course->is_interrupted ? 0 : options.shrink_seconds;
   for (const auto& [property, finding] : course->results.findings) {
-    report.findings.push_back(record(campaign, finding, shrink_seconds));
+    report.findings.push_back(
+        record_finding(campaign.program, finding, shrink_seconds, options.output));
   }
   print_course(campaign, *course, report);
   const int status = exit_status_of(report);

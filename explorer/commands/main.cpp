@@ -79,6 +79,7 @@ int main(int argument_count, char** arguments, std::span<const Program* const> p
   app.require_subcommand(1);
   command_line::add_fuzz_command(app, linked, exit_status);
   command_line::add_merge_command(app, linked, exit_status);
+  command_line::add_report_command(app, linked, exit_status);
   command_line::add_replay_command(app, linked, exit_status);
   command_line::add_trace_command(app, linked, exit_status);
   command_line::add_shrink_command(app, linked, exit_status);

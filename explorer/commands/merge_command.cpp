@@ -10,6 +10,7 @@
 #include "explorer/campaign_results.h"
 #include "explorer/commands/campaign_report.h"
 #include "explorer/commands/commands.h"
+#include "explorer/commands/results_files.h"
 
 namespace falafel::command_line {
 namespace {
@@ -20,35 +21,22 @@ struct MergeOptions {
   bool json = false;
 };
 
-tl::expected<explorer::CampaignResults, std::string> add_up(const std::vector<std::string>& paths) {
-  explorer::CampaignResults sum;
-  for (const std::string& path : paths) {
-    const auto part = explorer::load_results(path);
-    if (!part) return tl::unexpected(part.error());
-    if (const auto added = add(sum, *part); !added) {
-      return tl::unexpected(
-          fmt::format("{}: does not add up with the files before it: {}", path, added.error()));
-    }
-  }
-  return sum;
-}
-
 int merge(const CommandProgram& program, const MergeOptions& options) {
   const auto refuse = [](const std::string& error) {
     fmt::print(stderr, "{}\n", error);
     return status_wrong_usage;
   };
-  const auto sum = add_up(options.paths);
-  if (!sum) return refuse(sum.error());
+  const auto files = add_up(options.paths);
+  if (!files) return refuse(files.error());
+  const explorer::CampaignResults* const sum = &files->sum;
   if (!options.output.empty()) {
     if (const auto saved = save_results(*sum, options.output); !saved) return refuse(saved.error());
   }
-  CampaignReport report{.results = *sum, .executable = program.executable()};
+  CampaignReport report{.results = *sum,
+                        .missed_conditions = unreached_conditions(*sum),
+                        .executable = program.executable()};
   for (const auto& [property, finding] : sum->findings) {
     report.findings.push_back({.finding = finding});
-  }
-  for (const auto& [name, count] : sum->conditions) {
-    if (count == 0) report.missed_conditions.push_back(name);
   }
   if (options.json) {
     fmt::print("{}\n",

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,45 @@ TEST_F(Results, AreTheSameInAFile) {
   EXPECT_EQ(loaded->seeds, results.seeds);
 }
 
+TEST_F(Results, KeepWhenSomethingWasFirstReached) {
+  CampaignResults first = run({.schedules = 200});
+  first.seconds = 2;
+  note_first_reached(first);
+  const std::string name = "condition has chosen 1";
+  ASSERT_TRUE(first.first_reached.contains(name));
+  first.seconds = 5;
+  note_first_reached(first);
+  EXPECT_EQ(first.first_reached.at(name).seconds, 2);
+  EXPECT_EQ(first.first_reached.at(name).schedules, 200U);
+  EXPECT_EQ(first.first_reached.size(), names_reached(first).size());
+  ASSERT_TRUE(save_results(first, path_).has_value());
+  EXPECT_EQ(load_results(path_)->first_reached.at(name).seconds, 2);
+
+  CampaignResults second = run({.first_seed = 201, .schedules = 200});
+  second.seconds = 1;
+  note_first_reached(second);
+  ASSERT_TRUE(add(second, first).has_value());
+  EXPECT_EQ(second.first_reached.at(name).seconds, 1) << "the earliest of the parts counts";
+}
+
+TEST_F(Results, OfTheFirstVersionCanBeRead) {
+  CampaignResults results = run({.schedules = 50});
+  note_first_reached(results);
+  ASSERT_TRUE(save_results(results, path_).has_value());
+  std::ifstream file(path_);
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(file);
+  json["version"] = 1;
+  json.erase("first_reached");
+  std::ofstream(path_) << json;
+  const auto loaded = load_results(path_);
+  ASSERT_TRUE(loaded.has_value()) << loaded.error();
+  EXPECT_TRUE(loaded->first_reached.empty());
+  expect_equal(*loaded, results);
+  json["version"] = 2;
+  std::ofstream(path_) << json;
+  EXPECT_FALSE(load_results(path_).has_value()) << "version 2 has the times";
+}
+
 TEST_F(Results, AreRefusedIfTheFileHoldsSomethingElse) {
   ASSERT_TRUE(save_results(run({.schedules = 5}), path_).has_value());
   std::ifstream file(path_);
@@ -148,9 +188,10 @@ TEST_F(Results, AreRefusedIfTheFileHoldsSomethingElse) {
   EXPECT_EQ(error_of(good), "");
   for (const std::string& bad :
        {std::string(), std::string("[]"), good.substr(0, good.size() / 2),
-        changed("\"format\"", "\"form\""), changed("\"version\": 1", "\"version\": 2"),
-        changed("\"stride\": 1", "\"stride\": 0"), changed("\"count\": 5", "\"count\": -5"),
-        changed("\"hash\": \"", "\"hash\": \"x"), changed("\"steps\"", "\"stairs\"")}) {
+        changed("\"format\"", "\"form\""), std::string("{\"format\": 1}"),
+        changed("\"version\": 2", "\"version\": 3"), changed("\"stride\": 1", "\"stride\": 0"),
+        changed("\"count\": 5", "\"count\": -5"), changed("\"hash\": \"", "\"hash\": \"x"),
+        changed("\"steps\"", "\"stairs\"")}) {
     EXPECT_THAT(error_of(bad), HasSubstr(path_)) << bad;
   }
   std::filesystem::remove(path_);

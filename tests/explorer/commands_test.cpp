@@ -232,6 +232,142 @@ TEST_F(Commands, MergeJudgesTheConditionsOfTheWhole) {
   EXPECT_THAT(merged.output, HasSubstr("VIOLATED sometimes"));
 }
 
+// Reports
+
+class Reports : public Commands {
+ protected:
+  // Runs the shards of a campaign and returns the words of `report` for their files.
+  std::vector<std::string> run_shards(const check::Body& body, int schedules = 60) const {
+    std::vector<std::string> words = {"report", "--output", page_, "--shrink-seconds", "2"};
+    for (const std::string shard : {"1", "2", "3"}) {
+      words.push_back(folder_ + "/" + shard + ".json");
+      const Outcome outcome =
+          fuzz(body, {"--schedules", std::to_string(schedules), "--shard", shard + "/3",
+                      "--results", words.back(), "--shrink-seconds", "0"});
+      EXPECT_NE(outcome.status, 2) << outcome.errors;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      if (entry.path().extension() == ".replay") std::filesystem::remove(entry.path());
+    }
+    return words;
+  }
+  std::size_t replay_files() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      count += entry.path().extension() == ".replay" ? 1U : 0U;
+    }
+    return count;
+  }
+
+  const std::string page_ = folder_ + "/page.html";
+};
+
+TEST_F(Reports, ShrinkWhatSeveralShardsFoundOnce) {
+  const Outcome reported = run(lose_updates, run_shards(lose_updates));
+  EXPECT_EQ(reported.status, 1) << reported.errors;
+  EXPECT_THAT(reported.output, HasSubstr("60 schedules, 1 finding, 1 of them new"));
+  EXPECT_EQ(replay_files(), 1U);
+  const std::string page = content(page_);
+  EXPECT_THAT(page, HasSubstr("counter.lost-update <span class=\"badge\">new"));
+  EXPECT_THAT(page, HasSubstr("after shrinking"));
+  const std::string command = "example replay ";
+  const std::size_t begin = page.find(command) + command.size();
+  const std::string replay = page.substr(begin, page.find('<', begin) - begin);
+  EXPECT_EQ(run(lose_updates, {"replay", replay}).status, 1) << replay;
+  EXPECT_THAT(page, HasSubstr("class=\"curve\""));
+}
+
+TEST_F(Reports, ShowCrashesOfDifferentPlaces) {
+  const auto crash = [](check::World& world) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::raise(world.choose(2) == 0 ? SIGABRT : SIGTERM);
+  };
+  std::vector<std::string> words = run_shards(crash, 9);
+  words.insert(words.end(), {"--known", folder_ + "/known"});
+  EXPECT_THAT(run(crash, words).output, HasSubstr("2 findings, 2 of them new"));
+  EXPECT_EQ(replay_files(), 2U);
+  EXPECT_THAT(content(page_), HasSubstr("<code>signal 6</code>"));
+  EXPECT_THAT(content(page_), HasSubstr("<code>signal 15</code>"));
+  EXPECT_THAT(content(folder_ + "/known"), HasSubstr("signal 15"));
+}
+
+TEST_F(Reports, IdentifyCrashesByTheirFingerprint) {
+  const Outcome reported = run(abort_always, run_shards(abort_always, 3));
+  EXPECT_EQ(reported.status, 3) << reported.errors;
+  EXPECT_THAT(reported.output, HasSubstr("1 finding, 1 of them new"));
+  EXPECT_EQ(replay_files(), 1U);
+  EXPECT_THAT(content(page_), HasSubstr("<code>signal 6</code>"));
+}
+
+TEST_F(Reports, SayWhichFindingsAreNew) {
+  std::vector<std::string> words = run_shards(lose_updates);
+  words.insert(words.end(), {"--known", folder_ + "/known"});
+  EXPECT_THAT(run(lose_updates, words).output, HasSubstr("1 finding, 1 of them new"));
+  EXPECT_THAT(run(lose_updates, words).output, HasSubstr("1 finding, 0 of them new"));
+  EXPECT_THAT(content(page_), Not(HasSubstr("class=\"badge\"")));
+  for (const char* wrong : {"something else", "{\"format\": 1}"}) {
+    std::ofstream(folder_ + "/known") << wrong;
+    const Outcome refused = run(lose_updates, words);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.errors, HasSubstr("--known " + folder_ + "/known")) << wrong;
+  }
+}
+
+// The page lists what the files have; another build cannot repeat it.
+TEST_F(Reports, OfAnotherBuildListFindingsWithTheirSeeds) {
+  const std::vector<std::string> words = run_shards(lose_updates);
+  for (const std::string shard : {"1", "2", "3"}) {
+    const std::string path = folder_ + "/" + shard + ".json";
+    auto json = nlohmann::ordered_json::parse(content(path));
+    json["version"] = 1;
+    json["build"] = "an older build";
+    json.erase("first_reached");
+    std::ofstream(path) << json;
+  }
+  const Outcome reported = run(lose_updates, words);
+  EXPECT_EQ(reported.status, 1) << reported.errors;
+  EXPECT_THAT(reported.errors, HasSubstr("an older build"));
+  EXPECT_EQ(replay_files(), 0U);
+  const std::string page = content(page_);
+  EXPECT_THAT(page, HasSubstr("These findings could not be repeated"));
+  EXPECT_THAT(page, HasSubstr("example fuzz --seed "));
+  EXPECT_THAT(page, HasSubstr("3 of 3 files do not have these times"));
+  EXPECT_THAT(page, Not(HasSubstr("<svg")));
+}
+
+TEST_F(Reports, RefuseAPageThatCannotBeWritten) {
+  std::vector<std::string> words = run_shards(hold);
+  std::ofstream(folder_ + "/file") << "no folder";
+  words[2] = folder_ + "/file/page.html";
+  const Outcome refused = run(hold, words);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("--output " + words[2]));
+}
+
+TEST_F(Reports, ShowWhatWasNeverReached) {
+  const Outcome reported = run(reach_nothing, run_shards(reach_nothing));
+  EXPECT_EQ(reported.status, 1) << reported.errors;
+  EXPECT_THAT(content(page_), HasSubstr("<td>condition never reached</td>"));
+}
+
+TEST_F(Reports, OfPassingCampaignsSaySo) {
+  const Outcome reported = run(hold, run_shards(hold));
+  EXPECT_EQ(reported.status, 0) << reported.errors;
+  EXPECT_THAT(content(page_), HasSubstr("all properties held"));
+}
+
+// A page cannot be broken by what a program prints.
+TEST_F(Reports, EscapeTexts) {
+  const auto fail = [](check::World& world) {
+    world.run();
+    world.check(false, "mark#up", "</pre><script>");
+  };
+  EXPECT_EQ(run(fail, run_shards(fail, 3)).status, 1);
+  EXPECT_THAT(content(page_), Not(HasSubstr("<script>")));
+  EXPECT_THAT(content(page_), HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(content(page_), HasSubstr("href=\"mark%23up-1.html\""));
+}
+
 TEST_F(Commands, FuzzRefusesWhatIsNoShard) {
   for (const char* shard : {"0/2", "3/2", "1", "1/2x", "-1/2", "one/2"}) {
     const Outcome refused = fuzz(hold, {"--shard", shard});

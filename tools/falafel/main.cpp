@@ -17,6 +17,7 @@ int main(int argument_count, char** arguments) {
   app.allow_config_extras(CLI::config_extras_mode::error);
   falafel::command_line::add_fuzz_command(app, store, exit_status);
   falafel::command_line::add_merge_command(app, store, exit_status);
+  falafel::command_line::add_report_command(app, store, exit_status);
   falafel::command_line::add_replay_command(app, store, exit_status);
   falafel::command_line::add_trace_command(app, store, exit_status);
   falafel::command_line::add_shrink_command(app, store, exit_status);

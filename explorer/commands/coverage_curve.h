@@ -1,0 +1,17 @@
+// How much a campaign had reached by when, as a picture in SVG.
+#pragma once
+
+#include <string>
+
+#include "explorer/campaign_results.h"
+
+namespace falafel::command_line {
+
+// Of a shard, times count from its own beginning, so for shards that ran side by side, the curve
+// shows what all of them together had reached after so long. The axis of time is logarithmic.
+std::string draw_coverage_curve(const explorer::CampaignResults& results);
+
+// "350 ms", "12.3 s", "5 min 20 s", "2 h 05 min".
+std::string time_text(double seconds);
+
+}  // namespace falafel::command_line
