@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checkers/formats/messages.h"
+#include "checkers/html_text.h"
 
 namespace falafel::checkers::formats {
 
@@ -67,20 +68,6 @@ document.querySelector(".unfitting")?.scrollIntoView({block: "nearest", inline: 
 </script>
 </body></html>
 )";
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char character : text) {
-    switch (character) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += character; break;
-    }
-  }
-  return result;
-}
 
 class Drawing {
  public:
@@ -218,8 +205,9 @@ class Drawing {
     return fmt::format(
         "<g class=\"{}{}\"><title>client {}: {} ({})</title><rect x=\"{}\" y=\"{}\" width=\"{}\" "
         "height=\"{}\" rx=\"3\"/><text x=\"{}\" y=\"{}\">{}</text></g>\n",
-        kind, operation.return_time ? "" : " unanswered", operation.client, escaped(operation.text),
-        times, x, y, width, bar_height, x + text_margin, y + 17, escaped(labels_[position]));
+        kind, operation.return_time ? "" : " unanswered", operation.client,
+        html_text(operation.text), times, x, y, width, bar_height, x + text_margin, y + 17,
+        html_text(labels_[position]));
   }
 
   const JudgedHistory& history_;
@@ -235,9 +223,9 @@ class Drawing {
 
 std::string history_page(const std::string& title, const JudgedHistory& history) {
   const Judgement& judgement = history.report.judgement;
-  return fmt::format(head, escaped(title), escaped(history.specification),
-                     escaped(to_string(judgement.verdict)), history.operations.size()) +
-         Drawing(history).html() + "<pre>" + escaped(judgement.explanation) + "</pre>\n" +
+  return fmt::format(head, html_text(title), html_text(history.specification),
+                     html_text(to_string(judgement.verdict)), history.operations.size()) +
+         Drawing(history).html() + "<pre>" + html_text(judgement.explanation) + "</pre>\n" +
          std::string(tail);
 }
 
