@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "checkers/html_text.h"
 #include "explorer/commands/coverage_curve.h"
 
 namespace falafel::command_line {
 namespace {
+
+using checkers::html_text;
 
 constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --text: #1d2433; --dim: #667085; --line: #d9dee7;
@@ -49,20 +52,6 @@ table { margin-bottom: 1.2rem; }
 .bar { background: var(--accent); height: .5rem; border-radius: 2px; }
 )";
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char character : text) {
-    switch (character) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += character;
-    }
-  }
-  return result;
-}
-
 // Groups of three digits are easier to read: 1,234,567.
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -72,7 +61,7 @@ std::string grouped(std::uint64_t number) {
 
 std::string tile(std::string_view name, const std::string& value) {
   return fmt::format("<div class=\"tile\"><span class=\"dim\">{}</span><b>{}</b></div>\n", name,
-                     escaped(value));
+                     html_text(value));
 }
 
 std::string options_text(const explorer::CampaignIdentity& identity) {
@@ -94,7 +83,7 @@ bool holds(const ReportPage& page) {
 }
 
 std::string head(const ReportPage& page) {
-  return fmt::format("<h1>{}</h1>\n<p class=\"verdict {}\">{}</p>\n", escaped(page.title),
+  return fmt::format("<h1>{}</h1>\n<p class=\"verdict {}\">{}</p>\n", html_text(page.title),
                      holds(page) ? "good" : "bad", verdict_of(page));
 }
 
@@ -121,9 +110,9 @@ std::string figures(const ReportPage& page) {
   html += fmt::format(
       "<p class=\"dim\">Program <code>{}</code>, build <code>{}</code>, options "
       "<code>{}</code>.</p>\n<details class=\"dim\"><summary>Seeds: {}</summary>{}</details>\n",
-      escaped(results.identity.program), escaped(results.identity.build),
-      escaped(options_text(results.identity)), counted(results.seeds.size(), "range"),
-      escaped(describe_seeds(results.seeds)));
+      html_text(results.identity.program), html_text(results.identity.build),
+      html_text(options_text(results.identity)), counted(results.seeds.size(), "range"),
+      html_text(describe_seeds(results.seeds)));
   return html;
 }
 
@@ -173,26 +162,26 @@ std::string occurrence(const ReportedFinding& found) {
 std::string finding_html(const ReportPage& page, const ReportedFinding& found) {
   const FindingReport& report = found.report;
   std::string html =
-      fmt::format("<section class=\"finding\"><h3>{}{}</h3>\n", escaped(report.finding.property),
+      fmt::format("<section class=\"finding\"><h3>{}{}</h3>\n", html_text(report.finding.property),
                   found.is_new ? " <span class=\"badge\">new</span>" : "");
   if (!found.fingerprint.empty()) {
-    html += fmt::format("<p><code>{}</code></p>\n", escaped(found.fingerprint));
+    html += fmt::format("<p><code>{}</code></p>\n", html_text(found.fingerprint));
   }
   html += fmt::format("<p class=\"dim\">{}</p>\n<pre class=\"command\">{}</pre>\n",
-                      occurrence(found), escaped(command_for(page, report)));
+                      occurrence(found), html_text(command_for(page, report)));
   if (!report.trace_path.empty()) {
     html += fmt::format("<p><a href=\"{}\">The run, step by step</a></p>\n",
-                        escaped(link_to(report.trace_path, page.folder)));
+                        html_text(link_to(report.trace_path, page.folder)));
   }
   html += fmt::format("<details><summary>What the checker says</summary><pre>{}</pre></details>\n",
-                      escaped(report.finding.explanation));
+                      html_text(report.finding.explanation));
   return html + "</section>\n";
 }
 
 std::string findings_html(const ReportPage& page) {
   std::string html = "<h2>Findings</h2>\n";
   if (page.findings.empty()) return html + "<p>None.</p>\n";
-  if (!page.note.empty()) html += fmt::format("<p class=\"bad\">{}</p>\n", escaped(page.note));
+  if (!page.note.empty()) html += fmt::format("<p class=\"bad\">{}</p>\n", html_text(page.note));
   for (const ReportedFinding& found : page.findings) html += finding_html(page, found);
   return html;
 }
@@ -211,7 +200,7 @@ std::string latest_reached(const explorer::CampaignResults& results) {
   for (const auto& [name, first] : reached) {
     html += fmt::format(
         "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-        escaped(name), time_text(first.seconds), grouped(first.schedules));
+        html_text(name), time_text(first.seconds), grouped(first.schedules));
   }
   return html + "</table>\n";
 }
@@ -219,7 +208,7 @@ std::string latest_reached(const explorer::CampaignResults& results) {
 std::string never_reached(const std::vector<std::string>& missed) {
   std::string html = "<table><tr><th scope=\"col\">never reached</th></tr>\n";
   for (const std::string& name : missed) {
-    html += fmt::format("<tr class=\"never\"><td>{}</td></tr>\n", escaped(name));
+    html += fmt::format("<tr class=\"never\"><td>{}</td></tr>\n", html_text(name));
   }
   if (missed.empty()) html += "<tr><td>nothing</td></tr>\n";
   return html + "</table>\n";
@@ -262,7 +251,7 @@ std::string counts_html(std::string_view title, const Counts& counts) {
         "<tr{}><td>{}</td><td class=\"number\">{}</td><td aria-hidden=\"true\" "
         "style=\"width:25%\"><div class=\"bar\" "
         "style=\"width:{:.0f}%\"></div></td></tr>\n",
-        count == 0 ? " class=\"never\"" : "", escaped(name), grouped(count), 100 * share);
+        count == 0 ? " class=\"never\"" : "", html_text(name), grouped(count), 100 * share);
   }
   return html + "</table></div>\n";
 }
@@ -287,7 +276,7 @@ std::string to_html(const ReportPage& page) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}{}{}{}"
       "<h2>Counters</h2>\n<div class=\"columns\">{}{}{}{}</div>\n</main>\n</body>\n</html>\n",
-      escaped(page.title), style, head(page), figures(page), findings_html(page),
+      html_text(page.title), style, head(page), figures(page), findings_html(page),
       coverage_html(page), counts_html("conditions", results.conditions),
       counts_html("probes", results.probes), counts_html("faults", results.faults),
       counts_html("probes of the simulator", results.simulator_probes));

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "explorer/campaign_results.h"
 #include "explorer/check.h"
 #include "explorer/main.h"
 #include "processes/child_process.h"
@@ -313,6 +314,21 @@ TEST_F(Reports, SayWhichFindingsAreNew) {
   }
 }
 
+// Not only when a part of a campaign has ended, which takes ten seconds.
+TEST_F(Reports, NoteWhileTheCampaignRunsWhatItReaches) {
+  const auto reach = [](check::World& world) {
+    world.sometimes("reached").reached_if(true);
+    hold(world);
+  };
+  const std::string path = folder_ + "/results.json";
+  fuzz(reach, {"--schedules", "1000000000", "--seconds", "1", "--results", path});
+  const auto results = load_results(path);
+  ASSERT_TRUE(results.has_value()) << results.error();
+  const FirstReach first = results->first_reached.at("condition reached");
+  EXPECT_LT(first.seconds, results->seconds);
+  EXPECT_LT(first.schedules, results->schedules);
+}
+
 // The page lists what the files have; another build cannot repeat it.
 TEST_F(Reports, OfAnotherBuildListFindingsWithTheirSeeds) {
   const std::vector<std::string> words = run_shards(lose_updates);
@@ -360,11 +376,11 @@ TEST_F(Reports, OfPassingCampaignsSaySo) {
 TEST_F(Reports, EscapeTexts) {
   const auto fail = [](check::World& world) {
     world.run();
-    world.check(false, "mark#up", "</pre><script>");
+    world.check(false, "mark#up", "</pre><script>&amp;");
   };
   EXPECT_EQ(run(fail, run_shards(fail, 3)).status, 1);
   EXPECT_THAT(content(page_), Not(HasSubstr("<script>")));
-  EXPECT_THAT(content(page_), HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(content(page_), HasSubstr("&lt;script&gt;&amp;amp;"));
   EXPECT_THAT(content(page_), HasSubstr("href=\"mark%23up-1.html\""));
 }
 
