@@ -117,7 +117,7 @@ Client::Exchange Client::exchange(Request& request, Response& response, std::uin
   }
 }
 
-// A reliable connection on which a response is due is of no more use.
+// A connection of RC or TCP on which a response is due is of no more use.
 Client::Exchange Client::give_up() {
   if (options_.is_reliable()) is_down_ = true;
   return Exchange::in_doubt;

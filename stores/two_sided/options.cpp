@@ -20,15 +20,20 @@ std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_
   return fmt::format("{} is {} but must be from {} to {}", name, value, least, most);
 }
 
+bool is_supported(fabric::Transport transport, const fabric::DeviceAttributes& device) {
+  switch (transport) {
+    case fabric::Transport::reliable_connection: return device.supports_reliable_connection;
+    case fabric::Transport::unreliable_connection: return device.supports_unreliable_connection;
+    case fabric::Transport::unreliable_datagram: return device.supports_unreliable_datagram;
+    case fabric::Transport::message_stream: return device.supports_message_stream;
+  }
+  return false;
+}
+
 std::optional<std::string> find_bad_transport(const Options& options,
                                               const fabric::DeviceAttributes& device) {
-  using fabric::Transport;
-  const bool is_supported = options.is_reliable() ||
-                            (options.transport == Transport::unreliable_connection &&
-                             device.supports_unreliable_connection) ||
-                            (options.uses_datagrams() && device.supports_unreliable_datagram);
-  if (!is_supported) {
-    return fmt::format("transport: the device does not support {}; use RC",
+  if (!is_supported(options.transport, device)) {
+    return fmt::format("transport: the device does not support {}; use another one",
                        to_string(options.transport));
   }
   if (!options.uses_datagrams() || device.mtu_bytes >= sizeof(Request)) return std::nullopt;

@@ -44,7 +44,7 @@ struct SafeguardDescription {
   std::string_view name;
   bool Safeguards::*enabled;
   bool is_published;
-  // Whether something can fail without it on RC, which neither loses nor repeats messages.
+  // Whether something can fail without it on RC and TCP, which neither lose nor repeat messages.
   bool matters_on_reliable_connections;
 };
 inline constexpr std::array<SafeguardDescription, 5> safeguard_descriptions{{
@@ -86,11 +86,16 @@ struct Options {
   // How long a client that closes waits for the response to its last request.
   std::uint64_t close_timeout_ns = 10'000'000;
 
-  // Both: the time-out of one delivery attempt of RC, and the number of retries.
+  // Both: the time-out of one delivery attempt of RC, and the number of retries. TCP gives up when
+  // RC does.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;
 
-  bool is_reliable() const { return transport == fabric::Transport::reliable_connection; }
+  // Neither loses nor repeats messages, while the connection holds.
+  bool is_reliable() const {
+    return transport == fabric::Transport::reliable_connection ||
+           transport == fabric::Transport::message_stream;
+  }
   bool uses_datagrams() const { return transport == fabric::Transport::unreliable_datagram; }
 };
 

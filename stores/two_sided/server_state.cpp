@@ -135,7 +135,7 @@ void ServerState::spawn_worker(std::int32_t client, const Station& station) {
                                  });
 }
 
-// On RC and UC, the end of a worker is the end of its client's connection, whatever the reason.
+// On all but UD, the end of a worker is the end of its client's connection, whatever the reason.
 void ServerState::work(std::uint64_t worker, std::int32_t client, const Station& station) {
   const Shared shared{
       .host = host_, .options = options_, .table = table_, .log = log_, .statistics = statistics_};

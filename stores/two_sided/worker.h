@@ -1,8 +1,8 @@
 // A worker of the server (3.1.4): it takes a request, carries it out, sends the response, and takes
 // the next one, until a client closes its connection.
 //
-// On RC and UC, a worker has a port of its own, and serves one client. On UD, all workers share a
-// port and serve whoever has sent, so a worker ends for each client that closes.
+// On RC, UC and TCP, a worker has a port of its own, and serves one client. On UD, all workers
+// share a port and serve whoever has sent, so a worker ends for each client that closes.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class TwoSided : public testing::TestWithParam<Transport> {};
 INSTANTIATE_TEST_SUITE_P(Each, TwoSided,
                          testing::Values(Transport::reliable_connection,
                                          Transport::unreliable_connection,
-                                         Transport::unreliable_datagram),
+                                         Transport::unreliable_datagram, Transport::message_stream),
                          [](const auto& tested) {
                            return std::string(make_program(tested.param)->name().substr(10));
                          });
@@ -55,11 +55,12 @@ TEST_P(TwoSided, DoesNotHoldWithoutASafeguard) {
   }
 }
 
-// RC neither loses nor repeats messages.
+// RC and TCP neither lose nor repeat messages.
 TEST_P(TwoSided, HasTheSafeguardsThatMatter) {
   std::vector<std::string> expected{"bucket-mutexes", "pair-before-bucket", "pair-locks",
                                     "time-outs"};
-  if (GetParam() != Transport::reliable_connection) {
+  if (GetParam() == Transport::unreliable_connection ||
+      GetParam() == Transport::unreliable_datagram) {
     expected.insert(expected.end(), {"request-deduplication", "response-matching"});
     std::ranges::sort(expected);
   }

@@ -36,7 +36,8 @@ class Findings : public testing::TestWithParam<Transport> {
 INSTANTIATE_TEST_SUITE_P(Each, Findings,
                          testing::Values(Transport::reliable_connection,
                                          Transport::unreliable_connection,
-                                         Transport::unreliable_datagram));
+                                         Transport::unreliable_datagram,
+                                         Transport::message_stream));
 
 TEST_P(Findings, Replay) {
   ASSERT_EQ(paths().size(), program_->safeguards().size());

@@ -1,4 +1,4 @@
-// Troost's two-sided store on RC, UC and UD.
+// Troost's two-sided store on RC, UC, UD and TCP.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -93,7 +93,9 @@ std::vector<ComparedStore> two_sided_stores() {
           two_sided_store("two-sided-uc", Transport::unreliable_connection, false),
           two_sided_store("two-sided-uc", Transport::unreliable_connection, true),
           two_sided_store("two-sided-ud", Transport::unreliable_datagram, false),
-          two_sided_store("two-sided-ud", Transport::unreliable_datagram, true)};
+          two_sided_store("two-sided-ud", Transport::unreliable_datagram, true),
+          two_sided_store("two-sided-tcp", Transport::message_stream, false),
+          two_sided_store("two-sided-tcp", Transport::message_stream, true)};
 }
 
 }  // namespace falafel::compare_stores

@@ -38,10 +38,11 @@ struct TwoSidedStore {
   std::string_view name;
   fabric::Transport transport;
 };
-constexpr std::array<TwoSidedStore, 3> two_sided_stores{{
+constexpr std::array<TwoSidedStore, 4> two_sided_stores{{
     {"two-sided-rc", fabric::Transport::reliable_connection},
     {"two-sided-uc", fabric::Transport::unreliable_connection},
     {"two-sided-ud", fabric::Transport::unreliable_datagram},
+    {"two-sided-tcp", fabric::Transport::message_stream},
 }};
 
 bool has_options_of_falafel(const CampaignTexts& texts) {

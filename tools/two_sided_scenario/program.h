@@ -11,7 +11,7 @@
 
 namespace falafel::two_sided_scenario {
 
-// Named "two-sided-rc", "two-sided-uc" and "two-sided-ud". All safeguards are on;
+// Named "two-sided-rc", "-uc", "-ud" and "-tcp". All safeguards are on;
 // explorer::Program::without switches one off. `adjust` changes the drawn network; it may be empty.
 std::unique_ptr<check::WorldProgram> make_program(
     fabric::Transport transport, std::function<void(sim::SimulationOptions&)> adjust = {});

@@ -59,7 +59,8 @@ class Operations : public testing::TestWithParam<std::tuple<Transport, Waiting>>
 INSTANTIATE_TEST_SUITE_P(Each, Operations,
                          testing::Combine(testing::Values(Transport::reliable_connection,
                                                           Transport::unreliable_connection,
-                                                          Transport::unreliable_datagram),
+                                                          Transport::unreliable_datagram,
+                                                          Transport::message_stream),
                                           testing::Values(Waiting::polling, Waiting::blocking)));
 
 TEST_P(Operations, StoreReadAndDelete) {
@@ -129,7 +130,7 @@ TEST_P(Operations, EndIfTheServerHasStopped) {
     store.stop_server();
     EXPECT_EQ(client.set(bytes_of("key"), {}).answer, Answer::unknown_outcome);
     EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::disconnected);
-    // Only a client of RC gives its connection up.
+    // Only a client of RC or TCP gives its connection up.
     const bool is_reliable = options().options.is_reliable();
     EXPECT_EQ(client.remove(bytes_of("key")).answer,
               is_reliable ? Answer::disconnected : Answer::unknown_outcome);
