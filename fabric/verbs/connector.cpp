@@ -6,9 +6,9 @@
 #include <boost/asio/write.hpp>
 
 #include "fabric/posting_rules.h"
+#include "fabric/realtime/fiber_operation.h"
 #include "fabric/verbs/connector.h"
 #include "fabric/verbs/device.h"
-#include "fabric/verbs/fiber_operation.h"
 #include "fabric/verbs/handshake.h"
 #include "fabric/verbs/network.h"
 

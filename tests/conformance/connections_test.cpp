@@ -7,7 +7,7 @@
 namespace falafel::conformance {
 namespace {
 
-FALAFEL_CONFORMANCE_SUITE(ConnectionsTest);
+FALAFEL_CONFORMANCE_SUITE_WITHOUT_RC(ConnectionsTest);
 
 constexpr std::uint16_t service = 7;
 const Address server_address{.host = "server", .service = service};
@@ -145,8 +145,9 @@ TEST_P(ConnectionsTest, UnknownHostIsUnreachable) {
   });
 }
 
+// Where connections go through the kernel, it refuses in place of a process that has died.
 TEST_P(ConnectionsTest, DeadHostIsUnreachable) {
-  if (!capabilities().crashes_hosts) GTEST_SKIP();
+  if (!capabilities().crashes_hosts || !capabilities().reliable_connection) GTEST_SKIP();
   run([](Backend& backend) {
     backend.add_host({.name = "server", .role = Role::server},
                      [](Host& host) { host.sleep_until(never_ns); });
@@ -222,6 +223,7 @@ TEST_P(ConnectionsTest, ListenerServesOneAfterTheOther) {
 }
 
 TEST_P(ConnectionsTest, HostConnectsToItself) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_alone([](Host& host) {
     Site site(host);
     const Memory memory = site.make_memory(4096);
@@ -237,6 +239,7 @@ TEST_P(ConnectionsTest, HostConnectsToItself) {
 }
 
 TEST_P(ConnectionsTest, EachDeviceHasItsConnections) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_alone(
       [](Host& host) {
         Site first(host, 0);

@@ -8,7 +8,7 @@
 namespace falafel::conformance {
 namespace {
 
-FALAFEL_CONFORMANCE_SUITE(FibersTest);
+FALAFEL_CONFORMANCE_SUITE_WITHOUT_RC(FibersTest);
 
 // Sets a flag when it is destroyed.
 class Witness {

@@ -26,6 +26,7 @@ struct Capabilities {
   bool notices_death = false;  // of a peer, before requests to it time out
   bool breaks_connections = false;
   bool inlines_data = false;
+  bool reliable_connection = true;
   bool unreliable_connection = false;
   bool unreliable_datagram = false;
   bool message_stream = false;

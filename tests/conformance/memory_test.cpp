@@ -11,7 +11,7 @@
 namespace falafel::conformance {
 namespace {
 
-FALAFEL_CONFORMANCE_SUITE(MemoryTest);
+FALAFEL_CONFORMANCE_SUITE_WITHOUT_RC(MemoryTest);
 
 constexpr std::uint64_t page_bytes = 4096;
 
@@ -170,6 +170,7 @@ TEST_P(MemoryTest, RightsThatAreRefusedChangeNothing) {
 }
 
 TEST_P(MemoryTest, LivesAsLongAsARegionOfIt) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_pairs(
       {},
       [](Peer& client) {
@@ -202,6 +203,7 @@ PeerBody when_told(std::function<void(Memory&)> change) {
 }
 
 TEST_P(MemoryTest, RevokedRegionIsClosedToOthers) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_pairs(
       {},
       [](Peer& client) {
@@ -212,6 +214,7 @@ TEST_P(MemoryTest, RevokedRegionIsClosedToOthers) {
 }
 
 TEST_P(MemoryTest, DestroyedRegionIsClosedToOthers) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_pairs(
       {},
       [](Peer& client) {
@@ -222,6 +225,7 @@ TEST_P(MemoryTest, DestroyedRegionIsClosedToOthers) {
 }
 
 TEST_P(MemoryTest, ChangedRightsHoldFromThenOn) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   if (!capabilities().changes_access) GTEST_SKIP();
   run_pairs(
       {},
@@ -237,6 +241,7 @@ TEST_P(MemoryTest, ChangedRightsHoldFromThenOn) {
 }
 
 TEST_P(MemoryTest, AnotherRegionOfTheBlockIsNotRevoked) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_pairs(
       {},
       [](Peer& client) {
@@ -256,6 +261,7 @@ TEST_P(MemoryTest, AnotherRegionOfTheBlockIsNotRevoked) {
 }
 
 TEST_P(MemoryTest, RevokedRegionIsClosedToItsOwner) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run_pairs({}, [](Peer& client) {
     client.memory->region->revoke();
     const WorkRequest request = client.write(0, 0, 8);

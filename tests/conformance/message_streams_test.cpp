@@ -18,7 +18,7 @@ class MessageStreamsTest : public ConformanceTest {
 };
 INSTANTIATE_TEST_SUITE_P(Backend, MessageStreamsTest, testing::ValuesIn(backend_variants()),
                          variant_name);
-FALAFEL_CONFORMANCE_SUITE(WithoutMessageStreamsTest);
+FALAFEL_CONFORMANCE_SUITE_WITHOUT_RC(WithoutMessageStreamsTest);
 
 constexpr QueuePairOptions stream{.transport = Transport::message_stream};
 // Gives up on a silent peer after 2 ms.

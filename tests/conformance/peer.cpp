@@ -17,11 +17,6 @@ std::uint16_t link_service(std::uint32_t client) {
   return static_cast<std::uint16_t>(channel_service(client) + 1);
 }
 
-QueuePairOptions channel_options(const Device& device) {
-  const bool has_rc = device.attributes().supports_reliable_connection;
-  return {.transport = has_rc ? Transport::reliable_connection : Transport::message_stream};
-}
-
 Home make_home(Host& host, const PairOptions& options) {
   auto site = std::make_shared<Site>(host);
   auto memory = std::make_shared<Memory>(site->make_memory(options.memory_bytes, options.access));
@@ -32,15 +27,14 @@ Peer accept_peer(const Home& home, const PairOptions& options, std::uint32_t cli
   Device& device = home.site->device;
   const auto channel_listener = require(device.listen(channel_service(client)));
   const auto link_listener = require(device.listen(link_service(client)));
-  Channel channel(*home.site, accept_link(*home.site, *channel_listener, channel_options(device)));
+  Channel channel(*home.site, accept_link(*home.site, *channel_listener));
   Link link = accept_link(*home.site, *link_listener, options.queue_pair,
                           to_private_data(home.memory->region->remote_key()));
   return {home, std::move(link), std::move(channel), client};
 }
 
 Peer connect_peer(const Home& home, const PairOptions& options, std::uint32_t client) {
-  Channel channel(*home.site, connect_link(*home.site, {"server", channel_service(client)},
-                                           channel_options(home.site->device)));
+  Channel channel(*home.site, connect_link(*home.site, {"server", channel_service(client)}));
   Link link = connect_link(*home.site, {"server", link_service(client)}, options.queue_pair,
                            to_private_data(home.memory->region->remote_key()));
   return {home, std::move(link), std::move(channel), client};
@@ -122,6 +116,10 @@ Link::Link(Site& site, const QueuePairOptions& wanted)
       send_completions(site.make_completion_queue(wanted.max_send_requests)),
       receive_completions(site.make_completion_queue(wanted.max_receive_requests)),
       options(wanted) {
+  const bool has_rc = site.device.attributes().supports_reliable_connection;
+  if (!has_rc && wanted.transport == Transport::reliable_connection) {
+    options.transport = Transport::message_stream;
+  }
   options.protection_domain = site.protection_domain.get();
   options.send_completions = send_completions.get();
   options.receive_completions = receive_completions.get();

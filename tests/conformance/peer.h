@@ -99,7 +99,7 @@ void sleep(Host& host, std::uint64_t duration_ns);
 WorkRequest make_request(Opcode opcode, MemoryAddress local, std::uint32_t length_bytes,
                          MemoryAddress remote = {});
 
-// A queue pair with its own completion queues.
+// A queue pair with its own completion queues. A device without RC has a message stream instead.
 struct Link {
   Link(Site& site, const QueuePairOptions& wanted);
 

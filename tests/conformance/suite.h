@@ -11,6 +11,12 @@ namespace falafel::conformance {
 
 class ConformanceTest : public testing::TestWithParam<VariantPointer> {
  public:
+  // Most suites need RC.
+  void SetUp() override {
+    if (needs_reliable_connection() && !capabilities().reliable_connection) GTEST_SKIP();
+  }
+  virtual bool needs_reliable_connection() const { return true; }
+
   Capabilities capabilities() const { return GetParam()->capabilities(); }
   void run(const Program& program) const { GetParam()->run(program); }
 
@@ -35,4 +41,11 @@ inline std::string variant_name(const testing::TestParamInfo<VariantPointer>& in
 
 #define FALAFEL_CONFORMANCE_SUITE(Suite)                                                           \
   class Suite : public ConformanceTest {};                                                         \
+  INSTANTIATE_TEST_SUITE_P(Backend, Suite, testing::ValuesIn(backend_variants()), variant_name)
+
+// A suite that runs on every backend. Tests of it that need RC ask for that capability.
+#define FALAFEL_CONFORMANCE_SUITE_WITHOUT_RC(Suite)                                                \
+  class Suite : public ConformanceTest {                                                           \
+    bool needs_reliable_connection() const override { return false; }                              \
+  };                                                                                               \
   INSTANTIATE_TEST_SUITE_P(Backend, Suite, testing::ValuesIn(backend_variants()), variant_name)

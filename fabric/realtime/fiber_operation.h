@@ -9,18 +9,18 @@
 #include "fabric/realtime/clock.h"
 #include "fabric/realtime/fiber_scheduler.h"
 
-namespace falafel::verbs {
+namespace falafel::fabric {
 
 // Calls start(handler) and waits until the operation calls the handler with an error code. The
 // result is empty at the deadline, or if the fiber was cancelled where it may end. The operation
 // may outlive the wait, so `start` must give it shared ownership of the objects it uses. Throws
 // FiberCancelled.
 template <typename Start>
-std::optional<boost::system::error_code> wait_for_operation(fabric::FiberScheduler& scheduler,
+std::optional<boost::system::error_code> wait_for_operation(FiberScheduler& scheduler,
                                                             std::uint64_t deadline_ns,
                                                             const Start& start) {
   struct Outcome {
-    fabric::WaitList waiters;
+    WaitList waiters;
     std::optional<boost::system::error_code> error;
   };
   const auto outcome = std::make_shared<Outcome>();
@@ -34,4 +34,4 @@ std::optional<boost::system::error_code> wait_for_operation(fabric::FiberSchedul
   return outcome->error;
 }
 
-}  // namespace falafel::verbs
+}  // namespace falafel::fabric
