@@ -101,7 +101,8 @@ TEST(Batch, TakesTheRoundTripsAndDoorbellsOfOneOperation) {
     const Cost get = cost_of(found, Answer::found);
     EXPECT_EQ(get.doorbells, 2U);
     EXPECT_EQ(get.most_round_trips, 2U);
-    for (std::size_t index = 0; index < batch_size; ++index) EXPECT_EQ(found[index].value, values[index]);
+    for (std::size_t index = 0; index < batch_size; ++index)
+      EXPECT_EQ(found[index].value, values[index]);
     const Cost overwrite = cost_of(client.set_many(pairs_of(keys, values)), Answer::stored);
     EXPECT_EQ(overwrite.doorbells, 3U);
     EXPECT_EQ(overwrite.most_round_trips, 3U);
@@ -145,7 +146,8 @@ TEST(Batch, FitsAShortQueue) {
       const Cost cost = cost_of(found, Answer::found);
       EXPECT_GE(cost.doorbells, 2U * batch_size / 12);
       EXPECT_LT(cost.doorbells, 2U * batch_size);
-      for (std::size_t index = 0; index < batch_size; ++index) EXPECT_EQ(found[index].value, values[index]);
+      for (std::size_t index = 0; index < batch_size; ++index)
+        EXPECT_EQ(found[index].value, values[index]);
     });
     run_without_problems(store);
   });

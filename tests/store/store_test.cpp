@@ -209,22 +209,6 @@ TEST_F(StoreTest, ConnectsAnewWhenTheServerIsBack) {
 
 // Metrics
 
-// A fiber of the store looks at the connection every 100 ms. It was due here while the store waited
-// for the end of its client.
-TEST_F(StoreTest, MayBeClosedAtAnyTime) {
-  for (int round = 0; round < 20; ++round) {
-    std::optional<ServerThread> server(std::in_place, directory());
-    StoreOptions impatient = options();
-    impatient.connect_timeout_ns = 10'000'000;
-    auto store = Store::open(impatient).value();
-    const auto due = std::chrono::steady_clock::now() + milliseconds(95);
-    server.reset();
-    EXPECT_EQ(store->get("key").answer, Answer::disconnected);
-    std::this_thread::sleep_until(due + round * std::chrono::microseconds(500));
-    store.reset();
-  }
-}
-
 TEST_F(StoreTest, CountsAndTimesOperations) {
   const ServerThread server(directory());
   const auto store = open();

@@ -45,7 +45,8 @@ store_benchmark::ConductedRun conduct(const PeerOptions& options,
     });
   }
   store_benchmark::ConductedRun run =
-      store_benchmark::Conductor(options.benchmark, board, store_benchmark::system_time(), {}, {}).run();
+      store_benchmark::Conductor(options.benchmark, board, store_benchmark::system_time(), {}, {})
+          .run();
   clients.wait_for_all();
   return run;
 }

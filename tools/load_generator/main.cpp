@@ -37,7 +37,8 @@ int generate(const GeneratorOptions& options) {
     });
   }
   const store_benchmark::ConductedRun run =
-      store_benchmark::Conductor(options.benchmark, *board, store_benchmark::system_time(), {}, {}).run();
+      store_benchmark::Conductor(options.benchmark, *board, store_benchmark::system_time(), {}, {})
+          .run();
   clients.wait_for_all();
   if (run.failure) {
     fmt::print(stderr, "falafel-load-generator: {}: {}\n", options.store, *run.failure);
