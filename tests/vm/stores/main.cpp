@@ -14,13 +14,26 @@ std::unique_ptr<Store> make_two_sided_on(const Settings& settings) {
   return make_two_sided(settings, transport);
 }
 
+template <pilaf::GetPath gets>
+std::unique_ptr<Store> make_pilaf_with(const Settings& settings) {
+  return make_pilaf(settings, gets);
+}
+
+template <nessie::Architecture architecture>
+std::unique_ptr<Store> make_nessie_as(const Settings& settings) {
+  return make_nessie(settings, architecture);
+}
+
 struct NamedStore {
   const char* name;
   Maker make;
 };
 constexpr NamedStore named_stores[] = {
-    {"pilaf", make_pilaf},
-    {"nessie", make_nessie},
+    {"pilaf", make_pilaf_with<pilaf::GetPath::reads>},
+    {"pilaf-vo", make_pilaf_with<pilaf::GetPath::messages>},
+    {"nessie-cd", make_nessie_as<nessie::Architecture::client_driven>},
+    {"nessie-sd", make_nessie_as<nessie::Architecture::server_driven>},
+    {"nessie-hy", make_nessie_as<nessie::Architecture::hybrid>},
     {"c-hint", make_c_hint},
     {"two-sided-rc", make_two_sided_on<fabric::Transport::reliable_connection>},
     {"two-sided-uc", make_two_sided_on<fabric::Transport::unreliable_connection>},

@@ -16,8 +16,8 @@ namespace {
 // next service number.
 class NessieStore final : public Store {
  public:
-  explicit NessieStore(const Settings& settings)
-      : settings_(settings), inspections_(settings.clients + 1) {}
+  NessieStore(const Settings& settings, nessie::Architecture architecture)
+      : settings_(settings), architecture_(architecture), inspections_(settings.clients + 1) {}
 
   Problems serve(fabric::Host& host, const std::function<Problems()>& body) override {
     const auto node = nessie::Node::start(host, 0, node_count(), options(0));
@@ -43,14 +43,14 @@ class NessieStore final : public Store {
   }
 
   std::set<stores::Answer> other_answers() const override {
-    return {stores::Answer::busy, stores::Answer::out_of_memory};
+    return {stores::Answer::busy, stores::Answer::out_of_memory, stores::Answer::table_full};
   }
 
  private:
   std::uint32_t node_count() const { return settings_.clients + 1; }
 
   nessie::Options options(std::uint32_t node) const {
-    nessie::Options options = nessie::Options::hardened();
+    nessie::Options options = nessie::Options::hardened(architecture_);
     options.index_entries = 8;
     options.data_entries = 32;
     options.most_key_bytes = 8;
@@ -103,14 +103,15 @@ class NessieStore final : public Store {
   }
 
   Settings settings_;
+  nessie::Architecture architecture_;
   std::vector<std::optional<nessie::NodeInspection>> inspections_;
   std::atomic<std::uint32_t> arrivals_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Store> make_nessie(const Settings& settings) {
-  return std::make_unique<NessieStore>(settings);
+std::unique_ptr<Store> make_nessie(const Settings& settings, nessie::Architecture architecture) {
+  return std::make_unique<NessieStore>(settings, architecture);
 }
 
 }  // namespace falafel::vm_stores

@@ -7,9 +7,10 @@ namespace falafel::vm_stores {
 namespace {
 
 // The memory grows while the clients work.
-pilaf::Options pilaf_options(const Settings& settings) {
+pilaf::Options pilaf_options(const Settings& settings, pilaf::GetPath gets) {
   pilaf::Options options;
   options.safeguards = pilaf::Safeguards::hardened();
+  options.gets = gets;
   options.put_on_reset = pilaf::PutOnReset::send_again;
   options.table_entries = 4;
   options.extents_bytes = 512;
@@ -22,9 +23,9 @@ pilaf::Options pilaf_options(const Settings& settings) {
 
 class PilafStore final : public Store {
  public:
-  explicit PilafStore(const Settings& settings)
+  PilafStore(const Settings& settings, pilaf::GetPath gets)
       : address_{.host = settings.server, .service = settings.service},
-        options_(pilaf_options(settings)) {}
+        options_(pilaf_options(settings, gets)) {}
 
   Problems serve(fabric::Host& host, const std::function<Problems()>& body) override {
     const auto server = pilaf::Server::start(host, options_);
@@ -41,8 +42,9 @@ class PilafStore final : public Store {
     const auto client = pilaf::Client::connect(host, address_, options_);
     if (!client) return {client.error().detail};
     body(stores_test::ServedClient(**client));
-    if ((*client)->statistics().probes == 0) return {"no GET used READs"};
-    return {};
+    const bool has_read = (*client)->statistics().probes > 0;
+    if (has_read == (options_.gets == pilaf::GetPath::reads)) return {};
+    return {has_read ? "a GET used READs" : "no GET used READs"};
   }
 
  private:
@@ -52,8 +54,8 @@ class PilafStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> make_pilaf(const Settings& settings) {
-  return std::make_unique<PilafStore>(settings);
+std::unique_ptr<Store> make_pilaf(const Settings& settings, pilaf::GetPath gets) {
+  return std::make_unique<PilafStore>(settings, gets);
 }
 
 }  // namespace falafel::vm_stores

@@ -11,6 +11,8 @@
 
 #include "checkers/judgement.h"
 #include "fabric/fabric.h"
+#include "stores/nessie/options.h"
+#include "stores/pilaf/options.h"
 #include "tests/stores/load/any_client.h"
 #include "tests/stores/load/shared_history.h"
 
@@ -52,8 +54,8 @@ class Store {
   }
 };
 
-std::unique_ptr<Store> make_pilaf(const Settings& settings);
-std::unique_ptr<Store> make_nessie(const Settings& settings);
+std::unique_ptr<Store> make_pilaf(const Settings& settings, pilaf::GetPath gets);
+std::unique_ptr<Store> make_nessie(const Settings& settings, nessie::Architecture architecture);
 std::unique_ptr<Store> make_c_hint(const Settings& settings);
 std::unique_ptr<Store> make_two_sided(const Settings& settings, fabric::Transport transport);
 
