@@ -83,6 +83,7 @@ std::string time_text(double seconds) {
 
 std::string draw_coverage_curve(const explorer::CampaignResults& results) {
   std::vector<double> times;
+  times.reserve(results.first_reached.size());
   for (const auto& [name, first] : results.first_reached) times.push_back(first.seconds);
   std::ranges::sort(times);
   const std::size_t total = names_reached(results).size() + names_missed(results).size();

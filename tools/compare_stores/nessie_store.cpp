@@ -146,7 +146,7 @@ constexpr Finding partial_message{"no", "stores/nessie.md#a-message-that-has-arr
 constexpr std::string_view client_waits_forever = "stores/nessie.md#a-client-that-waits-forever";
 
 struct Version {
-  nessie::Architecture architecture;
+  nessie::Architecture architecture{};
   Findings published;
   Findings hardened;
 };
