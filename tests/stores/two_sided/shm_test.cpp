@@ -14,12 +14,14 @@ using two_sided::Server;
 
 class TwoSidedOnSharedMemory : public stores_test::SharedMemory {
  protected:
+  // There may be more threads that poll than processors. Operations then take several time slices.
   void run(two_sided::Waiting waiting) {
     two_sided::Options options;
     options.safeguards = two_sided::Safeguards::hardened();
     options.waiting = waiting;
     options.buckets = 2;
     options.max_clients = clients;
+    options.close_timeout_ns = 10'000 * stores_test::millisecond_ns;
     SharedMemory::run(
         [&](fabric::Host& host) { serve(host, options); },
         [&](fabric::Host& host, std::uint32_t number) { work(host, options, number); });
