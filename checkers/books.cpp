@@ -22,21 +22,43 @@ Judgement books_violated(std::string property, std::string explanation) {
           .explanation = std::move(explanation)};
 }
 
+Judgement check_room_of_semi_space(const MemoryView& view, std::uint64_t outstanding_regions) {
+  const std::uint64_t mature_bytes = view.geometry.mature_bytes;
+  const std::uint64_t promised_bytes = outstanding_regions * view.geometry.region_bytes;
+  const auto active = std::ranges::find(view.mature_spaces, true, &MatureSpaceInspection::active);
+  if (active->used_bytes + promised_bytes <= mature_bytes) return books_hold();
+  return books_violated(
+      "overcommitted",
+      fmt::format(
+          "the active mature space has {} bytes in use and must have room for {} regions of {} "
+          "bytes, but its size is {} bytes",
+          active->used_bytes, outstanding_regions, view.geometry.region_bytes, mature_bytes));
+}
+
+// Each region may open a block.
+Judgement check_room_of_blocks(const MemoryView& view, std::uint64_t outstanding_regions) {
+  const auto free_blocks =
+      std::ranges::count_if(view.mature_spaces, [](const MatureSpaceInspection& space) {
+        return !space.active && !space.waiting && space.used_bytes == 0;
+      });
+  if (static_cast<std::uint64_t>(free_blocks) >= outstanding_regions) return books_hold();
+  return books_violated("overcommitted",
+                        fmt::format("{} blocks are free, but each of {} regions may need one",
+                                    free_blocks, outstanding_regions));
+}
+
 }  // namespace
 
 Judgement check_mature_spaces(const MemoryView& view) {
   const std::uint64_t mature_bytes = view.geometry.mature_bytes;
   std::uint64_t active_spaces = 0;
-  std::uint64_t used_bytes = 0;
   for (const MatureSpaceInspection& space : view.mature_spaces) {
     if (space.used_bytes > mature_bytes) {
       return books_violated("mature-spaces",
                             fmt::format("{} bytes are in use in a mature space of {} bytes",
                                         space.used_bytes, mature_bytes));
     }
-    if (!space.active) continue;
-    ++active_spaces;
-    used_bytes = space.used_bytes;
+    if (space.active) ++active_spaces;
   }
   if (active_spaces != 1) {
     return books_violated("mature-spaces",
@@ -46,14 +68,8 @@ Judgement check_mature_spaces(const MemoryView& view) {
       std::ranges::count_if(view.regions, [](const RegionInspection& region) {
         return region.state == RegionState::granted || region.state == RegionState::released;
       }));
-  const std::uint64_t promised_bytes = outstanding * view.geometry.region_bytes;
-  if (used_bytes + promised_bytes <= mature_bytes) return books_hold();
-  return books_violated(
-      "overcommitted",
-      fmt::format(
-          "the active mature space has {} bytes in use and must have room for {} regions of {} "
-          "bytes, but its size is {} bytes",
-          used_bytes, outstanding, view.geometry.region_bytes, mature_bytes));
+  return view.geometry.has_blocks() ? check_room_of_blocks(view, outstanding)
+                                    : check_room_of_semi_space(view, outstanding);
 }
 
 Judgement check_owners(std::span<const RegionInspection> regions,

@@ -33,14 +33,11 @@ std::string find_problem_of_place(const MemoryView& view, std::uint64_t offset) 
     if (state != RegionState::free && state != RegionState::waiting) return {};
     return fmt::format("into region {}, which is {}", region, engine::to_string(state));
   }
-  for (std::uint32_t space = 0; space < engine::mature_space_count; ++space) {
-    const std::uint64_t begin = geometry.mature_offset(space);
-    if (offset < begin || offset >= begin + geometry.mature_bytes) continue;
-    if (offset < begin + view.mature_spaces[space].used_bytes) return {};
-    return fmt::format("into mature space {}, of which {} bytes are in use", space,
-                       view.mature_spaces[space].used_bytes);
-  }
-  return "outside regions and mature spaces";
+  const auto space = geometry.mature_space_at(offset);
+  if (!space) return "outside regions and mature spaces";
+  const std::uint64_t used_bytes = view.mature_spaces[*space].used_bytes;
+  if (offset < geometry.mature_offset(*space) + used_bytes) return {};
+  return fmt::format("into mature space {}, of which {} bytes are in use", *space, used_bytes);
 }
 
 Judgement check_books(const MemoryView& view) {
@@ -54,7 +51,8 @@ Judgement check_books(const MemoryView& view) {
   }
   for (std::size_t space = 0; space < view.mature_spaces.size(); ++space) {
     const engine::MatureSpaceInspection& mature = view.mature_spaces[space];
-    if (mature.waiting || (!mature.active && mature.used_bytes > 0)) {
+    const bool may_be_full = mature.active || view.geometry.has_blocks();
+    if (mature.waiting || (!may_be_full && mature.used_bytes > 0)) {
       return collector_violated(
           "lost-memory", fmt::format("mature space {} is not active but still {}", space,
                                      mature.waiting ? "waits for clients" : "holds containers"));

@@ -70,11 +70,8 @@ ReclaimedMemory::Moment ReclaimedMemory::freed_at(std::uint64_t offset) const {
   if (offset >= regions_begin && offset < regions_end) {
     return regions_[(offset - regions_begin) / geometry_.region_bytes].freed;
   }
-  for (std::uint32_t space = 0; space < engine::mature_space_count; ++space) {
-    const std::uint64_t begin = geometry_.mature_offset(space);
-    if (offset >= begin && offset < begin + geometry_.mature_bytes) return spaces_[space].freed;
-  }
-  return 0;
+  const auto space = geometry_.mature_space_at(offset);
+  return space ? spaces_[*space].freed : 0;
 }
 
 // A READ may extend beyond the container into memory that the reader ignores, so only the memory in
@@ -103,7 +100,7 @@ void ReclaimedMemory::on_restart() {
   readers_.clear();
   reads_.clear();
   regions_.assign(regions_.size(), {});
-  spaces_ = {};
+  spaces_.assign(spaces_.size(), {});
 }
 
 }  // namespace falafel::checkers

@@ -7,7 +7,6 @@
 // Property: "reclamation.read-of-freed-memory".
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -31,7 +30,9 @@ class ReclaimedMemory {
   using Request = std::pair<std::uint32_t, std::uint64_t>;  // queue pair, position in its queue
 
   explicit ReclaimedMemory(const engine::Geometry& geometry)
-      : geometry_(geometry), regions_(geometry.region_count) {}
+      : geometry_(geometry),
+        regions_(geometry.region_count),
+        spaces_(geometry.mature_space_count) {}
 
   // Call with the server's bookkeeping whenever it may have changed.
   void on_books(std::span<const engine::RegionInspection> regions,
@@ -79,7 +80,7 @@ class ReclaimedMemory {
   const engine::Geometry& geometry_;
   Moment now_ = 1;
   std::vector<RegionGhost> regions_;
-  std::array<SpaceGhost, engine::mature_space_count> spaces_{};
+  std::vector<SpaceGhost> spaces_;
   std::map<Reader, OfReader> readers_;
   std::map<Request, Read> reads_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "reclamation", .explanation = {}};

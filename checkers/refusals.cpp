@@ -30,16 +30,19 @@ void RefusalChecker::on_restart() {
   live_.clear();
 }
 
-void RefusalChecker::on_table(const TableWatch& table, std::uint64_t time_ns) {
+void RefusalChecker::on_table(const TableWatch& table, const engine::Geometry& geometry,
+                              std::uint64_t time_ns) {
   note_table();
   is_full_ = table.empty_entries() == 0;
   is_live_ = is_full_ && table.deleted_entries() == 0;
   note_table();
   if (table.revived_entries() != revived_entries_) last_revived_ = moment_;
   revived_entries_ = table.revived_entries();
-  if (live_.empty() || live_.back().bytes != table.live_mature_bytes()) {
-    live_.push_back({time_ns, table.live_mature_bytes()});
-  }
+  Live live{.time_ns = time_ns, .bytes = table.live_mature_bytes()};
+  if (geometry.has_blocks()) live.blocks = table.live_mature_spaces(geometry);
+  const bool is_same =
+      !live_.empty() && live_.back().bytes == live.bytes && live_.back().blocks == live.blocks;
+  if (!is_same) live_.push_back(std::move(live));
 }
 
 // The present state of the table has lasted until this moment.
@@ -51,14 +54,21 @@ void RefusalChecker::note_table() {
 
 // Denials
 
-// The maximum since that time; without a time, the present value.
-std::uint64_t RefusalChecker::live_bytes_since(std::optional<std::uint64_t> time_ns) const {
-  std::uint64_t most_bytes = 0;
+// The maxima since that time; without a time, the present values.
+RefusalChecker::Live RefusalChecker::live_since(std::optional<std::uint64_t> time_ns) const {
+  Live most;
   for (auto live = live_.rbegin(); live != live_.rend(); ++live) {
-    most_bytes = std::max(most_bytes, live->bytes);
+    most.bytes = std::max(most.bytes, live->bytes);
+    most.blocks.resize(live->blocks.size());
+    for (std::size_t block = 0; block < live->blocks.size(); ++block) {
+      TableWatch::LiveSpace& most_of_block = most.blocks[block];
+      most_of_block.bytes = std::max(most_of_block.bytes, live->blocks[block].bytes);
+      most_of_block.longest_bytes =
+          std::max(most_of_block.longest_bytes, live->blocks[block].longest_bytes);
+    }
     if (!time_ns || live->time_ns < *time_ns) break;
   }
-  return most_bytes;
+  return most;
 }
 
 std::string RefusalChecker::objection_to_lack_of_room(Need need, const MemoryView& view,
@@ -78,6 +88,50 @@ std::string RefusalChecker::objection_to_lack_of_room(Need need, const MemoryVie
       geometry.mature_bytes, live_bytes, outstanding, geometry.region_bytes);
 }
 
+// A full block that gains enough if it is collected.
+static std::optional<std::size_t> find_source(const MemoryView& view,
+                                              const std::vector<TableWatch::LiveSpace>& live) {
+  constexpr std::uint64_t least_gain_share = 32;
+  const std::uint64_t block_bytes = view.geometry.mature_bytes;
+  for (std::size_t block = 0; block < view.mature_spaces.size(); ++block) {
+    const engine::MatureSpaceInspection& space = view.mature_spaces[block];
+    if (space.active || space.used_bytes == 0) continue;
+    const TableWatch::LiveSpace of_block = live.empty() ? TableWatch::LiveSpace{} : live[block];
+    const std::uint64_t gain_bytes =
+        std::max(of_block.longest_bytes, block_bytes / least_gain_share);
+    if (of_block.bytes + gain_bytes <= block_bytes) return block;
+  }
+  return std::nullopt;
+}
+
+// The server needs a free block for each region, for the one asked for, and for the collection of a
+// block. The reserve is free or garbage.
+std::string RefusalChecker::objection_to_lack_of_blocks(Need need, const MemoryView& view,
+                                                        const Live& live) const {
+  constexpr std::uint64_t reserve_share = 32;
+  const engine::Geometry& geometry = view.geometry;
+  const std::uint64_t blocks = geometry.mature_space_count;
+  const bool has_reserve = rules_.keeps_reserve && blocks >= engine::fewest_blocks + 2;
+  const std::uint64_t reserve = has_reserve ? (blocks + reserve_share - 1) / reserve_share + 1 : 0;
+  const auto regions = 1 + static_cast<std::uint64_t>(std::ranges::count(
+                               view.regions, RegionState::granted, &RegionInspection::state));
+  const auto free_blocks = static_cast<std::uint64_t>(
+      std::ranges::count_if(view.mature_spaces, [](const engine::MatureSpaceInspection& space) {
+        return !space.active && space.used_bytes == 0;
+      }));
+  const bool leaves_reserve = live.bytes + (regions + 1 + reserve) * geometry.mature_bytes <=
+                              blocks * geometry.mature_bytes;
+  if (const auto source = find_source(view, live.blocks)) {
+    return fmt::format("a region was free, and block {} was worth a collection", *source);
+  }
+  const bool may_use_reserve = need == Need::overwrite || leaves_reserve;
+  if (free_blocks < regions + 1 + (may_use_reserve ? 0 : reserve)) return {};
+  return fmt::format(
+      "a region was free, and so were {} blocks: {} bytes of {} blocks of {} bytes were live, and "
+      "{} regions were granted",
+      free_blocks, live.bytes, blocks, geometry.mature_bytes, regions - 1);
+}
+
 std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
                                          std::optional<std::uint64_t> measured_ns) const {
   const auto is_any = [&](RegionState state) {
@@ -93,7 +147,11 @@ std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
   if (std::ranges::any_of(books.memory.mature_spaces, &engine::MatureSpaceInspection::waiting)) {
     return "a collected mature space was waiting for clients";
   }
-  return objection_to_lack_of_room(need, books.memory, live_bytes_since(measured_ns));
+  const Live live = live_since(measured_ns);
+  if (books.memory.geometry.has_blocks()) {
+    return objection_to_lack_of_blocks(need, books.memory, live);
+  }
+  return objection_to_lack_of_room(need, books.memory, live.bytes);
 }
 
 void RefusalChecker::on_denied(Need need, const DenialBooks& books, std::uint64_t time_ns,

@@ -10,7 +10,9 @@
 //   - no region was released or being collected;
 //   - no region was free or waiting for clients; or some region was free, but the mature space had
 //     no room for what one more region can hold, even without garbage. The reserve is for those who
-//     overwrite;
+//     overwrite. Blocks: no block was waiting for clients, too few were free, and none was worth a
+//     collection: one that gains a 32nd of the block, and the length of the longest container
+//     in it;
 //   - if clients have to give regions back: connected clients held only regions that were granted
 //     after the call.
 //   The model takes the garbage that the server found when it last measured. That measurement must
@@ -73,7 +75,7 @@ class RefusalChecker {
   // The server restarted: its table is empty.
   void on_restart();
   // An entry has changed.
-  void on_table(const TableWatch& table, std::uint64_t time_ns);
+  void on_table(const TableWatch& table, const engine::Geometry& geometry, std::uint64_t time_ns);
   // The server has denied somebody a region.
   void on_denied(Need need, const DenialBooks& books, std::uint64_t time_ns, std::uint64_t step);
   // Somebody's registration of memory failed.
@@ -102,6 +104,7 @@ class RefusalChecker {
   struct Live {
     std::uint64_t time_ns = 0;
     std::uint64_t bytes = 0;
+    std::vector<TableWatch::LiveSpace> blocks{};
   };
 
   void note_table();
@@ -110,7 +113,9 @@ class RefusalChecker {
                            std::optional<std::uint64_t> measured_ns) const;
   std::string objection_to_lack_of_room(Need need, const MemoryView& view,
                                         std::uint64_t live_bytes) const;
-  std::uint64_t live_bytes_since(std::optional<std::uint64_t> time_ns) const;
+  std::string objection_to_lack_of_blocks(Need need, const MemoryView& view,
+                                          const Live& live) const;
+  Live live_since(std::optional<std::uint64_t> time_ns) const;
   std::string objection_to(const Denial& denial, const Call& call) const;
   std::string objection_to_full_table(const Call& call, std::uint64_t cleanups) const;
   std::string objection_to_lack_of_memory(const Call& call, Need need) const;
@@ -127,7 +132,7 @@ class RefusalChecker {
   bool is_live_ = false;
   std::uint64_t revived_entries_ = 0;
   std::uint64_t last_failed_registration_ = 0;
-  std::vector<Live> live_;  // every change of the live bytes, with its time
+  std::vector<Live> live_;  // every change of what is live, with its time
   std::vector<Denial> denials_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "refusal", .explanation = {}};
 };

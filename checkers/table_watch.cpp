@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "checkers/history.h"
 #include "engine/layout/container.h"
 #include "engine/layout/key_hash.h"
@@ -47,8 +49,25 @@ void TableWatch::count(const Slot& slot, const engine::Geometry& geometry, Count
   add(locked_, slot.entry.is_locked() ? 1 : 0);
   const std::uint64_t offset = geometry.to_offset(slot.entry.reference());
   if (slot.entry.is_empty() || offset < geometry.mature_offset(0)) return;
-  add(live_mature_bytes_,
-      geometry.round_up_to_unit(slot.entry.is_deleted() ? slot.key_end : slot.container_bytes));
+  add(live_mature_bytes_, kept_bytes(slot, geometry));
+}
+
+std::uint64_t TableWatch::kept_bytes(const Slot& slot, const engine::Geometry& geometry) {
+  return geometry.round_up_to_unit(slot.entry.is_deleted() ? slot.key_end : slot.container_bytes);
+}
+
+std::vector<TableWatch::LiveSpace> TableWatch::live_mature_spaces(
+    const engine::Geometry& geometry) const {
+  std::vector<LiveSpace> spaces(geometry.mature_space_count);
+  for (const Slot& slot : slots_) {
+    if (slot.entry.is_empty()) continue;
+    const auto space = geometry.mature_space_at(geometry.to_offset(slot.entry.reference()));
+    if (!space) continue;
+    const std::uint64_t bytes = kept_bytes(slot, geometry);
+    spaces[*space].bytes += bytes;
+    spaces[*space].longest_bytes = std::max(spaces[*space].longest_bytes, bytes);
+  }
+  return spaces;
 }
 
 // Returns false if the entry does not point to a valid container.

@@ -47,6 +47,14 @@ class TableWatch {
   std::uint64_t live_container_bytes(std::uint64_t slot, const engine::Geometry& geometry) const;
   // What would be in use of the mature spaces if all garbage there were collected.
   std::uint64_t live_mature_bytes() const { return live_mature_bytes_; }
+  // The same for each of them, with the longest of the containers.
+  struct LiveSpace {
+    std::uint64_t bytes = 0;
+    std::uint64_t longest_bytes = 0;
+
+    friend bool operator==(const LiveSpace&, const LiveSpace&) = default;
+  };
+  std::vector<LiveSpace> live_mature_spaces(const engine::Geometry& geometry) const;
 
   // The first violation.
   const Judgement& judgement() const { return judgement_; }
@@ -65,6 +73,7 @@ class TableWatch {
   enum class Counting : std::uint8_t { in, out };
 
   void count(const Slot& slot, const engine::Geometry& geometry, Counting counting);
+  static std::uint64_t kept_bytes(const Slot& slot, const engine::Geometry& geometry);
   bool read_key(Slot& slot, const MemoryView& view) const;
   void judge(std::uint64_t slot, const Slot& previous, const MemoryView& view, std::uint64_t step);
   void judge_bound_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);

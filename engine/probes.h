@@ -39,6 +39,7 @@ inline constexpr Probe region_granted_for_overwrite{25, "region_granted_for_over
 inline constexpr Probe cleanup_requested{26, "cleanup_requested"};
 inline constexpr Probe location_hit{27, "location_hit"};
 inline constexpr Probe location_stale{28, "location_stale"};
+inline constexpr Probe block_collected{29, "block_collected"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -68,7 +69,8 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 region_granted_for_overwrite,
                                 cleanup_requested,
                                 location_hit,
-                                location_stale};
+                                location_stale,
+                                block_collected};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -31,6 +31,14 @@ std::uint64_t Geometry::mature_offset(std::uint32_t space) const {
   return align(region_offset(region_count)) + space * align(mature_bytes);
 }
 
+std::optional<std::uint32_t> Geometry::mature_space_at(std::uint64_t offset) const {
+  const std::uint64_t begin = mature_offset(0);
+  if (offset < begin || offset >= chunk_bytes()) return std::nullopt;
+  const std::uint64_t space = (offset - begin) / align(mature_bytes);
+  if ((offset - begin) % align(mature_bytes) >= mature_bytes) return std::nullopt;
+  return static_cast<std::uint32_t>(space);
+}
+
 std::uint64_t Geometry::chunk_bytes() const { return mature_offset(mature_space_count); }
 
 std::uint64_t Geometry::round_up_to_unit(std::uint64_t bytes) const {
@@ -90,6 +98,14 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
     return fmt::format(
         "mature_bytes is {} but must be a multiple of {} and at least region_bytes ({})",
         geometry.mature_bytes, geometry.unit_bytes, geometry.region_bytes);
+  }
+  const std::uint64_t most_spaces = most / align(geometry.mature_bytes);
+  const bool has_valid_count =
+      geometry.mature_space_count == semi_space_count ||
+      (geometry.mature_space_count >= fewest_blocks && geometry.mature_space_count <= most_spaces);
+  if (!has_valid_count) {
+    return fmt::format("mature_space_count is {} but must be {} or from {} to {}",
+                       geometry.mature_space_count, semi_space_count, fewest_blocks, most_spaces);
   }
   const std::uint64_t reach = (std::uint64_t{1} << geometry.offset_bits()) * geometry.unit_bytes;
   if (geometry.chunk_bytes() > reach) {

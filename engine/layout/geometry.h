@@ -1,6 +1,6 @@
 // The layout of the server's chunk of memory:
 //
-//   superblock | status line | stand-in | table | regions 0, 1, ... | mature spaces 0, 1
+//   superblock | status line | stand-in | table | regions 0, 1, ... | mature spaces 0, 1, ...
 //
 // The chunk is contiguous, so an offset of up to 32 bits in an entry reaches all of it (Behringer
 // 4.2.2). A smaller chunk leaves bits for a fingerprint and a size class
@@ -16,7 +16,9 @@ namespace falafel::engine {
 inline constexpr std::uint64_t superblock_bytes = 128;
 inline constexpr std::uint64_t status_line_bytes = 64;
 inline constexpr std::uint64_t stand_in_bytes = 64;
-inline constexpr std::uint32_t mature_space_count = 2;
+// Two mature spaces are the semi-spaces of the thesis. More are blocks, of which most may be full.
+inline constexpr std::uint32_t semi_space_count = 2;
+inline constexpr std::uint32_t fewest_blocks = 4;
 inline constexpr std::uint64_t alignment_bytes = 64;
 inline constexpr std::uint32_t reference_bits = 32;
 inline constexpr std::uint32_t most_fingerprint_bits = 8;
@@ -28,6 +30,8 @@ struct Geometry {
   std::uint64_t region_bytes = 65'536;  // size of one client's region, a multiple of unit_bytes
   std::uint64_t region_count = 16;
   std::uint64_t mature_bytes = 1'048'576;  // size of each mature space, a multiple of unit_bytes
+  // semi_space_count, or at least fewest_blocks
+  std::uint32_t mature_space_count = semi_space_count;
   // The number of bits in an entry's tag, 1 to 30. The tag repeats after 2^tag_bits changes, and no
   // operation may last that long (docs/protocol.md, "The table"). Fewer than 30 bits are for tests
   // of that rule.
@@ -46,6 +50,9 @@ struct Geometry {
   std::uint64_t entry_offset(std::uint64_t slot) const;
   std::uint64_t region_offset(std::uint64_t region) const;
   std::uint64_t mature_offset(std::uint32_t space) const;
+  // The mature space at that offset, if any.
+  std::optional<std::uint32_t> mature_space_at(std::uint64_t offset) const;
+  bool has_blocks() const { return mature_space_count != semi_space_count; }
   std::uint64_t chunk_bytes() const;
 
   std::uint64_t round_up_to_unit(std::uint64_t bytes) const;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,14 +77,22 @@ Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
 }
 
 Geometry geometry_of(const Superblock& superblock) {
-  return {.unit_bytes = superblock.unit_bytes,
-          .table_entries = superblock.table_entries,
-          .region_bytes = superblock.region_bytes,
-          .region_count = superblock.region_count,
-          .mature_bytes = superblock.mature_bytes,
-          .tag_bits = superblock.tag_bits,
-          .fingerprint_bits = superblock.fingerprint_bits,
-          .size_class_bits = superblock.size_class_bits};
+  Geometry geometry{.unit_bytes = superblock.unit_bytes,
+                    .table_entries = superblock.table_entries,
+                    .region_bytes = superblock.region_bytes,
+                    .region_count = superblock.region_count,
+                    .mature_bytes = superblock.mature_bytes,
+                    .tag_bits = superblock.tag_bits,
+                    .fingerprint_bits = superblock.fingerprint_bits,
+                    .size_class_bits = superblock.size_class_bits};
+  const bool is_valid = !find_invalid_geometry(geometry);
+  if (!is_valid || superblock.chunk_bytes <= geometry.mature_offset(0)) return geometry;
+  Geometry with_blocks = geometry;
+  const std::uint64_t distance_bytes = geometry.mature_offset(1) - geometry.mature_offset(0);
+  with_blocks.mature_space_count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>((superblock.chunk_bytes - geometry.mature_offset(0)) / distance_bytes,
+                              std::numeric_limits<std::uint32_t>::max()));
+  return find_invalid_geometry(with_blocks) ? geometry : with_blocks;
 }
 
 fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,

@@ -13,7 +13,8 @@
 //         56  u64  region_count
 //         64  u64  offset of mature space 0
 //         72  u64  mature_bytes
-//         80  u64  offset of mature space 1
+//         80  u64  offset of mature space 1; as many spaces follow at this distance as fill the
+//                  chunk
 //         88  16 B key of the hash
 //        104  u64  incarnation: a number that identifies this run of the server
 //        112  u32  tag_bits
@@ -77,6 +78,7 @@ Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
 // connection.
 fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
                                             std::uint64_t chunk_bytes);
+// The number of mature spaces follows from the size of the chunk.
 Geometry geometry_of(const Superblock& superblock);
 
 }  // namespace falafel::engine

@@ -33,21 +33,22 @@ void Collector::collect_regions(const std::vector<std::uint32_t>& regions,
     const std::uint64_t begin = chunk_.geometry.region_offset(region);
     ranges.push_back({.begin = begin, .end = begin + chunk_.geometry.region_bytes});
   }
-  collect(ByteRanges(std::move(ranges)), book_.active_space(), free_early);
+  collect(ByteRanges(std::move(ranges)), free_early);
 }
 
-void Collector::collect_mature_space(const std::function<void()>& free_early) {
-  collect(active_range(), book_.other_space(), free_early);
+void Collector::collect_mature_space(std::uint32_t space, const std::function<void()>& free_early) {
+  const ByteRanges source({used_range(space)});
+  book_.mature().begin_collection(space);
+  collect(source, free_early);
 }
 
-ByteRanges Collector::active_range() const {
-  const std::uint64_t begin = chunk_.geometry.mature_offset(book_.active_space());
-  return ByteRanges({{.begin = begin, .end = begin + book_.used_bytes()}});
+ByteRange Collector::used_range(std::uint32_t space) const {
+  const std::uint64_t begin = chunk_.geometry.mature_offset(space);
+  return {.begin = begin, .end = begin + book_.mature()[space].used_bytes};
 }
 
-void Collector::collect(const ByteRanges& source, std::uint32_t target,
-                        const std::function<void()>& free_early) {
-  Task task{.source = source, .target = target, .room_bytes = {}};
+void Collector::collect(const ByteRanges& source, const std::function<void()>& free_early) {
+  Task task{.source = source, .room_bytes = {}};
   for (const ByteRange& range : source.all()) task.room_bytes.push_back(range.end - range.begin);
   const Visit visit = [&](std::uint64_t slot, Entry entry) { move(slot, entry, task); };
   if (!scan_memory(source, visit)) {
@@ -94,15 +95,23 @@ void Collector::walk_table(const ByteRanges& source, const Visit& visit) {
   }
 }
 
-std::uint64_t Collector::live_mature_bytes() {
-  const ByteRanges range = active_range();
-  std::uint64_t live_bytes = 0;
-  const Visit visit = [&](std::uint64_t, Entry entry) { live_bytes += kept_bytes(entry); };
-  if (!scan_memory(range, visit)) {
-    live_bytes = 0;
-    walk_table(range, visit);
+std::vector<LiveSpace> Collector::measure_mature_spaces() {
+  std::vector<LiveSpace> spaces(chunk_.geometry.mature_space_count);
+  std::vector<ByteRange> ranges;
+  for (std::uint32_t space = 0; space < spaces.size(); ++space) {
+    spaces[space].used_bytes = book_.mature()[space].used_bytes;
+    if (spaces[space].used_bytes > 0) ranges.push_back(used_range(space));
   }
-  return live_bytes;
+  const ByteRanges source(std::move(ranges));
+  const Visit visit = [&](std::uint64_t, Entry entry) {
+    const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
+    spaces[*chunk_.geometry.mature_space_at(offset)].add(kept_bytes(entry));
+  };
+  if (!scan_memory(source, visit)) {
+    for (LiveSpace& space : spaces) space = {.used_bytes = space.used_bytes};
+    walk_table(source, visit);
+  }
+  return spaces;
 }
 
 // The bytes of its container that copy() keeps.
@@ -151,7 +160,7 @@ Entry Collector::copy(Entry entry, Task& task) {
   }
   room_bytes -= length_bytes;
   write_container(source->key, source->value, bytes);
-  const std::uint64_t offset = book_.allocate(task.target, length_bytes);
+  const std::uint64_t offset = book_.mature().allocate(length_bytes);
   chunk_.write(offset, bytes);
   ++statistics_.containers_copied;
   const std::uint64_t hash = hash_of(source->key, chunk_.hash_key);

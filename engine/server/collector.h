@@ -1,9 +1,10 @@
-// The collector: a generational semi-space garbage collector (Behringer 3.6.1).
+// The collector: a generational garbage collector (Behringer 3.6.1).
 //
 // To free memory, it finds every container in it that an entry points to, copies the container, and
 // swaps the entry for one that points to the copy. Containers without an entry are garbage. Regions
-// that clients have released (nurseries) are collected into the active mature space. When that
-// space is full of garbage, it is collected into the other one.
+// that clients have released (nurseries) are collected into the active mature space. Semi-spaces:
+// when that space is full of garbage, it is collected into the other one. Blocks: those with most
+// garbage are collected into the active one.
 //
 // The collector copies only the header and the key of a deleted entry's container, because
 // collision chains need the key.
@@ -22,6 +23,7 @@
 #include "engine/server/byte_ranges.h"
 #include "engine/server/chunk.h"
 #include "engine/server/entry_updater.h"
+#include "engine/server/live_space.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/pace.h"
 #include "engine/server/server.h"
@@ -41,11 +43,11 @@ class Collector {
   // updates have completed.
   void collect_regions(const std::vector<std::uint32_t>& regions,
                        const std::function<void()>& free_early);
-  // Moves the live containers of the active mature space to the other one.
-  void collect_mature_space(const std::function<void()>& free_early);
+  // Moves the live containers of this mature space to another one. The caller ends the collection.
+  void collect_mature_space(std::uint32_t space, const std::function<void()>& free_early);
 
-  // The number of bytes that would be in use after collect_mature_space(). May wait.
-  std::uint64_t live_mature_bytes();
+  // What a collection of each mature space would copy. May wait.
+  std::vector<LiveSpace> measure_mature_spaces();
 
  private:
   // Visits an entry that points into the memory to be freed.
@@ -53,15 +55,13 @@ class Collector {
   // The parameters of one collection.
   struct Task {
     const ByteRanges& source;
-    std::uint32_t target;
     std::vector<std::uint64_t> room_bytes;  // bytes that may still be copied, for each range
   };
 
-  void collect(const ByteRanges& source, std::uint32_t target,
-               const std::function<void()>& free_early);
+  void collect(const ByteRanges& source, const std::function<void()>& free_early);
   bool scan_memory(const ByteRanges& source, const Visit& visit);
   void walk_table(const ByteRanges& source, const Visit& visit);
-  ByteRanges active_range() const;
+  ByteRange used_range(std::uint32_t space) const;
 
   void move(std::uint64_t slot, Entry entry, Task& task);
   Entry copy(Entry entry, Task& task);

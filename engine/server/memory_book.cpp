@@ -6,14 +6,19 @@
 
 namespace falafel::engine {
 
+// In regions or blocks. A small memory would have nothing left to grant.
+static std::uint64_t reserve_of(const Geometry& geometry) {
+  constexpr std::uint64_t share = 32;
+  if (!geometry.has_blocks()) return geometry.mature_bytes >= 4 * geometry.region_bytes ? 1 : 0;
+  const std::uint64_t blocks = geometry.mature_space_count;
+  return blocks >= fewest_blocks + 2 ? (blocks + share - 1) / share + 1 : 0;
+}
+
 MemoryBook::MemoryBook(const Geometry& geometry, bool keeps_reserve)
     : geometry_(geometry),
-      reserve_bytes_(keeps_reserve && geometry.mature_bytes >= 4 * geometry.region_bytes
-                         ? geometry.region_bytes
-                         : 0),
-      regions_(geometry.region_count) {
-  spaces_[active_].active = true;
-}
+      reserve_(keeps_reserve ? reserve_of(geometry) : 0),
+      regions_(geometry.region_count),
+      mature_(geometry) {}
 
 std::uint64_t MemoryBook::count(RegionState state) const {
   return static_cast<std::uint64_t>(std::ranges::count(regions_, state, &RegionInspection::state));
@@ -25,12 +30,40 @@ std::optional<std::uint32_t> MemoryBook::find(RegionState state) const {
   return static_cast<std::uint32_t>(found - regions_.begin());
 }
 
-bool MemoryBook::has_room_for_grant(std::uint64_t mature_bytes_in_use, bool from_reserve) const {
-  const std::uint64_t outstanding =
-      count(RegionState::granted) + count(RegionState::released) + count(RegionState::collecting);
-  const std::uint64_t kept_bytes = from_reserve ? 0 : reserve_bytes_;
-  return mature_bytes_in_use + (outstanding + 1) * geometry_.region_bytes + kept_bytes <=
-         geometry_.mature_bytes;
+// The regions whose content may still have to be copied.
+std::uint64_t MemoryBook::promised_regions() const {
+  return count(RegionState::granted) + count(RegionState::released) +
+         count(RegionState::collecting);
+}
+
+bool MemoryBook::has_room_for_grant(bool from_reserve) const {
+  if (geometry_.has_blocks()) return mature_.free_count() >= needed_blocks(from_reserve);
+  return would_have_room_without(0, from_reserve);
+}
+
+bool MemoryBook::would_have_room_without(std::uint64_t garbage_bytes, bool from_reserve) const {
+  const std::uint64_t used_bytes = mature_[mature_.active()].used_bytes - garbage_bytes;
+  const std::uint64_t regions = promised_regions() + 1 + (from_reserve ? 0 : reserve_);
+  return used_bytes + regions * geometry_.region_bytes <= geometry_.mature_bytes;
+}
+
+// Free ones: for the regions, and for the collection of a block. The reserve need not be free if it
+// is garbage.
+std::uint64_t MemoryBook::needed_blocks(bool from_reserve) const {
+  const std::uint64_t regions = promised_regions() + 1;
+  const std::uint64_t most_live_blocks = geometry_.mature_space_count - 1 - reserve_;
+  const bool leaves_reserve = mature_.most_live_bytes() + regions * geometry_.mature_bytes <=
+                              most_live_blocks * geometry_.mature_bytes;
+  return regions + 1 + (from_reserve || leaves_reserve ? 0 : reserve_);
+}
+
+std::int64_t MemoryBook::spare_blocks() const {
+  const std::uint64_t coming = mature_.free_count() + mature_.waiting_count();
+  return static_cast<std::int64_t>(coming) - static_cast<std::int64_t>(needed_blocks(false));
+}
+
+bool MemoryBook::has_room_for_block_collection() const {
+  return mature_.free_count() >= promised_regions() + 1;
 }
 
 std::uint64_t MemoryBook::grant(std::uint32_t index, std::uint32_t client) {
@@ -72,11 +105,7 @@ bool MemoryBook::is_in_use(std::uint64_t offset) const {
     const RegionState state = regions_[*region].state;
     return state != RegionState::free && state != RegionState::waiting;
   }
-  for (std::uint32_t space = 0; space < mature_space_count; ++space) {
-    const std::uint64_t begin = geometry_.mature_offset(space);
-    if (offset >= begin && offset < begin + spaces_[space].used_bytes) return true;
-  }
-  return false;
+  return mature_.is_in_use(offset);
 }
 
 bool MemoryBook::holds(std::uint32_t client, std::uint64_t incarnation) const {
@@ -84,28 +113,6 @@ bool MemoryBook::holds(std::uint32_t client, std::uint64_t incarnation) const {
     return region.state == RegionState::granted && region.client == client &&
            region.incarnation <= incarnation;
   });
-}
-
-std::uint64_t MemoryBook::allocate(std::uint32_t space, std::uint64_t size_bytes) {
-  MatureSpaceInspection& mature = spaces_[space];
-  const std::uint64_t rounded_bytes = geometry_.round_up_to_unit(size_bytes);
-  FALAFEL_ASSERT(mature.used_bytes + rounded_bytes <= geometry_.mature_bytes,
-                 "mature space {} has no room for {} bytes: {} of {} are in use", space,
-                 rounded_bytes, mature.used_bytes, geometry_.mature_bytes);
-  const std::uint64_t offset = geometry_.mature_offset(space) + mature.used_bytes;
-  mature.used_bytes += rounded_bytes;
-  return offset;
-}
-
-void MemoryBook::flip(bool waits) {
-  FALAFEL_ASSERT(!spaces_[other_space()].waiting, "mature space {} is not free", other_space());
-  spaces_[active_] = {.active = false, .waiting = waits, .used_bytes = 0};
-  active_ = other_space();
-  spaces_[active_].active = true;
-}
-
-std::vector<MatureSpaceInspection> MemoryBook::mature_spaces() const {
-  return {spaces_.begin(), spaces_.end()};
 }
 
 }  // namespace falafel::engine

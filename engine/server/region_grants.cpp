@@ -9,13 +9,14 @@ namespace falafel::engine {
 
 RegionGrants::RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
                            Membership& membership, ServerStatistics& statistics,
-                           MatureSpaceControl mature_space)
+                           MatureSpaceControl mature_space, BlockCleaner* cleaner)
     : host_(host),
       options_(options),
       book_(book),
       membership_(membership),
       statistics_(statistics),
       mature_space_(std::move(mature_space)),
+      cleaner_(cleaner),
       work_(host) {}
 
 void RegionGrants::add(const RegionRequest& request) {
@@ -80,8 +81,7 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
   const bool is_ahead = request.need == RegionNeed::ahead;
   const std::uint64_t free_regions = book_.count(RegionState::free);
   const std::uint64_t wanted = is_ahead && membership_.count() > 1 ? 2 : 1;
-  if (free_regions >= wanted &&
-      book_.has_room_for_grant(book_.used_bytes(), request.need == RegionNeed::overwrite)) {
+  if (free_regions >= wanted && book_.has_room_for_grant(request.need == RegionNeed::overwrite)) {
     return Decision::grant;
   }
   if (is_ahead) return Decision::deny;
@@ -92,21 +92,37 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
   }
   // Memory that is being collected counts as full; the amount of live data in it is known after the
   // collection.
-  if (is_collecting() || flip_asked_ || book_.is_waiting(book_.other_space()))
-    return Decision::wait;
+  if (is_collecting()) return Decision::wait;
+  if (cleaner_ != nullptr) return decide_by_cleaner(requests_.front());
+  if (flip_asked_ || book_.mature().waiting_count() > 0) return Decision::wait;
   return decide_by_measurement(request);
+}
+
+RegionGrants::Decision RegionGrants::decide_by_cleaner(RegionRequest& request) {
+  if (!request.wanted_ns) request.wanted_ns = host_.now_ns();
+  if (cleaner_->has_nothing_to_gain(*request.wanted_ns)) return Decision::ask_for_regions;
+  cleaner_->want_room();
+  return Decision::wait;
+}
+
+std::uint64_t RegionGrants::used_bytes() const {
+  return book_.mature()[book_.mature().active()].used_bytes;
+}
+
+std::optional<std::uint64_t> RegionGrants::measured_ns() const {
+  if (cleaner_ != nullptr) return cleaner_->measured_ns();
+  return measurement_ ? std::optional(measurement_->began_ns) : std::nullopt;
 }
 
 bool RegionGrants::is_collecting() const {
   return book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
 }
 
-// There is a free region, but the active mature space has no room for what may be written to it.
+// There is a free region, but the active semi-space has no room for what may be written to it.
 RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& request) {
   const auto has_room_after_flip = [&] {
-    return measurement_ &&
-           book_.has_room_for_grant(book_.used_bytes() - measurement_->garbage_bytes,
-                                    request.need == RegionNeed::overwrite);
+    return measurement_ && book_.would_have_room_without(measurement_->garbage_bytes,
+                                                         request.need == RegionNeed::overwrite);
   };
   if (has_room_after_flip()) return Decision::flip;
   if (!measurement_ || host_.now_ns() >= measurement_->due_ns) {
@@ -115,7 +131,7 @@ RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& 
     if (has_room_after_flip()) return Decision::flip;
   }
   // The amount of live data in memory collected since is unknown until the next measurement.
-  if (book_.used_bytes() != measurement_->used_bytes) {
+  if (used_bytes() != measurement_->used_bytes) {
     look_again_ns_ = measurement_->due_ns;
     return Decision::wait;
   }
@@ -126,15 +142,15 @@ void RegionGrants::measure() {
   constexpr std::uint64_t share = 10;
   ++statistics_.mature_measurements;
   const std::uint64_t began_ns = host_.now_ns();
-  const std::uint64_t used_bytes = book_.used_bytes();
-  const std::uint64_t live_bytes = std::min(mature_space_.live_bytes(), used_bytes);
+  const std::uint64_t used = used_bytes();
+  const std::uint64_t live = std::min(mature_space_.live_bytes(), used);
   // The server may have been stalled during the measurement. The stall must not delay the next
   // measurement.
   const std::uint64_t took_ns = host_.now_ns() - began_ns;
   const std::uint64_t pause_ns = std::min(share * took_ns, options_.heartbeat_timeout_ns);
   measurement_ =
-      Measurement{.garbage_bytes = used_bytes - live_bytes,
-                  .used_bytes = used_bytes,
+      Measurement{.garbage_bytes = used - live,
+                  .used_bytes = used,
                   .began_ns = began_ns,
                   .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
 }

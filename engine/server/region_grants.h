@@ -10,7 +10,8 @@
 // available: memory that is being collected, that waits for clients, or that clients hold. The
 // server asks those clients to return their regions, because even a region with much room left
 // counts as full. It denies the request only after all of this memory has returned and the live
-// data has been measured. A request therefore never starves while memory is free. A client that
+// data has been measured. With blocks, the cleaner makes room instead, until no block is worth a
+// collection. A request therefore never starves while memory is free. A client that
 // does not return its regions delays others by at most its heartbeat time-out, after which the
 // server gives up on it.
 //
@@ -27,6 +28,7 @@
 #include <optional>
 
 #include "engine/layout/control_message.h"
+#include "engine/server/block_cleaner.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/server.h"
@@ -40,9 +42,11 @@ struct RegionRequest {
   RegionNeed need = RegionNeed::waiting;
   // The server asked for regions with incarnations up to this one to serve the request.
   std::optional<std::uint64_t> asked_back_up_to{};
+  // Blocks: when it first found no room.
+  std::optional<std::uint64_t> wanted_ns{};
 };
 
-// The operations of the collector that grants need.
+// The operations of the collector of semi-spaces that grants need.
 struct MatureSpaceControl {
   // Returns the bytes that would be in use after a collection of the active mature space. May wait.
   std::function<std::uint64_t()> live_bytes;
@@ -54,7 +58,7 @@ class RegionGrants {
  public:
   RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
                Membership& membership, ServerStatistics& statistics,
-               MatureSpaceControl mature_space);
+               MatureSpaceControl mature_space, BlockCleaner* cleaner);
 
   void add(const RegionRequest& request);
   void remove_client(std::uint32_t client);
@@ -68,19 +72,16 @@ class RegionGrants {
 
   // The number of denied requests for that need.
   std::uint64_t denied(RegionNeed need) const { return denied_[static_cast<std::size_t>(need)]; }
-  // When the last measurement of the active mature space began. None if that space was collected
-  // since.
-  std::optional<std::uint64_t> measured_ns() const {
-    return measurement_ ? std::optional(measurement_->began_ns) : std::nullopt;
-  }
+  // When the last measurement of the mature spaces began. None if semi-spaces were collected since.
+  std::optional<std::uint64_t> measured_ns() const;
   std::uint64_t waiting_count() const { return requests_.size(); }
   // No request is waiting or about to be examined.
   bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
 
  private:
   enum class Decision : std::uint8_t { grant, deny, wait, flip, ask_for_regions };
-  // The live and used bytes of the active mature space at the last measurement. Bytes that are in
-  // use but not live never become live, so there is at least as much garbage now.
+  // Semi-spaces: the garbage and used bytes of the active one at the last measurement. Bytes that
+  // are in use but not live never become live, so there is at least as much garbage now.
   struct Measurement {
     std::uint64_t garbage_bytes = 0;
     std::uint64_t used_bytes = 0;
@@ -90,7 +91,9 @@ class RegionGrants {
 
   void serve();
   Decision decide(const RegionRequest& request);
+  Decision decide_by_cleaner(RegionRequest& request);
   bool is_collecting() const;
+  std::uint64_t used_bytes() const;  // of the active mature space
   Decision decide_by_measurement(const RegionRequest& request);
   void measure();
   bool ask_for_regions(RegionRequest& request);
@@ -103,6 +106,7 @@ class RegionGrants {
   Membership& membership_;
   ServerStatistics& statistics_;
   MatureSpaceControl mature_space_;
+  BlockCleaner* const cleaner_;  // nullptr with semi-spaces
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::deque<RegionRequest> requests_;

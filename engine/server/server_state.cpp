@@ -15,6 +15,12 @@ namespace falafel::engine {
 ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
     : host_(owner), options_(server_options), moving_(owner), collector_work_(owner) {}
 
+static std::uint64_t live_bytes(const std::vector<LiveSpace>& spaces) {
+  std::uint64_t bytes = 0;
+  for (const LiveSpace& space : spaces) bytes += space.live_bytes;
+  return bytes;
+}
+
 // Start and end
 
 fabric::Result<void> ServerState::start() {
@@ -38,6 +44,7 @@ fabric::Result<void> ServerState::start() {
   spawn("grants", &ServerState::grant_regions);
   spawn("collector", &ServerState::collect);
   spawn("cleanup", &ServerState::maintain_table);
+  if (cleaner_) spawn("cleaner", &ServerState::clean_blocks);
   return {};
 }
 
@@ -106,10 +113,19 @@ fabric::Result<void> ServerState::prepare_network() {
           .left = [this](std::uint32_t client) { on_left(client); },
           .quarantined = [this](std::uint32_t) { on_memory_changed(); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
+  if (chunk_.geometry.has_blocks()) {
+    cleaner_.emplace(host_, options_, *book_, statistics_,
+                     BlockControl{.measure = [this] { return collector_->measure_mature_spaces(); },
+                                  .ask_for_collection =
+                                      [this](std::uint32_t block) { ask_for_collection(block); },
+                                  .report = [this] { grants_->on_change(); }});
+  }
   grants_.emplace(
       host_, options_, *book_, *membership_, statistics_,
-      MatureSpaceControl{.live_bytes = [this] { return collector_->live_mature_bytes(); },
-                         .ask_for_flip = [this] { ask_for_flip(); }});
+      MatureSpaceControl{
+          .live_bytes = [this] { return live_bytes(collector_->measure_mature_spaces()); },
+          .ask_for_flip = [this] { ask_for_collection(book_->mature().active()); }},
+      cleaner_ ? &*cleaner_ : nullptr);
   loopback_.emplace(host_, *domain_, options_);
   return {};
 }
@@ -211,7 +227,7 @@ void ServerState::on_reclaimed(const CollectedMemory& memory) {
   if (memory.kind == CollectedMemory::Kind::region) {
     book_->set_state(memory.index, RegionState::free);
   } else {
-    book_->set_reclaimed(memory.index);
+    book_->mature().set_reclaimed(memory.index);
   }
   on_memory_changed();
 }
@@ -219,6 +235,7 @@ void ServerState::on_reclaimed(const CollectedMemory& memory) {
 void ServerState::on_memory_changed() {
   collector_work_.raise();
   grants_->on_change();
+  if (cleaner_) cleaner_->on_change();
 }
 
 // The collector's fiber
@@ -226,18 +243,31 @@ void ServerState::on_memory_changed() {
 void ServerState::collect() {
   while (collector_work_.take()) {
     if (book_->find(RegionState::released)) collect_released_regions();
-    if (flip_asked_) flip_mature_space();
+    if (asked_for_) collect_mature_space(*asked_for_);
   }
 }
 
 void ServerState::collect_released_regions() {
   const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
+  collect_regions(take_released_regions());
+  if (cleaner_ && book_->find(RegionState::released)) collector_work_.raise();
+}
+
+// Semi-spaces: all at once. Blocks: one region, because the copies of each may open one block.
+std::vector<std::uint32_t> ServerState::take_released_regions() {
+  const std::size_t most = chunk_.geometry.has_blocks() ? 1 : book_->region_count();
   std::vector<std::uint32_t> regions;
-  std::vector<CollectedMemory> collected;
-  for (std::uint32_t index = 0; index < book_->region_count(); ++index) {
+  for (std::uint32_t index = 0; index < book_->region_count() && regions.size() < most; ++index) {
     if (book_->region(index).state != RegionState::released) continue;
     book_->set_state(index, RegionState::collecting);
     regions.push_back(index);
+  }
+  return regions;
+}
+
+void ServerState::collect_regions(const std::vector<std::uint32_t>& regions) {
+  std::vector<CollectedMemory> collected;
+  for (const std::uint32_t index : regions) {
     collected.push_back({.kind = CollectedMemory::Kind::region, .index = index});
   }
   collector_->collect_regions(regions, [&] { free_collected(collected); });
@@ -245,24 +275,27 @@ void ServerState::collect_released_regions() {
   if (options_.safeguards.drain_before_free) free_collected(collected);
 }
 
-void ServerState::ask_for_flip() {
-  flip_asked_ = true;
+void ServerState::ask_for_collection(std::uint32_t space) {
+  asked_for_ = space;
   collector_work_.raise();
 }
 
-void ServerState::flip_mature_space() {
+void ServerState::collect_mature_space(std::uint32_t space) {
   const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
-  const std::uint32_t source = book_->active_space();
   const auto free_source = [&] {
-    book_->flip(options_.safeguards.epoch_reclamation);
-    free_collected({{.kind = CollectedMemory::Kind::mature_space, .index = source}});
+    book_->mature().end_collection(space, options_.safeguards.epoch_reclamation);
+    free_collected({{.kind = CollectedMemory::Kind::mature_space, .index = space}});
   };
-  collector_->collect_mature_space(free_source);
+  collector_->collect_mature_space(space, free_source);
   ++statistics_.mature_collections;
-  host_.count(probes::mature_space_flipped);
+  host_.count(cleaner_ ? probes::block_collected : probes::mature_space_flipped);
   if (options_.safeguards.drain_before_free) free_source();
-  flip_asked_ = false;
-  grants_->on_flipped();
+  asked_for_.reset();
+  if (cleaner_) {
+    cleaner_->on_collected(space);
+  } else {
+    grants_->on_flipped();
+  }
 }
 
 void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
@@ -293,7 +326,7 @@ ServerBooks ServerState::books() const {
 
 ServerInspection ServerState::inspect() const {
   ServerInspection inspection{.regions = book_->regions(),
-                              .mature_spaces = book_->mature_spaces(),
+                              .mature_spaces = book_->mature().all(),
                               .clients = membership_->clients(),
                               .requests_waiting = grants_->waiting_count(),
                               .statistics = statistics_,
@@ -306,7 +339,8 @@ ServerInspection ServerState::inspect() const {
   inspection.idle = !collector_work_.is_raised() && grants_->is_idle() &&
                     !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
-                    !maintenance_->is_busy() && !moving_.is_locked();
+                    !maintenance_->is_busy() && !moving_.is_locked() &&
+                    (!cleaner_ || cleaner_->is_idle());
   return inspection;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/server/block_cleaner.h"
 #include "engine/server/chunk.h"
 #include "engine/server/collector.h"
 #include "engine/server/container_reader.h"
@@ -51,6 +52,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void receive_messages() { membership_->receive_messages(); }
   void watch_clients() { membership_->watch(); }
   void grant_regions() { grants_->run(); }
+  void clean_blocks() { cleaner_->run(); }
   void collect();
   void maintain_table() { maintenance_->run(); }
 
@@ -61,8 +63,10 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void on_memory_changed();
 
   void collect_released_regions();
-  void ask_for_flip();
-  void flip_mature_space();
+  std::vector<std::uint32_t> take_released_regions();
+  void collect_regions(const std::vector<std::uint32_t>& regions);
+  void ask_for_collection(std::uint32_t space);
+  void collect_mature_space(std::uint32_t space);
   void free_collected(const std::vector<CollectedMemory>& memory);
 
   fabric::Host& host_;
@@ -85,9 +89,10 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::optional<ContainerReader> reader_;
   std::optional<TableMaintenance> maintenance_;
   FiberMutex moving_;  // Safeguards::exclusion: held by the collection or the cleanup
+  std::optional<BlockCleaner> cleaner_;  // with blocks
   std::optional<RegionGrants> grants_;
   WorkSignal collector_work_;
-  bool flip_asked_ = false;  // a collection of the active mature space was requested
+  std::optional<std::uint32_t> asked_for_;  // the mature space to collect
   std::vector<fabric::FiberId> fibers_;
 };
 

@@ -36,6 +36,20 @@ TEST(BooksChecker, FindsMoreRegionsOutThanThereIsRoomFor) {
   expect_violation(check_mature_spaces(memory.view()), "books.overcommitted");
 }
 
+TEST(BooksChecker, WantsAFreeBlockForEachRegion) {
+  Memory memory;
+  memory.use_blocks(128, 5);
+  memory.mature_spaces_[1].used_bytes = 128;
+  memory.mature_spaces_[2].waiting = true;
+  memory.regions_[0].state = RegionState::granted;
+  memory.regions_[1].state = RegionState::released;
+  EXPECT_EQ(check_mature_spaces(memory.view()).verdict, Verdict::holds);
+  memory.mature_spaces_[3].used_bytes = 8;
+  expect_violation(check_mature_spaces(memory.view()), "books.overcommitted");
+  memory.regions_[1].state = RegionState::collecting;  // it may have opened that block
+  EXPECT_EQ(check_mature_spaces(memory.view()).verdict, Verdict::holds);
+}
+
 TEST(BooksChecker, FindsAMatureSpaceThatIsFilledBeyondItsEnd) {
   Memory memory;
   memory.mature_spaces_[1].used_bytes = memory.geometry_.mature_bytes + 8;

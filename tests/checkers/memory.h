@@ -48,6 +48,22 @@ class Memory {
     }
   }
 
+  // Instead of semi-spaces; block 0 is active.
+  void use_blocks(std::uint64_t bytes, std::uint32_t count) {
+    geometry_.mature_bytes = bytes;
+    geometry_.mature_space_count = count;
+    chunk_.resize(geometry_.chunk_bytes());
+    mature_spaces_.resize(count);
+  }
+  // Appends a container to a mature space.
+  std::uint64_t add_container_to(std::uint32_t space, const std::string& key) {
+    engine::MatureSpaceInspection& mature = mature_spaces_[space];
+    const std::uint64_t offset = geometry_.mature_offset(space) + mature.used_bytes;
+    write_container(offset, key, "value");
+    mature.used_bytes += geometry_.round_up_to_unit(engine::container_bytes(key.size(), 5));
+    return offset;
+  }
+
   // Appends a container to the active mature space.
   std::uint64_t add_container(const std::string& key, const std::string& value = "value") {
     const std::uint64_t offset = geometry_.mature_offset(0) + mature_spaces_[0].used_bytes;

@@ -35,7 +35,7 @@ class RefusalTest : public testing::Test {
   void change(std::uint64_t slot, Entry entry, std::uint64_t time_ns = 0) {
     memory_.set_entry(slot, entry);
     table_.on_changed(slot, entry, memory_.view(), 1);
-    checker_.on_table(table_, time_ns);
+    checker_.on_table(table_, memory_.geometry_, time_ns);
   }
   void fill_table() {
     for (std::uint64_t slot = 0; slot < 4; ++slot) put(slot);
@@ -274,6 +274,69 @@ TEST_F(RefusalTest, AMatureSpaceThatWillBeFreeIsWaitedFor) {
   refuse(called, Refusal::out_of_memory);
   expect("refusal.out-of-memory", "a collected mature space");
 }
+
+// Blocks
+
+// Of five blocks of 128 bytes, the last is active. Each of `full` blocks holds two containers of 40
+// bytes. A region is granted, so another needs three free blocks.
+class RefusalWithBlocksTest : public RefusalTest {
+ protected:
+  void fill_blocks(std::uint32_t full) {
+    memory_.use_blocks(128, 5);
+    memory_.mature_spaces_[0].active = false;
+    memory_.mature_spaces_[4].active = true;
+    for (std::uint64_t slot = 0; slot < std::uint64_t{2} * full; ++slot) {
+      const auto block = static_cast<std::uint32_t>(slot / 2);
+      change(slot, memory_.entry_to(memory_.add_container_to(block, memory_.key_at(slot))));
+    }
+  }
+  void refuse_after_denial() {
+    const auto called = call();
+    grant(0, 1);
+    deny();
+    refuse(called, Refusal::out_of_memory);
+  }
+};
+
+TEST_F(RefusalWithBlocksTest, MemoryIsFullIfTooFewBlocksAreFree) {
+  fill_blocks(2);
+  memory_.geometry_.mature_bytes = 112;  // a collection gains less than a container
+  memory_.chunk_.resize(memory_.geometry_.chunk_bytes());
+  refuse_after_denial();
+  expect_no_violation();
+}
+
+TEST_F(RefusalWithBlocksTest, FreeBlocksAreNotDenied) {
+  memory_.use_blocks(128, 5);
+  refuse_after_denial();
+  expect("refusal.out-of-memory", "so were 4 blocks");
+}
+
+TEST_F(RefusalWithBlocksTest, ABlockWithMuchGarbageIsCollectedFirst) {
+  fill_blocks(2);
+  refuse_after_denial();
+  expect("refusal.out-of-memory", "block 0 was worth a collection");
+}
+
+TEST_F(RefusalWithBlocksTest, AReserveIsKeptForThoseWhoOverwrite) {
+  // Six blocks, of which two are the reserve. Three are free, as a region and a collection need.
+  memory_.use_blocks(64, 6);
+  for (std::uint32_t block = 0; block < 3; ++block) {
+    memory_.mature_spaces_[block].active = block == 0;
+    change(block, memory_.entry_to(memory_.add_container_to(block, memory_.key_at(block))));
+  }
+  const auto called = call();
+  grant(0, 1);
+  deny();
+  refuse(called, Refusal::out_of_memory);
+  expect_no_violation();
+  const auto overwrite = call();
+  deny(Need::overwrite);
+  refuse(overwrite, Refusal::out_of_memory, Need::overwrite);
+  expect("refusal.out-of-memory", "so were 3 blocks");
+}
+
+// Measurements
 
 // The server goes by what lived when it measured.
 TEST_F(RefusalTest, WhatLivedAtTheMeasurementMayBeGarbageAtTheDenial) {

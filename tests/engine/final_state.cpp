@@ -62,8 +62,8 @@ class Reader {
             "the superblock tells another geometry");
   }
 
-  // The chunk must consist of the superblock, the table, free regions, and mature spaces, one of
-  // which is in use.
+  // The chunk must consist of the superblock, the table, free regions, and mature spaces. One
+  // semi-space is in use, or any block.
   void check_books() {
     require(inspection_.regions.size() == geometry_.region_count, "books of {} regions, not {}",
             inspection_.regions.size(), geometry_.region_count);
@@ -72,7 +72,7 @@ class Reader {
       require(state == RegionState::free, "region {} is in state {}, although nobody has it",
               region, static_cast<int>(state));
     }
-    require(inspection_.mature_spaces.size() == engine::mature_space_count,
+    require(inspection_.mature_spaces.size() == geometry_.mature_space_count,
             "books of {} mature spaces", inspection_.mature_spaces.size());
     std::size_t active = 0;
     for (const MatureSpaceInspection& space : inspection_.mature_spaces) {
@@ -80,20 +80,18 @@ class Reader {
       require(!space.waiting, "a mature space waits for clients, although there are none");
       require(space.used_bytes <= geometry_.mature_bytes, "a mature space with {} bytes in use",
               space.used_bytes);
-      require(space.active || space.used_bytes == 0, "{} bytes in use of the other mature space",
-              space.used_bytes);
+      require(space.active || space.used_bytes == 0 || geometry_.has_blocks(),
+              "{} bytes in use of the other mature space", space.used_bytes);
     }
     require(active == 1, "{} active mature spaces", active);
   }
 
-  // The range that may hold containers.
-  Range active_range() const {
-    for (std::uint32_t space = 0; space < inspection_.mature_spaces.size(); ++space) {
-      if (!inspection_.mature_spaces[space].active) continue;
-      const std::uint64_t start = geometry_.mature_offset(space);
-      return {start, start + inspection_.mature_spaces[space].used_bytes};
-    }
-    return {};
+  // The part of the mature space at that offset that may hold containers.
+  Range used_range_at(std::uint64_t offset) const {
+    const auto space = geometry_.mature_space_at(offset);
+    if (!space) return {};
+    const std::uint64_t start = geometry_.mature_offset(*space);
+    return {start, start + inspection_.mature_spaces[*space].used_bytes};
   }
 
   void read_slot(std::uint64_t slot) {
@@ -109,10 +107,10 @@ class Reader {
       require(entry.is_deleted(), "slot {} is live, and its container is the stand-in", slot);
       return;
     }
-    const Range allowed = active_range();
+    const Range allowed = used_range_at(offset);
     if (offset < allowed.start || offset + engine::container_header_bytes > allowed.end) {
-      require(false, "slot {} points to {}, outside of the active mature space ({} to {})", slot,
-              offset, allowed.start, allowed.end);
+      require(false, "slot {} points to {}, outside of what is used of a mature space ({} to {})",
+              slot, offset, allowed.start, allowed.end);
       return;
     }
     const auto bytes = chunk_.subspan(offset, allowed.end - offset);

@@ -43,7 +43,7 @@ struct Memory {
   Memory() {
     write(0, engine::to_bytes(engine::make_superblock(geometry, {}, 1)));
     inspection.regions.resize(geometry.region_count);
-    inspection.mature_spaces.resize(engine::mature_space_count);
+    inspection.mature_spaces.resize(engine::semi_space_count);
     inspection.mature_spaces[0].active = true;
   }
 
@@ -123,12 +123,12 @@ TEST(FinalState, ReportsEachFault) {
       {"shares its container", [](Memory& memory) { memory.set_entry(6, memory.entry(5)); }},
       {"no container verifies",
        [](Memory& memory) { memory.chunk[geometry.mature_offset(0) + 26] ^= std::byte{1}; }},
-      {"outside of the active mature space",
+      {"outside of what is used of a mature space",
        [](Memory& memory) {
          const auto offset = geometry.to_units(geometry.region_offset(0));
          memory.set_entry(5, Entry().pointing_to(offset));
        }},
-      {"outside of the active mature space",
+      {"bytes in use of the other mature space",
        [](Memory& memory) {
          memory.inspection.mature_spaces[0].active = false;
          memory.inspection.mature_spaces[1].active = true;

@@ -177,6 +177,8 @@ Geometry arbitrary_geometry() {
   const auto units = rc::gen::inRange<std::uint64_t>(4, 1'000);
   geometry.region_bytes = *units * geometry.unit_bytes;
   geometry.mature_bytes = geometry.region_bytes + *units * geometry.unit_bytes;
+  geometry.mature_space_count =
+      *rc::gen::oneOf(rc::gen::just(semi_space_count), rc::gen::inRange(fewest_blocks, 50U));
   geometry.fingerprint_bits = *rc::gen::inRange(0U, most_fingerprint_bits + 1);
   geometry.size_class_bits = *rc::gen::inRange(0U, most_size_class_bits + 1);
   return geometry;
@@ -192,7 +194,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parts_of(const Geometry& ge
   for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
     parts.emplace_back(geometry.region_offset(region), geometry.region_bytes);
   }
-  for (std::uint32_t space = 0; space < mature_space_count; ++space) {
+  for (std::uint32_t space = 0; space < geometry.mature_space_count; ++space) {
     parts.emplace_back(geometry.mature_offset(space), geometry.mature_bytes);
   }
   return parts;
@@ -216,6 +218,18 @@ RC_GTEST_PROP(Geometry, SpacesAreAligned, ()) {
   RC_ASSERT(geometry.mature_offset(0) % alignment_bytes == 0U);
   RC_ASSERT(geometry.mature_offset(1) % alignment_bytes == 0U);
   RC_ASSERT(geometry.chunk_bytes() % alignment_bytes == 0U);
+}
+
+RC_GTEST_PROP(Geometry, MatureSpacesAreFoundByTheirPlaces, ()) {
+  const Geometry geometry = arbitrary_geometry();
+  RC_ASSERT(!geometry.mature_space_at(geometry.mature_offset(0) - 1));
+  RC_ASSERT(!geometry.mature_space_at(geometry.chunk_bytes()));
+  const auto space = *rc::gen::inRange(0U, geometry.mature_space_count);
+  const std::uint64_t begin = geometry.mature_offset(space);
+  RC_ASSERT(geometry.mature_space_at(begin) == space);
+  RC_ASSERT(geometry.mature_space_at(begin + geometry.mature_bytes - 1) == space);
+  const auto behind = geometry.mature_space_at(begin + geometry.mature_bytes);
+  RC_ASSERT(behind != space);
 }
 
 RC_GTEST_PROP(Geometry, UnitsReachEveryPlaceOfAContainer, ()) {
@@ -269,6 +283,9 @@ TEST(Geometry, ValuesOutOfRangeAreNamed) {
   }
   for (const std::uint64_t bytes : {0UL, 65'528UL, 1'048'577UL, 256 * gibibyte + 8}) {
     expect_refused({.mature_bytes = bytes}, "mature_bytes");
+  }
+  for (const std::uint32_t count : {0U, 1U, 3U, 1U << 19U}) {
+    expect_refused({.mature_space_count = count}, "mature_space_count");
   }
   for (const std::uint32_t tag_bits : {0U, 31U, 32U}) {
     expect_refused({.tag_bits = tag_bits}, "tag_bits");

@@ -26,6 +26,11 @@ engine::Geometry draw_geometry() {
   geometry.region_bytes = *rc::gen::element<std::uint64_t>(64, 128, 192, 1'024);
   geometry.region_count = *rc::gen::inRange<std::uint64_t>(1, 20);
   geometry.mature_bytes = geometry.region_bytes * *rc::gen::element<std::uint64_t>(1, 2, 4, 16, 64);
+  if (*rc::gen::arbitrary<bool>()) {
+    geometry.mature_space_count = static_cast<std::uint32_t>(
+        engine::fewest_blocks + geometry.mature_bytes / geometry.region_bytes);
+    geometry.mature_bytes = geometry.region_bytes;
+  }
   geometry.fingerprint_bits = *rc::gen::element(0U, 1U, 2U, engine::most_fingerprint_bits);
   geometry.size_class_bits = *rc::gen::inRange(0U, engine::most_size_class_bits + 1);
   return geometry;
@@ -168,11 +173,11 @@ TEST(Property, OneClientSeesAMap) {
 
 TEST(Property, SeveralClientsSeeTheirOwnKeysAndEachOthers) {
   const Totals totals = check("several clients see their own keys and each other's", 4);
-  constexpr std::array races{probes::compare_and_swap_lost,   probes::walk_wrapped,
-                             probes::restart_at_changed_walk, probes::restart_at_lock,
-                             probes::collector_met_deleted,   probes::mature_space_flipped,
-                             probes::reclamation_waited,      probes::cleanup_moved_entry,
-                             probes::region_renewed_eagerly,  probes::walk_covered_table};
+  constexpr std::array races{
+      probes::compare_and_swap_lost, probes::walk_wrapped,          probes::restart_at_changed_walk,
+      probes::restart_at_lock,       probes::collector_met_deleted, probes::mature_space_flipped,
+      probes::reclamation_waited,    probes::cleanup_moved_entry,   probes::region_renewed_eagerly,
+      probes::walk_covered_table,    probes::block_collected};
   expect_reached(totals, races);
 }
 

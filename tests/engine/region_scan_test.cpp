@@ -96,7 +96,7 @@ class LaidOutMemory {
     engine::Collector collector(host_, chunk_, options_, updater_, book_, statistics_);
     collector.collect_regions(regions_, [] {});
   }
-  std::uint64_t copied_bytes() const { return book_.used_bytes(); }
+  std::uint64_t copied_bytes() const { return book_.mature().allocated_bytes(); }
   bool is_in_region(Entry entry) const {
     const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
     return offset >= region_begin() && offset < region_begin() + chunk_.geometry.region_bytes;

@@ -45,6 +45,7 @@ TEST(Superblock, TellsTheGeometryTheHashKeyAndTheIncarnation) {
                           .region_bytes = 4'096,
                           .region_count = 3,
                           .mature_bytes = 8'192,
+                          .mature_space_count = 9,
                           .tag_bits = 5,
                           .fingerprint_bits = 7,
                           .size_class_bits = 2};
@@ -90,6 +91,7 @@ TEST(Superblock, AbsurdFieldsAreNamed) {
       {"regions_offset", "regions_offset",
        [](Superblock& block) { block.regions_offset = absurd; }},
       {"mature_0_offset", "mature_0_offset", [](Superblock& block) { block.mature_0_offset = 0; }},
+      {"one mature space less", "chunk_bytes", [](Superblock& block) { block.chunk_bytes -= 1; }},
       {"mature_1_offset", "mature_1_offset",
        [](Superblock& block) { block.mature_1_offset -= 64; }}};
   for (const Alteration& alteration : alterations) {

@@ -190,7 +190,7 @@ void TableBench::set_rival(RivalUpdater::Rival rival) {
 std::uint32_t TableBench::store_container(const Bytes& key) {
   Bytes bytes(engine::container_bytes(key.size(), 0));
   engine::write_container(key, {}, bytes);
-  const auto offset = parts_->book.allocate(parts_->book.active_space(), bytes.size());
+  const auto offset = parts_->book.mature().allocate(bytes.size());
   parts_->chunk.write(offset, bytes);
   return options_.geometry.to_units(offset);
 }
@@ -238,7 +238,7 @@ bool TableBench::plant_unreadable() {
 
 void TableBench::plant_unreadable_at(std::uint64_t slot) {
   const Bytes nothing(engine::container_header_bytes);
-  const auto offset = parts_->book.allocate(parts_->book.active_space(), nothing.size());
+  const auto offset = parts_->book.mature().allocate(nothing.size());
   set_entry(slot, entry(slot).pointing_to(options_.geometry.to_units(offset)));
 }
 

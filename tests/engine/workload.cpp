@@ -14,13 +14,14 @@ std::string describe(const Workload& workload) {
   const engine::Geometry& geometry = server.geometry;
   std::string text = fmt::format(
       "seed {}, {} clients of {} fibers, {} keys ({} own each), unit_bytes {}, table_entries {}, "
-      "region_bytes {}, region_count {}, mature_bytes {}, cleanup_percent {}, cleanup_interval_ns "
+      "region_bytes {}, region_count {}, mature_bytes {}, mature_space_count {}, cleanup_percent "
+      "{}, cleanup_interval_ns "
       "{}, "
       "pipelined_updates {}",
       workload.store.seed, workload.clients, workload.fibers, workload.keys.size(),
       workload.own_keys, geometry.unit_bytes, geometry.table_entries, geometry.region_bytes,
-      geometry.region_count, geometry.mature_bytes, server.cleanup_percent,
-      server.cleanup_interval_ns, server.pipelined_updates);
+      geometry.region_count, geometry.mature_bytes, geometry.mature_space_count,
+      server.cleanup_percent, server.cleanup_interval_ns, server.pipelined_updates);
   const engine::ClientOptions& client = workload.store.client;
   text += fmt::format(", chunk_entries {}, container_bytes {}, containers {}, adaptive {}",
                       client.readahead.chunk_entries, client.readahead.container_bytes,
@@ -156,10 +157,12 @@ bool WorkloadRun::may_be_full(std::size_t index) const {
 
 // Memory must suffice under two conditions. First, each client can have a region, the next one, and
 // one for each operation in progress, while two more are collected. Second, a mature space has room
-// for every key in a container of a region's size, in addition to all regions.
+// for every key in a container of a region's size, in addition to all regions. Blocks may be full
+// earlier, because the rest of a block may be too short for a container.
 bool WorkloadRun::may_run_out_of_memory() const {
   const engine::Geometry& geometry = workload_.store.server.geometry;
   return geometry.region_count < workload_.clients * (2 + workload_.fibers) + 2 ||
+         geometry.has_blocks() ||
          geometry.mature_bytes < (keys_.size() + geometry.region_count) * geometry.region_bytes;
 }
 

@@ -59,6 +59,7 @@ class RealHistoriesTest : public testing::Test {
     if (!comes_up(server, log)) throw std::runtime_error("the server ended before it was up");
     return server;
   }
+  void run_processes(const Stress& stress);
   ChildProcess start_client(const Stress& stress, SharedLog& log, std::uint64_t seed) const {
     return start([&, seed](shm::Process& process) { return work(process, stress, log, seed); });
   }
@@ -109,9 +110,7 @@ TEST_F(RealHistoriesTest, OfThreads) {
   }
 }
 
-TEST_F(RealHistoriesTest, OfProcesses) {
-  Stress stress = small_store();
-  stress.operations = FALAFEL_STRESS_OPERATIONS;
+void RealHistoriesTest::run_processes(const Stress& stress) {
   for (std::uint64_t round = 0; round < FALAFEL_STRESS_ROUNDS; ++round) {
     SharedLog log(stress.operations + stress.keys);
     ChildProcess server = start_server(stress, log);
@@ -125,6 +124,12 @@ TEST_F(RealHistoriesTest, OfProcesses) {
     expect_linearizable(log, 3 * stress.operations);
     if (HasFailure()) return;
   }
+}
+
+TEST_F(RealHistoriesTest, OfProcesses) {
+  Stress stress = small_store();
+  stress.operations = FALAFEL_STRESS_OPERATIONS;
+  run_processes(stress);
 }
 
 // Clients that run until they are killed or done, and are then replaced.
@@ -147,6 +152,14 @@ class Workforce {
   Start start_;
   std::vector<ChildProcess> workers_;
 };
+
+TEST_F(RealHistoriesTest, OfProcessesWithBlocks) {
+  Stress stress = small_store();
+  stress.geometry.mature_bytes = 1'024;
+  stress.geometry.mature_space_count = 24;
+  stress.operations = FALAFEL_STRESS_OPERATIONS;
+  run_processes(stress);
+}
 
 TEST_F(RealHistoriesTest, OfClientsThatAreKilled) {
   constexpr int rounds = FALAFEL_KILL_ROUNDS;

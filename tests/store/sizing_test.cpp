@@ -12,10 +12,14 @@ namespace {
 RC_GTEST_PROP(Sizing, AStoreTakesNoMoreMemoryThanItWasGivenAndLittleLess, ()) {
   const auto memory_bytes = *rc::gen::inRange<std::uint64_t>(1 << 20, std::uint64_t{1} << 37U);
   const auto clients = *rc::gen::inRange<std::uint32_t>(1, 1'000);
-  const auto geometry = divide_memory({.memory_bytes = memory_bytes, .clients = clients});
+  const auto semi_spaces = *rc::gen::arbitrary<bool>();
+  const auto geometry =
+      divide_memory({.memory_bytes = memory_bytes, .clients = clients, .semi_spaces = semi_spaces});
   RC_ASSERT(geometry.has_value());
   RC_ASSERT(geometry->chunk_bytes() <= memory_bytes);
-  RC_ASSERT(geometry->chunk_bytes() + 512 >= memory_bytes);
+  const std::uint64_t rounding_bytes = engine::alignment_bytes * geometry->mature_space_count;
+  RC_ASSERT(geometry->chunk_bytes() + 512 + rounding_bytes >= memory_bytes);
+  RC_ASSERT(geometry->has_blocks() != semi_spaces);
   RC_ASSERT(!engine::find_invalid_geometry(*geometry).has_value());
 }
 

@@ -242,6 +242,8 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->add_option("--location-cache", benchmark.location_cache_entries,
                    "entries of each client's location cache; 0: no cache (default: the fabric's)")
       ->check(CLI::Range(0, 1 << 28));
+  command->add_flag("--semi-spaces", benchmark.semi_spaces,
+                    "two mature spaces that hold the data alternately, instead of blocks");
   add_reference_bit_options(*command, benchmark.reference_bits, "as many as the memory leaves");
   command->add_option("--name", options->real_time.server,
                       "a running server, which keeps what the benchmark stores (default: the "

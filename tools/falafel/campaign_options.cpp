@@ -67,6 +67,11 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
   command
+      .add_option("--blocks", texts.blocks,
+                  "share of scenarios with blocks instead of semi-spaces: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
+  command
       .add_option("--hostile", texts.hostile,
                   "share of scenarios with a hostile client: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
@@ -90,6 +95,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.reference_bits = texts.reference_bits;
   choices.workload = texts.workload;
   choices.tag_worlds = parse_share(texts.tag_worlds);
+  choices.blocks = parse_share(texts.blocks);
   choices.hostile = parse_share(texts.hostile);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());

@@ -26,6 +26,7 @@ struct CampaignTexts {
   std::string workload;
   SimulationTexts simulation;
   std::string tag_worlds = "some";
+  std::string blocks = "some";
   std::string hostile = "some";
 };
 

@@ -49,7 +49,7 @@ bool has_options_of_falafel(const CampaignTexts& texts) {
   return texts.clients || texts.operations || texts.in_flight || texts.slots || texts.keys ||
          texts.location_cache_entries || texts.reference_bits.fingerprint ||
          texts.reference_bits.size_class || !texts.workload.empty() || texts.tag_worlds != "some" ||
-         texts.hostile != "some";
+         texts.blocks != "some" || texts.hostile != "some";
 }
 
 // A store without the safeguards that go beyond its paper.
@@ -131,10 +131,10 @@ std::vector<std::unique_ptr<explorer::Program>> published_variants() {
 tl::expected<std::unique_ptr<explorer::Program>, std::string> create_compared_campaign(
     const std::string& store, const CampaignTexts& texts) {
   if (has_options_of_falafel(texts)) {
-    return tl::unexpected(std::string(
-        "--clients, --operations, --in-flight, --slots, --keys, --location-cache, "
-        "--fingerprint-bits, --size-class-bits, --workload, --tag-worlds and --hostile fix "
-        "scenarios of Falafel; leave them out, or use --store falafel"));
+    return tl::unexpected(
+        std::string("--clients, --operations, --in-flight, --slots, --keys, --location-cache, "
+                    "--fingerprint-bits, --size-class-bits, --workload, --tag-worlds, --blocks and "
+                    "--hostile fix scenarios of Falafel; leave them out, or use --store falafel"));
   }
   auto choices = parse_simulation(texts.simulation);
   if (!choices) return tl::unexpected(choices.error());

@@ -65,6 +65,8 @@ void add_serve_command(CLI::App& app, int& exit_status) {
       ->add_option("--region-size", serve_options.sizing.region_bytes,
                    "size of a client's region; must hold a key with its value (default: 1MiB)")
       ->transform(CLI::AsSizeValue(true));
+  command->add_flag("--semi-spaces", serve_options.sizing.semi_spaces,
+                    "two halves that hold the data alternately, instead of blocks");
   add_reference_bit_options(*command, serve_options.sizing.reference_bits,
                             "as many as the memory leaves");
   command

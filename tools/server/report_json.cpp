@@ -8,11 +8,14 @@ namespace {
 using Json = nlohmann::json;
 
 Json geometry_json(const engine::Geometry& geometry) {
-  return {
-      {"unit_bytes", geometry.unit_bytes},          {"table_entries", geometry.table_entries},
-      {"region_bytes", geometry.region_bytes},      {"region_count", geometry.region_count},
-      {"mature_bytes", geometry.mature_bytes},      {"fingerprint_bits", geometry.fingerprint_bits},
-      {"size_class_bits", geometry.size_class_bits}};
+  return {{"unit_bytes", geometry.unit_bytes},
+          {"table_entries", geometry.table_entries},
+          {"region_bytes", geometry.region_bytes},
+          {"region_count", geometry.region_count},
+          {"mature_bytes", geometry.mature_bytes},
+          {"mature_space_count", geometry.mature_space_count},
+          {"fingerprint_bits", geometry.fingerprint_bits},
+          {"size_class_bits", geometry.size_class_bits}};
 }
 
 Json regions_json(const ServerReport& report) {

@@ -55,11 +55,11 @@ std::string waiting_lines(const ServerReport& report) {
 std::string to_text(const ServerReport& report) {
   const engine::Geometry& geometry = report.geometry;
   std::string text = fmt::format(
-      "server '{}', process {}, for {:.0f} s\ntable: {} entries; {} regions of {} bytes; two "
-      "mature "
-      "spaces of {} bytes\n",
+      "server '{}', process {}, for {:.0f} s\ntable: {} entries; {} regions of {} bytes; {} "
+      "mature spaces of {} bytes\n",
       report.name, report.process_id, static_cast<double>(report.uptime_ns) / 1e9,
-      geometry.table_entries, geometry.region_count, geometry.region_bytes, geometry.mature_bytes);
+      geometry.table_entries, geometry.region_count, geometry.region_bytes,
+      geometry.mature_space_count, geometry.mature_bytes);
   text += chunk_lines(report) + client_lines(report) + waiting_lines(report) + "since the start:\n";
   for (const Counter& counter : counters()) {
     text +=

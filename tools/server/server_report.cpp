@@ -29,6 +29,31 @@ std::uint64_t count_regions(const ServerReport& report, RegionState state) {
       std::ranges::count(report.inspection.regions, state, &engine::RegionInspection::state));
 }
 
+static void add_semi_spaces(std::vector<ChunkPart>& parts, const ServerReport& report) {
+  for (std::size_t space = 0; space < report.inspection.mature_spaces.size(); ++space) {
+    const engine::MatureSpaceInspection& mature = report.inspection.mature_spaces[space];
+    parts.push_back({fmt::format("mature space {} used", space), mature.used_bytes});
+    parts.push_back({fmt::format("mature space {} {}", space, mature.waiting ? "waiting" : "free"),
+                     report.geometry.mature_bytes - mature.used_bytes});
+  }
+}
+
+// There may be thousands. What is left of a full block counts as used.
+static void add_blocks(std::vector<ChunkPart>& parts, const ServerReport& report) {
+  const std::uint64_t block_bytes = report.geometry.mature_bytes;
+  ChunkPart used{"mature space used", 0};
+  ChunkPart free{"mature space free", 0};
+  ChunkPart waiting{"mature space waiting", 0};
+  for (const engine::MatureSpaceInspection& block : report.inspection.mature_spaces) {
+    const bool is_full = !block.active && block.used_bytes > 0;
+    used.bytes += is_full ? block_bytes : block.used_bytes;
+    if (block.waiting) waiting.bytes += block_bytes;
+    if (block.active) free.bytes += block_bytes - block.used_bytes;
+    if (!block.active && !block.waiting && !is_full) free.bytes += block_bytes;
+  }
+  parts.insert(parts.end(), {used, free, waiting});
+}
+
 std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
   const engine::Geometry& geometry = report.geometry;
   std::vector<ChunkPart> parts{{"superblock", engine::superblock_bytes},
@@ -39,18 +64,17 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
     parts.push_back({fmt::format("regions {}", to_string(state)),
                      count_regions(report, state) * geometry.region_bytes});
   }
-  for (std::size_t space = 0; space < report.inspection.mature_spaces.size(); ++space) {
-    const engine::MatureSpaceInspection& mature = report.inspection.mature_spaces[space];
-    parts.push_back({fmt::format("mature space {} used", space), mature.used_bytes});
-    parts.push_back({fmt::format("mature space {} {}", space, mature.waiting ? "waiting" : "free"),
-                     geometry.mature_bytes - mature.used_bytes});
+  if (geometry.has_blocks()) {
+    add_blocks(parts, report);
+  } else {
+    add_semi_spaces(parts, report);
   }
   // The padding that aligns each part to 64 bytes.
   const std::uint64_t alignment =
       geometry.region_offset(0) - geometry.table_offset() -
       geometry.table_entries * engine::entry_bytes + geometry.mature_offset(0) -
       geometry.region_offset(geometry.region_count) + geometry.chunk_bytes() -
-      geometry.mature_offset(0) - engine::mature_space_count * geometry.mature_bytes;
+      geometry.mature_offset(0) - geometry.mature_space_count * geometry.mature_bytes;
   parts.push_back({"alignment", alignment});
   FALAFEL_ASSERT(sum(parts) == geometry.chunk_bytes(), "{} of {} bytes accounted for", sum(parts),
                  geometry.chunk_bytes());

@@ -1,5 +1,6 @@
-// Divides a server's memory into its table, the regions that clients write to, and two mature
-// spaces, which hold the data alternately.
+// Divides a server's memory into its table, the regions that clients write to, and mature spaces,
+// which hold the data: blocks of the length of a region, or two semi-spaces, which hold the data
+// alternately.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct SizingOptions {
   std::optional<std::uint64_t> table_entries{};            // absent: one per 128 bytes of memory
   std::optional<std::uint64_t> region_bytes{};  // absent: 1 MiB, or less if memory is small
   std::uint32_t clients = 64;
+  bool semi_spaces = false;
   engine::SpareBits reference_bits{};  // absent: as many as the memory leaves
 };
 

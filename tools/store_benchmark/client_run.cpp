@@ -234,7 +234,7 @@ ServerSummary summarize(const engine::Server& server) {
   const engine::ServerInspection inspection = server.inspect();
   ServerSummary summary{.statistics = inspection.statistics, .mature_used_bytes = 0};
   for (const engine::MatureSpaceInspection& space : inspection.mature_spaces) {
-    if (space.active) summary.mature_used_bytes = space.used_bytes;
+    summary.mature_used_bytes += space.used_bytes;
   }
   return summary;
 }

@@ -52,16 +52,32 @@ std::uint64_t container_size_bytes(const BenchmarkOptions& options) {
       engine::container_bytes(options.key_bytes, options.value_bytes));
 }
 
-// A mature space has room for all keys, for half as much garbage, and for all regions.
+// A semi-space has room for all keys, for half as much garbage, and for all regions.
+static void add_semi_spaces(const BenchmarkOptions& options, engine::Geometry& geometry) {
+  geometry.mature_bytes = options.most_keys() * container_size_bytes(options) / 2 * 3 +
+                          geometry.region_count * geometry.region_bytes;
+  geometry.mature_bytes = geometry.round_up_to_unit(geometry.mature_bytes);
+}
+
+// The keys fill four fifths of the blocks, and there is another for each region.
+static void add_blocks(const BenchmarkOptions& options, engine::Geometry& geometry) {
+  const std::uint64_t data_bytes = options.most_keys() * container_size_bytes(options);
+  geometry.mature_bytes = geometry.region_bytes;
+  geometry.mature_space_count = static_cast<std::uint32_t>(
+      data_bytes / 4 * 5 / geometry.mature_bytes + geometry.region_count + engine::fewest_blocks);
+}
+
 engine::Geometry geometry_for(const BenchmarkOptions& options) {
   engine::Geometry geometry;
   geometry.table_entries = static_cast<std::uint64_t>(
       std::ceil(static_cast<double>(options.most_keys()) / options.load));
   geometry.region_bytes = geometry.round_up_to_unit(options.region_bytes);
   geometry.region_count = regions_per_client * options.clients;
-  geometry.mature_bytes = options.most_keys() * container_size_bytes(options) / 2 * 3 +
-                          geometry.region_count * geometry.region_bytes;
-  geometry.mature_bytes = geometry.round_up_to_unit(geometry.mature_bytes);
+  if (options.semi_spaces) {
+    add_semi_spaces(options, geometry);
+  } else {
+    add_blocks(options, geometry);
+  }
   const std::uint64_t reach_bytes = std::uint64_t{1} << 35;
   if (geometry.chunk_bytes() > reach_bytes) geometry.unit_bytes = 64;
   return engine::with_spare_bits(geometry, options.reference_bits);

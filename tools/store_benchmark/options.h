@@ -27,6 +27,7 @@ struct BenchmarkOptions {
   std::optional<engine::ReadaheadOptions> readahead{};  // absent: recommended by the fabric
   // Of each client; 0: no cache; absent: recommended by the fabric.
   std::optional<std::uint32_t> location_cache_entries{};
+  bool semi_spaces = false;
   engine::SpareBits reference_bits{};  // absent: as many as the memory leaves
 
   std::uint64_t stream_count() const { return std::uint64_t{clients} * in_flight; }

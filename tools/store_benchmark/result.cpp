@@ -40,7 +40,7 @@ MemoryPerKey memory_per_key(const BenchmarkOptions& options) {
   memory.container_bytes = static_cast<double>(container_size_bytes(options));
   memory.region_bytes = per_key(geometry.region_count * geometry.region_bytes);
   memory.collector_bytes =
-      per_key(engine::mature_space_count * geometry.mature_bytes) - memory.container_bytes;
+      per_key(geometry.mature_space_count * geometry.mature_bytes) - memory.container_bytes;
   memory.total_bytes = per_key(geometry.chunk_bytes());
   return memory;
 }

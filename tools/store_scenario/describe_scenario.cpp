@@ -13,12 +13,13 @@ namespace {
 void append_store(std::string& text, const Scenario& scenario) {
   const engine::Geometry& geometry = scenario.geometry;
   fmt::format_to(std::back_inserter(text),
-                 "  store: table of {} entries, {} regions of {} bytes, mature spaces of {} bytes, "
+                 "  store: table of {} entries, {} regions of {} bytes, {} mature spaces of {} "
+                 "bytes, "
                  "units of {} bytes, tags of {} bits, fingerprints of {} bits, size classes of {} "
                  "bits\n",
                  geometry.table_entries, geometry.region_count, geometry.region_bytes,
-                 geometry.mature_bytes, geometry.unit_bytes, geometry.tag_bits,
-                 geometry.fingerprint_bits, geometry.size_class_bits);
+                 geometry.mature_space_count, geometry.mature_bytes, geometry.unit_bytes,
+                 geometry.tag_bits, geometry.fingerprint_bits, geometry.size_class_bits);
   text += fmt::format("  hash key {:02x}\n", fmt::join(scenario.hash_key, ""));
   text += "  safeguards switched off:";
   for (const auto& safeguard : engine::safeguard_descriptions) {

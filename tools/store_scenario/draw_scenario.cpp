@@ -23,6 +23,7 @@ constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 constexpr std::uint64_t location_cache_stream = 0x63616368655f6f6e;
 constexpr std::uint64_t batch_stream = 0x6261746368206f70;
+constexpr std::uint64_t block_stream = 0x626c6f636b73206f;
 constexpr std::uint64_t reference_stream = 0x66696e6765727072;
 
 // The containers of such values take several packets.
@@ -72,6 +73,7 @@ class Draw {
   void stretch_intervals(Scenario& scenario) const;
   void draw_location_cache(Scenario& scenario) const;
   void draw_batches(Scenario& scenario) const;
+  void draw_blocks(Scenario& scenario) const;
   void draw_references(Scenario& scenario) const;
   void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
@@ -230,6 +232,24 @@ void Draw::draw_batches(Scenario& scenario) const {
   }
 }
 
+// A quarter of the worlds have blocks, which the thesis does not have. They have room for about as
+// much as a semi-space.
+void Draw::draw_blocks(Scenario& scenario) const {
+  constexpr std::uint64_t worlds_per_world_with_blocks = 4;
+  fabric::RandomGenerator random(seed_ ^ block_stream);
+  const bool has_blocks = random.below(worlds_per_world_with_blocks) == 0;
+  const std::uint64_t regions_per_block = 1 + random.below(2);
+  const std::uint64_t spare_blocks = random.below(4);
+  const bool is_published = choices_.safeguards == engine::Safeguards::published();
+  if (is_published || choices_.blocks == Share::none) return;
+  if (!has_blocks && choices_.blocks == Share::some) return;
+  engine::Geometry& geometry = scenario.geometry;
+  const std::uint64_t block_bytes = regions_per_block * geometry.region_bytes;
+  geometry.mature_space_count = static_cast<std::uint32_t>(
+      engine::fewest_blocks + geometry.mature_bytes / block_bytes + spare_blocks);
+  geometry.mature_bytes = block_bytes;
+}
+
 // Half of the worlds have fingerprints, which the thesis does not have. Some have so few bits that
 // many keys share one.
 void Draw::draw_references(Scenario& scenario) const {
@@ -289,6 +309,7 @@ Scenario Draw::scenario() {
   stretch_intervals(scenario);
   draw_location_cache(scenario);
   draw_tag_world(scenario);
+  if (scenario.geometry.tag_bits == engine::most_tag_bits) draw_blocks(scenario);
   draw_references(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) {
     draw_hostile_client(scenario);

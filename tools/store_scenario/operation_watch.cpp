@@ -123,7 +123,7 @@ void OperationWatch::on_server_restart() {
 
 void OperationWatch::on_entry_changed(std::uint64_t slot, std::uint64_t time_ns) {
   progress_.on_change(table_.is_any_locked(), time_ns);
-  refusals_.on_table(table_, time_ns);
+  refusals_.on_table(table_, geometry_, time_ns);
   for (auto& [fiber, call] : calls_) {
     if (call.overwrites_slot == slot &&
         table_.live_container_bytes(slot, geometry_) < call.needed_bytes) {

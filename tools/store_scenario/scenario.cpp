@@ -231,6 +231,8 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
   reader.number("region_bytes", geometry.region_bytes, 1, largest_chunk_bytes);
   reader.number("region_count", geometry.region_count, 1, 65'536);
   reader.number("mature_bytes", geometry.mature_bytes, 1, largest_chunk_bytes);
+  reader.later_number("mature_space_count", geometry.mature_space_count, engine::semi_space_count,
+                      largest_chunk_bytes / engine::alignment_bytes);
   reader.later_number("tag_bits", geometry.tag_bits, 1, engine::most_tag_bits);
   reader.later_number("fingerprint_bits", geometry.fingerprint_bits, 0,
                       engine::most_fingerprint_bits);
@@ -328,6 +330,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                            {"region_bytes", geometry.region_bytes},
                            {"region_count", geometry.region_count},
                            {"mature_bytes", geometry.mature_bytes},
+                           {"mature_space_count", geometry.mature_space_count},
                            {"tag_bits", geometry.tag_bits},
                            {"fingerprint_bits", geometry.fingerprint_bits},
                            {"size_class_bits", geometry.size_class_bits}}},

@@ -189,6 +189,7 @@ struct ScenarioChoices {
   // Scenarios in which tags wrap around (tag_world.h). They require random scheduling and are
   // omitted where an option fixes something that they need.
   Share tag_worlds = Share::some;
+  Share blocks = Share::some;  // instead of semi-spaces
   // Scenarios with a hostile client (hostile_worlds.h). `some`: only if all safeguards are on.
   Share hostile = Share::some;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.

@@ -35,6 +35,11 @@ void add_store(std::vector<Simplification>& all) {
     scenario.geometry.fingerprint_bits = 0;
     scenario.geometry.size_class_bits = 0;
   });
+  all.emplace_back([](Scenario& scenario) {
+    engine::Geometry& geometry = scenario.geometry;
+    if (geometry.has_blocks()) geometry.mature_bytes *= geometry.mature_space_count;
+    geometry.mature_space_count = engine::semi_space_count;
+  });
   all.emplace_back([](Scenario& scenario) { scenario.geometry.unit_bytes = 8; });
   all.emplace_back([](Scenario& scenario) { scenario.hash_key = {}; });
   all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });

@@ -29,11 +29,9 @@ std::string StoreVocabulary::place(std::uint64_t offset) const {
       return fmt::format("{} (region {}, byte {})", offset, region, offset - begin);
     }
   }
-  for (std::uint32_t space = 0; space < engine::mature_space_count; ++space) {
-    const std::uint64_t begin = geometry.mature_offset(space);
-    if (offset >= begin && offset < begin + geometry.mature_bytes) {
-      return fmt::format("{} (mature space {}, byte {})", offset, space, offset - begin);
-    }
+  if (const auto space = geometry.mature_space_at(offset)) {
+    return fmt::format("{} (mature space {}, byte {})", offset, *space,
+                       offset - geometry.mature_offset(*space));
   }
   return fmt::format("{}", offset);
 }

@@ -13,7 +13,7 @@ MemoryRecorder::MemoryRecorder(const engine::Geometry& geometry)
       regions_(geometry.region_count),
       incarnations_(geometry.region_count),
       written_bytes_(geometry.region_count),
-      spaces_(engine::mature_space_count) {}
+      spaces_(geometry.mature_space_count) {}
 
 void MemoryRecorder::note_write(std::uint64_t offset, std::uint64_t length_bytes, bool by_client) {
   written_.push_back({offset, offset + length_bytes});

@@ -12,6 +12,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json geometry_to_json(const engine::Geometry& geometry) {
+  Json mature_offsets = Json::array();
+  for (std::uint32_t space = 0; space < geometry.mature_space_count; ++space) {
+    mature_offsets.push_back(geometry.mature_offset(space));
+  }
   return {{"unit_bytes", geometry.unit_bytes},
           {"offset_bits", geometry.offset_bits()},
           {"table_offset", engine::Geometry::table_offset()},
@@ -19,7 +23,7 @@ Json geometry_to_json(const engine::Geometry& geometry) {
           {"region_offset", geometry.region_offset(0)},
           {"region_bytes", geometry.region_bytes},
           {"region_count", geometry.region_count},
-          {"mature_offsets", {geometry.mature_offset(0), geometry.mature_offset(1)}},
+          {"mature_offsets", std::move(mature_offsets)},
           {"mature_bytes", geometry.mature_bytes}};
 }
 

@@ -30,7 +30,7 @@ function placeOf(offset, geometry) {
   if (offset < tableEnd) {
     return {part: 'table', number: Math.floor((offset - geometry.table_offset) / 8), byte: 0};
   }
-  for (const space of [1, 0]) {
+  for (let space = geometry.mature_offsets.length - 1; space >= 0; --space) {
     const begin = geometry.mature_offsets[space];
     if (offset >= begin) return {part: 'mature', number: space, byte: offset - begin};
   }

@@ -31,7 +31,7 @@ class StoreMap {
 
   // The band of a region or, after the regions, of a mature space.
   bandRect(band, {top, stretch}) {
-    const bands = this.memory.geometry.region_count + 2;
+    const bands = this.memory.geometry.region_count + geometry.mature_offsets.length;
     const height = this.bandsHeight() / bands * stretch;
     const first = top + (this.tableHeight() + 6) * stretch;
     return {y: first + band * height, height};
@@ -69,7 +69,7 @@ class StoreMap {
       const {y, height} = this.slotRect(index, layout.memoryFrame);
       context.fillText(`slot ${index}`, gutterWidth - 6, y + height / 2);
     }
-    for (let band = 0; band < geometry.region_count + 2; ++band) {
+    for (let band = 0; band < geometry.region_count + geometry.mature_offsets.length; ++band) {
       const {y, height} = this.bandRect(band, layout.memoryFrame);
       if (height < 9 && band % 4 !== 0) continue;
       const isRegion = band < geometry.region_count;
@@ -83,7 +83,7 @@ class StoreMap {
     const {layout, timeline, colours, context} = painter;
     const {geometry, slots, regions, spaces} = this.memory;
     context.fillStyle = colours.grid;
-    for (let band = 0; band < geometry.region_count + 2; ++band) {
+    for (let band = 0; band < geometry.region_count + geometry.mature_offsets.length; ++band) {
       const {y, height} = this.bandRect(band, layout.memoryFrame);
       context.fillRect(gutterWidth, y + height - 1, layout.width, 1);
     }
@@ -96,7 +96,7 @@ class StoreMap {
                 index => colours[timeline.text(timeline.data.memory.regions.state[index])],
                 index => this.regionLabel(index));
     }
-    for (let space = 0; space < 2; ++space) {
+    for (let space = 0; space < geometry.mature_offsets.length; ++space) {
       drawSpans(painter, spaces, space, this.bandRect(geometry.region_count + space, layout.memoryFrame),
                 index => colours[this.spaceColour(index)]);
     }
@@ -113,7 +113,8 @@ class StoreMap {
   spaceColour(index) {
     const {timeline} = this;
     const {spaces} = timeline.data.memory;
-    return spaces.waiting[index] ? 'waiting' : spaces.active[index] ? 'active' : '';
+    return spaces.waiting[index] ? 'waiting' : spaces.active[index] ? 'active' :
+      spaces.used[index] > 0 ? 'full' : '';
   }
 
   regionLabel(index) {

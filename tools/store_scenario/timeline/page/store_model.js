@@ -8,7 +8,8 @@ class StoreMemory {
     this.geometry = geometry;
     this.slots = new Changes(memory.slots, memory.slots.slot, geometry.table_entries);
     this.regions = new Changes(memory.regions, memory.regions.region, geometry.region_count);
-    this.spaces = new Changes(memory.spaces, memory.spaces.space, 2);
+    this.spaces = new Changes(memory.spaces, memory.spaces.space,
+                              timeline.data.geometry.mature_offsets.length);
   }
 
   // The slot after the step.
@@ -53,7 +54,8 @@ class StoreMemory {
     const {spaces} = this.timeline.data.memory;
     if (index < 0) return {state: 'unused', used: 0, live: 0, isChanged: false};
     return {
-      state: spaces.waiting[index] ? 'waiting' : spaces.active[index] ? 'active' : 'unused',
+      state: spaces.waiting[index] ? 'waiting' : spaces.active[index] ? 'active' :
+        spaces.used[index] > 0 ? 'full' : 'unused',
       used: spaces.used[index],
       live: spaces.live[index],
       isChanged: this.spaces.changedAt(space, step),

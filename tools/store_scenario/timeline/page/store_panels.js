@@ -71,7 +71,8 @@ class StorePanel {
       const use = this.memory.regionAt(region, step);
       rows.push(this.makeRegionRow(`region ${region}`, use, use.written, geometry.region_bytes));
     }
-    for (let space = 0; space < 2; ++space) {
+    const spaces = Math.min(geometry.mature_offsets.length, mostRowsShown);
+    for (let space = 0; space < spaces; ++space) {
       const use = this.memory.spaceAt(space, step);
       rows.push(this.makeRegionRow(`mature ${space}`, use, use.used, geometry.mature_bytes));
     }

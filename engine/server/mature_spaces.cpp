@@ -1,0 +1,107 @@
+#include "engine/server/mature_spaces.h"
+
+#include <algorithm>
+
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+namespace {
+
+bool is_free(const MatureSpaceInspection& space) {
+  return !space.active && !space.waiting && space.used_bytes == 0;
+}
+
+}  // namespace
+
+MatureSpaces::MatureSpaces(const Geometry& geometry)
+    : geometry_(geometry),
+      spaces_(geometry.mature_space_count),
+      most_live_(geometry.mature_space_count),
+      free_count_(geometry.mature_space_count - 1) {
+  spaces_[active_].active = true;
+}
+
+bool MatureSpaces::is_in_use(std::uint64_t offset) const {
+  const auto space = geometry_.mature_space_at(offset);
+  return space && offset < geometry_.mature_offset(*space) + spaces_[*space].used_bytes;
+}
+
+std::uint64_t MatureSpaces::allocate(std::uint64_t size_bytes) {
+  const std::uint64_t rounded_bytes = geometry_.round_up_to_unit(size_bytes);
+  const bool fits = spaces_[target_].used_bytes + rounded_bytes <= geometry_.mature_bytes;
+  if (!fits && geometry_.has_blocks()) {
+    spaces_[active_].active = false;
+    active_ = target_ = take_free_space();
+    spaces_[active_].active = true;
+  }
+  MatureSpaceInspection& space = spaces_[target_];
+  FALAFEL_ASSERT(space.used_bytes + rounded_bytes <= geometry_.mature_bytes,
+                 "mature space {} has no room for {} bytes: {} of {} are in use", target_,
+                 rounded_bytes, space.used_bytes, geometry_.mature_bytes);
+  const std::uint64_t offset = geometry_.mature_offset(target_) + space.used_bytes;
+  space.used_bytes += rounded_bytes;
+  allocated_bytes_ += rounded_bytes;
+  set_most_live(target_, most_live_[target_] + rounded_bytes);
+  return offset;
+}
+
+void MatureSpaces::set_most_live(std::uint32_t space, std::uint64_t bytes) {
+  most_live_bytes_ += bytes - most_live_[space];
+  most_live_[space] = bytes;
+}
+
+// What was copied since the measurement began may all be live. A hostile client can make containers
+// overlap, and then more bytes are live than there are.
+void MatureSpaces::note_live(const std::vector<LiveSpace>& measured) {
+  for (std::uint32_t space = 0; space < spaces_.size(); ++space) {
+    const std::uint64_t used_bytes = spaces_[space].used_bytes;
+    if (used_bytes < measured[space].used_bytes) continue;  // it was collected meanwhile
+    const std::uint64_t copied_bytes = used_bytes - measured[space].used_bytes;
+    set_most_live(space, std::min(measured[space].live_bytes + copied_bytes, used_bytes));
+  }
+}
+
+std::uint32_t MatureSpaces::take_free_space() {
+  FALAFEL_ASSERT(free_count_ > 0, "none of {} blocks is free, {} wait for clients", spaces_.size(),
+                 waiting_count_);
+  while (!is_free(spaces_[next_free_])) ++next_free_;
+  --free_count_;
+  return next_free_;
+}
+
+void MatureSpaces::begin_collection(std::uint32_t source) {
+  if (geometry_.has_blocks()) {
+    FALAFEL_ASSERT(source != active_, "block {} is active", source);
+    return;
+  }
+  FALAFEL_ASSERT(source == active_, "mature space {} is not active", source);
+  target_ = 1 - source;
+  FALAFEL_ASSERT(is_free(spaces_[target_]), "mature space {} is not free", target_);
+  --free_count_;
+}
+
+void MatureSpaces::end_collection(std::uint32_t source, bool waits) {
+  active_ = target_;
+  spaces_[active_].active = true;
+  spaces_[source] = {.active = false, .waiting = waits, .used_bytes = 0};
+  set_most_live(source, 0);
+  if (waits) {
+    ++waiting_count_;
+  } else {
+    note_free(source);
+  }
+}
+
+void MatureSpaces::set_reclaimed(std::uint32_t space) {
+  if (!spaces_[space].waiting) return;
+  spaces_[space].waiting = false;
+  --waiting_count_;
+  note_free(space);
+}
+
+void MatureSpaces::note_free(std::uint32_t space) {
+  ++free_count_;
+  next_free_ = std::min(next_free_, space);
+}
+
+}  // namespace falafel::engine

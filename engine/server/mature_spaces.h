@@ -1,0 +1,65 @@
+// The mature spaces, which hold the containers that collections have copied (Behringer 3.6.1).
+//
+// Two spaces are semi-spaces: one is active and receives copies, and a collection of it moves what
+// is live to the other, which becomes active.
+//
+// More spaces are blocks. One is active and receives copies. When it has no room for another
+// container, a free block becomes active. A collection moves what is live in a full block to the
+// active one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/layout/geometry.h"
+#include "engine/layout/inspection.h"
+#include "engine/server/live_space.h"
+
+namespace falafel::engine {
+
+class MatureSpaces {
+ public:
+  explicit MatureSpaces(const Geometry& geometry);
+
+  const std::vector<MatureSpaceInspection>& all() const { return spaces_; }
+  const MatureSpaceInspection& operator[](std::uint32_t space) const { return spaces_[space]; }
+  std::uint32_t active() const { return active_; }
+  // Spaces that are neither active nor waiting, and hold nothing.
+  std::uint64_t free_count() const { return free_count_; }
+  std::uint64_t waiting_count() const { return waiting_count_; }
+  // The bytes of all copies so far.
+  std::uint64_t allocated_bytes() const { return allocated_bytes_; }
+  // No more bytes than these are live: what is in use, less the garbage that was measured.
+  std::uint64_t most_live_bytes() const { return most_live_bytes_; }
+  bool is_in_use(std::uint64_t offset) const;
+
+  // Consecutive memory for a copy, in whole units. Requires room, which the rule for grants
+  // guarantees.
+  std::uint64_t allocate(std::uint64_t size_bytes);
+  // Copies that follow belong to the collection of this space, until its end. Semi-spaces: requires
+  // that it is the active one. Blocks: that it is another one.
+  void begin_collection(std::uint32_t source);
+  // The source is empty. `waits` delays its reuse.
+  void end_collection(std::uint32_t source, bool waits);
+  void set_reclaimed(std::uint32_t space);
+  // A measurement has found this in each space.
+  void note_live(const std::vector<LiveSpace>& measured);
+
+ private:
+  std::uint32_t take_free_space();
+  void set_most_live(std::uint32_t space, std::uint64_t bytes);
+  void note_free(std::uint32_t space);
+
+  Geometry geometry_;
+  std::vector<MatureSpaceInspection> spaces_;
+  std::vector<std::uint64_t> most_live_;  // of each space, in bytes
+  std::uint32_t active_ = 0;
+  std::uint32_t target_ = 0;     // where copies go: the active space, or the semi-space after it
+  std::uint32_t next_free_ = 0;  // no free block has a lower number
+  std::uint64_t free_count_;
+  std::uint64_t waiting_count_ = 0;
+  std::uint64_t allocated_bytes_ = 0;
+  std::uint64_t most_live_bytes_ = 0;  // the sum of most_live_
+};
+
+}  // namespace falafel::engine
