@@ -30,6 +30,10 @@ using asio::ip::tcp;
 // A caller must send its offer within this time.
 constexpr std::uint64_t offer_timeout_ns = 10'000'000'000;
 
+// After an error, such as a process that has no descriptors left, callers wait at the socket.
+// Trying again at once would fail again and occupy the processor.
+constexpr std::uint64_t pause_after_error_ns = 10'000'000;
+
 // Someone who connects, until the answer.
 struct Caller {
   explicit Caller(asio::io_context& reactor) : socket(reactor) {}
@@ -144,7 +148,11 @@ void Reception::take_callers() {
                                                  const error_code& error) { handler(error); });
     };
     const auto error = fabric::wait_for_operation(site_.scheduler, fabric::never_ns, accept);
-    if (!error || *error) continue;
+    if (!error) continue;
+    if (*error) {
+      site_.scheduler.wait(nullptr, fabric::monotonic_ns() + pause_after_error_ns);
+      continue;
+    }
     site_.scheduler.spawn({.name = "caller", .daemon = true},
                           [self = shared_from_this(), caller] { self->receive_offer(caller); });
   }

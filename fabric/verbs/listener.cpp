@@ -33,6 +33,10 @@ using boost::system::error_code;
 // A caller must send its offer within this time.
 constexpr std::chrono::seconds offer_timeout{10};
 
+// After an error, such as a process that has no descriptors left, callers wait at the socket.
+// Trying again at once would fail again and occupy the processor.
+constexpr std::chrono::milliseconds pause_after_error{10};
+
 // A caller, from its connection until the answer has been sent.
 struct Caller : std::enable_shared_from_this<Caller> {
   explicit Caller(tcp::socket connected)
@@ -127,13 +131,28 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
 
 // What the pending operations share with the listener.
 struct Reception : std::enable_shared_from_this<Reception> {
-  explicit Reception(asio::io_context& reactor) : acceptor(reactor) {}
+  explicit Reception(asio::io_context& reactor) : acceptor(reactor), pause(reactor) {}
+
+  void close() {
+    error_code ignored;
+    acceptor.close(ignored);
+    pause.cancel();
+    for (const auto& caller : callers) caller->reject({});
+  }
 
   void receive_next() {
     acceptor.async_accept([self = shared_from_this()](const error_code& error, tcp::socket socket) {
       if (!self->acceptor.is_open()) return;
-      if (!error) self->receive_head(std::make_shared<Caller>(std::move(socket)));
+      if (error) return self->receive_next_later();
+      self->receive_head(std::make_shared<Caller>(std::move(socket)));
       self->receive_next();
+    });
+  }
+
+  void receive_next_later() {
+    pause.expires_after(pause_after_error);
+    pause.async_wait([self = shared_from_this()](const error_code&) {
+      if (self->acceptor.is_open()) self->receive_next();
     });
   }
 
@@ -159,6 +178,7 @@ struct Reception : std::enable_shared_from_this<Reception> {
   }
 
   tcp::acceptor acceptor;
+  asio::steady_timer pause;
   std::deque<std::shared_ptr<Caller>> callers;
   fabric::WaitList waiters;
 };
@@ -169,11 +189,7 @@ class Listener final : public fabric::Listener {
       : device_(device), reception_(std::move(reception)) {
     reception_->receive_next();
   }
-  ~Listener() override {
-    error_code ignored;
-    reception_->acceptor.close(ignored);
-    for (const auto& caller : reception_->callers) caller->reject({});
-  }
+  ~Listener() override { reception_->close(); }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 

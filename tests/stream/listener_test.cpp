@@ -1,0 +1,86 @@
+// A listener whose process has no file descriptors left: callers wait, and so does the listener.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "fabric/stream/handshake.h"
+#include "fabric/stream/host.h"
+#include "tests/stream/service_files.h"
+
+namespace falafel::stream_test {
+namespace {
+
+using boost::asio::ip::tcp;
+
+const fabric::Address server_address{.host = "server", .service = 7};
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+
+// While it exists, the process can open no further file.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest_free = ::dup(STDERR_FILENO);
+    ::close(lowest_free);
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(lowest_free);
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+class StreamListener : public testing::Test {
+ protected:
+  StreamListener() {
+    std::string name = (std::filesystem::temp_directory_path() / "falafel.XXXXXX").native();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~StreamListener() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+std::chrono::duration<double> processor_time() {
+  return std::chrono::duration<double>(static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+}
+
+TEST_F(StreamListener, WaitsWhileThereAreNoDescriptors) {
+  ServiceFiles services(folder_);
+  const auto host = stream::create_host(
+      {.name = "server", .listening_address = "127.0.0.1", .services = &services});
+  host->run_program([&] {
+    const auto listener = host->device(0).listen(server_address.service);
+    ASSERT_TRUE(listener) << listener.error().detail;
+    boost::asio::io_context reactor;
+    tcp::socket caller(reactor);
+    caller.connect(
+        {boost::asio::ip::make_address("127.0.0.1"), services.find_port(server_address).value()});
+    const stream::Greeting offer = stream::make_greeting(stream::GreetingKind::offer, {});
+    boost::asio::write(caller, boost::asio::buffer(&offer, sizeof offer));
+    {
+      const NoDescriptors none;
+      const auto before = processor_time();
+      EXPECT_EQ((*listener)->accept(host->now_ns() + 500 * millisecond_ns), nullptr);
+      // Retrying without a pause takes the processor's whole time.
+      EXPECT_LT(processor_time() - before, std::chrono::milliseconds(50));
+    }
+    EXPECT_NE((*listener)->accept(host->now_ns() + 10'000 * millisecond_ns), nullptr);
+  });
+}
+
+}  // namespace
+}  // namespace falafel::stream_test
