@@ -229,8 +229,8 @@ std::string RefusalChecker::objection_to(const Call& call, const Operation& oper
                                          std::uint64_t time_ns) const {
   const bool is_overdue = time_ns - call.time_ns >= rules_.server_timeout_ns;
   if (refusal == Refusal::timed_out) return is_overdue ? "" : "the time-out was not over";
-  const std::uint64_t container_bytes =
-      engine::container_bytes(operation.key.size(), operation.value.size());
+  const std::uint64_t container_bytes = engine::container_bytes(
+      operation.key.size(), rules_.value_prefix_bytes + operation.value.size());
   if (refusal == Refusal::out_of_memory && last_failed_registration_ >= call.moment) return {};
   if (operation.kind != OperationKind::set) return "it stores nothing";
   switch (refusal) {

@@ -48,6 +48,7 @@ enum class Need : std::uint8_t { any_key, overwrite };
 
 struct RefusalRules {
   std::uint64_t longest_container_bytes = 0;
+  std::uint64_t value_prefix_bytes = 0;  // of each value in the store, before the caller's bytes
   std::uint64_t server_timeout_ns = 0;
   std::uint64_t heartbeat_timeout_ns = 0;
   bool gives_regions_back = true;

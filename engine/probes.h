@@ -40,6 +40,8 @@ inline constexpr Probe cleanup_requested{26, "cleanup_requested"};
 inline constexpr Probe location_hit{27, "location_hit"};
 inline constexpr Probe location_stale{28, "location_stale"};
 inline constexpr Probe block_collected{29, "block_collected"};
+inline constexpr Probe value_expired{30, "value_expired"};
+inline constexpr Probe collector_met_expired{31, "collector_met_expired"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -70,7 +72,9 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 cleanup_requested,
                                 location_hit,
                                 location_stale,
-                                block_collected};
+                                block_collected,
+                                value_expired,
+                                collector_met_expired};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -85,6 +85,11 @@ struct Safeguards {
   // there is nothing to expire.
   bool location_expiry = true;
 
+  // In a cache, a client whose clock is ahead finds a value expired and answers "not found".
+  // Another client, whose clock is behind, then finds that value. On: a client deletes an expired
+  // value before it answers (docs/cache.md). Other stores have no values that expire.
+  bool expired_removal = true;
+
   // The thesis as published (Behringer, chapters 3 and 4).
   static constexpr Safeguards published() {
     Safeguards safeguards;
@@ -108,7 +113,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
 };
 
-inline constexpr std::array<SafeguardDescription, 14> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 15> safeguard_descriptions{{
     {"epoch-reclamation", &Safeguards::epoch_reclamation},
     {"double-collect", &Safeguards::double_collect},
     {"collector-retry", &Safeguards::collector_retry},
@@ -123,6 +128,7 @@ inline constexpr std::array<SafeguardDescription, 14> safeguard_descriptions{{
     {"bounded-walks", &Safeguards::bounded_walks},
     {"heartbeats", &Safeguards::heartbeats},
     {"location-expiry", &Safeguards::location_expiry},
+    {"expired-removal", &Safeguards::expired_removal},
 }};
 
 }  // namespace falafel::engine

@@ -16,6 +16,7 @@ falafel_status status_of(engine::Answer answer) {
     case engine::Answer::unknown_outcome: return FALAFEL_UNKNOWN_OUTCOME;
     case engine::Answer::disconnected: return FALAFEL_DISCONNECTED;
     case engine::Answer::timed_out: return FALAFEL_TIMED_OUT;
+    case engine::Answer::not_a_cache: return FALAFEL_NOT_A_CACHE;
   }
   return FALAFEL_INVALID;
 }
@@ -58,6 +59,7 @@ const char* falafel_status_text(int status) {
     case FALAFEL_DISCONNECTED: return "disconnected";
     case FALAFEL_TIMED_OUT: return "the server did not answer in time";
     case FALAFEL_BUFFER_TOO_SMALL: return "the value is longer than the buffer";
+    case FALAFEL_NOT_A_CACHE: return "the store is not a cache";
   }
   return "unknown status";
 }

@@ -52,9 +52,10 @@ typedef enum falafel_status {
       12, /* get: the stored value fails its checksum; set or delete of the key repairs it */
   FALAFEL_UNKNOWN_OUTCOME =
       13, /* set, delete: the connection broke; the change may have happened, or may still happen */
-  FALAFEL_DISCONNECTED = 14,    /* the server is away; nothing was changed */
-  FALAFEL_TIMED_OUT = 15,       /* the server did not answer in time; nothing was changed */
-  FALAFEL_BUFFER_TOO_SMALL = 16 /* get into a buffer: the value is longer than the buffer */
+  FALAFEL_DISCONNECTED = 14,     /* the server is away; nothing was changed */
+  FALAFEL_TIMED_OUT = 15,        /* the server did not answer in time; nothing was changed */
+  FALAFEL_BUFFER_TOO_SMALL = 16, /* get into a buffer: the value is longer than the buffer */
+  FALAFEL_NOT_A_CACHE = 17       /* set with a time to live: the store keeps values */
 } falafel_status;
 
 /* Describes a falafel_status in English; any other number is described as unknown. The library owns

@@ -62,8 +62,10 @@ GetResult Batch::get(std::span<const std::byte> key,
   return observe(context_, Operation::get, [&] { return engine::get(context_, key, use); });
 }
 
-SetResult Batch::set(std::span<const std::byte> key, std::span<const std::byte> value) {
-  return observe(context_, Operation::set, [&] { return engine::set(context_, key, value); });
+SetResult Batch::set(std::span<const std::byte> key, std::span<const std::byte> value,
+                     std::uint64_t time_to_live_ns) {
+  return observe(context_, Operation::set,
+                 [&] { return engine::set(context_, key, value, time_to_live_ns); });
 }
 
 DeleteResult Batch::remove(std::span<const std::byte> key) {
@@ -112,7 +114,8 @@ std::vector<GetResult> Client::get_many(
 std::vector<SetResult> Client::set_many(std::span<const KeyAndValue> pairs) {
   std::vector<SetResult> results(pairs.size());
   run_batch(pairs.size(), [&](Batch& batch, std::size_t index) {
-    results[index] = batch.set(pairs[index].key, pairs[index].value);
+    const KeyAndValue& pair = pairs[index];
+    results[index] = batch.set(pair.key, pair.value, pair.time_to_live_ns);
   });
   return results;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -23,7 +24,11 @@ class Batch {
   GetResult get(std::span<const std::byte> key);
   GetResult get(std::span<const std::byte> key,
                 const std::function<void(std::span<const std::byte> value)>& use);
-  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value);
+  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value) {
+    return set(key, value, 0);
+  }
+  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                std::uint64_t time_to_live_ns);
   DeleteResult remove(std::span<const std::byte> key);
 
  private:

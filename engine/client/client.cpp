@@ -89,8 +89,9 @@ GetResult Client::get(std::span<const std::byte> key,
   return Batch(*context_).get(key, use);
 }
 
-SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
-  return Batch(*context_).set(key, value);
+SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value,
+                      std::uint64_t time_to_live_ns) {
+  return Batch(*context_).set(key, value, time_to_live_ns);
 }
 
 DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key); }

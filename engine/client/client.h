@@ -82,6 +82,7 @@ struct ClientOptions {
 struct KeyAndValue {
   std::span<const std::byte> key;
   std::span<const std::byte> value;
+  std::uint64_t time_to_live_ns = 0;  // as of set()
 };
 
 class Session;
@@ -109,7 +110,14 @@ class Client {
   // value. The bytes are valid only during that call, which must not wait.
   GetResult get(std::span<const std::byte> key,
                 const std::function<void(std::span<const std::byte> value)>& use);
-  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value);
+  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value) {
+    return set(key, value, 0);
+  }
+  // In a cache, the value expires after the time to live; 0: never. Clocks of hosts differ, so that
+  // another client may find it expired earlier or later by the difference.
+  SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                std::uint64_t time_to_live_ns);
+  // In a cache, it may answer `deleted` for a value that has expired.
   DeleteResult remove(std::span<const std::byte> key);
 
   // Many operations at once, in no particular order. Up to max_operations_in_flight of them are in
@@ -135,6 +143,8 @@ class Client {
 
   bool is_connected() const;
   const Geometry& geometry() const;
+  // Whether values can have a time to live.
+  bool is_cache() const { return geometry().values_expire; }
   // Identifies the server run that this client is connected to. A later run has none of its
   // contents.
   std::uint64_t server_incarnation() const;

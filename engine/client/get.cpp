@@ -2,6 +2,9 @@
 // takes effect when FIND reads the entry, or, for an absent key, when all entries of its chain were
 // present together. The container does not change after that while this operation lasts. If the
 // location cache has the key, a READ of the entry and of the whole container precedes FIND.
+//
+// In a cache, a GET that finds an expired value deletes it like a DELETE. The value is then absent
+// for everybody, whatever their clocks say.
 #include "engine/client/get.h"
 
 #include <new>
@@ -9,6 +12,8 @@
 #include "engine/client/cached_search.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
+#include "engine/layout/expiry.h"
+#include "engine/probes.h"
 
 namespace falafel::engine {
 namespace {
@@ -16,6 +21,31 @@ namespace {
 // What happens to the value that was found. The answer is `found` unless memory runs out.
 using Receive =
     std::function<Answer(PendingOperation& operation, std::span<const std::byte> value)>;
+
+// Returns nullopt if another operation changed the entry first.
+std::optional<Answer> remove_expired(PendingOperation& operation, const FindResult& position) {
+  operation.count(probes::value_expired);
+  if (!operation.safeguards().expired_removal) return Answer::not_found;
+  auto request = operation.swap_entry(position.slot, position.entry, position.entry.with_deleted());
+  switch (operation.post_swap({&request, 1}, position.entry)) {
+    case Swap::won: return Answer::not_found;
+    case Swap::lost: return std::nullopt;
+    case Swap::not_tried:
+    case Swap::in_doubt: break;
+  }
+  return Answer::disconnected;
+}
+
+// Returns nullopt if the value was expired and another operation changed the entry first.
+std::optional<Answer> pass_on(PendingOperation& operation, const FindResult& position,
+                              std::span<const std::byte> value, const Receive& receive) {
+  const Geometry& geometry = operation.session().server().geometry;
+  if (!geometry.values_expire) return receive(operation, value);
+  if (is_expired(value, operation.session().host().wall_clock_ns())) {
+    return remove_expired(operation, position);
+  }
+  return receive(operation, without_expiry(geometry, value));
+}
 
 // Returns nullopt if the operation has to restart.
 std::optional<Answer> read_value(PendingOperation& operation, FindResult& position,
@@ -28,10 +58,14 @@ std::optional<Answer> read_value(PendingOperation& operation, FindResult& positi
   const auto bytes =
       read_container_value(position.container.bytes(), position.header, operation.verification());
   operation.spend_on_checksum(position.header.value_bytes);
-  if (bytes) return receive(operation, *bytes);
-  if (operation.note_bad_checksum(position.slot, position.entry)) return Answer::corrupted;
-  operation.restart();
-  return std::nullopt;
+  std::optional<Answer> answer;
+  if (bytes) {
+    answer = pass_on(operation, position, *bytes, receive);
+  } else if (operation.note_bad_checksum(position.slot, position.entry)) {
+    answer = Answer::corrupted;
+  }
+  if (!answer) operation.restart();
+  return answer;
 }
 
 Answer look_up(PendingOperation& operation, const HashedKey& key, const Receive& receive) {

@@ -15,6 +15,7 @@ std::string_view to_string(Answer answer) {
     case Answer::corrupted: return "corrupted";
     case Answer::unknown_outcome: return "unknown outcome";
     case Answer::disconnected: return "disconnected";
+    case Answer::not_a_cache: return "not a cache";
     case Answer::timed_out: return "timed out";
   }
   return "?";

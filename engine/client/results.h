@@ -10,7 +10,7 @@ namespace falafel::engine {
 
 enum class Answer : std::uint8_t {
   found,        // GET: the value is in the result
-  not_found,    // GET, DELETE: the key is not in the store
+  not_found,    // GET, DELETE: the key is not in the store, or its value has expired
   stored,       // SET
   deleted,      // DELETE
   invalid_key,  // the key is empty or longer than max_key_bytes; nothing was changed
@@ -31,8 +31,10 @@ enum class Answer : std::uint8_t {
   // for ClientOptions::server_timeout_ns, the server did not answer or other clients forced the
   // operation to restart; nothing was changed
   timed_out,
+  // SET with a time to live: the store keeps values until they are deleted; nothing was changed
+  not_a_cache,
 };
-inline constexpr std::size_t answer_count = 12;
+inline constexpr std::size_t answer_count = 13;
 std::string_view to_string(Answer answer);
 
 struct OperationStatistics {

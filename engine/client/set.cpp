@@ -24,6 +24,7 @@
 #include "engine/client/entry_change.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
+#include "engine/layout/expiry.h"
 #include "engine/layout/references.h"
 #include "engine/probes.h"
 
@@ -241,10 +242,15 @@ std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key
 }
 
 Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
-                 std::span<const std::byte> value) {
-  const std::uint64_t length_bytes = container_bytes(key.size(), value.size());
+                 std::span<const std::byte> value, std::uint64_t time_to_live_ns) {
+  const Geometry& geometry = operation.session().server().geometry;
+  const std::uint64_t expiry_ns =
+      time_to_live_ns == 0 ? never_expires
+                           : expiry_of(operation.session().host().wall_clock_ns(), time_to_live_ns);
+  const std::span<const std::byte> prefix = expiry_prefix(geometry, expiry_ns);
+  const std::uint64_t length_bytes = container_bytes(key.size(), prefix.size() + value.size());
   if (!operation.prepare_outgoing(length_bytes)) return Answer::out_of_memory;
-  write_container(key, value, operation.outgoing(length_bytes));
+  write_container(key, value, operation.outgoing(length_bytes), prefix);
   operation.spend(fabric::Work::checksum, length_bytes);
   operation.spend(fabric::Work::copy, length_bytes);
   const HashedKey hashed_key = hashed(key, operation.session().server().hash_key);
@@ -256,19 +262,25 @@ Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
 }  // namespace
 
 SetResult set(const OperationContext& context, std::span<const std::byte> key,
-              std::span<const std::byte> value) {
+              std::span<const std::byte> value, std::uint64_t time_to_live_ns) {
+  const ServerMemory& server = context.session->server();
   SetResult result;
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
     return result;
   }
-  if (value.size() > max_value_bytes || container_bytes(key.size(), value.size()) >
-                                            context.session->server().largest_container_bytes) {
+  if (time_to_live_ns > 0 && !server.geometry.values_expire) {
+    result.answer = Answer::not_a_cache;
+    return result;
+  }
+  const std::uint64_t prefix_bytes = server.geometry.value_prefix_bytes();
+  if (value.size() > max_value_bytes - prefix_bytes ||
+      container_bytes(key.size(), prefix_bytes + value.size()) > server.largest_container_bytes) {
     result.answer = Answer::value_too_large;
     return result;
   }
   PendingOperation operation(context);
-  result.answer = set_value(operation, key, value);
+  result.answer = set_value(operation, key, value, time_to_live_ns);
   result.statistics = operation.statistics();
   return result;
 }

@@ -11,6 +11,6 @@
 namespace falafel::engine {
 
 SetResult set(const OperationContext& context, std::span<const std::byte> key,
-              std::span<const std::byte> value);
+              std::span<const std::byte> value, std::uint64_t time_to_live_ns);
 
 }  // namespace falafel::engine

@@ -21,19 +21,21 @@ std::uint32_t checksum_of_header(const ContainerHeader& header) {
 }  // namespace
 
 void write_container(std::span<const std::byte> key, std::span<const std::byte> value,
-                     std::span<std::byte> destination) {
-  FALAFEL_ASSERT(destination.size() >= container_bytes(key.size(), value.size()),
+                     std::span<std::byte> destination, std::span<const std::byte> prefix) {
+  const std::size_t value_bytes = prefix.size() + value.size();
+  FALAFEL_ASSERT(destination.size() >= container_bytes(key.size(), value_bytes),
                  "a container with {} + {} bytes does not fit into {} bytes", key.size(),
-                 value.size(), destination.size());
+                 value_bytes, destination.size());
   ContainerHeader header;
   header.key_bytes = static_cast<std::uint32_t>(key.size());
-  header.value_bytes = static_cast<std::uint32_t>(value.size());
+  header.value_bytes = static_cast<std::uint32_t>(value_bytes);
   header.header_crc = checksum_of_header(header);
   header.key_crc = crc32c(key, header.header_crc);
-  header.value_crc = crc32c(value, header.key_crc);
+  header.value_crc = crc32c(value, crc32c(prefix, header.key_crc));
   std::memcpy(destination.data(), &header, sizeof header);
   copy_bytes(key, destination.data() + container_header_bytes);
-  copy_bytes(value, destination.data() + header.key_end());
+  copy_bytes(prefix, destination.data() + header.key_end());
+  copy_bytes(value, destination.data() + header.key_end() + prefix.size());
 }
 
 void write_unreadable_container(std::span<std::byte> destination) {

@@ -55,9 +55,10 @@ inline std::uint64_t ContainerHeader::container_bytes() const {
 }
 inline std::uint64_t ContainerHeader::key_end() const { return container_header_bytes + key_bytes; }
 
-// Writes a container to the start of `destination`, which must be large enough.
+// Writes a container to the start of `destination`, which must be large enough. Its value consists
+// of `prefix` and `value`.
 void write_container(std::span<const std::byte> key, std::span<const std::byte> value,
-                     std::span<std::byte> destination);
+                     std::span<std::byte> destination, std::span<const std::byte> prefix = {});
 
 // Writes a container whose key no client can request. It replaces a container that does not verify,
 // so that the collision chain through its entry stays intact. All such entries share one

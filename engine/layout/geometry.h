@@ -23,6 +23,7 @@ inline constexpr std::uint64_t alignment_bytes = 64;
 inline constexpr std::uint32_t reference_bits = 32;
 inline constexpr std::uint32_t most_fingerprint_bits = 8;
 inline constexpr std::uint32_t most_size_class_bits = 3;
+inline constexpr std::uint64_t expiry_bytes = 8;
 
 struct Geometry {
   std::uint32_t unit_bytes = 8;  // unit of offsets in entries: 8 reaches 32 GiB, 64 reaches 256 GiB
@@ -39,6 +40,9 @@ struct Geometry {
   // The bits of an entry that say more of its container than its place; 0: none.
   std::uint32_t fingerprint_bits = 0;
   std::uint32_t size_class_bits = 0;
+  // The store is a cache: each value begins with the time at which it expires
+  // (engine/layout/expiry.h).
+  bool values_expire = false;
 
   static constexpr std::uint64_t status_line_offset() { return superblock_bytes; }
   // A container with an empty key, which no client requests. All deleted entries without a key
@@ -61,6 +65,8 @@ struct Geometry {
   std::uint64_t to_offset(std::uint32_t reference) const;
   // The bits of a reference that have the offset.
   std::uint32_t offset_bits() const { return reference_bits - fingerprint_bits - size_class_bits; }
+  // How many bytes of a value are not the caller's.
+  std::uint64_t value_prefix_bytes() const { return values_expire ? expiry_bytes : 0; }
   // Whether an entry may point to this offset: the stand-in, or an offset behind the table with
   // room for a header.
   bool may_hold_container(std::uint64_t offset) const;

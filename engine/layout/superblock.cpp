@@ -50,6 +50,7 @@ tl::unexpected<fabric::Error> refuse(std::string what) {
 }  // namespace
 
 static std::uint32_t version_of(const Geometry& geometry) {
+  if (geometry.values_expire) return cache_layout_version;
   return geometry.offset_bits() == reference_bits ? layout_version : reference_layout_version;
 }
 
@@ -84,7 +85,8 @@ Geometry geometry_of(const Superblock& superblock) {
                     .mature_bytes = superblock.mature_bytes,
                     .tag_bits = superblock.tag_bits,
                     .fingerprint_bits = superblock.fingerprint_bits,
-                    .size_class_bits = superblock.size_class_bits};
+                    .size_class_bits = superblock.size_class_bits,
+                    .values_expire = superblock.version == cache_layout_version};
   const bool is_valid = !find_invalid_geometry(geometry);
   if (!is_valid || superblock.chunk_bytes <= geometry.mature_offset(0)) return geometry;
   Geometry with_blocks = geometry;
@@ -106,11 +108,11 @@ fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
     return refuse(fmt::format("the magic number is {:016x}: this is not memory of a Falafel server",
                               superblock.magic));
   }
-  if (superblock.version != layout_version && superblock.version != reference_layout_version) {
+  if (superblock.version < layout_version || superblock.version > cache_layout_version) {
     return refuse(
-        fmt::format("version {}, but this client supports versions {} and {}; use a client of the "
+        fmt::format("version {}, but this client supports versions {} to {}; use a client of the "
                     "server's version",
-                    superblock.version, layout_version, reference_layout_version));
+                    superblock.version, layout_version, cache_layout_version));
   }
   if (superblock.crc != checksum_of(superblock)) return refuse("the checksum is wrong");
   const Geometry geometry = geometry_of(superblock);

@@ -2,8 +2,9 @@
 // everything it knows about the chunk from it.
 //
 //   byte   0  u64  magic, "FALAFEL" and a zero byte
-//          8  u32  version: reference_layout_version if one of the last two numbers of bits is not
-//                  0, otherwise layout_version
+//          8  u32  version: cache_layout_version if the store is a cache, otherwise
+//                  reference_layout_version if one of the last two numbers of bits is not 0,
+//                  otherwise layout_version
 //         12  u32  unit_bytes
 //         16  u64  chunk_bytes
 //         24  u64  offset of the table
@@ -38,6 +39,8 @@ inline constexpr std::uint64_t superblock_magic = 0x004c'4546'414c'4146;  // "FA
 inline constexpr std::uint32_t layout_version = 2;
 // Of a store whose entries have them. A client that does not know them refuses the store.
 inline constexpr std::uint32_t reference_layout_version = 3;
+// Of a cache, whose values begin with the time at which they expire, with or without these bits.
+inline constexpr std::uint32_t cache_layout_version = 4;
 
 struct Superblock {
   std::uint64_t magic = superblock_magic;

@@ -1,5 +1,9 @@
 #include "engine/server/collector.h"
 
+#include <algorithm>
+#include <array>
+
+#include "engine/layout/expiry.h"
 #include "engine/layout/key_hash.h"
 #include "engine/layout/references.h"
 #include "engine/probes.h"
@@ -118,8 +122,19 @@ std::vector<LiveSpace> Collector::measure_mature_spaces() {
 std::uint64_t Collector::kept_bytes(Entry entry) const {
   const auto header = chunk_.read_header(chunk_.geometry.to_offset(entry.reference()));
   if (!header) return 0;
-  return chunk_.geometry.round_up_to_unit(entry.is_deleted() ? header->key_end()
-                                                             : header->container_bytes());
+  const bool keeps_value = !entry.is_deleted() && !has_expired(entry, *header);
+  return chunk_.geometry.round_up_to_unit(keeps_value ? header->container_bytes()
+                                                      : header->key_end());
+}
+
+// Whether its container has a value that has expired.
+bool Collector::has_expired(Entry entry, const ContainerHeader& header) const {
+  if (!chunk_.geometry.values_expire) return false;
+  std::array<std::byte, expiry_bytes> expiry{};
+  const std::span<std::byte> start =
+      std::span(expiry).first(std::min<std::size_t>(header.value_bytes, expiry.size()));
+  chunk_.block->read(chunk_.geometry.to_offset(entry.reference()) + header.key_end(), start);
+  return is_expired(start, host_.wall_clock_ns());
 }
 
 // Moving live containers
@@ -141,14 +156,20 @@ Entry Collector::with_tag(Entry moved) const {
 // would make the copies longer than their source. Their entries become deleted and point to the
 // stand-in, so that a cleanup removes them.
 Entry Collector::copy(Entry entry, Task& task) {
-  const Entry unlocked = entry.without_lock();
+  Entry unlocked = entry.without_lock();
   const Entry lost =
       unlocked.moved_to(chunk_.geometry.to_units(Geometry::stand_in_offset())).with_deleted();
-  const auto source = chunk_.read_container(
+  auto source = chunk_.read_container(
       entry, entry.is_deleted() ? Chunk::Part::key : Chunk::Part::key_and_value);
   if (!source) {
     ++statistics_.containers_unreadable;
     return lost;
+  }
+  if (!entry.is_deleted() && has_expired(entry, source->header)) {
+    ++statistics_.values_expired;
+    host_.count(probes::collector_met_expired);
+    unlocked = unlocked.with_deleted();
+    source->value.clear();
   }
   std::vector<std::byte> bytes(container_bytes(source->key.size(), source->value.size()));
   const std::uint64_t length_bytes = chunk_.geometry.round_up_to_unit(bytes.size());

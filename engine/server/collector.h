@@ -7,7 +7,8 @@
 // garbage are collected into the active one.
 //
 // The collector copies only the header and the key of a deleted entry's container, because
-// collision chains need the key.
+// collision chains need the key. In a cache, it does the same with a value that has expired, and
+// the entry becomes a deleted one.
 //
 // A collection always finishes, whatever clients have written. It copies no more bytes of a region
 // than the region has, because live containers do not overlap. If a malicious client made
@@ -71,6 +72,7 @@ class Collector {
   Entry with_tag(Entry moved) const;
   bool points_into(const ByteRanges& source, Entry entry) const;
   std::uint64_t kept_bytes(Entry entry) const;
+  bool has_expired(Entry entry, const ContainerHeader& header) const;
 
   fabric::Host& host_;
   const Chunk& chunk_;

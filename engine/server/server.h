@@ -87,6 +87,7 @@ struct ServerStatistics {
   std::uint64_t entries_cleaned = 0;   // deleted entries that a cleanup removed
   std::uint64_t entries_repaired = 0;  // entries that no correct client writes
   std::uint64_t updates_lost = 0;      // compare-and-swaps of the server that lost to a client
+  std::uint64_t values_expired = 0;    // values that a collection found expired
 };
 
 struct ClientInspection {

@@ -10,6 +10,7 @@
 #include "checkers/specifications/cache_register.h"
 #include "checkers/specifications/cas_register.h"
 #include "checkers/specifications/counter.h"
+#include "checkers/specifications/expiring_register.h"
 #include "checkers/specifications/key_value_map.h"
 #include "checkers/specifications/lock.h"
 #include "checkers/specifications/queue.h"
@@ -242,6 +243,51 @@ TEST(Specifications, DescribeOperations) {
   EXPECT_EQ(Queue::describe(Queue::State{1, 2}), "[1, 2]");
   EXPECT_EQ(Lock::describe(Lock::Acquire{3}, &yes), "acquire by 3 -> yes");
   EXPECT_EQ(KeyValueMap::describe(KeyValueMap::Set{"a", "b"}, nullptr), "set \"a\" to \"b\"");
+}
+
+using ExpiringGet = ExpiringRegister::Get;
+using ExpiringSet = ExpiringRegister::Set;
+using ExpiringRemove = ExpiringRegister::Remove;
+
+ExpiringRegister::Operation at(std::uint64_t call_ns, ExpiringRegister::Map::Operation operation,
+                               ExpiringRegister::Lifetime lifetime = {}) {
+  return {.operation = std::move(operation),
+          .call_ns = call_ns,
+          .return_ns = call_ns + 10,
+          .lifetime = lifetime};
+}
+
+TEST(ExpiringRegisterSpecification, KeepsAValueUntilItsTime) {
+  using S = ExpiringRegister;
+  const auto set = Calls<S>().then(at(0, ExpiringSet{"k", "1"}, {100, 130}), {});
+  EXPECT_TRUE(Calls<S>(set).then(at(50, ExpiringGet{"k"}), S::found("1")).holds());
+  EXPECT_FALSE(Calls<S>(set).then(at(89, ExpiringGet{"k"}), S::absent()).holds());
+  EXPECT_TRUE(Calls<S>(set).then(at(90, ExpiringGet{"k"}), S::absent()).holds());
+  EXPECT_TRUE(Calls<S>(set).then(at(129, ExpiringGet{"k"}), S::found("1")).holds());
+  EXPECT_FALSE(Calls<S>(set).then(at(130, ExpiringGet{"k"}), S::found("1")).holds());
+  EXPECT_TRUE(Calls<S>(set).then(at(130, ExpiringRemove{"k"}), S::removed()).holds());
+}
+
+TEST(ExpiringRegisterSpecification, NeverFindsAValueAgain) {
+  using S = ExpiringRegister;
+  const auto gone = Calls<S>()
+                        .then(at(0, ExpiringSet{"k", "1"}, {100, 130}), {})
+                        .then(at(100, ExpiringGet{"k"}), S::absent());
+  EXPECT_TRUE(gone.holds());
+  EXPECT_FALSE(Calls<S>(gone).then(at(110, ExpiringGet{"k"}), S::found("1")).holds());
+  const auto again = Calls<S>(gone).then(at(120, ExpiringSet{"k", "2"}), {});
+  EXPECT_TRUE(Calls<S>(again).then(at(999, ExpiringGet{"k"}), S::found("2")).holds());
+  EXPECT_FALSE(Calls<S>(again).then(at(999, ExpiringGet{"k"}), S::absent()).holds());
+  EXPECT_FALSE(Calls<S>(again).then(at(121, ExpiringGet{"k"}), S::found("1")).holds());
+}
+
+TEST(ExpiringRegisterSpecification, EvictsWhatMayVanishAtOnce) {
+  using S = ExpiringRegister;
+  const auto set = Calls<S>().then(at(0, ExpiringSet{"k", "1"}, {0, S::never_ns}), {});
+  const auto gone = Calls<S>(set).then(at(1, ExpiringGet{"k"}), S::absent());
+  EXPECT_TRUE(gone.holds());
+  EXPECT_FALSE(Calls<S>(gone).then(at(2, ExpiringGet{"k"}), S::found("1")).holds());
+  EXPECT_TRUE(Calls<S>(set).then(at(999, ExpiringGet{"k"}), S::found("1")).holds());
 }
 
 }  // namespace

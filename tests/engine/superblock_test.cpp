@@ -69,7 +69,7 @@ TEST(Superblock, AbsurdFieldsAreNamed) {
   const std::vector<Alteration> alterations{
       {"magic", "magic", [](Superblock& block) { block.magic ^= 1; }},
       {"version", "version", [](Superblock& block) { block.version += 1; }},
-      {"unknown version", "version 4", [](Superblock& block) { block.version = 4; }},
+      {"unknown version", "version 5", [](Superblock& block) { block.version = 5; }},
       {"version without bits", "version is 2",
        [](Superblock& block) { block.fingerprint_bits = 1; }},
       {"unit_bytes", "unit_bytes", [](Superblock& block) { block.unit_bytes = 9; }},

@@ -124,7 +124,7 @@ static void test_metrics(falafel_store* store) {
 
 static void test_texts(void) {
   EXPECT(falafel_version()[0] != '\0');
-  for (int status = FALAFEL_OK; status <= FALAFEL_BUFFER_TOO_SMALL; ++status) {
+  for (int status = FALAFEL_OK; status <= FALAFEL_NOT_A_CACHE; ++status) {
     EXPECT(strcmp(falafel_status_text(status), "unknown status") != 0);
   }
   EXPECT(strcmp(falafel_status_text(99), "unknown status") == 0);

@@ -76,6 +76,11 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios with a hostile client: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--caches", texts.caches,
+                  "share of scenarios in which the store is a cache: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -97,6 +102,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.tag_worlds = parse_share(texts.tag_worlds);
   choices.blocks = parse_share(texts.blocks);
   choices.hostile = parse_share(texts.hostile);
+  choices.caches = parse_share(texts.caches);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -28,6 +28,7 @@ struct CampaignTexts {
   std::string tag_worlds = "some";
   std::string blocks = "some";
   std::string hostile = "some";
+  std::string caches = "none";
 };
 
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);

@@ -9,7 +9,7 @@ namespace falafel::server_program {
 enum ExitStatus : int {
   success = 0,
   not_found = 1,         // get, del: the key is not in the store
-  wrong_usage = 2,       // an option or a setting is invalid
+  wrong_usage = 2,       // an option or a setting is invalid, also for this store
   no_server = 3,         // no server uses this name
   no_permission = 4,     // this user may not connect or serve there
   other_version = 5,     // the protocol versions differ
@@ -40,6 +40,7 @@ constexpr ExitStatus status_of(engine::Answer answer) {
     case engine::Answer::unknown_outcome: return unknown_outcome;
     case engine::Answer::disconnected: return connection_lost;
     case engine::Answer::timed_out: return timed_out;
+    case engine::Answer::not_a_cache: return wrong_usage;
   }
   return wrong_usage;
 }

@@ -37,6 +37,11 @@ void append_store(std::string& text, const Scenario& scenario) {
                  scenario.cleanup_interval_ns, scenario.pipelined_updates,
                  to_string(scenario.collection), scenario.asks_for_regions_back,
                  scenario.keeps_overwrite_reserve);
+  if (geometry.values_expire) {
+    fmt::format_to(std::back_inserter(text),
+                   "  a cache; the wall clocks of clients are off by {} ns\n",
+                   scenario.wall_clock_error_ns);
+  }
   if (scenario.max_clients > 0) {
     fmt::format_to(std::back_inserter(text), "  at most {} clients at a time\n",
                    scenario.max_clients);
@@ -65,6 +70,9 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
     fmt::format_to(std::back_inserter(text), "{} {}", to_string(operation.kind), operation.key);
     if (operation.kind == OperationKind::set) {
       fmt::format_to(std::back_inserter(text), " ({} bytes)", operation.value_bytes);
+    }
+    if (operation.time_to_live_ns > 0) {
+      fmt::format_to(std::back_inserter(text), " for {} ns", operation.time_to_live_ns);
     }
     if (operation.cancel_after_ns > 0) {
       fmt::format_to(std::back_inserter(text), " cancelled after {} ns", operation.cancel_after_ns);

@@ -7,6 +7,7 @@
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 #include "fabric/random.h"
+#include "tools/store_scenario/cache_worlds.h"
 #include "tools/store_scenario/hostile_worlds.h"
 #include "tools/store_scenario/scenario.h"
 #include "tools/store_scenario/tag_world.h"
@@ -25,6 +26,7 @@ constexpr std::uint64_t location_cache_stream = 0x63616368655f6f6e;
 constexpr std::uint64_t batch_stream = 0x6261746368206f70;
 constexpr std::uint64_t block_stream = 0x626c6f636b73206f;
 constexpr std::uint64_t reference_stream = 0x66696e6765727072;
+constexpr std::uint64_t cache_stream = 0x7468652063616368;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -77,6 +79,7 @@ class Draw {
   void draw_references(Scenario& scenario) const;
   void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
+  void draw_cache(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -297,6 +300,15 @@ void Draw::draw_tag_world(Scenario& scenario) const {
   if (is_one || choices_.tag_worlds == Share::only) make_tag_world(random, scenario);
 }
 
+// Half of the worlds with `some`. Worlds in which tags wrap around are none.
+void Draw::draw_cache(Scenario& scenario) const {
+  const Share share = choices_.safeguards.expired_removal ? choices_.caches : Share::only;
+  if (share == Share::none || scenario.geometry.tag_bits != engine::most_tag_bits) return;
+  fabric::RandomGenerator random(seed_ ^ cache_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || share == Share::only) make_cache(random, scenario);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -310,6 +322,7 @@ Scenario Draw::scenario() {
   draw_location_cache(scenario);
   draw_tag_world(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) draw_blocks(scenario);
+  draw_cache(scenario);
   draw_references(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) {
     draw_hostile_client(scenario);

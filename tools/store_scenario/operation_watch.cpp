@@ -51,6 +51,7 @@ checkers::OperationBounds bounds_of(const Scenario& scenario) {
 checkers::RefusalRules refusal_rules_of(const Scenario& scenario) {
   return {.longest_container_bytes = std::min<std::uint64_t>(scenario.geometry.region_bytes,
                                                              scenario.simulation.max_message_bytes),
+          .value_prefix_bytes = scenario.geometry.value_prefix_bytes(),
           .server_timeout_ns = scenario.server_timeout_ns,
           .heartbeat_timeout_ns = scenario.heartbeat_timeout_ns,
           .gives_regions_back = scenario.asks_for_regions_back,
@@ -170,8 +171,8 @@ void OperationWatch::on_called(fabric::FiberId fiber, const checkers::Operation&
                        .refusal = refusals_.on_call(books.regions, books.cleanups, time_ns),
                        .queue_pair = queue_pair};
   if (operation.kind != checkers::OperationKind::set) return;
-  call.needed_bytes = geometry_.round_up_to_unit(
-      engine::container_bytes(operation.key.size(), operation.value.size()));
+  call.needed_bytes = geometry_.round_up_to_unit(engine::container_bytes(
+      operation.key.size(), geometry_.value_prefix_bytes() + operation.value.size()));
   const auto slot = table_.find(operation.key);
   if (slot && table_.live_container_bytes(*slot, geometry_) >= call.needed_bytes) {
     call.overwrites_slot = slot;

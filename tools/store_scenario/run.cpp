@@ -8,6 +8,7 @@
 #include "checkers/reclaimed_memory.h"
 #include "engine/layout/key_hash.h"
 #include "engine/probes.h"
+#include "tools/store_scenario/cache_history.h"
 #include "tools/store_scenario/reporting_listener.h"
 #include "tools/store_scenario/run_observer.h"
 #include "tools/store_scenario/store_world.h"
@@ -20,15 +21,20 @@ using checkers::Verdict;
 
 namespace {
 
+// Whether a hostile client may have damaged it.
+bool may_be_damaged(const std::string& key, const Scenario& scenario,
+                    const AttackedSlots& attacked) {
+  return attacked.may_have_damaged(engine::home_slot(
+      std::as_bytes(std::span(key)), scenario.hash_key, scenario.geometry.table_entries));
+}
+
 // All operations except those on keys that a hostile client may have damaged.
 std::vector<checkers::Operation> judged_operations(std::span<const checkers::Operation> operations,
                                                    const Scenario& scenario,
                                                    const AttackedSlots& attacked) {
   std::vector<checkers::Operation> judged(operations.begin(), operations.end());
   std::erase_if(judged, [&](const checkers::Operation& operation) {
-    return attacked.may_have_damaged(engine::home_slot(std::as_bytes(std::span(operation.key)),
-                                                       scenario.hash_key,
-                                                       scenario.geometry.table_entries));
+    return may_be_damaged(operation.key, scenario, attacked);
   });
   return judged;
 }
@@ -68,6 +74,12 @@ std::unique_ptr<timeline::Recorder> Runner::create_recorder(const explorer::Scen
   return std::make_unique<StoreRecorder>(*this, store_scenario(scenario));
 }
 
+Judgement Runner::check_store(std::span<const checkers::Operation> history,
+                              const Scenario& scenario, const AttackedSlots& attacked) {
+  return linearizability_.check(attacked.is_any() ? judged_operations(history, scenario, attacked)
+                                                  : history);
+}
+
 explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& strategy,
                           RunListener* listener) {
   const Scenario& scenario = store_scenario(explored);
@@ -86,10 +98,13 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
   run.violations = world.violations();
   observer.on_end(run.result);
   for (auto& [incarnation, history] : world.histories()) {
-    const bool is_attacked = world.attacked().is_any();
-    Judgement judgement = linearizability_.check(
-        is_attacked ? judged_operations(history.operations(), scenario, world.attacked())
-                    : history.operations());
+    Judgement judgement =
+        scenario.geometry.values_expire
+            ? check_cache(history.operations(), world.times(incarnation), scenario,
+                          [&](const std::string& key) {
+                            return may_be_damaged(key, scenario, world.attacked());
+                          })
+            : check_store(history.operations(), scenario, world.attacked());
     if (judgement.verdict == Verdict::violated)
       run.violations.push_back(std::move(judgement));
     else if (judgement.verdict == Verdict::unknown)

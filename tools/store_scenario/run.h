@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/trace.h"
+#include "tools/store_scenario/attacked_slots.h"
 #include "tools/store_scenario/scenario.h"
 #include "tools/store_scenario/vocabulary.h"
 
@@ -53,6 +55,9 @@ class Runner final : public explorer::Runner {
                     RunListener* listener);
 
  private:
+  checkers::Judgement check_store(std::span<const checkers::Operation> history,
+                                  const Scenario& scenario, const AttackedSlots& attacked);
+
   bool paranoid_;
   fabric::FiberStackPool stacks_;
   std::optional<Scenario> named_;  // what vocabulary_ names

@@ -92,9 +92,12 @@ class Reader {
 };
 
 nlohmann::json operation_to_json(const PlannedOperation& operation) {
-  return {{"kind", to_string(operation.kind)},    {"key", operation.key},
-          {"value_bytes", operation.value_bytes}, {"pause_ns", operation.pause_ns},
-          {"goodbye", operation.goodbye},         {"cancel_after_ns", operation.cancel_after_ns}};
+  nlohmann::json json = {
+      {"kind", to_string(operation.kind)},    {"key", operation.key},
+      {"value_bytes", operation.value_bytes}, {"pause_ns", operation.pause_ns},
+      {"goodbye", operation.goodbye},         {"cancel_after_ns", operation.cancel_after_ns}};
+  if (operation.time_to_live_ns > 0) json["time_to_live_ns"] = operation.time_to_live_ns;
+  return json;
 }
 
 std::string to_text(const engine::HashKey& hash_key) {
@@ -129,6 +132,7 @@ PlannedOperation read_operation(Reader& reader, std::uint64_t most_value_bytes) 
   reader.number("pause_ns", operation.pause_ns, 0, longest_ns);
   reader.later_boolean("goodbye", operation.goodbye);
   reader.later_number("cancel_after_ns", operation.cancel_after_ns, 0, longest_ns);
+  reader.later_number("time_to_live_ns", operation.time_to_live_ns, 0, longest_ns);
   return operation;
 }
 
@@ -237,6 +241,7 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
   reader.later_number("fingerprint_bits", geometry.fingerprint_bits, 0,
                       engine::most_fingerprint_bits);
   reader.later_number("size_class_bits", geometry.size_class_bits, 0, engine::most_size_class_bits);
+  reader.later_boolean("values_expire", geometry.values_expire);
   if (!reader.problem().empty()) return;
   if (const auto problem = engine::find_invalid_geometry(geometry)) {
     reader.fail("geometry:", *problem);
@@ -360,6 +365,8 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                          {"attacks", std::move(attacks)},
                          {"clients", std::move(clients)}};
   if (scenario.stage) json["stage"] = stage_to_json(*scenario.stage);
+  if (geometry.values_expire) json["geometry"]["values_expire"] = true;
+  if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
   return json;
 }
 
@@ -373,7 +380,8 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     for (const auto& safeguard : engine::safeguard_descriptions) {
       const std::string name(safeguard.name);
       const bool may_lack = safeguard.enabled == &engine::Safeguards::heartbeats ||
-                            safeguard.enabled == &engine::Safeguards::location_expiry;
+                            safeguard.enabled == &engine::Safeguards::location_expiry ||
+                            safeguard.enabled == &engine::Safeguards::expired_removal;
       if (may_lack && !inner.has(name.c_str())) continue;
       inner.boolean(name.c_str(), scenario.safeguards.*safeguard.enabled);
     }
@@ -412,6 +420,7 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     reader.adopt(inner);
   }
   reader.number("renewal_percent", scenario.renewal_percent, 1, 100);
+  reader.later_number("wall_clock_error_ns", scenario.wall_clock_error_ns, 0, longest_ns);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
   if (reader.has("attacks")) read_attacks(reader, scenario.attacks);
   if (reader.has("stage")) {

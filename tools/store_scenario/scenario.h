@@ -39,6 +39,7 @@ struct PlannedOperation {
   bool goodbye = false;
   // The fiber is cancelled this long after the call if the operation is still pending; 0: never.
   std::uint64_t cancel_after_ns = 0;
+  std::uint64_t time_to_live_ns = 0;  // set, in a cache; 0: the value does not expire
 
   friend bool operator==(const PlannedOperation&, const PlannedOperation&) = default;
 };
@@ -149,6 +150,8 @@ struct Scenario final : explorer::Scenario {
   engine::ReadaheadOptions readahead{};
   engine::LocationCacheOptions location_cache{};
   std::uint32_t renewal_percent = 75;
+  // The wall clocks of clients are alternately ahead of the server's and behind it by so much.
+  std::uint64_t wall_clock_error_ns = 0;
   std::vector<PlannedCleanup> cleanups;
   std::optional<Stage> stage;  // random scenarios have none
   std::vector<ClientPlan> clients;
@@ -192,6 +195,9 @@ struct ScenarioChoices {
   Share blocks = Share::some;  // instead of semi-spaces
   // Scenarios with a hostile client (hostile_worlds.h). `some`: only if all safeguards are on.
   Share hostile = Share::some;
+  // Scenarios in which the store is a cache (cache_worlds.h). If the safeguard is off that only
+  // caches need, all scenarios are.
+  Share caches = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

@@ -9,6 +9,7 @@
 #include "checkers/collector.h"
 #include "checkers/memory_view.h"
 #include "checkers/table.h"
+#include "engine/layout/expiry.h"
 #include "engine/layout/superblock.h"
 #include "tools/store_scenario/at_end.h"
 #include "tools/store_scenario/cancellation.h"
@@ -59,14 +60,15 @@ checkers::Answer answer_of(Answer answer) {
 // `connection` is a client or a batch of it.
 template <typename Connection>
 OperationResult carry_out(Connection& connection, OperationKind kind, const std::string& key,
-                          const std::string& value) {
+                          const std::string& value, std::uint64_t time_to_live_ns) {
   switch (kind) {
     case OperationKind::get: {
       engine::GetResult result = connection.get(to_bytes(key));
       return {result.answer, result.statistics, std::move(result.value)};
     }
     case OperationKind::set: {
-      const engine::SetResult result = connection.set(to_bytes(key), to_bytes(value));
+      const engine::SetResult result =
+          connection.set(to_bytes(key), to_bytes(value), time_to_live_ns);
       return {result.answer, result.statistics, {}};
     }
     case OperationKind::remove: break;
@@ -206,7 +208,7 @@ void StoreWorld::serve(fabric::Host& host) {
   if (cleanups) host.join(*cleanups);
   wait_until_idle(host);
   if (attacked_.is_any()) wait_for_repair(host);
-  judge_memory();
+  judge_memory(host);
 }
 
 // Returns at its end.
@@ -308,7 +310,19 @@ std::vector<checkers::Judgement> StoreWorld::judgements_at_rest(
   return {checkers::check_table(memory), checkers::check_collector(memory)};
 }
 
-void StoreWorld::judge_memory() {
+// The live keys and their values that a GET would find.
+std::map<std::string, std::string> StoreWorld::read_values(fabric::Host& host,
+                                                           const checkers::MemoryView& view) const {
+  std::map<std::string, std::string> contents = checkers::read_contents(view);
+  if (!view.geometry.values_expire) return contents;
+  std::erase_if(contents, [&](const auto& pair) {
+    return engine::is_expired(to_bytes(pair.second), host.wall_clock_ns());
+  });
+  for (auto& [key, value] : contents) value.erase(0, engine::expiry_bytes);
+  return contents;
+}
+
+void StoreWorld::judge_memory(fabric::Host& host) {
   const engine::ServerBooks books = server_->books();
   const checkers::MemoryView view = this->view(books);
   for (const checkers::Judgement& judgement : judgements_at_rest(view)) {
@@ -319,11 +333,13 @@ void StoreWorld::judge_memory() {
   checkers::History& history = histories_[superblock->incarnation];
   std::set<std::string> keys;
   for (const checkers::Operation& operation : history.operations()) keys.insert(operation.key);
-  const auto contents = checkers::read_contents(view);
+  const auto contents = read_values(host, view);
   const auto reader = static_cast<std::uint32_t>(clients_.size());
   for (const std::string& key : keys) {
     const std::size_t read =
         history.call(next_call_time(), reader, checkers::OperationKind::get, key);
+    times_[superblock->incarnation].push_back(
+        {.call_ns = host.now_ns(), .return_ns = host.now_ns()});
     const auto found = contents.find(key);
     if (listener_ != nullptr) listener_->on_call(history.operations()[read]);
     const bool is_there = found != contents.end();
@@ -364,7 +380,15 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
           .acknowledge_timeout_ns = acknowledge_timeout_ns};
 }
 
+// Those of clients are alternately ahead and behind.
+void StoreWorld::set_wall_clock(const fabric::Host& host, std::uint32_t client) const {
+  if (scenario_.wall_clock_error_ns == 0) return;
+  const auto error_ns = static_cast<std::int64_t>(scenario_.wall_clock_error_ns);
+  simulation_->set_wall_clock(host.name(), client % 2 == 0 ? error_ns : -error_ns);
+}
+
 void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
+  set_wall_clock(host, client);
   ClientProgress& progress = clients_[client];
   const AtEnd over([&progress] { progress.over = true; });
   const std::size_t planned = scenario_.clients[client].operations.size();
@@ -498,6 +522,8 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
   checkers::History& history = histories_[incarnation];
   const std::size_t operation =
       history.call(next_call_time(), client, kind_of(planned.kind), key, value);
+  times_[incarnation].push_back(
+      {.call_ns = host.now_ns(), .time_to_live_ns = planned.time_to_live_ns});
   ++clients_[client].unfinished;
   if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
   const fabric::FiberId fiber = *simulation_->running_fiber();
@@ -511,10 +537,12 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
       watcher_->on_operation_abandoned(fiber);
     }
   });
-  const OperationResult result = carry_out(place, planned.kind, key, value);
+  const OperationResult result =
+      carry_out(place, planned.kind, key, value, planned.time_to_live_ns);
   const Answer answer = result.answer;
   completed = true;
   watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());
+  times_[incarnation][operation].return_ns = host.now_ns();
   history.complete(next_return_time(), operation, answer_of(answer),
                    {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
   if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);

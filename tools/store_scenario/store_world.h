@@ -28,6 +28,13 @@ std::string client_name(std::size_t client);
 // All hosts but the server, in their order: the hostile client, if there is one, is the last.
 std::vector<std::string> client_hosts(const Scenario& scenario);
 
+// In the simulator's time.
+struct OperationTimes {
+  std::uint64_t call_ns = 0;
+  std::uint64_t return_ns = fabric::never_ns;  // never_ns: it has not returned
+  std::uint64_t time_to_live_ns = 0;           // set; 0: the value does not expire
+};
+
 class StoreWorld {
  public:
   // `listener` may be null.
@@ -59,6 +66,10 @@ class StoreWorld {
 
   // Call after the run. Operations on different runs of the server have separate histories.
   std::map<std::uint64_t, checkers::History>& histories() { return histories_; }
+  // When the operations of that history ran, in their order.
+  const std::vector<OperationTimes>& times(std::uint64_t incarnation) {
+    return times_[incarnation];
+  }
   std::uint64_t next_call_time();
   std::uint64_t next_return_time();
   // Judgements at the end with the server idle: table, collector, and the clients' answers.
@@ -77,6 +88,7 @@ class StoreWorld {
 
   std::shared_ptr<engine::Server> start_server(fabric::Host& host) const;
   void serve(fabric::Host& host);
+  void set_wall_clock(const fabric::Host& host, std::uint32_t client) const;
   void wait_for_stage(fabric::Host& host) const;
   void pause_clients(fabric::Host& host) const;
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
@@ -89,7 +101,9 @@ class StoreWorld {
   void wait_for_repair(fabric::Host& host);
   checkers::MemoryView view(const engine::ServerBooks& books) const;
   std::vector<checkers::Judgement> judgements_at_rest(const checkers::MemoryView& memory) const;
-  void judge_memory();
+  void judge_memory(fabric::Host& host);
+  std::map<std::string, std::string> read_values(fabric::Host& host,
+                                                 const checkers::MemoryView& view) const;
   void run_hostile_client(fabric::Host& host);
 
   void run_client(fabric::Host& host, std::uint32_t client);
@@ -125,6 +139,7 @@ class StoreWorld {
   bool is_hostile_over_;
   AttackedSlots attacked_;
   std::map<std::uint64_t, checkers::History> histories_;  // by the server's incarnation
+  std::map<std::uint64_t, std::vector<OperationTimes>> times_;
   std::vector<checkers::Judgement> violations_;
   std::uint64_t time_ = 0;
   std::uint64_t completed_ = 0;

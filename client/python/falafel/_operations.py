@@ -39,6 +39,7 @@ class Status(enum.IntEnum):
     DISCONNECTED = 14
     TIMED_OUT = 15
     BUFFER_TOO_SMALL = 16
+    NOT_A_CACHE = 17
 
 
 class Error(Exception):

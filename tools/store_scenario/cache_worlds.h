@@ -1,0 +1,12 @@
+// Scenarios in which the store is a cache: SETs have times to live, and wall clocks differ.
+#pragma once
+
+#include "fabric/random.h"
+#include "tools/store_scenario/scenario.h"
+
+namespace falafel::store_scenario {
+
+// Makes a cache of the store, with room for as many containers as before.
+void make_cache(fabric::RandomGenerator& random, Scenario& scenario);
+
+}  // namespace falafel::store_scenario
