@@ -88,6 +88,20 @@ TEST(TimedStore, AValueBeyondTheReadaheadCostsARoundTrip) {
   EXPECT_GT(beyond, within + 2);
 }
 
+// However long the chain is. The search takes at least two.
+TEST(TimedStore, AKeyWhoseLocationIsRememberedCostsOneRoundTrip) {
+  const engine::Safeguards hardened = engine::Safeguards::hardened();
+  const std::vector<double> us = measure_latencies(
+      thesis_profile(), 8, {.safeguards = hardened, .location_cache_entries = 1'024});
+  const std::vector<double> searching_us =
+      measure_latencies(thesis_profile(), 8, {.safeguards = hardened});
+  for (const std::size_t with_location : {1U, 2U, 4U, 5U, 7U, 8U}) {
+    EXPECT_NEAR(us[with_location], 3.1, 0.4) << latency_cases()[with_location].name;
+    EXPECT_GT(searching_us[with_location], us[with_location] + 2.9);
+  }
+  EXPECT_NEAR(us[0], searching_us[0], 0.1) << "there is no location of an absent key";
+}
+
 TEST(TimedStore, TheHardenedProtocolIsNotFaster) {
   ThroughputLoad load = small_load(4, 50);
   const double published = rate(load);

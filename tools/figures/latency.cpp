@@ -79,6 +79,7 @@ class LatencyMeasurement {
     client.readahead.container_bytes = 512;
     client.readahead.containers = 1;
     client.readahead.adaptive = false;
+    client.location_cache.entries = options_.location_cache_entries;
     return client;
   }
 

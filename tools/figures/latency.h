@@ -24,6 +24,7 @@ std::span<const LatencyCase> latency_cases();
 struct LatencyOptions {
   engine::Safeguards safeguards = engine::Safeguards::published();
   bool get_copies = false;
+  std::uint32_t location_cache_entries = 0;  // 0: no cache
   std::uint32_t repetitions = 5;
   std::uint64_t seed = 1;
 };
