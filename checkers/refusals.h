@@ -53,6 +53,7 @@ struct RefusalRules {
   std::uint64_t heartbeat_timeout_ns = 0;
   bool gives_regions_back = true;
   bool keeps_reserve = true;
+  bool evicts = false;  // the server deletes values before it refuses a SET
 };
 
 // The server's books at the moment of a denial.
@@ -133,6 +134,7 @@ class RefusalChecker {
   bool is_live_ = false;
   std::uint64_t revived_entries_ = 0;
   std::uint64_t last_failed_registration_ = 0;
+  std::uint64_t mature_values_ = 0;
   std::vector<Live> live_;  // every change of what is live, with its time
   std::vector<Denial> denials_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "refusal", .explanation = {}};

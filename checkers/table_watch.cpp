@@ -19,6 +19,7 @@ void TableWatch::clear() {
   deleted_ = 0;
   locked_ = 0;
   live_mature_bytes_ = 0;
+  mature_values_ = 0;
 }
 
 void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& view,
@@ -50,6 +51,7 @@ void TableWatch::count(const Slot& slot, const engine::Geometry& geometry, Count
   const std::uint64_t offset = geometry.to_offset(slot.entry.reference());
   if (slot.entry.is_empty() || offset < geometry.mature_offset(0)) return;
   add(live_mature_bytes_, kept_bytes(slot, geometry));
+  add(mature_values_, slot.entry.is_deleted() || slot.entry.is_locked() ? 0 : 1);
 }
 
 std::uint64_t TableWatch::kept_bytes(const Slot& slot, const engine::Geometry& geometry) {

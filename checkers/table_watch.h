@@ -56,6 +56,9 @@ class TableWatch {
   };
   std::vector<LiveSpace> live_mature_spaces(const engine::Geometry& geometry) const;
 
+  // Live values in the mature spaces, without those of locked entries.
+  std::uint64_t mature_values() const { return mature_values_; }
+
   // The first violation.
   const Judgement& judgement() const { return judgement_; }
 
@@ -88,6 +91,7 @@ class TableWatch {
   std::uint64_t revived_ = 0;
   std::uint64_t locked_ = 0;
   std::uint64_t live_mature_bytes_ = 0;
+  std::uint64_t mature_values_ = 0;
   Judgement judgement_{.verdict = Verdict::holds, .property = "table", .explanation = {}};
 };
 

@@ -42,6 +42,7 @@ inline constexpr Probe location_stale{28, "location_stale"};
 inline constexpr Probe block_collected{29, "block_collected"};
 inline constexpr Probe value_expired{30, "value_expired"};
 inline constexpr Probe collector_met_expired{31, "collector_met_expired"};
+inline constexpr Probe value_evicted{32, "value_evicted"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -74,7 +75,8 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 location_stale,
                                 block_collected,
                                 value_expired,
-                                collector_met_expired};
+                                collector_met_expired,
+                                value_evicted};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

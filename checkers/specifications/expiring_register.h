@@ -1,7 +1,7 @@
-// The entries of a cache whose values have a time to live: get, set, remove by key. A value vanishes
-// by itself, but not before its time; afterwards, a get does not find it, although a remove may. A
-// value that vanished, or was overwritten or removed, never comes back. Keys are independent, and
-// the state is that of one key.
+// The entries of a cache whose values have a time to live: get, set, remove by key. A value
+// vanishes by itself, but not before its time; afterwards, a get does not find it, although a
+// remove may. A value that vanished, or was overwritten or removed, never comes back. Keys are
+// independent, and the state is that of one key.
 //
 // Clocks are not exact, so each value has an earliest and a latest time. A cache that evicts values
 // is one whose values may vanish from time 0 on.

@@ -44,6 +44,7 @@ std::optional<Answer> pass_on(PendingOperation& operation, const FindResult& pos
   if (is_expired(value, operation.session().host().wall_clock_ns())) {
     return remove_expired(operation, position);
   }
+  operation.session().accesses().note(position.slot);
   return receive(operation, without_expiry(geometry, value));
 }
 

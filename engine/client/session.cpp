@@ -51,6 +51,7 @@ Session::Session(fabric::Host& host, const ClientOptions& options)
       options_(options),
       slots_(host),
       cleanups_(host, options.server_timeout_ns, [this] { outbox_->notify_all(); }),
+      accesses_(host, [this] { outbox_->notify_all(); }),
       quiescence_([this] {
         if (quiescent_since_) outbox_->notify_all();
       }),
@@ -231,7 +232,8 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::release_region:
     case MessageKind::heartbeat:
     case MessageKind::goodbye:
-    case MessageKind::request_cleanup: break;
+    case MessageKind::request_cleanup:
+    case MessageKind::report_accesses: break;
   }
   return false;
 }
@@ -301,6 +303,9 @@ std::optional<ControlMessage> Session::next_message() {
   if (has_credit(credits_for_messages)) {
     if (auto message = regions_->take_message()) return message;
     if (auto message = cleanups_.take_message()) return message;
+  }
+  if (has_credit(credits_for_heartbeats)) {
+    if (auto message = accesses_.take_message()) return message;
   }
   return heartbeat();
 }

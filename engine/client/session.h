@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/client/access_reports.h"
 #include "engine/client/cleanup_requests.h"
 #include "engine/client/client.h"
 #include "engine/client/location_cache.h"
@@ -52,6 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
   RegionAllocator& regions() { return *regions_; }
   OperationSlots& slots() { return slots_; }
   CleanupRequests& cleanups() { return cleanups_; }
+  AccessReports& accesses() { return accesses_; }
   Quiescence& quiescence() { return quiescence_; }
   LoadEstimate& load() { return load_; }
   LocationCache& locations() { return locations_; }
@@ -89,6 +91,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Requester> requester_;
   std::optional<RegionAllocator> regions_;
   CleanupRequests cleanups_;
+  AccessReports accesses_;
   Quiescence quiescence_;
   LoadEstimate load_;
   LocationCache locations_;

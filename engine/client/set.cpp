@@ -148,10 +148,12 @@ bool SetOperation::may_change(const FindResult& position) const {
                             operation_.session().server().geometry);
 }
 
-// A cleanup turns slots of deleted entries into empty ones. Returns nullopt if a cleanup ran. SET
-// requests one at most once.
+// A cleanup turns slots of deleted entries into empty ones, and a cache evicts values before it if
+// there are none. Returns nullopt if a cleanup ran. SET requests one at most once.
 std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
-  const bool may_help = position.met_deleted && permission_ == Permission::any_change;
+  const bool has_removable =
+      position.met_deleted || operation_.session().server().geometry.values_expire;
+  const bool may_help = has_removable && permission_ == Permission::any_change;
   if (!may_help || has_waited_for_slot_) return Answer::table_full;
   has_waited_for_slot_ = true;
   operation_.count(probes::cleanup_requested);

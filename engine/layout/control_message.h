@@ -45,6 +45,8 @@ enum class MessageKind : std::uint32_t {
   heartbeat = 3,        // epoch: no operation is older than the server's request for that epoch
   goodbye = 4,          // the server may discard what is in flight
   request_cleanup = 5,  // answered by cleanup_done
+  // Slots of keys that GETs have found, in a cache (engine/layout/access_report.h).
+  report_accesses = 6,
   // Sent by the server:
   grant_region = 16,        // region, incarnation, remote_key
   deny_region = 17,         // the memory is full

@@ -117,7 +117,7 @@ std::uint64_t BlockCleaner::gain_bytes(std::uint32_t block) const {
 
 void BlockCleaner::on_collected(std::uint32_t block) {
   is_collecting_ = false;
-  measurement_->blocks[block] = {};
+  if (measurement_) measurement_->blocks[block] = {};
   work_.raise();
 }
 

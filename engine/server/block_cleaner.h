@@ -52,6 +52,8 @@ class BlockCleaner {
   void on_collected(std::uint32_t block);
   // A request waits for room.
   void want_room();
+  // Values were evicted, so there is more garbage than measured.
+  void forget_measurement() { measurement_.reset(); }
   // Whether collections cannot make room: no block is worth one, and none is being collected or
   // waits for clients, by a measurement that is recent or began after a request wanted room.
   bool has_nothing_to_gain(std::uint64_t wanted_ns) const;

@@ -13,7 +13,8 @@ bool comes_from_clients(MessageKind kind) {
     case MessageKind::release_region:
     case MessageKind::heartbeat:
     case MessageKind::goodbye:
-    case MessageKind::request_cleanup: return true;
+    case MessageKind::request_cleanup:
+    case MessageKind::report_accesses: return true;
     case MessageKind::grant_region:
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:

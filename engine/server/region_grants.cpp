@@ -61,6 +61,7 @@ void RegionGrants::serve() {
     if (requests_.empty() || requests_.front().client != request.client) continue;
     switch (decision) {
       case Decision::wait: return;
+      case Decision::again: continue;
       case Decision::flip:
         flip_asked_ = true;
         mature_space_.ask_for_flip();
@@ -100,9 +101,21 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
 
 RegionGrants::Decision RegionGrants::decide_by_cleaner(RegionRequest& request) {
   if (!request.wanted_ns) request.wanted_ns = host_.now_ns();
-  if (cleaner_->has_nothing_to_gain(*request.wanted_ns)) return Decision::ask_for_regions;
-  cleaner_->want_room();
-  return Decision::wait;
+  if (!cleaner_->has_nothing_to_gain(*request.wanted_ns)) {
+    cleaner_->want_room();
+    return Decision::wait;
+  }
+  const std::uint64_t copied_bytes = book_.mature().allocated_bytes();
+  const bool has_nothing_to_evict =
+      !mature_space_.evict || request.nothing_to_evict_at_bytes == copied_bytes;
+  if (has_nothing_to_evict) return Decision::ask_for_regions;
+  const std::uint32_t client = request.client;
+  const bool has_evicted = mature_space_.evict();
+  cleaner_->forget_measurement();
+  if (!has_evicted && !requests_.empty() && requests_.front().client == client) {
+    requests_.front().nothing_to_evict_at_bytes = copied_bytes;
+  }
+  return Decision::again;
 }
 
 std::uint64_t RegionGrants::used_bytes() const {
@@ -135,7 +148,16 @@ RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& 
     look_again_ns_ = measurement_->due_ns;
     return Decision::wait;
   }
-  return Decision::ask_for_regions;
+  if (!mature_space_.evict) return Decision::ask_for_regions;
+  if (mature_space_.evict()) {
+    measurement_.reset();
+    return Decision::again;
+  }
+  // Others may have made room in the meantime.
+  measure();
+  if (is_collecting()) return Decision::wait;
+  if (used_bytes() != measurement_->used_bytes) return Decision::again;
+  return has_room_after_flip() ? Decision::flip : Decision::ask_for_regions;
 }
 
 void RegionGrants::measure() {

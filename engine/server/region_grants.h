@@ -44,6 +44,8 @@ struct RegionRequest {
   std::optional<std::uint64_t> asked_back_up_to{};
   // Blocks: when it first found no room.
   std::optional<std::uint64_t> wanted_ns{};
+  // Blocks: no value was left to evict for it when so many bytes had been copied to blocks.
+  std::optional<std::uint64_t> nothing_to_evict_at_bytes{};
 };
 
 // The operations of the collector of semi-spaces that grants need.
@@ -52,6 +54,9 @@ struct MatureSpaceControl {
   std::function<std::uint64_t()> live_bytes;
   // Requests that collection; on_flipped() reports its end.
   std::function<void()> ask_for_flip;
+  // Evicts values, so that a collection makes room. Returns false if it cannot make any. May wait.
+  // Empty: the server does not evict.
+  std::function<bool()> evict;
 };
 
 class RegionGrants {
@@ -79,7 +84,7 @@ class RegionGrants {
   bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
 
  private:
-  enum class Decision : std::uint8_t { grant, deny, wait, flip, ask_for_regions };
+  enum class Decision : std::uint8_t { grant, deny, wait, again, flip, ask_for_regions };
   // Semi-spaces: the garbage and used bytes of the active one at the last measurement. Bytes that
   // are in use but not live never become live, so there is at least as much garbage now.
   struct Measurement {

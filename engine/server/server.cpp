@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "engine/layout/access_report.h"
 #include "engine/option_range.h"
 #include "engine/server/server_state.h"
 
@@ -13,6 +14,13 @@ namespace {
 std::optional<std::string> find_invalid_option(const ServerOptions& options,
                                                const fabric::DeviceAttributes& device) {
   constexpr std::uint64_t longest_ns = longest_duration_ns;
+  if (options.evicts && !options.geometry.values_expire) {
+    return "evicts is true, but geometry.values_expire is not; only a cache evicts values";
+  }
+  if (options.geometry.values_expire && options.geometry.table_entries > most_cache_entries) {
+    return fmt::format("table_entries is {} but must be at most {} in a cache",
+                       options.geometry.table_entries, most_cache_entries);
+  }
   const std::array problems{
       find_invalid_geometry(options.geometry),
       find_out_of_range(
@@ -27,7 +35,8 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options,
       find_out_of_range("retry_count", options.retry_count, 0, 7),
       find_out_of_range("pipelined_updates", options.pipelined_updates, 1,
                         std::min({64U, device.max_queue_requests, device.max_completions - 1})),
-      find_out_of_range("measurement_interval_ns", options.measurement_interval_ns, 0, longest_ns)};
+      find_out_of_range("measurement_interval_ns", options.measurement_interval_ns, 0, longest_ns),
+      find_out_of_range("evicted_percent", options.evicted_percent, 1, 100)};
   for (const auto& problem : problems) {
     if (problem) return problem;
   }

@@ -63,6 +63,11 @@ struct ServerOptions {
   // time, they are also ten times the last one's duration apart, or a heartbeat time-out if that is
   // shorter.
   std::uint64_t measurement_interval_ns = 10'000'000;
+  // Whether the server deletes values if a SET would be refused otherwise because the memory or the
+  // table is full. Only for caches (Geometry::values_expire).
+  bool evicts = false;
+  // How much of a mature space, and of the entries of the table, it frees at a time, 1 to 100.
+  std::uint32_t evicted_percent = 10;
   // The secret of the hash; random if absent.
   std::optional<HashKey> hash_key{};
 };
@@ -88,6 +93,7 @@ struct ServerStatistics {
   std::uint64_t entries_repaired = 0;  // entries that no correct client writes
   std::uint64_t updates_lost = 0;      // compare-and-swaps of the server that lost to a client
   std::uint64_t values_expired = 0;    // values that a collection found expired
+  std::uint64_t values_evicted = 0;    // values deleted to make room
 };
 
 struct ClientInspection {

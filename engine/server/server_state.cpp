@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <utility>
 
+#include "engine/layout/access_report.h"
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "engine/probes.h"
@@ -35,10 +37,18 @@ fabric::Result<void> ServerState::start() {
   cleanup_updater_ = std::move(*for_cleanup);
   collector_.emplace(host_, chunk_, options_, *collector_updater_, *book_, statistics_);
   if (auto prepared = prepare_reader(); !prepared) return prepared;
-  maintenance_.emplace(host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_,
-                       statistics_, [this](std::uint32_t client) {
-                         membership_->send(client, {.kind = MessageKind::cleanup_done});
-                       });
+  if (options_.evicts) {
+    auto for_eviction = make_updater();
+    if (!for_eviction) return tl::unexpected(for_eviction.error());
+    eviction_updater_ = std::move(*for_eviction);
+    eviction_.emplace(host_, chunk_, options_, *book_, *eviction_updater_, moving_, statistics_);
+  }
+  maintenance_.emplace(
+      host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_, statistics_,
+      [this](std::uint32_t client) {
+        membership_->send(client, {.kind = MessageKind::cleanup_done});
+      },
+      [this] { evict_for_table(); });
   spawn("messages", &ServerState::receive_messages);
   spawn("membership", &ServerState::watch_clients);
   spawn("grants", &ServerState::grant_regions);
@@ -120,12 +130,13 @@ fabric::Result<void> ServerState::prepare_network() {
                                       [this](std::uint32_t block) { ask_for_collection(block); },
                                   .report = [this] { grants_->on_change(); }});
   }
-  grants_.emplace(
-      host_, options_, *book_, *membership_, statistics_,
-      MatureSpaceControl{
-          .live_bytes = [this] { return live_bytes(collector_->measure_mature_spaces()); },
-          .ask_for_flip = [this] { ask_for_collection(book_->mature().active()); }},
-      cleaner_ ? &*cleaner_ : nullptr);
+  MatureSpaceControl mature_space{
+      .live_bytes = [this] { return live_bytes(collector_->measure_mature_spaces()); },
+      .ask_for_flip = [this] { ask_for_collection(book_->mature().active()); },
+      .evict = {}};
+  if (options_.evicts) mature_space.evict = [this] { return evict_for_memory(); };
+  grants_.emplace(host_, options_, *book_, *membership_, statistics_, std::move(mature_space),
+                  cleaner_ ? &*cleaner_ : nullptr);
   loopback_.emplace(host_, *domain_, options_);
   return {};
 }
@@ -197,6 +208,7 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
         membership_->expel(client, Breach::too_many_messages);
       }
       return;
+    case MessageKind::report_accesses: return note_accesses(client, message);
     case MessageKind::goodbye:
     case MessageKind::grant_region:
     case MessageKind::deny_region:
@@ -236,6 +248,44 @@ void ServerState::on_memory_changed() {
   collector_work_.raise();
   grants_->on_change();
   if (cleaner_) cleaner_->on_change();
+}
+
+// Eviction
+
+void ServerState::note_accesses(std::uint32_t client, const ControlMessage& message) {
+  const auto report = to_access_report(message, chunk_.geometry.table_entries);
+  if (!report || !chunk_.geometry.values_expire) {
+    return membership_->expel(client, Breach::malformed_message);
+  }
+  if (!eviction_) return;
+  for (const std::uint64_t slot : report->all()) eviction_->on_accessed(slot);
+}
+
+// The memory keeps the keys of evicted values until a cleanup.
+bool ServerState::evict_for_memory() {
+  const std::uint64_t copied_bytes = book_->mature().allocated_bytes();
+  const std::uint64_t cleaned = statistics_.entries_cleaned;
+  // The collector or the cleanup may have moved values to where the hand had been.
+  const auto has_changed = [&] {
+    return book_->mature().allocated_bytes() != copied_bytes ||
+           statistics_.entries_cleaned != cleaned;
+  };
+  const std::uint64_t spaces =
+      chunk_.geometry.has_blocks() ? chunk_.geometry.mature_space_count : 1;
+  const std::uint64_t mature_bytes = spaces * chunk_.geometry.mature_bytes;
+  const auto freed = eviction_->free_memory(
+      std::max<std::uint64_t>(1, mature_bytes / 100 * options_.evicted_percent));
+  if (freed.entries > 0) maintenance_->ask_for_cleanup();
+  if (freed.entries > 0 || has_changed()) return true;
+  if (!freed.met_deleted) return false;
+  maintenance_->clean_up();
+  return has_changed();
+}
+
+void ServerState::evict_for_table() {
+  if (!eviction_) return;
+  eviction_->free_entries(
+      std::max<std::uint64_t>(1, chunk_.geometry.table_entries / 100 * options_.evicted_percent));
 }
 
 // The collector's fiber
@@ -340,7 +390,9 @@ ServerInspection ServerState::inspect() const {
                     !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
                     !maintenance_->is_busy() && !moving_.is_locked() &&
-                    (!cleaner_ || cleaner_->is_idle());
+                    (!cleaner_ || cleaner_->is_idle()) &&
+
+                    !(eviction_ && eviction_->is_running());
   return inspection;
 }
 

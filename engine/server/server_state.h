@@ -12,6 +12,7 @@
 #include "engine/server/collector.h"
 #include "engine/server/container_reader.h"
 #include "engine/server/entry_updater.h"
+#include "engine/server/eviction.h"
 #include "engine/server/fiber_mutex.h"
 #include "engine/server/loopback.h"
 #include "engine/server/membership.h"
@@ -62,6 +63,9 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void on_reclaimed(const CollectedMemory& memory);
   void on_memory_changed();
 
+  void note_accesses(std::uint32_t client, const ControlMessage& message);
+  bool evict_for_memory();
+  void evict_for_table();
   void collect_released_regions();
   std::vector<std::uint32_t> take_released_regions();
   void collect_regions(const std::vector<std::uint32_t>& regions);
@@ -85,11 +89,13 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   // One updater for each fiber that changes entries.
   std::unique_ptr<EntryUpdater> collector_updater_;
   std::unique_ptr<EntryUpdater> cleanup_updater_;
+  std::unique_ptr<EntryUpdater> eviction_updater_;
   std::optional<Collector> collector_;
   std::optional<ContainerReader> reader_;
   std::optional<TableMaintenance> maintenance_;
   FiberMutex moving_;  // Safeguards::exclusion: held by the collection or the cleanup
   std::optional<BlockCleaner> cleaner_;  // with blocks
+  std::optional<Eviction> eviction_;  // none: the server does not evict
   std::optional<RegionGrants> grants_;
   WorkSignal collector_work_;
   std::optional<std::uint32_t> asked_for_;  // the mature space to collect

@@ -11,12 +11,14 @@ TableMaintenance::TableMaintenance(fabric::Host& host, const Chunk& chunk,
                                    const ServerOptions& options, const MemoryBook& book,
                                    EntryUpdater& updater, ContainerReader& reader,
                                    FiberMutex& moving, ServerStatistics& statistics,
-                                   std::function<void(std::uint32_t client)> cleaned)
+                                   std::function<void(std::uint32_t client)> cleaned,
+                                   std::function<void()> evict)
     : host_(host),
       chunk_(chunk),
       options_(options),
       moving_(moving),
       cleaned_(std::move(cleaned)),
+      evict_(std::move(evict)),
       rebindings_(chunk),
       audit_(host, chunk, options.safeguards, book, updater, reader, statistics),
       changed_(host.create_event()) {
@@ -63,6 +65,7 @@ void TableMaintenance::clean() {
   is_cleaning_ = true;
   const std::uint64_t serves = asked_;
   const std::set<std::uint32_t> clients = std::exchange(waiting_clients_, {});
+  if (!clients.empty() && audit_.deleted_entries() == 0) evict_();
   for (bool is_over = false; !is_over;) {
     {
       const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
@@ -80,6 +83,12 @@ void TableMaintenance::clean_up() {
   const std::uint64_t number = ++asked_;
   changed_->notify_all();
   while (served_ < number) changed_->wait(fabric::never_ns);
+}
+
+void TableMaintenance::ask_for_cleanup() {
+  if (is_wanted()) return;
+  ++asked_;
+  changed_->notify_all();
 }
 
 bool TableMaintenance::request_cleanup(std::uint32_t client) {

@@ -21,17 +21,19 @@ namespace falafel::engine {
 class TableMaintenance {
  public:
   // `moving` is held by whoever moves entries. `cleaned` reports the end of a cleanup that a client
-  // requested.
+  // requested. `evict` is called before such a cleanup if there is no deleted entry. It may wait.
   TableMaintenance(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
                    const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
                    FiberMutex& moving, ServerStatistics& statistics,
-                   std::function<void(std::uint32_t client)> cleaned);
+                   std::function<void(std::uint32_t client)> cleaned, std::function<void()> evict);
 
   // The fiber's main loop.
   void run();
 
   // Waits for a cleanup that begins after the call.
   void clean_up();
+  // Requests it without waiting.
+  void ask_for_cleanup();
   // Requests the same for a client; `cleaned` reports the end. Returns false if the client has a
   // pending request.
   bool request_cleanup(std::uint32_t client);
@@ -50,6 +52,7 @@ class TableMaintenance {
   const ServerOptions& options_;
   FiberMutex& moving_;
   std::function<void(std::uint32_t)> cleaned_;
+  std::function<void()> evict_;
   RebindingCounter rebindings_;
   TableAudit audit_;
   std::unique_ptr<Cleanup> cleanup_;

@@ -127,6 +127,7 @@ TEST(LayoutDocument, TellsTheKindsOfMessages) {
       {MessageKind::grant_region, "grant_region"},
       {MessageKind::deny_region, "deny_region"},
       {MessageKind::request_cleanup, "request_cleanup"},
+      {MessageKind::report_accesses, "report_accesses"},
       {MessageKind::ask_for_quiescence, "ask_for_quiescence"},
       {MessageKind::acknowledge, "acknowledge"},
       {MessageKind::cleanup_done, "cleanup_done"}};

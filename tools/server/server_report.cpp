@@ -112,7 +112,10 @@ const std::vector<Counter>& counters() {
       {"entries_cleaned", "deleted entries removed", &ServerStatistics::entries_cleaned},
       {"entries_repaired", "invalid entries that were repaired",
        &ServerStatistics::entries_repaired},
-      {"updates_lost", "entry updates that lost to a client", &ServerStatistics::updates_lost}};
+      {"updates_lost", "entry updates that lost to a client", &ServerStatistics::updates_lost},
+      {"values_expired", "expired values that collections dropped",
+       &ServerStatistics::values_expired},
+      {"values_evicted", "values deleted to make room", &ServerStatistics::values_evicted}};
   return all;
 }
 

@@ -32,12 +32,14 @@ std::optional<Register::Result> result_of(const checkers::Operation& operation) 
 
 // The client that stores a value and the one that finds it expired have clocks of their own.
 Register::Lifetime lifetime_of(const OperationTimes& times, const Scenario& scenario) {
-  if (times.time_to_live_ns == 0) return {};
+  if (times.time_to_live_ns == 0) {
+    return {.earliest_ns = scenario.evicts ? 0 : Register::never_ns};
+  }
   const std::uint64_t errors_ns = 2 * scenario.wall_clock_error_ns;
   const std::uint64_t shortest_ns =
       times.time_to_live_ns - std::min(times.time_to_live_ns, errors_ns);
   const std::uint64_t stored_ns = times.return_ns;
-  return {.earliest_ns = times.call_ns + shortest_ns,
+  return {.earliest_ns = scenario.evicts ? 0 : times.call_ns + shortest_ns,
           .latest_ns = stored_ns == fabric::never_ns
                            ? Register::never_ns
                            : stored_ns + times.time_to_live_ns + errors_ns};

@@ -29,6 +29,9 @@ void make_cache(fabric::RandomGenerator& random, Scenario& scenario) {
   make_room_for_expiry(scenario.geometry);
   scenario.geometry.values_expire = true;
   scenario.wall_clock_error_ns = errors_ns[random.below(errors_ns.size())];
+  scenario.evicts = random.below(2) == 0;
+  const std::uint64_t regions = 1 + random.below(6);
+  if (scenario.evicts) scenario.geometry.mature_bytes = regions * scenario.geometry.region_bytes;
   for (ClientPlan& client : scenario.clients) {
     for (PlannedOperation& operation : client.operations) {
       const std::uint64_t time_ns = times_ns[random.below(times_ns.size())];

@@ -39,8 +39,8 @@ void append_store(std::string& text, const Scenario& scenario) {
                  scenario.keeps_overwrite_reserve);
   if (geometry.values_expire) {
     fmt::format_to(std::back_inserter(text),
-                   "  a cache; the wall clocks of clients are off by {} ns\n",
-                   scenario.wall_clock_error_ns);
+                   "  a cache{}; the wall clocks of clients are off by {} ns\n",
+                   scenario.evicts ? ", which evicts values" : "", scenario.wall_clock_error_ns);
   }
   if (scenario.max_clients > 0) {
     fmt::format_to(std::back_inserter(text), "  at most {} clients at a time\n",

@@ -26,7 +26,8 @@ constexpr int most_swaps = 16;
 // What no grant and no question has.
 constexpr std::uint64_t never_used = ~std::uint64_t{0};
 
-bool is_of_clients(MessageKind kind) {
+bool is_of_clients(MessageKind kind, bool is_cache) {
+  if (kind == MessageKind::report_accesses) return is_cache;
   return kind >= MessageKind::request_region && kind <= MessageKind::request_cleanup;
 }
 
@@ -155,7 +156,9 @@ HostileParty::Result HostileParty::say(const PlannedAttack& attack) {
   }
   if (attack.kind == AttackKind::unknown_kind) {
     message.kind = static_cast<MessageKind>(static_cast<std::uint32_t>(attack.number));
-    if (is_of_clients(message.kind)) message.kind = MessageKind::grant_region;
+    if (is_of_clients(message.kind, scenario_.geometry.values_expire)) {
+      message.kind = MessageKind::grant_region;
+    }
   }
   if (attack.kind == AttackKind::foreign_release) {
     message = {.kind = MessageKind::release_region,

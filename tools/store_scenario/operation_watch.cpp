@@ -55,7 +55,8 @@ checkers::RefusalRules refusal_rules_of(const Scenario& scenario) {
           .server_timeout_ns = scenario.server_timeout_ns,
           .heartbeat_timeout_ns = scenario.heartbeat_timeout_ns,
           .gives_regions_back = scenario.asks_for_regions_back,
-          .keeps_reserve = scenario.keeps_overwrite_reserve};
+          .keeps_reserve = scenario.keeps_overwrite_reserve,
+          .evicts = scenario.evicts};
 }
 
 std::optional<checkers::Refusal> refusal_of(engine::Answer answer) {

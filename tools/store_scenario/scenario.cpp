@@ -366,6 +366,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                          {"clients", std::move(clients)}};
   if (scenario.stage) json["stage"] = stage_to_json(*scenario.stage);
   if (geometry.values_expire) json["geometry"]["values_expire"] = true;
+  if (scenario.evicts) json["evicts"] = true;
   if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
   return json;
 }
@@ -420,6 +421,10 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     reader.adopt(inner);
   }
   reader.number("renewal_percent", scenario.renewal_percent, 1, 100);
+  reader.later_boolean("evicts", scenario.evicts);
+  if (scenario.evicts && !scenario.geometry.values_expire) {
+    reader.fail("evicts", "is true, but geometry.values_expire is not");
+  }
   reader.later_number("wall_clock_error_ns", scenario.wall_clock_error_ns, 0, longest_ns);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
   if (reader.has("attacks")) read_attacks(reader, scenario.attacks);

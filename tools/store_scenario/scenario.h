@@ -150,6 +150,7 @@ struct Scenario final : explorer::Scenario {
   engine::ReadaheadOptions readahead{};
   engine::LocationCacheOptions location_cache{};
   std::uint32_t renewal_percent = 75;
+  bool evicts = false;  // a cache
   // The wall clocks of clients are alternately ahead of the server's and behind it by so much.
   std::uint64_t wall_clock_error_ns = 0;
   std::vector<PlannedCleanup> cleanups;

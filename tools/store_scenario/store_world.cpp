@@ -177,6 +177,7 @@ engine::ServerOptions StoreWorld::server_options() const {
           .asks_for_regions_back = scenario_.asks_for_regions_back,
           .keeps_overwrite_reserve = scenario_.keeps_overwrite_reserve,
           .measurement_interval_ns = 0,  // makes every denial correct at the moment of the denial
+          .evicts = scenario_.evicts,
           .hash_key = scenario_.hash_key};
 }
 
