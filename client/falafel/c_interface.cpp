@@ -177,13 +177,20 @@ falafel_status falafel_get(falafel_store* store, const void* key, size_t key_byt
 
 falafel_status falafel_set(falafel_store* store, const void* key, size_t key_bytes,
                            const void* value, size_t value_bytes) {
+  return falafel_set_expiring(store, key, key_bytes, value, value_bytes, 0);
+}
+
+falafel_status falafel_set_expiring(falafel_store* store, const void* key, size_t key_bytes,
+                                    const void* value, size_t value_bytes,
+                                    uint64_t time_to_live_ns) {
   if (store == nullptr || key == nullptr || (value == nullptr && value_bytes > 0)) {
     return FALAFEL_INVALID;
   }
   return guarded([&] {
     const std::lock_guard turn(store->turns);
     return status_of(
-        store->store->set(view_of(key, key_bytes), view_of(value, value_bytes)).answer);
+        store->store->set(view_of(key, key_bytes), view_of(value, value_bytes), time_to_live_ns)
+            .answer);
   });
 }
 

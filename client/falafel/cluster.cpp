@@ -141,9 +141,10 @@ engine::GetResult Cluster::get(std::string_view key) {
   return store == nullptr ? engine::GetResult{} : store->get(key);
 }
 
-engine::SetResult Cluster::set(std::string_view key, std::string_view value) {
+engine::SetResult Cluster::set(std::string_view key, std::string_view value,
+                               std::uint64_t time_to_live_ns) {
   Store* const store = member_of(key).store();
-  return store == nullptr ? engine::SetResult{} : store->set(key, value);
+  return store == nullptr ? engine::SetResult{} : store->set(key, value, time_to_live_ns);
 }
 
 engine::DeleteResult Cluster::remove(std::string_view key) {

@@ -50,7 +50,9 @@ class Cluster {
   // These calls wait and may be made from any thread. See Store for their contracts. While the
   // key's server is away, they answer `disconnected`.
   engine::GetResult get(std::string_view key);
-  engine::SetResult set(std::string_view key, std::string_view value);
+  engine::SetResult set(std::string_view key, std::string_view value) { return set(key, value, 0); }
+  engine::SetResult set(std::string_view key, std::string_view value,
+                        std::uint64_t time_to_live_ns);
   engine::DeleteResult remove(std::string_view key);
 
   // Many operations at once, in no particular order: all servers at the same time, with up to

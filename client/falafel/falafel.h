@@ -113,6 +113,12 @@ FALAFEL_API falafel_status falafel_get(falafel_store* store, const void* key, si
 FALAFEL_API falafel_status falafel_set(falafel_store* store, const void* key, size_t key_bytes,
                                        const void* value, size_t value_bytes);
 
+/* The same for a value that expires after `time_to_live_ns`; 0: never. Only for a cache
+   (falafel serve --cache); other stores answer FALAFEL_NOT_A_CACHE if there is a time to live. */
+FALAFEL_API falafel_status falafel_set_expiring(falafel_store* store, const void* key,
+                                                size_t key_bytes, const void* value,
+                                                size_t value_bytes, uint64_t time_to_live_ns);
+
 FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes);
 
 /* Many operations in flight */

@@ -35,6 +35,7 @@ class Store::Connection {
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
   bool is_connected();
   std::uint64_t server_incarnation();
+  bool is_cache();
   StoreMetrics metrics() const { return meter_.metrics(options_.server); }
   void count_disconnected(engine::Operation operation);
 
@@ -210,6 +211,12 @@ std::uint64_t Store::Connection::server_incarnation() {
   return incarnation;
 }
 
+bool Store::Connection::is_cache() {
+  bool is_cache = false;
+  host_->run([&] { is_cache = client_->is_cache(); });
+  return is_cache;
+}
+
 // The store
 
 tl::expected<std::unique_ptr<Store>, OpenError> Store::open(const StoreOptions& options) {
@@ -227,10 +234,12 @@ engine::GetResult Store::get(std::string_view key) {
       engine::Operation::get, [&](engine::Client& client) { return client.get(bytes_of(key)); });
 }
 
-engine::SetResult Store::set(std::string_view key, std::string_view value) {
+engine::SetResult Store::set(std::string_view key, std::string_view value,
+                             std::uint64_t time_to_live_ns) {
   return connection_->operate<engine::SetResult>(
-      engine::Operation::set,
-      [&](engine::Client& client) { return client.set(bytes_of(key), bytes_of(value)); });
+      engine::Operation::set, [&](engine::Client& client) {
+        return client.set(bytes_of(key), bytes_of(value), time_to_live_ns);
+      });
 }
 
 engine::DeleteResult Store::remove(std::string_view key) {
@@ -288,5 +297,7 @@ void Store::count_disconnected(engine::Operation operation) {
 bool Store::is_connected() { return connection_->is_connected(); }
 
 std::uint64_t Store::server_incarnation() { return connection_->server_incarnation(); }
+
+bool Store::is_cache() { return connection_->is_cache(); }
 
 }  // namespace falafel

@@ -82,7 +82,12 @@ class Store {
   // The restarted server has none of the earlier contents; server_incarnation() reveals a restart.
   // An operation with an unknown outcome is not repeated.
   engine::GetResult get(std::string_view key);
-  engine::SetResult set(std::string_view key, std::string_view value);
+  engine::SetResult set(std::string_view key, std::string_view value) { return set(key, value, 0); }
+  // In a cache (`falafel serve --cache`), the value expires after the time to live; 0: never. Other
+  // stores answer `not_a_cache` if there is one.
+  engine::SetResult set(std::string_view key, std::string_view value,
+                        std::uint64_t time_to_live_ns);
+  // In a cache, it may answer `deleted` for a value that has expired.
   engine::DeleteResult remove(std::string_view key);
   // The same as get() without a copy: if the key is found, calls `use` once with the bytes that the
   // network delivered, and the result has no value. `use` must not call this store.
@@ -111,6 +116,8 @@ class Store {
   bool is_connected();
   // Identifies the server run that this store was last connected to.
   std::uint64_t server_incarnation();
+  // Whether that server runs a cache.
+  bool is_cache();
 
   // What this store has done so far, including operations of fibers. Without StoreOptions::metrics,
   // only connections and operations that found the server away. May be called from any thread and

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
+
+#include "tools/memcached_front/expiry.h"
 
 namespace falafel::memcached_front {
 namespace {
@@ -97,6 +100,36 @@ TEST(CommandLine, ATimeToLiveIsRefusedUnlessItIsIgnored) {
   EXPECT_EQ(parse_command_line("ms k 1 T60", ignoring).request.kind, Kind::meta_set);
   // a value that has expired already is not to be kept
   EXPECT_THAT(parse_command_line("set k 0 -1 1", ignoring).request.error, HasSubstr("expiry -1"));
+}
+
+TEST(CommandLine, ATimeToLiveIsPassedOnToACache) {
+  const ParserOptions cache{.is_cache = true};
+  EXPECT_EQ(parse_command_line("set k 0 60 1", cache).request.exptime, 60);
+  EXPECT_EQ(parse_command_line("set k 0 0 1", cache).request.exptime, 0);
+  EXPECT_EQ(parse_command_line("set k 0 -1 1", cache).request.exptime, -1);
+  EXPECT_EQ(parse_command_line("ms k 1 T60", cache).request.exptime, 60);
+  EXPECT_EQ(parse_command_line("ms k 1", cache).request.exptime, 0);
+  EXPECT_EQ(parse_command_line("set k 0 x 1", cache).request.error,
+            "CLIENT_ERROR bad command line format");
+  EXPECT_EQ(parse_command_line("mg k t", {}).request.kind, Kind::meta_get);
+  EXPECT_THAT(parse_command_line("mg k t", cache).request.error, HasSubstr("flag t"));
+  const ParserOptions ignoring{.ignores_expiry = true, .is_cache = true};
+  EXPECT_EQ(parse_command_line("set k 0 60 1", ignoring).request.exptime, 0);
+}
+
+TEST(Exptime, IsRelativeUpToThirtyDays) {
+  constexpr std::int64_t month = 60 * 60 * 24 * 30;
+  constexpr std::int64_t now = 1'700'000'000;
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  EXPECT_EQ(time_to_live_ns(0, now), 0U);
+  EXPECT_EQ(time_to_live_ns(60, now), 60 * second_ns);
+  EXPECT_EQ(time_to_live_ns(month, now), month * second_ns);
+  EXPECT_EQ(time_to_live_ns(now + 5, now), 5 * second_ns);
+  EXPECT_EQ(time_to_live_ns(month + 1, now), 1U);  // in 1970
+  EXPECT_EQ(time_to_live_ns(now, now), 1U);
+  EXPECT_EQ(time_to_live_ns(-1, now), 1U);
+  EXPECT_EQ(time_to_live_ns(std::numeric_limits<std::int64_t>::max(), now),
+            9'000'000'000 * second_ns);
 }
 
 TEST(CommandLine, MetaFlagsAreKnownOnceAndSupported) {

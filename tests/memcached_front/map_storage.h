@@ -19,7 +19,8 @@ class MapStorage final : public Storage {
     use(found->second);
     return engine::Answer::found;
   }
-  engine::Answer set(std::string_view key, std::string_view value) override {
+  engine::Answer set(std::string_view key, std::string_view value,
+                     std::int64_t /*exptime*/) override {
     if (failure) return *failure;
     values.insert_or_assign(std::string(key), std::string(value));
     return engine::Answer::stored;

@@ -141,6 +141,25 @@ class WithPymemcache(FrontTest):
         client.set("k" * 250, value, noreply=False)
         self.assertEqual(client.get("k" * 250), value)
 
+    def test_a_time_to_live_in_a_cache(self):
+        with self.falafel.serve("--memory", "64MiB", "--name", "cache", "--cache"):
+            client = self.connect("--name", "cache")
+            client.set("short", "value", expire=1, noreply=False)
+            client.set("long", "value", expire=3600, noreply=False)
+            client.set("past", "value", expire=-1, noreply=False)
+            self.assertEqual(client.get_many(["long", "past"]), {"long": b"value"})
+            wait_until(lambda: client.get("short") is None)
+            self.assertEqual(client.get("long"), b"value")
+            self.assertIn("touch is not supported", self.refusal(client.touch, "long", 1, noreply=False))
+
+    def test_a_full_cache_refuses_nothing(self):
+        with self.falafel.serve("--memory", "8MiB", "--name", "cache", "--cache"):
+            client = self.connect("--name", "cache")
+            for number in range(300):
+                self.assertTrue(client.set(f"key-{number}", b"v" * 100_000, noreply=False))
+            self.assertIsNone(client.get("key-0"))
+            self.assertEqual(len(client.get("key-299")), 100_000)
+
     def test_a_full_store_refuses(self):
         client = self.connect()
         with self.assertRaises(MemcacheServerError) as refusal:

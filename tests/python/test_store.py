@@ -154,3 +154,10 @@ def test_the_example_runs(server):
                                text=True)
     assert completed.returncode == 0, completed.stderr
     assert completed.stdout.splitlines()[0] == "greeting: hello"
+
+
+def test_only_a_cache_has_times_to_live(store):
+    with pytest.raises(Error) as failed:
+        store.set("key", b"1", time_to_live=0.5)
+    assert failed.value.status == Status.NOT_A_CACHE
+    assert store.get("key") is None

@@ -105,6 +105,14 @@ static void test_setting_options(void) {
   falafel_options_destroy(NULL);
 }
 
+/* The store is not a cache. */
+static void test_time_to_live(falafel_store* store) {
+  EXPECT(falafel_set_expiring(store, "expiring", 8, "1", 1, 1) == FALAFEL_NOT_A_CACHE);
+  EXPECT(falafel_set_expiring(store, "expiring", 8, "1", 1, 0) == FALAFEL_OK);
+  EXPECT(falafel_delete(store, "expiring", 8) == FALAFEL_OK);
+  EXPECT(falafel_set_expiring(NULL, "expiring", 8, "1", 1, 0) == FALAFEL_INVALID);
+}
+
 static void test_metrics(falafel_store* store) {
   char* text = NULL;
   EXPECT(falafel_set(store, "metrics", 7, "1", 1) == FALAFEL_OK);
@@ -138,6 +146,7 @@ int main(void) {
     return 1;
   }
   EXPECT(falafel_is_connected(store) == 1);
+  test_time_to_live(store);
   EXPECT(falafel_server_incarnation(store) != 0);
   test_values(store);
   test_refusals(store);

@@ -15,7 +15,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from harness import Falafel
+from harness import Falafel, wait_until
 
 PROGRAM = sys.argv.pop(1)
 SMALL = ("--memory", "16MiB")
@@ -54,6 +54,19 @@ class Values(CommandTest):
             self.expect(NOT_FOUND, "get", "greeting", output=b"")
             self.expect(NOT_FOUND, "del", "greeting")
             self.assertEqual(server.end(), 0)
+
+    def test_a_cache_expires_and_evicts(self):
+        with self.falafel.serve(*SMALL, "--cache"):
+            self.expect(OK, "set", "--time-to-live", "0.01", "short", "value")
+            self.expect(OK, "set", "--time-to-live", "3600", "long", "value")
+            wait_until(lambda: self.falafel.run("get", "short")[0] == NOT_FOUND)
+            self.expect(OK, "get", "long", output=b"value")
+            for number in range(80):
+                self.expect(OK, "set", f"key-{number}", input=b"v" * 200_000)
+            report = self.falafel.report()
+            self.assertGreater(report["statistics"]["values_evicted"], 0)
+        with self.falafel.serve(*SMALL):
+            self.expect(WRONG_USAGE, "set", "--time-to-live", "1", "key", "value", message="--cache")
 
     def test_values_are_any_bytes_from_anywhere(self):
         value = bytes(range(256)) * 10 + b"\n"

@@ -55,6 +55,60 @@ bool eventually(const Condition& condition) {
   return false;
 }
 
+engine::ServerOptions cache_options() {
+  engine::ServerOptions options;
+  options.geometry.values_expire = true;
+  options.evicts = true;
+  return options;
+}
+
+TEST_F(StoreTest, AValueOfACacheExpires) {
+  const ServerThread server(directory(), cache_options());
+  const auto store = open();
+  EXPECT_TRUE(store->is_cache());
+  constexpr std::uint64_t hour_ns = 3'600'000'000'000;
+  EXPECT_EQ(store->set("short", "1", 50'000'000).answer, Answer::stored);
+  EXPECT_EQ(store->set("long", "2", hour_ns).answer, Answer::stored);
+  EXPECT_EQ(store->set("kept", "3").answer, Answer::stored);
+  EXPECT_TRUE(eventually([&] { return store->get("short").answer == Answer::not_found; }));
+  EXPECT_EQ(text_of(store->get("long").value), "2");
+  EXPECT_EQ(text_of(store->get("kept").value), "3");
+}
+
+TEST_F(StoreTest, OnlyACacheHasTimesToLive) {
+  const ServerThread server(directory());
+  const auto store = open();
+  EXPECT_FALSE(store->is_cache());
+  EXPECT_EQ(store->set("key", "value", 1).answer, Answer::not_a_cache);
+  EXPECT_EQ(store->get("key").answer, Answer::not_found);
+}
+
+// Two threads store four times what the cache holds, and read some of it.
+TEST_F(StoreTest, AFullCacheRefusesNothing) {
+  const ServerThread server(directory(), cache_options());
+  constexpr int keys = 4'000;
+  const std::string value(1'000, 'v');
+  std::atomic<int> refused = 0;
+  std::atomic<int> wrong = 0;
+  const auto work = [&](int number) {
+    const auto store = open();
+    for (int index = 0; index < keys; ++index) {
+      const std::string key = fmt::format("{} {}", number, index);
+      if (store->set(key, key + value).answer != Answer::stored) ++refused;
+      const auto found = store->get(fmt::format("{} {}", number, index / 2));
+      const bool is_right = found.answer == Answer::not_found ||
+                            text_of(found.value) == fmt::format("{} {}", number, index / 2) + value;
+      if (!is_right) ++wrong;
+    }
+  };
+  {
+    const std::jthread first([&] { work(1); });
+    const std::jthread second([&] { work(2); });
+  }
+  EXPECT_EQ(refused, 0);
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(StoreTest, StoresFindsAndDeletes) {
   const ServerThread server(directory());
   const auto store = open();

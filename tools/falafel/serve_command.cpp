@@ -24,9 +24,10 @@ void print_ready(const server_program::ServeOptions& options,
                  const server_program::Serving& serving) {
   const engine::Geometry& geometry = serving.geometry;
   fmt::print(
-      "serving '{}' in {}: {} bytes, {} entries, {} regions of {} bytes, at most {} clients{}{}\n",
-      options.name, serving.place, geometry.chunk_bytes(), geometry.table_entries,
-      geometry.region_count, geometry.region_bytes, options.sizing.clients,
+      "serving '{}'{} in {}: {} bytes, {} entries, {} regions of {} bytes, at most {} "
+      "clients{}{}\n",
+      options.name, options.is_cache ? ", a cache," : "", serving.place, geometry.chunk_bytes(),
+      geometry.table_entries, geometry.region_count, geometry.region_bytes, options.sizing.clients,
       serving.metrics.empty() ? "" : ", metrics at ", serving.metrics);
   std::fflush(stdout);
 }
@@ -78,6 +79,9 @@ void add_serve_command(CLI::App& app, int& exit_status) {
                    "seconds of silence after which the server gives up on a client")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
+  command->add_flag("--cache", serve_options.is_cache,
+                    "be a cache: values may have a time to live, and a full cache deletes values "
+                    "instead of refusing new ones");
   command->add_option("--metrics", serve_options.metrics,
                       "ADDRESS:PORT at which to provide /metrics for Prometheus");
   command->add_flag("--huge-pages", serve_options.fabric.huge_pages,

@@ -30,6 +30,7 @@ struct OperationTexts {
   std::string key;
   std::optional<std::string> value;
   std::string file;
+  double time_to_live_seconds = 0;
   bool json = false;
 };
 
@@ -57,6 +58,8 @@ std::string_view remedy(engine::Answer answer, server_program::ExitStatus status
     case engine::Answer::unknown_outcome:
       return "; the connection broke during the operation; check with get";
     case engine::Answer::disconnected: return "; nothing was changed; retry";
+    case engine::Answer::not_a_cache:
+      return "; restart the server with --cache, or leave out --time-to-live";
     case engine::Answer::timed_out:
       return "; nothing was changed; the server may be stopped, check with stat";
     default: return "";
@@ -122,7 +125,8 @@ int set(const OperationTexts& texts) {
   auto store = open(texts);
   if (!store)
     return refuse("set", server_program::status_of(store.error().problem), store.error().detail);
-  const engine::Answer answer = (*store)->set(texts.key, *value).answer;
+  const auto time_to_live_ns = static_cast<std::uint64_t>(texts.time_to_live_seconds * 1e9);
+  const engine::Answer answer = (*store)->set(texts.key, *value, time_to_live_ns).answer;
   return report("set", texts, answer, server_program::status_of(answer));
 }
 
@@ -220,6 +224,10 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   set_command
       ->add_option("--file", of_set->file, "read the value from this file; -: standard input")
       ->excludes(value);
+  set_command
+      ->add_option("--time-to-live", of_set->time_to_live_seconds,
+                   "seconds after which the value expires, in a cache (default: never)")
+      ->check(CLI::Range(1e-9, 1e9));
 
   const auto of_delete = std::make_shared<OperationTexts>();
   CLI::App* const delete_command =

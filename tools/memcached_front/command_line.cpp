@@ -55,7 +55,7 @@ CommandLine parse_set(std::string_view words, const ParserOptions& options) {
   CommandLine line = {.request = {.kind = Kind::set, .key = key}, .data_bytes = length};
   if (!is_valid_key(key) || !flags || (!option.empty() && option != "noreply")) {
     line = refuse_line(bad_format, length);
-  } else if (const auto problem = find_problem_with_expiry(expiry, options)) {
+  } else if (const auto problem = apply_exptime(line.request, expiry, options)) {
     line = refuse_line(*problem, length);
   } else if (*length > options.largest_value_bytes) {
     line = refuse_line(too_large, length);
@@ -168,6 +168,7 @@ struct RefusedCommand {
 constexpr std::string_view no_condition =
     "the store cannot make a change depend on the value that it has";
 constexpr std::string_view no_expiry = "the store keeps values until they are deleted";
+constexpr std::string_view no_later_expiry = "the store cannot change the expiry of a value";
 constexpr std::string_view no_administration = "administer the store with falafel serve";
 
 constexpr std::array refused_commands{
@@ -180,9 +181,9 @@ constexpr std::array refused_commands{
     RefusedCommand{"incr", no_condition},
     RefusedCommand{"decr", no_condition},
     RefusedCommand{"ma", no_condition},
-    RefusedCommand{"touch", no_expiry},
-    RefusedCommand{"gat", no_expiry},
-    RefusedCommand{"gats", no_expiry},
+    RefusedCommand{"touch", no_later_expiry},
+    RefusedCommand{"gat", no_later_expiry},
+    RefusedCommand{"gats", no_later_expiry},
     RefusedCommand{"flush_all", "restart falafel serve to empty the store"},
     RefusedCommand{"me", no_administration},
     RefusedCommand{"cache_memlimit", no_administration},
@@ -224,10 +225,14 @@ bool is_valid_key(std::string_view key) {
          std::all_of(key.begin(), key.end(), is_printable);
 }
 
-std::optional<std::string> find_problem_with_expiry(std::string_view expiry,
-                                                    const ParserOptions& options) {
-  const auto seconds = to_number<std::int64_t>(expiry);
+std::optional<std::string> apply_exptime(Request& request, std::string_view exptime,
+                                         const ParserOptions& options) {
+  const auto seconds = to_number<std::int64_t>(exptime);
   if (!seconds) return std::string(bad_format);
+  if (options.is_cache && !options.ignores_expiry) {
+    request.exptime = *seconds;
+    return std::nullopt;
+  }
   if (*seconds == 0 || (*seconds > 0 && options.ignores_expiry)) return std::nullopt;
   return fmt::format("SERVER_ERROR expiry {} is not supported: {}; use 0", *seconds, no_expiry);
 }

@@ -16,8 +16,11 @@ inline constexpr std::size_t longest_key_bytes = 250;
 
 struct ParserOptions {
   std::uint64_t largest_value_bytes = 1'048'576;
-  // Whether a time to live is ignored. Otherwise, a request with one is refused.
+  // Whether a time to live is ignored.
   bool ignores_expiry = false;
+  // Whether the store is a cache. If it is not and does not ignore it, a request with a time to live
+  // is refused.
+  bool is_cache = false;
 };
 
 struct CommandLine {
@@ -35,8 +38,8 @@ CommandLine parse_command_line(std::string_view line, const ParserOptions& optio
 Request refuse(std::string_view error);
 
 // Returns the answer if a request with this time to live has to be refused.
-std::optional<std::string> find_problem_with_expiry(std::string_view expiry,
-                                                    const ParserOptions& options);
+std::optional<std::string> apply_exptime(Request& request, std::string_view exptime,
+                                         const ParserOptions& options);
 
 // Whether it has 1 to 250 bytes, none of which is a space or a control character.
 bool is_valid_key(std::string_view key);

@@ -11,12 +11,14 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/write.hpp>
 #include <csignal>
+#include <ctime>
 #include <memory>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "falafel/metrics.h"
+#include "tools/memcached_front/expiry.h"
 #include "tools/memcached_front/open_files.h"
 #include "tools/memcached_front/session.h"
 #include "tools/memcached_front/unix_socket.h"
@@ -40,8 +42,8 @@ class StoreStorage final : public Storage {
     if (result.answer == engine::Answer::found) use(text_of(result.value));
     return result.answer;
   }
-  engine::Answer set(std::string_view key, std::string_view value) override {
-    return store_.set(key, value).answer;
+  engine::Answer set(std::string_view key, std::string_view value, std::int64_t exptime) override {
+    return store_.set(key, value, time_to_live_ns(exptime, std::time(nullptr))).answer;
   }
   engine::Answer remove(std::string_view key) override { return store_.remove(key).answer; }
 
@@ -100,7 +102,7 @@ std::string to_prometheus(const Statistics& statistics) {
 class Front {
  public:
   explicit Front(const FrontOptions& options)
-      : options_(options), signals_(context_, SIGTERM, SIGINT) {
+      : options_(options), parser_(options.parser), signals_(context_, SIGTERM, SIGINT) {
     statistics_.threads = options.threads;
     statistics_.max_connections = options.max_connections;
   }
@@ -127,6 +129,7 @@ class Front {
       if (!store) {
         return ServeFailure{server_program::status_of(store.error().problem), store.error().detail};
       }
+      parser_.is_cache = (*store)->is_cache();
       workers_.push_back(std::make_unique<Worker>(std::move(*store)));
     }
     return std::nullopt;
@@ -189,8 +192,8 @@ class Front {
     }
     ++statistics_.current_connections;
     ++statistics_.total_connections;
-    const auto session = std::make_shared<Session>(Session::Socket(std::move(socket)),
-                                                   options_.parser, worker.storage(), statistics_);
+    const auto session = std::make_shared<Session>(Session::Socket(std::move(socket)), parser_,
+                                                   worker.storage(), statistics_);
     asio::post(worker.context(), [session] { session->start(); });
   }
 
@@ -203,6 +206,7 @@ class Front {
   }
 
   const FrontOptions& options_;
+  ParserOptions parser_;
   Statistics statistics_;
   std::vector<std::unique_ptr<Worker>> workers_;
   asio::io_context context_;

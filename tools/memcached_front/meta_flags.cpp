@@ -54,7 +54,11 @@ Refusal apply_flag(Request& request, std::string_view flag, const ParserOptions&
     case 'O':
       if (argument.size() > longest_opaque_bytes) return invalid_argument(flag);
       return std::nullopt;
-    case 'T': return find_problem_with_expiry(argument, options);
+    case 'T': return apply_exptime(request, argument, options);
+    // Values that never expire have -1 seconds left. How long others have is not known.
+    case 't':
+      if (!options.is_cache) return std::nullopt;
+      return "SERVER_ERROR flag t is not supported: a cache does not tell when a value expires";
     case 'q': request.is_quiet = true; return std::nullopt;
     default: return std::nullopt;
   }

@@ -30,6 +30,7 @@ struct Request {
   std::string_view key{};
   std::string_view value{};       // set, meta_set
   std::uint32_t flags = 0;        // set, meta_set: what the client stores beside the value
+  std::int64_t exptime = 0;       // set, meta_set: see expiry.h
   bool is_quiet = false;          // `noreply` of a text command, `q` of a meta command
   std::string_view meta_flags{};  // meta commands: the words after the key and the length
   std::string error{};            // refused: the line of the answer, without its end

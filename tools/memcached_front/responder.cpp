@@ -34,6 +34,8 @@ std::string_view error_of(Answer answer) {
       return "SERVER_ERROR the store is not connected; nothing was changed";
     case Answer::timed_out:
       return "SERVER_ERROR the store did not answer in time; nothing was changed";
+    case Answer::not_a_cache:
+      return "SERVER_ERROR expiry is not supported: the store keeps values until they are deleted";
     default: return "SERVER_ERROR the store refused the request";
   }
 }
@@ -128,7 +130,7 @@ Responder::Next Responder::meta_get(const Request& request, std::string& answers
 
 Responder::Next Responder::set(const Request& request, std::string& answers) {
   const FlaggedValue value{.value = request.value, .flags = request.flags};
-  const Answer answer = storage_.set(request.key, encode(value, encoded_));
+  const Answer answer = storage_.set(request.key, encode(value, encoded_), request.exptime);
   if (answer != Answer::stored) return refuse(request, error_of(answer), answers);
   ++statistics_.sets;
   if (request.is_quiet) return Next::go_on;

@@ -99,7 +99,8 @@ class StoreServer {
     return {
         .geometry = geometry_,
         .max_clients = options_.sizing.clients,
-        .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9)};
+        .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9),
+        .evicts = options_.is_cache};
   }
 
   // Runs after the server owns its name, so that a second server does not replace the first one's
@@ -151,8 +152,9 @@ class StoreServer {
 
 std::optional<ServeFailure> serve(const ServeOptions& options,
                                   const std::function<void(const Serving&)>& on_ready) {
-  const auto geometry = divide_memory(options.sizing);
+  auto geometry = divide_memory(options.sizing);
   if (!geometry) return ServeFailure{wrong_usage, geometry.error()};
+  geometry->values_expire = options.is_cache;
   if (auto failure = find_lack_of_memory(options, geometry->chunk_bytes())) return failure;
   return StoreServer(options, *geometry).run(on_ready);
 }

@@ -20,7 +20,8 @@ struct ServeOptions {
   SizingOptions sizing;
   // the server gives up on a client that is silent for this long
   double client_timeout_seconds = 10;
-  std::string metrics;  // ADDRESS:PORT; empty: none
+  bool is_cache = false;  // values may have a time to live, and leave a full store
+  std::string metrics;    // ADDRESS:PORT; empty: none
 };
 
 struct Serving {

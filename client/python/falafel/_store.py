@@ -74,11 +74,13 @@ class Store:
             raise error_of("get", key, array[0].status)
         return int(array[0].value_bytes)
 
-    def set(self, key: Key, value: Buffer) -> None:
-        """Stores the value, without a copy in Python."""
+    def set(self, key: Key, value: Buffer, time_to_live: float = 0) -> None:
+        """Stores the value, without a copy in Python. In a cache (falafel serve --cache), it
+        expires after `time_to_live` seconds; 0: never. Other stores raise Error with
+        Status.NOT_A_CACHE if there is a time to live."""
         key_bytes, value_bytes = key_bytes_of(key), bytes_of(value)
-        status = lib.falafel_set(self._open(), key_bytes, len(key_bytes), value_bytes,
-                                 len(value_bytes))
+        status = lib.falafel_set_expiring(self._open(), key_bytes, len(key_bytes), value_bytes,
+                                          len(value_bytes), round(time_to_live * 1e9))
         if status != Status.OK:
             raise error_of("set", key, status)
 
