@@ -172,8 +172,8 @@ TEST_P(AblationWorlds, HoldWithTheSafeguardOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Of, AblationWorlds,
                          testing::Values("crc-verification", "double-collect", "collector-retry",
-                                         "exclusion", "heartbeats", "location-expiry",
-                                         "tag-discipline", "terminator-lock",
+                                         "exclusion", "expired-removal", "heartbeats",
+                                         "location-expiry", "tag-discipline", "terminator-lock",
                                          "restart-after-lost-compare-and-swap", "bounded-walks"),
                          [](const auto& tested) {
                            std::string name(tested.param);

@@ -18,8 +18,8 @@ struct ParserOptions {
   std::uint64_t largest_value_bytes = 1'048'576;
   // Whether a time to live is ignored.
   bool ignores_expiry = false;
-  // Whether the store is a cache. If it is not and does not ignore it, a request with a time to live
-  // is refused.
+  // Whether the store is a cache. Otherwise, a request with a time to live is refused unless it is
+  // ignored.
   bool is_cache = false;
 };
 

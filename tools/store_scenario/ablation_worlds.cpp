@@ -186,6 +186,21 @@ Scenario delete_of_remembered_entry() {
   return scenario;
 }
 
+// The clock of the first client is so far ahead of that of the second one, which stored the value,
+// that it finds the value expired at once. The second one finds it for a while.
+Scenario gets_of_an_expiring_value() {
+  constexpr std::uint64_t millisecond_ns = 1'000'000;
+  Builder builder;
+  Scenario& scenario = builder.scenario();
+  scenario.geometry.values_expire = true;
+  scenario.wall_clock_error_ns = millisecond_ns;
+  builder.add_client({builder.get(Builder::present_key)});
+  const std::uint32_t owner = builder.add_client({builder.get(Builder::present_key)});
+  builder.prepare_set(owner, Builder::present_key);
+  scenario.stage->prepared.back().operation.time_to_live_ns = millisecond_ns;
+  return scenario;
+}
+
 Scenario search_in_full_table() {
   Builder builder({.table_entries = 1});
   builder.prepare_set(0, Builder::present_key);
@@ -218,6 +233,7 @@ const std::array worlds{
                   insertion_beside_wrapping_tag},
     AblationWorld{"location-expiry", "DELETE of an entry that was remembered too long",
                   delete_of_remembered_entry},
+    AblationWorld{"expired-removal", "two GETs of a value that expires", gets_of_an_expiring_value},
 };
 
 }  // namespace
