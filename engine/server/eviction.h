@@ -36,9 +36,9 @@ class Eviction {
     // Whether the hand met deleted entries, whose keys are kept in the memory until a cleanup.
     bool met_deleted = false;
   };
-  // Deletes values in mature spaces until so many bytes there are garbage. May free fewer, but frees
-  // none only if no value is left there. Waits. Several fibers may call both functions;
-  // they wait for each other.
+  // Deletes values in mature spaces until so many bytes there are garbage. May free fewer, but
+  // frees none only if no value is left there. Waits. Several fibers may call both functions; they
+  // wait for each other.
   Freed free_memory(std::uint64_t bytes);
   // The same for so many values anywhere.
   Freed free_entries(std::uint64_t entries);

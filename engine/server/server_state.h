@@ -95,7 +95,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::optional<TableMaintenance> maintenance_;
   FiberMutex moving_;  // Safeguards::exclusion: held by the collection or the cleanup
   std::optional<BlockCleaner> cleaner_;  // with blocks
-  std::optional<Eviction> eviction_;  // none: the server does not evict
+  std::optional<Eviction> eviction_;     // none: the server does not evict
   std::optional<RegionGrants> grants_;
   WorkSignal collector_work_;
   std::optional<std::uint32_t> asked_for_;  // the mature space to collect
