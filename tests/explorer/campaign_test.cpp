@@ -91,6 +91,7 @@ TEST(Campaign, NeedsNoDefenseAgainstHonestClients) {
 // A campaign that does not reach the rare branches proves nothing about them.
 TEST(Campaign, ReachesTheRareBranches) {
   StoreCampaign options;
+  options.choices.caches = Share::some;
   options.schedules = 3'000;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);

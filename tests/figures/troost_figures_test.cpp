@@ -41,7 +41,7 @@ TEST(TroostFigures, BlockingCostsAFewClientsTimeAndSavesManyFromWaiting) {
 
 TEST(TroostFigures, EveryValueIsPredicted) {
   const std::vector<PaperComparison> all = compare_with_troost(card());
-  EXPECT_EQ(all.size(), 28U);
+  EXPECT_EQ(all.size(), 38U);
   for (const PaperComparison& comparison : all) {
     if (comparison.quantity.ends_with("15 clients, kops/s")) {
       EXPECT_NEAR(comparison.predicted, comparison.paper, 0.25 * comparison.paper)

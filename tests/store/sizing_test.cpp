@@ -36,6 +36,16 @@ TEST(Sizing, UsesTheBitsThatOffsetsLeave) {
   EXPECT_NE(refused.error().find("fingerprint_bits"), std::string::npos) << refused.error();
 }
 
+TEST(Sizing, HasSemiSpacesIfThereIsNoRoomForEightBlocks) {
+  const std::uint64_t region_bytes = 256 << 10;
+  const auto few = divide_memory({.memory_bytes = 2 << 20, .region_bytes = region_bytes});
+  ASSERT_TRUE(few.has_value()) << few.error();
+  EXPECT_FALSE(few->has_blocks());
+  const auto more = divide_memory({.memory_bytes = 4 << 20, .region_bytes = region_bytes});
+  ASSERT_TRUE(more.has_value()) << more.error();
+  EXPECT_TRUE(more->has_blocks());
+}
+
 TEST(Sizing, TakesWhatIsGivenAndSaysWhatDoesNotFit) {
   const auto geometry = divide_memory(
       {.memory_bytes = 64 << 20, .table_entries = 1'000, .region_bytes = 65'536, .clients = 2});

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::uint64_t bytes_per_entry = 128;
 constexpr std::uint64_t largest_default_region_bytes = 1 << 20;
-constexpr std::uint64_t usual_blocks = 256;
-constexpr std::uint32_t fewest_useful_blocks = 8;
 constexpr std::uint64_t small_units_reach_bytes = std::uint64_t{1} << 35U;
 
 constexpr std::uint64_t round_down(std::uint64_t bytes, std::uint64_t multiple) {
@@ -26,14 +24,21 @@ std::uint64_t region_count(const SizingOptions& options, std::uint64_t region_by
   return std::clamp<std::uint64_t>(fitting, 2, std::uint64_t{regions_per_client} * options.clients);
 }
 
-// Blocks of at least the length of a region, as many as fit.
-void divide_into_blocks(std::uint64_t bytes, engine::Geometry& geometry) {
+void divide_into_semi_spaces(std::uint64_t bytes, engine::Geometry& geometry) {
+  geometry.mature_bytes = round_down(bytes / engine::semi_space_count, engine::alignment_bytes);
+}
+
+// Blocks of at least the length of a region, as many as fit. Returns false if they are few.
+bool divide_into_blocks(std::uint64_t bytes, engine::Geometry& geometry) {
   using engine::alignment_bytes;
+  constexpr std::uint64_t fewest_useful_blocks = 8;
   const std::uint64_t least_bytes =
       (geometry.region_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
   const std::uint64_t count = bytes / least_bytes;
+  if (count < fewest_useful_blocks) return false;
   geometry.mature_space_count = static_cast<std::uint32_t>(count);
-  geometry.mature_bytes = count == 0 ? 0 : round_down(bytes / count, alignment_bytes);
+  geometry.mature_bytes = round_down(bytes / count, alignment_bytes);
+  return true;
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& o
   geometry.table_entries = options.table_entries.value_or(
       std::max<std::uint64_t>(options.memory_bytes / bytes_per_entry, 1));
   const std::uint64_t default_region_bytes = std::max<std::uint64_t>(
-      std::min(largest_default_region_bytes, options.memory_bytes / usual_blocks), 4'096);
+      std::min(largest_default_region_bytes, options.memory_bytes / 64), 4'096);
   geometry.region_bytes =
       round_down(options.region_bytes.value_or(default_region_bytes), geometry.unit_bytes);
   if (geometry.region_bytes == 0) return tl::unexpected<std::string>("--region-size is too small");
@@ -54,22 +59,16 @@ tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& o
   const std::uint64_t before_mature = table_fits ? geometry.mature_offset(0) : options.memory_bytes;
   const std::uint64_t left =
       options.memory_bytes > before_mature ? options.memory_bytes - before_mature : 0;
-  if (options.semi_spaces) {
-    geometry.mature_bytes = round_down(left / engine::semi_space_count, alignment_bytes);
-  } else {
-    divide_into_blocks(left, geometry);
+  if (options.semi_spaces || !divide_into_blocks(left, geometry)) {
+    divide_into_semi_spaces(left, geometry);
   }
-  const bool is_too_small = geometry.has_blocks()
-                                ? geometry.mature_space_count < fewest_useful_blocks
-                                : geometry.mature_bytes < 2 * geometry.region_bytes;
-  if (is_too_small) {
+  if (!geometry.has_blocks() && geometry.mature_bytes < 2 * geometry.region_bytes) {
     return tl::unexpected(fmt::format(
         "--memory {} is too small for a table of {} entries ({} bytes), {} regions of {} bytes and "
-        "{}; increase --memory, or make --entries or --region-size smaller",
+        "two mature spaces of at least two regions each; increase --memory, or make --entries or "
+        "--region-size smaller",
         options.memory_bytes, geometry.table_entries, geometry.table_entries * engine::entry_bytes,
-        geometry.region_count, geometry.region_bytes,
-        options.semi_spaces ? "two semi-spaces of at least two regions each"
-                            : "at least eight blocks of that length"));
+        geometry.region_count, geometry.region_bytes));
   }
   geometry = engine::with_spare_bits(geometry, options.reference_bits);
   if (auto problem = engine::find_invalid_geometry(geometry)) return tl::unexpected(*problem);

@@ -1,6 +1,6 @@
 // Divides a server's memory into its table, the regions that clients write to, and mature spaces,
 // which hold the data: blocks of the length of a region, or two semi-spaces, which hold the data
-// alternately.
+// alternately. A memory for less than eight blocks has semi-spaces.
 #pragma once
 
 #include <cstdint>

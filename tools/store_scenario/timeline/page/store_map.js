@@ -20,7 +20,7 @@ class StoreMap {
   }
 
   bandsHeight() {
-    return Math.min(tallestBands, (this.memory.geometry.region_count + 2) * bandHeight);
+    return Math.min(tallestBands, this.bandCount() * bandHeight);
   }
 
   // The line of a slot in the device's lane.
@@ -29,10 +29,14 @@ class StoreMap {
     return {y: top + slot * height, height};
   }
 
+  bandCount() {
+    const {geometry} = this.memory;
+    return geometry.region_count + geometry.mature_offsets.length;
+  }
+
   // The band of a region or, after the regions, of a mature space.
   bandRect(band, {top, stretch}) {
-    const bands = this.memory.geometry.region_count + geometry.mature_offsets.length;
-    const height = this.bandsHeight() / bands * stretch;
+    const height = this.bandsHeight() / this.bandCount() * stretch;
     const first = top + (this.tableHeight() + 6) * stretch;
     return {y: first + band * height, height};
   }
@@ -69,7 +73,7 @@ class StoreMap {
       const {y, height} = this.slotRect(index, layout.memoryFrame);
       context.fillText(`slot ${index}`, gutterWidth - 6, y + height / 2);
     }
-    for (let band = 0; band < geometry.region_count + geometry.mature_offsets.length; ++band) {
+    for (let band = 0; band < this.bandCount(); ++band) {
       const {y, height} = this.bandRect(band, layout.memoryFrame);
       if (height < 9 && band % 4 !== 0) continue;
       const isRegion = band < geometry.region_count;
@@ -83,7 +87,7 @@ class StoreMap {
     const {layout, timeline, colours, context} = painter;
     const {geometry, slots, regions, spaces} = this.memory;
     context.fillStyle = colours.grid;
-    for (let band = 0; band < geometry.region_count + geometry.mature_offsets.length; ++band) {
+    for (let band = 0; band < this.bandCount(); ++band) {
       const {y, height} = this.bandRect(band, layout.memoryFrame);
       context.fillRect(gutterWidth, y + height - 1, layout.width, 1);
     }
