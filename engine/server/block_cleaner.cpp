@@ -62,7 +62,8 @@ bool BlockCleaner::has_enough() const {
 
 bool BlockCleaner::is_measurement_useful(std::uint64_t gain_share) const {
   if (!measurement_) return true;
-  if (!is_outdated() && !is_wanted_) return false;
+  const bool decides_request = is_wanted_ && book_.mature().waiting_count() == 0;
+  if (!is_outdated() && !decides_request) return false;
   const auto best = find_source(gain_share);
   return !best || 2 * gain_bytes(*best) < measurement_->first_gain_bytes;
 }

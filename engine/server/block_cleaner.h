@@ -73,6 +73,7 @@ class BlockCleaner {
   void clean();
   bool is_short() const;
   bool has_enough() const;
+  // A request is decided only when no block waits for clients.
   bool is_measurement_useful(std::uint64_t gain_share) const;
   bool is_outdated() const;
   std::uint64_t due_ns() const;

@@ -12,8 +12,7 @@ engine::ServerOptions server_options(const Settings& settings) {
                       .table_entries = 128,
                       .region_bytes = 8'192,
                       .region_count = 24,
-                      .mature_bytes = 8'192,
-                      .mature_space_count = 32};
+                      .mature_bytes = 131'072};
   options.service = settings.service;
   options.max_clients = settings.max_clients;
   options.heartbeat_timeout_ns = 5 * second_ns;
