@@ -72,7 +72,7 @@ struct BasicExpiringRegister {
   }
 
   static std::string describe(const Operation& timed, const Result* result) {
-    const std::string text = Map::describe(timed.operation, result);
+    std::string text = Map::describe(timed.operation, result);
     if (!std::holds_alternative<Set>(timed.operation)) {
       return text + " (called at " + std::to_string(timed.call_ns) + " ns)";
     }

@@ -317,6 +317,7 @@ std::vector<std::uint32_t> ServerState::take_released_regions() {
 
 void ServerState::collect_regions(const std::vector<std::uint32_t>& regions) {
   std::vector<CollectedMemory> collected;
+  collected.reserve(regions.size());
   for (const std::uint32_t index : regions) {
     collected.push_back({.kind = CollectedMemory::Kind::region, .index = index});
   }
