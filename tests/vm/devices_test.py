@@ -19,9 +19,10 @@ ip address add 10.3.0.1/24 dev dummy2
 rdma link add rxe1 type rxe netdev dummy1
 export FALAFEL_DIRECTORY=/tmp/falafel
 serve() {
+  rm -f /tmp/ready
   falafel serve --fabric verbs --memory 16MiB "$@" >/tmp/ready 2>&1 &
   for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    grep -q "^serving" /tmp/ready && break
+    grep -qs "^serving" /tmp/ready && break
     sleep 0.5
   done
 }

@@ -27,7 +27,21 @@ Json regions_json(const ServerReport& report) {
   return states;
 }
 
+// There may be thousands.
+Json blocks_json(const ServerReport& report) {
+  std::uint64_t free = 0;
+  std::uint64_t waiting = 0;
+  for (const engine::MatureSpaceInspection& block : report.inspection.mature_spaces) {
+    waiting += block.waiting ? 1U : 0U;
+    free += !block.active && !block.waiting && block.used_bytes == 0 ? 1U : 0U;
+  }
+  const std::uint64_t blocks = report.inspection.mature_spaces.size();
+  return {
+      {"active", 1}, {"full", blocks - 1 - free - waiting}, {"waiting", waiting}, {"free", free}};
+}
+
 Json mature_spaces_json(const ServerReport& report) {
+  if (report.geometry.has_blocks()) return blocks_json(report);
   Json spaces = Json::array();
   for (const engine::MatureSpaceInspection& space : report.inspection.mature_spaces) {
     spaces.push_back(
