@@ -35,7 +35,7 @@ struct BlockControl {
   std::function<std::vector<LiveSpace>()> measure;
   // Requests the collection of a block; on_collected() reports its end.
   std::function<void(std::uint32_t)> ask_for_collection;
-  // There is no more to gain, or there is more than before.
+  // A measurement has ended, so requests may be decided.
   std::function<void()> report;
 };
 
