@@ -117,6 +117,18 @@ TEST(Predictions, OfTheCardAreWhatItsProfileWasMadeFrom) {
   EXPECT_NEAR(published(figures[1], "compare-and-swap, Mops/s"), 2.5, 0.03);
 }
 
+// The model knows of nothing that a READ leaves behind in a card.
+TEST(Predictions, OfReadsDoNotDependOnWhatPrecedesThem) {
+  const auto profile = sim::timing::find_profile("connectx3-qdr").value();
+  const std::vector<Figure> figures = predict_read_variation(profile);
+  EXPECT_EQ(numbers(figures), (std::set<std::string>{"5.1a", "5.1b", "5.2a", "5.2b"}));
+  for (const Figure& figure : figures) {
+    const Series& reads = figure.series.front();
+    ASSERT_EQ(reads.points.size(), 100U) << figure.number;
+    for (const Point& read : reads.points) EXPECT_NEAR(read.y, 2.85, 0.01) << figure.number;
+  }
+}
+
 // A GET hands out the buffer that the network filled; a SET copies its value.
 TEST(Predictions, SetsOfLargeValuesTakeLongerThanGets) {
   const auto profile = sim::timing::find_profile("connectx3-qdr").value();

@@ -1,4 +1,4 @@
-// falafel-figures all: predicts every figure of the thesis that a model of a card can predict.
+// falafel-figures all: predicts every figure of the thesis.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,6 +33,8 @@ std::vector<Figure> predict_all(const AllOptions& options) {
   };
   show_progress("figures 4.1 and 4.2");
   add(predict_card(profile));
+  show_progress("figures 5.1 and 5.2");
+  add(predict_read_variation(profile));
   show_progress("figures 5.3 and 5.4");
   add(predict_lookup_cost(options.effort));
   show_progress("figures 5.5 to 5.9 and 5.13 to 5.17");

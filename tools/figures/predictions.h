@@ -22,6 +22,8 @@ struct Effort {
 
 // Figures 4.1 and 4.2: latency and rate of single requests.
 std::vector<Figure> predict_card(const sim::timing::Profile& profile);
+// Figures 5.1 and 5.2: latency of READs after other requests.
+std::vector<Figure> predict_read_variation(const sim::timing::Profile& profile);
 // Figures 5.3 and 5.4: lookups and RDMA operations of a search. No times, so no profile.
 std::vector<Figure> predict_lookup_cost(const Effort& effort);
 // Figures 5.5 to 5.9 and 5.13 to 5.17: throughput and latency with 1 to 40 clients.
