@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::c_hint {
 namespace {
 
@@ -39,7 +41,7 @@ fabric::Result<std::unique_ptr<Connection>> Connection::open(fabric::Host& host,
 }
 
 fabric::Result<void> Connection::prepare_container() {
-  container_bytes_ = whole_words(options_.container_bytes);
+  container_bytes_ = stores::whole_words(options_.container_bytes);
   auto block = host_.allocate_memory(container_bytes_);
   if (!block) return tl::unexpected(block.error());
   container_ = std::move(*block);
@@ -67,9 +69,9 @@ fabric::Result<void> Connection::connect(const fabric::Address& server, std::uin
                       .max_receive_requests = receive_count,
                       .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                       .retry_count = options_.retry_count},
-                     to_private_data(client), host_.now_ns() + options_.server_timeout_ns);
+                     stores::to_private_data(client), host_.now_ns() + options_.server_timeout_ns);
   if (!connected) return tl::unexpected(connected.error());
-  const auto hello = from_bytes<ServerHello>(connected->private_data);
+  const auto hello = stores::from_bytes<ServerHello>(connected->private_data);
   if (!hello || !is_plausible(*hello)) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument,
                               server.host + " is no C-Hint server of this version");
@@ -80,7 +82,7 @@ fabric::Result<void> Connection::connect(const fabric::Address& server, std::uin
 }
 
 fabric::Result<void> Connection::prepare_buffers() {
-  message_bytes_ = whole_words(server_.largest_message_bytes);
+  message_bytes_ = stores::whole_words(server_.largest_message_bytes);
   auto block = host_.allocate_memory(buffers_bytes());
   if (!block) return tl::unexpected(block.error());
   buffers_ = std::move(*block);
@@ -154,7 +156,7 @@ bool Connection::is_awaited(const ReplyHeader& header, std::uint32_t length_byte
 void Connection::receive(std::uint32_t buffer, std::uint32_t length_bytes) {
   const std::span<const std::byte> message =
       buffers_->bytes().subspan(receive_offset(buffer), length_bytes);
-  const auto header = from_bytes<ReplyHeader>(message);
+  const auto header = stores::from_bytes<ReplyHeader>(message);
   if (header && is_awaited(*header, length_bytes)) {
     const auto value = message.subspan(sizeof *header);
     reply_ = Reply{.header = *header, .value = {value.begin(), value.end()}};

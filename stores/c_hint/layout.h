@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/bytes.h"
 #include "stores/c_hint/options.h"
 
 namespace falafel::c_hint {
@@ -34,8 +35,7 @@ static_assert(offsetof(ItemHeader, value_bytes) == 12);
 static_assert(offsetof(ItemHeader, state) == state_offset);
 
 constexpr std::uint64_t item_bytes_of(std::uint64_t key_bytes, std::uint64_t value_bytes) {
-  constexpr std::uint64_t word = fabric::word_bytes;
-  return item_header_bytes + (key_bytes + value_bytes + word - 1) / word * word + word;
+  return item_header_bytes + stores::whole_words(key_bytes + value_bytes) + fabric::word_bytes;
 }
 constexpr std::uint64_t last_word_offset(std::uint64_t item_bytes) {
   return item_bytes - fabric::word_bytes;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -97,29 +96,6 @@ struct RenewedLease {
 };
 static_assert(sizeof(ReportEntry) == 16);
 static_assert(sizeof(RenewedLease) == 24);
-
-template <typename Value>
-fabric::PrivateData to_private_data(const Value& value) {
-  static_assert(std::has_unique_object_representations_v<Value>);
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  return {bytes.begin(), bytes.end()};
-}
-
-// Nothing if there are too few bytes. There may be more, because a transport may pad.
-template <typename Value>
-std::optional<Value> from_bytes(std::span<const std::byte> bytes) {
-  static_assert(std::has_unique_object_representations_v<Value>);
-  if (bytes.size() < sizeof(Value)) return std::nullopt;
-  Value value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
-
-// Buffers have whole words.
-constexpr std::uint64_t whole_words(std::uint64_t bytes) {
-  constexpr std::uint64_t word = fabric::word_bytes;
-  return (bytes + word - 1) / word * word;
-}
 
 // As many as there are bytes for.
 template <typename Row>

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::c_hint {
 namespace {
 
@@ -15,8 +17,8 @@ namespace {
 // request, the reply, and the contents for the client's container.
 struct Places {
   explicit Places(const Options& options)
-      : container_bytes(whole_words(options.container_bytes)),
-        message_bytes(whole_words(options.largest_message_bytes)) {}
+      : container_bytes(stores::whole_words(options.container_bytes)),
+        message_bytes(stores::whole_words(options.largest_message_bytes)) {}
 
   std::uint64_t exchange_bytes() const { return 2 * message_bytes + container_bytes; }
   std::uint64_t request(std::uint32_t exchange) const {
@@ -89,7 +91,7 @@ fabric::Result<std::unique_ptr<ServerClients::Connection>> ServerClients::make_c
 }
 
 void ServerClients::admit(fabric::ConnectionRequest& request, ServerHello hello) {
-  const auto client = from_bytes<ClientHello>(request.private_data());
+  const auto client = stores::from_bytes<ClientHello>(request.private_data());
   if (!client || client->magic != hello_magic || client->version != layout_version) {
     return request.reject(to_reason("not a C-Hint client of this version"));
   }
@@ -111,7 +113,7 @@ void ServerClients::admit(fabric::ConnectionRequest& request, ServerHello hello)
                                   .max_receive_requests = exchanges_per_client,
                                   .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                   .retry_count = options_.retry_count},
-                                 to_private_data(hello));
+                                 stores::to_private_data(hello));
   if (!accepted) return;
   connection.queue_pair = std::move(*accepted);
   connections_[connection.number] = std::move(*made);
@@ -232,7 +234,7 @@ std::optional<Request> ServerClients::parse(Connection& connection, std::uint32_
                                             std::uint32_t length_bytes) {
   const std::span<const std::byte> message =
       connection.block->bytes().subspan(Places(options_).request(exchange), length_bytes);
-  const auto header = from_bytes<RequestHeader>(message);
+  const auto header = stores::from_bytes<RequestHeader>(message);
   if (!header || !is_well_formed(*header, length_bytes)) {
     ++malformed_requests_;
     take_down(connection);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
+
+#include "stores/bytes.h"
 
 namespace falafel::nessie {
 
@@ -30,9 +31,7 @@ fabric::Result<Buffers> Buffers::create(fabric::Host& host, std::uint64_t entry_
 Connection::Connection(fabric::Host& host, Buffers& buffers, fabric::Address address,
                        const Options& options, const std::optional<ClientHello>& hello)
     : host_(host), buffers_(buffers), address_(std::move(address)), options_(options) {
-  if (!hello) return;
-  own_hello_.resize(sizeof *hello);
-  std::memcpy(own_hello_.data(), &*hello, sizeof *hello);
+  if (hello) own_hello_ = stores::to_private_data(*hello);
 }
 
 bool Connection::connect(std::uint64_t deadline_ns) {
@@ -58,8 +57,10 @@ bool Connection::try_to_connect(std::uint64_t deadline_ns) {
                                .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                .retry_count = options_.retry_count},
                               own_hello_, deadline_ns);
-  if (!connection || connection->private_data.size() < sizeof hello_) return false;
-  std::memcpy(&hello_, connection->private_data.data(), sizeof hello_);
+  if (!connection) return false;
+  const auto hello = stores::from_bytes<Hello>(connection->private_data);
+  if (!hello) return false;
+  hello_ = *hello;
   queue_pair_ = std::move(connection->queue_pair);
   posted_ = completed_ = 0;
   is_broken_ = false;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "stores/bytes.h"
+
 namespace falafel::nessie {
 
 std::string describe(std::uint64_t word) {
@@ -17,8 +19,8 @@ std::string describe(std::uint64_t word) {
 DataEntryLayout::DataEntryLayout(std::uint64_t most_key_bytes, std::uint64_t most_value_bytes)
     : most_key_bytes_(most_key_bytes),
       most_value_bytes_(most_value_bytes),
-      value_offset_(sizeof(DataEntryHeader) + padded(most_key_bytes)),
-      watermark_offset_(value_offset_ + padded(most_value_bytes)) {}
+      value_offset_(sizeof(DataEntryHeader) + stores::whole_words(most_key_bytes)),
+      watermark_offset_(value_offset_ + stores::whole_words(most_value_bytes)) {}
 
 Bytes DataEntryLayout::encode(const DataEntry& entry) const {
   FALAFEL_ASSERT(entry.key.size() <= most_key_bytes_ && entry.value.size() <= most_value_bytes_,

@@ -17,10 +17,6 @@ namespace falafel::nessie {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::uint64_t padded(std::uint64_t bytes) {
-  return (bytes + fabric::word_bytes - 1) / fabric::word_bytes * fabric::word_bytes;
-}
-
 // -------------------------------------------------------------------------------------------------
 // Index table entries
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "stores/bytes.h"
 #include "stores/crc64.h"
 
 namespace falafel::nessie {
@@ -24,15 +25,16 @@ std::uint64_t tail_of(std::span<const std::byte> before, std::uint32_t sequence,
 }  // namespace
 
 std::uint64_t MessageLayout::slot_bytes() const {
-  return sizeof(MessageHeader) + padded(most_key_bytes_) + padded(most_value_bytes_) +
-         fabric::word_bytes;
+  return sizeof(MessageHeader) + stores::whole_words(most_key_bytes_) +
+         stores::whole_words(most_value_bytes_) + fabric::word_bytes;
 }
 
 std::optional<std::uint64_t> MessageLayout::tail_offset(const MessageHeader& header) const {
   if (key_bytes_of(header) > most_key_bytes_ || header.value_bytes > most_value_bytes_) {
     return std::nullopt;
   }
-  return sizeof header + padded(key_bytes_of(header)) + padded(header.value_bytes);
+  return sizeof header + stores::whole_words(key_bytes_of(header)) +
+         stores::whole_words(header.value_bytes);
 }
 
 Bytes MessageLayout::encode(const Message& message, Arrival arrival) const {
@@ -47,7 +49,7 @@ Bytes MessageLayout::encode(const Message& message, Arrival arrival) const {
     if (!part.empty()) std::memcpy(bytes.data() + offset, part.data(), part.size());
   };
   put(sizeof header, message.key);
-  put(sizeof header + padded(message.key.size()), message.value);
+  put(sizeof header + stores::whole_words(message.key.size()), message.value);
   const std::uint64_t word = tail_of(std::span(bytes).first(*tail), message.sequence, arrival);
   std::memcpy(bytes.data() + *tail, &word, sizeof word);
   return bytes;
@@ -68,7 +70,7 @@ std::optional<Message> MessageLayout::decode(std::span<const std::byte> bytes,
     if (word != tail_of(bytes.first(*tail), message.sequence, arrival)) return std::nullopt;
   }
   const auto key = bytes.subspan(sizeof header, key_bytes_of(header));
-  const auto value = bytes.subspan(sizeof header + padded(key.size()),
+  const auto value = bytes.subspan(sizeof header + stores::whole_words(key.size()),
                                    static_cast<std::size_t>(header.value_bytes));
   message.key.assign(key.begin(), key.end());
   message.value.assign(value.begin(), value.end());

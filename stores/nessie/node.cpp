@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::nessie {
 
 struct Node::State : std::enable_shared_from_this<Node::State> {
@@ -112,28 +114,18 @@ Hello Node::State::hello() const {
           .data_key = data_region->remote_key()};
 }
 
-namespace {
-
-fabric::PrivateData data_of(const Hello& hello) {
-  fabric::PrivateData data(sizeof hello);
-  std::memcpy(data.data(), &hello, sizeof hello);
-  return data;
-}
-
-}  // namespace
-
 // A client whose connection fails here tries again.
 void Node::State::accept_requester(fabric::ConnectionRequest& request) {
-  ClientHello client;
-  if (request.private_data().size() < sizeof client) return;
-  std::memcpy(&client, request.private_data().data(), sizeof client);
-  const auto place = service->admit(client);
+  const auto client = stores::from_bytes<ClientHello>(request.private_data());
+  if (!client) return;
+  const auto place = service->admit(*client);
   if (!place) return;
   Hello answer = hello();
   answer.request_key = service->request_key();
   answer.request_slot = place->slot;
-  auto queue_pair = request.accept(
-      queue_pair_options(service->completions(*place), Service::most_requests), data_of(answer));
+  auto queue_pair =
+      request.accept(queue_pair_options(service->completions(*place), Service::most_requests),
+                     stores::to_private_data(answer));
   if (queue_pair) service->attach(*place, std::move(*queue_pair));
 }
 
@@ -141,7 +133,8 @@ void Node::State::accept(fabric::ConnectionRequest& request) {
   std::erase_if(queue_pairs, [](const auto& queue_pair) {
     return queue_pair->state() != fabric::QueuePairState::ready;
   });
-  auto queue_pair = request.accept(queue_pair_options(completions.get(), 1), data_of(hello()));
+  auto queue_pair =
+      request.accept(queue_pair_options(completions.get(), 1), stores::to_private_data(hello()));
   // A client whose connection fails here tries again.
   if (queue_pair) queue_pairs.push_back(std::move(*queue_pair));
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::pilaf {
 namespace {
 
@@ -50,10 +52,10 @@ fabric::Result<void> Connection::connect(const fabric::Address& server, std::uin
                                    .max_receive_requests = receive_count,
                                    .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                    .retry_count = options_.retry_count},
-                                  to_private_data(ClientHello{.client_id = client_id}),
+                                  stores::to_private_data(ClientHello{.client_id = client_id}),
                                   host_.now_ns() + options_.server_timeout_ns);
   if (!connected) return tl::unexpected(connected.error());
-  const auto hello = from_bytes<ServerHello>(connected->private_data);
+  const auto hello = stores::from_bytes<ServerHello>(connected->private_data);
   if (!hello || !is_plausible(*hello)) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument,
                               server.host + " is no Pilaf server of this version");
@@ -64,8 +66,7 @@ fabric::Result<void> Connection::connect(const fabric::Address& server, std::uin
 }
 
 fabric::Result<void> Connection::prepare_buffers() {
-  constexpr std::uint64_t word = fabric::word_bytes;
-  message_bytes_ = (std::uint64_t{server_.largest_request_bytes} + word - 1) / word * word;
+  message_bytes_ = stores::whole_words(server_.largest_request_bytes);
   auto block = host_.allocate_memory(buffers_bytes());
   if (!block) return tl::unexpected(block.error());
   buffers_ = std::move(*block);
@@ -133,7 +134,7 @@ void Connection::handle(const fabric::WorkCompletion& completion) {
 void Connection::receive(std::uint32_t buffer, std::uint32_t length_bytes) {
   const std::span<const std::byte> message =
       buffers_->bytes().subspan(receive_offset(buffer), length_bytes);
-  const auto header = from_bytes<ReplyHeader>(message);
+  const auto header = stores::from_bytes<ReplyHeader>(message);
   if (header && header->status == ReplyStatus::growing) {
     is_down_ = true;
     return;

@@ -3,10 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <optional>
-#include <span>
-#include <type_traits>
 
 #include "fabric/fabric.h"
 
@@ -68,22 +64,5 @@ struct ReplyHeader {
 };
 static_assert(sizeof(ReplyHeader) == sizeof(RequestHeader),
               "a reply with a value fits where the request that stored it fits");
-
-template <typename Value>
-fabric::PrivateData to_private_data(const Value& value) {
-  static_assert(std::has_unique_object_representations_v<Value>);
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  return {bytes.begin(), bytes.end()};
-}
-
-// Nothing if there are too few bytes. There may be more, because a transport may pad.
-template <typename Value>
-std::optional<Value> from_bytes(std::span<const std::byte> bytes) {
-  static_assert(std::has_unique_object_representations_v<Value>);
-  if (bytes.size() < sizeof(Value)) return std::nullopt;
-  Value value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
 
 }  // namespace falafel::pilaf

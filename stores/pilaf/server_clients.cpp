@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::pilaf {
 namespace {
 
@@ -17,8 +19,7 @@ fabric::PrivateData to_reason(std::string_view text) {
 }
 
 std::uint64_t buffer_bytes(const Options& options) {
-  constexpr std::uint64_t word = fabric::word_bytes;
-  return (options.largest_request_bytes + word - 1) / word * word;
+  return stores::whole_words(options.largest_request_bytes);
 }
 
 bool is_well_formed(const RequestHeader& header, std::uint32_t length_bytes) {
@@ -74,7 +75,7 @@ fabric::Result<std::unique_ptr<ServerClients::Connection>> ServerClients::make_c
 }
 
 void ServerClients::admit(fabric::ConnectionRequest& request, const ServerHello& hello) {
-  const auto client = from_bytes<ClientHello>(request.private_data());
+  const auto client = stores::from_bytes<ClientHello>(request.private_data());
   if (!client || client->magic != hello_magic || client->version != layout_version) {
     return request.reject(to_reason("not a Pilaf client of this version"));
   }
@@ -96,7 +97,7 @@ void ServerClients::admit(fabric::ConnectionRequest& request, const ServerHello&
                                   .max_receive_requests = options_.receives,
                                   .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                   .retry_count = options_.retry_count},
-                                 to_private_data(hello));
+                                 stores::to_private_data(hello));
   if (!accepted) return;
   connection.queue_pair = std::move(*accepted);
   connections_[connection.number] = std::move(*made);
@@ -183,7 +184,7 @@ std::optional<Request> ServerClients::parse(Connection& connection, std::uint32_
                                             std::uint32_t length_bytes) {
   const std::span<const std::byte> message =
       connection.block->bytes().subspan(exchange * buffer_bytes(options_), length_bytes);
-  const auto header = from_bytes<RequestHeader>(message);
+  const auto header = stores::from_bytes<RequestHeader>(message);
   if (!header || !is_well_formed(*header, length_bytes)) {
     ++malformed_requests_;
     take_down(connection);

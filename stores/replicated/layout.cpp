@@ -1,13 +1,8 @@
 #include "stores/replicated/layout.h"
 
+#include "stores/bytes.h"
+
 namespace falafel::replicated {
-namespace {
-
-std::uint64_t padded(std::uint64_t bytes) {
-  return (bytes + fabric::word_bytes - 1) / fabric::word_bytes * fabric::word_bytes;
-}
-
-}  // namespace
 
 std::string describe(Word word) {
   if (word == Word()) return "never written";
@@ -19,7 +14,7 @@ std::string describe(Word word) {
 Layout::Layout(const Options& options)
     : keys_(options.keys),
       containers_per_writer_(options.containers_per_writer),
-      container_bytes_(mark_bytes + header_bytes + padded(options.value_bytes)),
+      container_bytes_(mark_bytes + header_bytes + stores::whole_words(options.value_bytes)),
       memory_bytes_(container_offset(first_container(options.writers))) {
   FALAFEL_ASSERT(options.writers <= Word::most_writers, "{} writers", options.writers);
   FALAFEL_ASSERT(first_container(options.writers) <= Word::most_containers, "{} containers",

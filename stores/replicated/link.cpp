@@ -1,8 +1,9 @@
 #include "stores/replicated/link.h"
 
 #include <array>
-#include <cstring>
 #include <utility>
+
+#include "stores/bytes.h"
 
 namespace falafel::replicated {
 namespace {
@@ -54,14 +55,14 @@ bool Link::connect() {
                                .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                .retry_count = options_.retry_count},
                               {}, host_.now_ns() + options_.connect_timeout_ns);
-  Hello hello;
-  if (!connection || connection->private_data.size() < sizeof hello) return false;
-  std::memcpy(&hello, connection->private_data.data(), sizeof hello);
-  if (options_.safeguards.incarnations && hello.incarnation != member_.incarnation) {
+  if (!connection) return false;
+  const auto hello = stores::from_bytes<Hello>(connection->private_data);
+  if (!hello) return false;
+  if (options_.safeguards.incarnations && hello->incarnation != member_.incarnation) {
     is_gone_ = true;
     return false;
   }
-  remote_key_ = static_cast<std::uint32_t>(hello.remote_key);
+  remote_key_ = static_cast<std::uint32_t>(hello->remote_key);
   queue_pair_ = std::move(connection->queue_pair);
   return true;
 }

@@ -1,9 +1,9 @@
 #include "stores/replicated/server.h"
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "stores/bytes.h"
 #include "stores/replicated/layout.h"
 
 namespace falafel::replicated {
@@ -54,8 +54,6 @@ void Server::State::accept(fabric::ConnectionRequest& request) {
     return queue_pair->state() != fabric::QueuePairState::ready;
   });
   const Hello hello{.incarnation = incarnation, .remote_key = region->remote_key()};
-  fabric::PrivateData private_data(sizeof hello);
-  std::memcpy(private_data.data(), &hello, sizeof hello);
   auto queue_pair = request.accept({.protection_domain = domain.get(),
                                     .send_completions = completions.get(),
                                     .receive_completions = completions.get(),
@@ -63,7 +61,7 @@ void Server::State::accept(fabric::ConnectionRequest& request) {
                                     .max_receive_requests = 1,
                                     .acknowledge_timeout_ns = options.acknowledge_timeout_ns,
                                     .retry_count = options.retry_count},
-                                   std::move(private_data));
+                                   stores::to_private_data(hello));
   // A client whose connection fails here tries again.
   if (queue_pair) queue_pairs.push_back(std::move(*queue_pair));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::two_sided {
 namespace {
 
@@ -53,10 +55,11 @@ fabric::Result<void> Client::open(const fabric::Address& server) {
       options_.uses_datagrams() ? fabric::Transport::reliable_connection : options_.transport;
   auto connected = host_.device(0).connect(
       server, (*port)->queue_pair_options(transport),
-      to_private_data(ClientHello{.transport = static_cast<std::uint32_t>(options_.transport)}),
+      stores::to_private_data(
+          ClientHello{.transport = static_cast<std::uint32_t>(options_.transport)}),
       host_.now_ns() + options_.connect_timeout_ns);
   if (!connected) return tl::unexpected(connected.error());
-  const auto hello = from_bytes<ServerHello>(connected->private_data);
+  const auto hello = stores::from_bytes<ServerHello>(connected->private_data);
   if (!hello || hello->magic != hello_magic || hello->version != layout_version) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument,
                               server.host + " is no two-sided server of this version");
@@ -104,7 +107,7 @@ Client::Exchange Client::exchange(Request& request, Response& response, std::uin
   while (true) {
     ++operation_.verbs;
     operation_.bytes_sent += sizeof request;
-    if (port_->send(0, bytes_of(request), server_, deadline_ns) != PortOutcome::done) {
+    if (port_->send(0, stores::bytes_of(request), server_, deadline_ns) != PortOutcome::done) {
       is_down_ = true;
       return Exchange::in_doubt;
     }
@@ -141,7 +144,7 @@ bool Client::await_response(std::uint64_t deadline_ns, Response& response) {
 
 bool Client::take_response(const Arrival& arrival, Response& response) {
   operation_.bytes_received += arrival.length_bytes;
-  const auto received = from_bytes<Response>(port_->message(arrival));
+  const auto received = stores::from_bytes<Response>(port_->message(arrival));
   if (!received) return false;
   const bool is_awaited = received->request_number == last_request_number_;
   if (options_.safeguards.response_matching && !is_awaited) return false;

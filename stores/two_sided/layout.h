@@ -6,10 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 #include "fabric/fabric.h"
 
@@ -93,27 +91,5 @@ struct ServerHello {
   std::uint32_t queue_pair_number = 0;  // on UD, where requests go
 };
 static_assert(sizeof(ServerHello) <= fabric::max_private_data_bytes);
-
-template <typename Message>
-std::span<const std::byte> bytes_of(const Message& message) {
-  static_assert(std::has_unique_object_representations_v<Message>);
-  return std::as_bytes(std::span(&message, 1));
-}
-
-// Nothing if there are too few bytes. There may be more, because a transport may pad.
-template <typename Message>
-std::optional<Message> from_bytes(std::span<const std::byte> bytes) {
-  static_assert(std::has_unique_object_representations_v<Message>);
-  if (bytes.size() < sizeof(Message)) return std::nullopt;
-  Message message;
-  std::memcpy(&message, bytes.data(), sizeof message);
-  return message;
-}
-
-template <typename Hello>
-fabric::PrivateData to_private_data(const Hello& hello) {
-  const auto bytes = bytes_of(hello);
-  return {bytes.begin(), bytes.end()};
-}
 
 }  // namespace falafel::two_sided

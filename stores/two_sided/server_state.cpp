@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stores/bytes.h"
+
 namespace falafel::two_sided {
 namespace {
 
@@ -82,7 +84,7 @@ void ServerState::accept_clients() {
 }
 
 void ServerState::admit(fabric::ConnectionRequest& request) {
-  const auto hello = from_bytes<ClientHello>(request.private_data());
+  const auto hello = stores::from_bytes<ClientHello>(request.private_data());
   if (!hello || hello->magic != hello_magic || hello->version != layout_version) {
     return request.reject(to_reason("not a client of this store and version"));
   }
@@ -110,7 +112,8 @@ fabric::Result<ServerState::Station> ServerState::make_station(fabric::Connectio
       .queue_pair_number = datagram_port_ ? datagram_port_->queue_pair().number() : 0};
   const fabric::Transport transport =
       datagram_port_ ? fabric::Transport::reliable_connection : options_.transport;
-  auto accepted = request.accept((*made)->queue_pair_options(transport), to_private_data(hello));
+  auto accepted =
+      request.accept((*made)->queue_pair_options(transport), stores::to_private_data(hello));
   if (!accepted) return tl::unexpected(accepted.error());
   (*made)->attach(std::move(*accepted));
   if (!datagram_port_) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stores/bytes.h"
+
 namespace falafel::two_sided {
 namespace {
 
@@ -28,7 +30,7 @@ WorkerEnd Worker::run() {
   while (receive(arrival) == PortOutcome::done) {
     const std::uint64_t begin_ns = shared_.host.now_ns();
     ++shared_.statistics.busy_workers;
-    const auto request = from_bytes<Request>(port_.message(arrival));
+    const auto request = stores::from_bytes<Request>(port_.message(arrival));
     if (!request) ++shared_.statistics.malformed_requests;
     const bool reposts_early = shared_.options.repost == Repost::before_reply;
     // The request has been copied, so its buffer is free.
@@ -37,8 +39,8 @@ WorkerEnd Worker::run() {
     const Service service =
         request ? serve(*request) : Service{.response = make_response(ResponseCode::parsing_error)};
     const bool is_sent =
-        !service.response || port_.send(send_buffer_, bytes_of(*service.response), arrival.source,
-                                        fabric::never_ns) == PortOutcome::done;
+        !service.response || port_.send(send_buffer_, stores::bytes_of(*service.response),
+                                        arrival.source, fabric::never_ns) == PortOutcome::done;
     --shared_.statistics.busy_workers;
     shared_.statistics.busy_ns += shared_.host.now_ns() - begin_ns;
     if (service.closes) return {.closed_client = request->client_id, .buffer = arrival.buffer};

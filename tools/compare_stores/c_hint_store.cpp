@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "stores/bytes.h"
 #include "stores/c_hint/client.h"
 #include "stores/c_hint/layout.h"
 #include "stores/c_hint/messages.h"
@@ -40,7 +41,7 @@ class CHintRun final : public StoreRun {
     options_.pointers = demand.keys;
     options_.max_clients = demand.clients + 1;
     options_.largest_message_bytes = static_cast<std::uint32_t>(
-        c_hint::whole_words(sizeof(c_hint::ReplyHeader) + demand.key_bytes + demand.value_bytes));
+        stores::whole_words(sizeof(c_hint::ReplyHeader) + demand.key_bytes + demand.value_bytes));
     options_.largest_message_bytes = std::max(options_.largest_message_bytes, least_message_bytes);
     options_.acknowledge_timeout_ns = acknowledge_timeout_ns;
     options_.retry_count = retry_count;

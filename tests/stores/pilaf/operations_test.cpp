@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "stores/bytes.h"
 #include "stores/pilaf/messages.h"
 #include "tests/stores/pilaf/bytes.h"
 #include "tests/stores/pilaf/store.h"
@@ -148,14 +149,15 @@ void send_raw(fabric::Host& host, const fabric::Address& server, std::uint64_t c
   auto completions = host.device(0).create_completion_queue(64).value();
   auto block = host.allocate_memory(512).value();
   auto region = domain->register_memory(block, 0, 512, {.local_write = true}).value();
-  auto connection = host.device(0)
-                        .connect(server,
-                                 {.protection_domain = domain.get(),
-                                  .send_completions = completions.get(),
-                                  .receive_completions = completions.get()},
-                                 pilaf::to_private_data(pilaf::ClientHello{.client_id = client_id}),
-                                 host.now_ns() + 10 * millisecond_ns)
-                        .value();
+  auto connection =
+      host.device(0)
+          .connect(server,
+                   {.protection_domain = domain.get(),
+                    .send_completions = completions.get(),
+                    .receive_completions = completions.get()},
+                   stores::to_private_data(pilaf::ClientHello{.client_id = client_id}),
+                   host.now_ns() + 10 * millisecond_ns)
+          .value();
   std::copy(message.begin(), message.end(), block->bytes().begin());
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::send;
@@ -166,7 +168,7 @@ void send_raw(fabric::Host& host, const fabric::Address& server, std::uint64_t c
 }
 
 Bytes message_of(const pilaf::RequestHeader& header, std::size_t content_bytes) {
-  Bytes message = pilaf::to_private_data(header);
+  Bytes message = stores::to_private_data(header);
   message.resize(message.size() + content_bytes, std::byte{'k'});
   return message;
 }

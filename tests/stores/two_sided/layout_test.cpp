@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "stores/bytes.h"
 #include "stores/two_sided/options.h"
 
 namespace falafel::two_sided {
@@ -77,8 +78,8 @@ TEST(Layout, LengthsThatDoNotFitAreNoticed) {
 
 TEST(Layout, ShortMessagesAreNotParsed) {
   const Request request;
-  EXPECT_TRUE(from_bytes<Request>(bytes_of(request)));
-  EXPECT_FALSE(from_bytes<Request>(bytes_of(request).first(sizeof request - 1)));
+  EXPECT_TRUE(stores::from_bytes<Request>(stores::bytes_of(request)));
+  EXPECT_FALSE(stores::from_bytes<Request>(stores::bytes_of(request).first(sizeof request - 1)));
 }
 
 TEST(Safeguards, AreDescribed) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "stores/bytes.h"
 #include "stores/two_sided/layout.h"
 #include "stores/two_sided/port.h"
 #include "tests/stores/two_sided/bytes.h"
@@ -184,13 +185,13 @@ ResponseCode answer_to(TestStore& store, fabric::Host& host, const two_sided::Op
       host, options, {.received_bytes = sizeof(Response), .sent_bytes = sizeof(Request)});
   auto connected = host.device(0).connect(
       store.address(), (*port)->queue_pair_options(options.transport),
-      two_sided::to_private_data(two_sided::ClientHello{}), host.now_ns() + millisecond_ns);
+      stores::to_private_data(two_sided::ClientHello{}), host.now_ns() + millisecond_ns);
   (*port)->attach(std::move(connected->queue_pair));
   (*port)->post_receive(0);
   EXPECT_EQ((*port)->send(0, message, {}, fabric::never_ns), two_sided::PortOutcome::done);
   two_sided::Arrival arrival;
   EXPECT_EQ((*port)->receive(arrival, fabric::never_ns), two_sided::PortOutcome::done);
-  return two_sided::from_bytes<Response>((*port)->message(arrival))->code;
+  return stores::from_bytes<Response>((*port)->message(arrival))->code;
 }
 
 TEST(Server, AnswersRequestsThatItCannotParse) {
@@ -202,7 +203,7 @@ TEST(Server, AnswersRequestsThatItCannotParse) {
     request.method = Method::get;
     const auto answer = [&](std::int32_t client) {
       request.client_id = client;
-      return answer_to(store, host, options, two_sided::bytes_of(request));
+      return answer_to(store, host, options, stores::bytes_of(request));
     };
     EXPECT_EQ(answer(1), ResponseCode::parsing_error) << "the key is empty";
     request.key_bytes = two_sided::most_key_bytes + 1;
