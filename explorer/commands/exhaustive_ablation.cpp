@@ -22,18 +22,19 @@ std::string describe(const Explored& explored) {
                      explored->seconds);
 }
 
-std::string save(const explorer::Program& program, const std::string& safeguard,
+std::string save(const explorer::Program& program, const std::string& name,
                  const ExhaustiveAblationOptions& options, const explorer::FailingRun& failing) {
-  const std::string path = (std::filesystem::path(options.output) /
-                            fmt::format("exhaustive-without-{}.replay", safeguard))
-                               .string();
+  const std::string path =
+      (std::filesystem::path(options.output) / fmt::format("exhaustive-without-{}.replay", name))
+          .string();
   const auto saved = sim::save_replay_file(explorer::to_replay_file(program, failing), path);
   return saved ? path : saved.error();
 }
 
-// Returns whether the world holds with the safeguard, and is violated without it.
+// Returns whether the world holds with the safeguard, and is violated without it. The replay file
+// has the name.
 bool ablate(const explorer::Program& program, const explorer::SmallAblation& ablation,
-            const ExhaustiveAblationOptions& options) {
+            const std::string& name, const ExhaustiveAblationOptions& options) {
   explorer::ExhaustiveOptions exploration = ablation.world.exploration;
   exploration.max_seconds = options.seconds;
   const Explored with =
@@ -52,7 +53,7 @@ bool ablate(const explorer::Program& program, const explorer::SmallAblation& abl
         without->violations, without->executions_until_violation,
         without->coverage == explorer::Coverage::stopped ? "found so far has" : "has",
         without->violation->run.result.steps, without->violation->run.property(),
-        save(program, ablation.safeguard, options, *without->violation));
+        save(program, name, options, *without->violation));
   }
   std::fflush(stdout);
   return is_violated && with && !with->violation;
@@ -69,13 +70,16 @@ int ablate_exhaustively(const explorer::Program& program,
   bool all_are_needed = true;
   for (const std::string& safeguard : program.safeguards()) {
     if (!is_chosen(safeguard)) continue;
-    const auto found = std::ranges::find(ablations, safeguard, &explorer::SmallAblation::safeguard);
-    if (found == ablations.end()) {
-      fmt::print("{}: no small world\n", safeguard);
-      all_are_needed = false;
-    } else if (!ablate(program, *found, options)) {
-      all_are_needed = false;
+    std::size_t worlds = 0;
+    for (const explorer::SmallAblation& ablation : ablations) {
+      if (ablation.safeguard != safeguard) continue;
+      ++worlds;
+      const std::string name = worlds == 1 ? safeguard : fmt::format("{}-{}", safeguard, worlds);
+      if (!ablate(program, ablation, name, options)) all_are_needed = false;
     }
+    if (worlds > 0) continue;
+    fmt::print("{}: no small world\n", safeguard);
+    all_are_needed = false;
   }
   return all_are_needed ? 0 : 1;
 }

@@ -38,30 +38,73 @@ Scenario search_beside_cleanup() {
   return builder.scenario();
 }
 
-Scenario deletion_beside_collection() {
+// The server collects a block with the present key.
+void collect_block(Builder& builder, std::uint32_t storing_clients) {
+  builder.use_blocks(engine::fewest_blocks + storing_clients);
+  builder.collect_block_with(Builder::present_key);
+}
+
+Builder make_deletion_beside_swaps() {
   Builder builder;
   builder.free_at_once();
   builder.swap_by_device();
   builder.add_client({builder.remove(Builder::present_key)});
+  return builder;
+}
+
+Scenario deletion_beside_collection() {
+  Builder builder = make_deletion_beside_swaps();
   builder.collect_region_with(Builder::present_key);
   return builder.scenario();
 }
 
+Scenario deletion_beside_block_collection() {
+  Builder builder = make_deletion_beside_swaps();
+  collect_block(builder, 0);
+  return builder.scenario();
+}
+
 // The collected container is that of the entry that the cleanup moves.
-Scenario collection_beside_cleanup() {
+Builder make_collected_chain() {
   Builder builder;
   builder.take_turns();
   builder.free_at_once();
   builder.swap_by_device();
   builder.add_client({});
   builder.prepare_set(0, Builder::deleted_key);
-  builder.collect_region_with(Builder::present_key);
-  const auto pause = builder.scenario().stage->prepared.size() - 1;
+  return builder;
+}
+
+Scenario clean_up_after_pause(Builder& builder) {
+  std::vector<PreparedOperation>& prepared = builder.scenario().stage->prepared;
   PreparedOperation deletion;
-  deletion.at_ns = builder.scenario().stage->prepared[pause].at_ns;
+  deletion.at_ns = prepared.back().at_ns;
   deletion.operation = builder.remove(Builder::deleted_key);
-  builder.scenario().stage->prepared.push_back(deletion);
+  prepared.push_back(deletion);
   builder.clean_up();
+  return builder.scenario();
+}
+
+Scenario collection_beside_cleanup() {
+  Builder builder = make_collected_chain();
+  builder.collect_region_with(Builder::present_key);
+  return clean_up_after_pause(builder);
+}
+
+Scenario block_collection_beside_cleanup() {
+  Builder builder = make_collected_chain();
+  collect_block(builder, 1);
+  return clean_up_after_pause(builder);
+}
+
+// The books are judged when the client changes its entry.
+Scenario insertion_beside_block_collection() {
+  Builder builder;
+  builder.free_at_once();
+  builder.swap_by_device();
+  builder.add_client({builder.set(Builder::absent_key)});
+  builder.prepare_set(0, Builder::other_key);
+  collect_block(builder, 1);
   return builder.scenario();
 }
 
@@ -218,11 +261,17 @@ const std::array worlds{
     AblationWorld{"epoch-reclamation", "two GETs beside the reuse of a region", gets_beside_reuse},
     AblationWorld{"double-collect", "GET beside a cleanup", search_beside_cleanup},
     AblationWorld{"collector-retry", "DELETE beside a collection", deletion_beside_collection},
+    AblationWorld{"collector-retry", "DELETE beside the collection of a block",
+                  deletion_beside_block_collection},
     AblationWorld{"exclusion", "a collection beside a cleanup", collection_beside_cleanup},
+    AblationWorld{"exclusion", "the collection of a block beside a cleanup",
+                  block_collection_beside_cleanup},
     AblationWorld{"fence-before-reclaim", "SET of a client that disconnects",
                   insertion_beside_goodbye},
     AblationWorld{"release-after-completion", "two SETs of one client", sets_of_one_client},
     AblationWorld{"drain-before-free", "GET beside the reuse of a region", get_beside_reuse},
+    AblationWorld{"drain-before-free", "SET of a new key beside the collection of a block",
+                  insertion_beside_block_collection},
     AblationWorld{"tag-discipline", "SET of a new key beside a cleanup", insertion_beside_cleanup},
     AblationWorld{"terminator-lock", "SET of a new key beside a cleanup", insertion_beside_cleanup},
     AblationWorld{"restart-after-lost-compare-and-swap", "SETs of two new keys", insertions},

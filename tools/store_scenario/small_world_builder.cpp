@@ -20,17 +20,21 @@ constexpr std::uint64_t pause_at_ns = 900'000;
 // Each prepared operation is over before the next one begins.
 constexpr std::uint64_t prepared_apart_ns = 10'000;
 
-constexpr std::array<std::uint64_t, 4> home_of_key{0, 0, 3, 0};
+struct Home {
+  std::uint32_t key;
+  std::uint64_t slot;
+};
+constexpr std::array homes{
+    Home{SmallWorldBuilder::present_key, 0}, Home{SmallWorldBuilder::absent_key, 0},
+    Home{SmallWorldBuilder::other_key, 3}, Home{SmallWorldBuilder::deleted_key, 0},
+    Home{SmallWorldBuilder::filling_key, 3}};
 
 bool gives_homes(const engine::HashKey& hash_key) {
-  for (std::uint32_t key = 0; key < home_of_key.size(); ++key) {
-    const std::string name = key_name(key);
-    if (engine::home_slot(std::as_bytes(std::span(name)), hash_key,
-                          SmallWorldBuilder::usual_table_entries) != home_of_key[key]) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(homes, [&](const Home& home) {
+    const std::string name = key_name(home.key);
+    return engine::home_slot(std::as_bytes(std::span(name)), hash_key,
+                             SmallWorldBuilder::usual_table_entries) == home.slot;
+  });
 }
 
 engine::HashKey find_hash_key() {
@@ -49,10 +53,8 @@ engine::HashKey find_hash_key() {
 
 SmallWorldBuilder::SmallWorldBuilder(const Size& size) : size_(size), next_ns_(first_prepared_ns) {
   engine::Geometry& geometry = scenario_.geometry;
-  const std::uint64_t container_bytes =
-      geometry.round_up_to_unit(engine::container_bytes(usual_key_bytes, size.value_bytes));
   geometry.table_entries = size.table_entries;
-  geometry.region_bytes = size.containers_of_region * container_bytes;
+  geometry.region_bytes = size.containers_of_region * container_bytes();
   geometry.region_count = size.region_count;
   geometry.mature_bytes = (size.region_count + 8) * geometry.region_bytes;
   static const engine::HashKey hash_key = find_hash_key();
@@ -60,7 +62,7 @@ SmallWorldBuilder::SmallWorldBuilder(const Size& size) : size_(size), next_ns_(f
   scenario_.cleanup_percent = 100;
   scenario_.cleanup_interval_ns = 2 * end_ns;
   scenario_.readahead = {.chunk_entries = static_cast<std::uint32_t>(size.table_entries),
-                         .container_bytes = static_cast<std::uint32_t>(container_bytes),
+                         .container_bytes = static_cast<std::uint32_t>(container_bytes()),
                          .containers = 1,
                          .adaptive = false,
                          .validation = false};
@@ -71,6 +73,11 @@ SmallWorldBuilder::SmallWorldBuilder(const Size& size) : size_(size), next_ns_(f
   scenario_.stage.emplace();
   scenario_.stage->begin_ns = begin_ns;
   scenario_.stage->end_ns = end_ns;
+}
+
+std::uint64_t SmallWorldBuilder::container_bytes() const {
+  return scenario_.geometry.round_up_to_unit(
+      engine::container_bytes(usual_key_bytes, size_.value_bytes));
 }
 
 void SmallWorldBuilder::prepare(std::uint32_t client, const PlannedOperation& operation) {
@@ -138,6 +145,12 @@ PlannedOperation SmallWorldBuilder::remove(std::uint32_t key) const {
   return operation;
 }
 
+void SmallWorldBuilder::use_blocks(std::uint32_t count) {
+  scenario_.geometry.mature_bytes = scenario_.geometry.region_bytes;
+  scenario_.geometry.mature_space_count = count;
+  scenario_.keeps_overwrite_reserve = false;
+}
+
 void SmallWorldBuilder::swap_by_device() {
   scenario_.simulation.atomic_capability = fabric::AtomicCapability::device;
 }
@@ -162,6 +175,24 @@ void SmallWorldBuilder::collect_region_with(std::uint32_t key,
   const std::uint32_t owner = add_client({});
   prepare_set(owner, key);
   fill_region(owner, size_.containers_of_region);
+  if (prepare_more) prepare_more();
+  pause_server();
+  prepare_set(owner, other_key);
+}
+
+// The copies of the first region fill a block: the container of the key, and a long one. The next
+// SET releases the region. Those after it replace the long container, when it has been copied.
+void SmallWorldBuilder::collect_block_with(std::uint32_t key,
+                                           const std::function<void()>& prepare_more) {
+  const std::uint32_t owner = add_client({});
+  prepare_set(owner, key);
+  prepare_set(owner, filling_key);
+  scenario_.stage->prepared.back().operation.value_bytes +=
+      static_cast<std::uint32_t>((size_.containers_of_region - 2) * container_bytes());
+  prepare_set(owner, other_key);
+  for (std::uint64_t container = 1; container < size_.containers_of_region; ++container) {
+    prepare_set(owner, filling_key);
+  }
   if (prepare_more) prepare_more();
   pause_server();
   prepare_set(owner, other_key);

@@ -1,8 +1,8 @@
 // Builds small worlds of the store: scenarios with a stage (scenario.h) in which a few operations
 // run beside one thing that the server does.
 //
-// A world's table has five entries. Keys 0, 1 and 3 have the same home slot, and key 2 has another
-// one. Timers that would come during the stage, such as heartbeats, come after its end.
+// A world's table has five entries. Keys 0, 1 and 3 have the same home slot, and keys 2 and 7 have
+// another one. Timers that would come during the stage, such as heartbeats, come after its end.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ class SmallWorldBuilder {
   static constexpr std::uint32_t absent_key = 1;
   static constexpr std::uint32_t other_key = 2;  // with another home slot; it takes memory
   static constexpr std::uint32_t deleted_key = 3;
+  static constexpr std::uint32_t filling_key = 7;  // with the home slot of other_key
 
   // With a table of one entry, all keys have the same home slot.
   static constexpr std::uint64_t usual_table_entries = 5;
@@ -58,11 +59,18 @@ class SmallWorldBuilder {
   // The server collects the region of an additional client, which has the container of this key.
   // Before that, calls `prepare_more`, which prepares operations that need the key.
   void collect_region_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
+  // Requires blocks. The server collects the block that has the container of this key. Before that,
+  // it collects the region of an additional client into another block. What this client stores
+  // there has left garbage in the block.
+  void collect_block_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
 
   // Clients have location caches, whose entries never expire.
   void cache_locations();
   // Entries have the most bits for fingerprints and size classes.
   void use_fingerprints();
+  // The memory has so many blocks of the length of a region instead of semi-spaces, and no reserve,
+  // which the fewest blocks do not have either.
+  void use_blocks(std::uint32_t count);
   // The server swaps entries through the device instead of with its processor.
   void swap_by_device();
   // The fibers of a host run in the order in which they became able to.
@@ -77,6 +85,7 @@ class SmallWorldBuilder {
 
  private:
   void prepare(std::uint32_t client, const PlannedOperation& operation);
+  std::uint64_t container_bytes() const;
 
   Size size_;
   Scenario scenario_;

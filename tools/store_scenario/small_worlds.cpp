@@ -26,12 +26,45 @@ PlannedOperation plan(const Builder& builder, SmallOperation operation) {
   return builder.remove(Builder::present_key);
 }
 
-bool needs_memory(SmallOperation operation) {
-  return operation == SmallOperation::set || operation == SmallOperation::set_new;
+bool needs_memory(const std::vector<SmallOperation>& operations) {
+  return std::ranges::any_of(operations, [](SmallOperation operation) {
+    return operation == SmallOperation::set || operation == SmallOperation::set_new;
+  });
 }
 
 bool changes_region(Beside beside) {
   return beside == Beside::region || beside == Beside::region_in_turn;
+}
+
+bool cleans(Beside beside) {
+  return beside == Beside::cleanup || beside == Beside::cleanup_by_device;
+}
+
+bool collects_region(Beside beside) {
+  return beside == Beside::collection || beside == Beside::collection_by_device ||
+         beside == Beside::region_to_block || beside == Beside::region_to_block_by_device;
+}
+
+bool collects_block(Beside beside) {
+  return beside == Beside::block || beside == Beside::block_by_device;
+}
+
+bool has_blocks(Beside beside) {
+  return collects_block(beside) || beside == Beside::region_to_block ||
+         beside == Beside::region_to_block_by_device;
+}
+
+bool swaps_by_device(Beside beside) {
+  return beside == Beside::cleanup_by_device || beside == Beside::collection_by_device ||
+         beside == Beside::region_to_block_by_device || beside == Beside::block_by_device;
+}
+
+// Enough for two regions of the client whose region is collected, and for one of each client that
+// stores something.
+std::uint32_t block_count(const SmallPlans& plans) {
+  const auto regions = std::ranges::count_if(
+      plans, [](const std::vector<SmallOperation>& plan) { return needs_memory(plan); });
+  return engine::fewest_blocks + static_cast<std::uint32_t>(regions);
 }
 
 std::string name_of(const SmallPlans& plans, Beside beside) {
@@ -59,11 +92,9 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind 
   const bool are_cached = kind == Kind::cached;
   if (are_cached) builder.cache_locations();
   if (kind == Kind::fingerprint) builder.use_fingerprints();
-  const bool cleans = beside == Beside::cleanup || beside == Beside::cleanup_by_device;
-  const bool collects = beside == Beside::collection || beside == Beside::collection_by_device;
-  if (beside == Beside::cleanup_by_device || beside == Beside::collection_by_device) {
-    builder.swap_by_device();
-  }
+  const bool collects = collects_region(beside) || collects_block(beside);
+  if (has_blocks(beside)) builder.use_blocks(block_count(plans));
+  if (swaps_by_device(beside)) builder.swap_by_device();
   if (collects || changes_region(beside)) builder.free_at_once();
   if (beside == Beside::region_in_turn) builder.take_turns();
   for (const std::vector<SmallOperation>& operations : plans) {
@@ -72,23 +103,22 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind 
     for (const SmallOperation operation : operations) planned.push_back(plan(builder, operation));
     builder.add_client(planned);
   }
-  if (cleans) builder.prepare_set(0, Builder::deleted_key);
+  if (cleans(beside)) builder.prepare_set(0, Builder::deleted_key);
   if (!collects) builder.prepare_set(0, Builder::present_key);
-  if (cleans) builder.prepare_delete(0, Builder::deleted_key);
+  if (cleans(beside)) builder.prepare_delete(0, Builder::deleted_key);
   for (std::uint32_t client = 0; client < plans.size(); ++client) {
-    if (std::ranges::any_of(plans[client], needs_memory)) {
-      builder.prepare_set(client, Builder::other_key);
-    }
+    if (needs_memory(plans[client])) builder.prepare_set(client, Builder::other_key);
   }
   if (changes_region(beside)) builder.fill_region(0, Builder::usual_containers);
-  if (cleans) builder.clean_up();
+  if (cleans(beside)) builder.clean_up();
   const auto read_first = [&] {
     for (std::uint32_t client = 0; are_cached && client < plans.size(); ++client) {
       builder.prepare_get(client, Builder::present_key);
     }
   };
   if (!collects) read_first();
-  if (collects) builder.collect_region_with(Builder::present_key, read_first);
+  if (collects_region(beside)) builder.collect_region_with(Builder::present_key, read_first);
+  if (collects_block(beside)) builder.collect_block_with(Builder::present_key, read_first);
   return builder.build(std::string(prefix_of(kind)) + name_of(plans, beside));
 }
 
@@ -107,9 +137,17 @@ std::string_view to_string(SmallOperation operation) {
 }
 
 std::string_view to_string(Beside beside) {
-  constexpr std::array<std::string_view, beside_count> names{
-      "nothing", "cleanup",       "collection", "cleanup_by_device", "collection_by_device",
-      "region",  "region_in_turn"};
+  constexpr std::array<std::string_view, beside_count> names{"nothing",
+                                                             "cleanup",
+                                                             "collection",
+                                                             "cleanup_by_device",
+                                                             "collection_by_device",
+                                                             "region",
+                                                             "region_in_turn",
+                                                             "region_to_block",
+                                                             "block",
+                                                             "region_to_block_by_device",
+                                                             "block_by_device"};
   return names[static_cast<std::size_t>(beside)];
 }
 
@@ -174,14 +212,14 @@ std::vector<explorer::SmallWorld> all_small_worlds() {
       for (std::size_t second = 0; second < small_operation_count; ++second) {
         const std::vector<SmallOperation> operations{static_cast<SmallOperation>(first),
                                                      static_cast<SmallOperation>(second)};
-        if (is_region ? !needs_memory(operations[0]) : second < first) continue;
+        if (is_region ? !needs_memory({operations[0]}) : second < first) continue;
         worlds.push_back(make_small_world(operations, beside));
         if (has_crossed) {
           crossed.push_back(make_crossed_world(operations[0], operations[1], beside));
         }
       }
       const auto alone = static_cast<SmallOperation>(first);
-      if (is_region && needs_memory(alone)) worlds.push_back(make_small_world({alone}, beside));
+      if (is_region && needs_memory({alone})) worlds.push_back(make_small_world({alone}, beside));
     }
   }
   std::ranges::move(crossed, std::back_inserter(worlds));

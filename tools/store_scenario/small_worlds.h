@@ -27,8 +27,15 @@ enum class Beside : std::uint8_t {
   region,  // the first client's region is full; it releases the region during its SET
   // The same, but the fibers of a host run in the order in which they became able to.
   region_in_turn,
+  // With blocks, of which there are as few as possible.
+  region_to_block,  // as `collection`: the container of key 0 moves to the active block
+  // A third client's region moves to another block, and then key 0, which is in a block with
+  // garbage.
+  block,
+  region_to_block_by_device,
+  block_by_device,
 };
-inline constexpr std::size_t beside_count = 7;
+inline constexpr std::size_t beside_count = 11;
 std::string_view to_string(Beside beside);
 
 // The operations of each client, one after the other.
