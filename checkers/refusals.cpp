@@ -159,18 +159,27 @@ std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
   return objection_to_lack_of_room(need, books.memory, live.bytes);
 }
 
+// The server may use the last measurement for so long, because measurements take at most a tenth
+// of its time.
+bool RefusalChecker::is_outdated(const std::optional<engine::MeasurementTime>& measured,
+                                 std::uint64_t time_ns) const {
+  constexpr std::uint64_t share = 10;
+  return measured && time_ns - measured->began_ns >
+                         std::min(share * measured->took_ns, rules_.heartbeat_timeout_ns);
+}
+
 void RefusalChecker::on_denied(Need need, const DenialBooks& books, std::uint64_t time_ns,
                                std::uint64_t step) {
+  const auto measured_ns = books.measured ? std::optional(books.measured->began_ns) : std::nullopt;
   Denial denial{.need = need,
                 .moment = ++moment_,
                 .step = step,
                 .oldest_incarnation = ~std::uint64_t{0},
                 .latest_call_ns = ~std::uint64_t{0},
-                .objection = objection_to(need, books, books.measured_ns)};
-  const bool is_old =
-      books.measured_ns && time_ns - *books.measured_ns > rules_.heartbeat_timeout_ns;
-  if (is_old && denial.objection.empty() && !objection_to(need, books, std::nullopt).empty()) {
-    denial.latest_call_ns = *books.measured_ns;
+                .objection = objection_to(need, books, measured_ns)};
+  if (is_outdated(books.measured, time_ns) && denial.objection.empty() &&
+      !objection_to(need, books, std::nullopt).empty()) {
+    denial.latest_call_ns = *measured_ns;
   }
   for (const RegionInspection& region : books.memory.regions) {
     const bool is_held = region.state == RegionState::granted &&
@@ -187,8 +196,7 @@ std::string RefusalChecker::objection_to(const Denial& denial, const Call& call)
   if (rules_.gives_regions_back && denial.oldest_incarnation <= call.last_incarnation) {
     return "a client still held a region that was granted before the call";
   }
-  if (denial.latest_call_ns < call.time_ns)
-    return "the last measurement of live bytes was older than the heartbeat time-out";
+  if (denial.latest_call_ns < call.time_ns) return "the last measurement of live bytes was too old";
   return {};
 }
 

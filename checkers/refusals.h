@@ -16,7 +16,8 @@
 //   - if clients have to give regions back: connected clients held only regions that were granted
 //     after the call.
 //   The model takes the garbage that the server found when it last measured. That measurement must
-//   have begun after the call, or no longer ago than the heartbeat time-out. A SET overwrites if
+//   have begun after the call, or no longer ago than ten times its duration and than the heartbeat
+//   time-out. A SET overwrites if
 //   its key had a container of at least that length from the call to the refusal. Other operations
 //   are never refused like this. A failed registration of memory during the operation excuses any.
 // - timed_out: the operation lasted at least as long as the time-out.
@@ -59,8 +60,8 @@ struct RefusalRules {
 // The server's books at the moment of a denial.
 struct DenialBooks {
   const MemoryView& memory;
-  std::span<const std::uint32_t> clients;    // numbers of the connected clients
-  std::optional<std::uint64_t> measured_ns;  // when the last measurement of live bytes began
+  std::span<const std::uint32_t> clients;           // numbers of the connected clients
+  std::optional<engine::MeasurementTime> measured;  // the last measurement of live bytes
 };
 
 class RefusalChecker {
@@ -118,6 +119,8 @@ class RefusalChecker {
   std::string objection_to_lack_of_blocks(Need need, const MemoryView& view,
                                           const Live& live) const;
   Live live_since(std::optional<std::uint64_t> time_ns) const;
+  bool is_outdated(const std::optional<engine::MeasurementTime>& measured,
+                   std::uint64_t time_ns) const;
   std::string objection_to(const Denial& denial, const Call& call) const;
   std::string objection_to_full_table(const Call& call, std::uint64_t cleanups) const;
   std::string objection_to_lack_of_memory(const Call& call, Need need) const;

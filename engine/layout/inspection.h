@@ -27,6 +27,12 @@ struct MatureSpaceInspection {
   std::uint64_t used_bytes = 0;
 };
 
+// Of a measurement of what is live in the mature spaces.
+struct MeasurementTime {
+  std::uint64_t began_ns = 0;
+  std::uint64_t took_ns = 0;
+};
+
 constexpr std::string_view to_string(RegionState state) {
   switch (state) {
     case RegionState::free: return "free";

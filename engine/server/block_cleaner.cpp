@@ -47,9 +47,9 @@ void BlockCleaner::clean() {
 // garbage.
 std::uint64_t BlockCleaner::due_ns() const {
   if (!measurement_) return 0;
-  const std::uint64_t pause_ns = (is_outdated() ? 2 : 10) * measurement_->took_ns;
-  return measurement_->began_ns + std::max(options_.measurement_interval_ns,
-                                           std::min(pause_ns, options_.heartbeat_timeout_ns));
+  const std::uint64_t pause_ns = (is_outdated() ? 2 : 10) * measurement_->time.took_ns;
+  return measurement_->time.began_ns + std::max(options_.measurement_interval_ns,
+                                                std::min(pause_ns, options_.heartbeat_timeout_ns));
 }
 
 // Blocks that wait for clients count as free.
@@ -81,8 +81,7 @@ void BlockCleaner::measure() {
   std::vector<LiveSpace> blocks = control_.measure();
   book_.mature().note_live(blocks);
   measurement_ = Measurement{.blocks = std::move(blocks),
-                             .began_ns = began_ns,
-                             .took_ns = host_.now_ns() - began_ns,
+                             .time = {.began_ns = began_ns, .took_ns = host_.now_ns() - began_ns},
                              .allocated_bytes = allocated_bytes};
   if (const auto best = find_best_block()) measurement_->first_gain_bytes = gain_bytes(*best);
   control_.report();
@@ -129,12 +128,12 @@ void BlockCleaner::want_room() {
 
 bool BlockCleaner::has_nothing_to_gain(std::uint64_t wanted_ns) const {
   if (is_collecting_ || book_.mature().waiting_count() > 0 || !measurement_) return false;
-  const bool is_recent = measurement_->began_ns >= wanted_ns || host_.now_ns() < due_ns();
+  const bool is_recent = measurement_->time.began_ns >= wanted_ns || host_.now_ns() < due_ns();
   return is_recent && !is_outdated() && !find_source(least_gain_share);
 }
 
-std::optional<std::uint64_t> BlockCleaner::measured_ns() const {
-  return measurement_ ? std::optional(measurement_->began_ns) : std::nullopt;
+std::optional<MeasurementTime> BlockCleaner::measured() const {
+  return measurement_ ? std::optional(measurement_->time) : std::nullopt;
 }
 
 }  // namespace falafel::engine

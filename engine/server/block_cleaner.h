@@ -58,14 +58,13 @@ class BlockCleaner {
   // waits for clients, by a measurement that is recent or began after a request wanted room.
   bool has_nothing_to_gain(std::uint64_t wanted_ns) const;
 
-  std::optional<std::uint64_t> measured_ns() const;
+  std::optional<MeasurementTime> measured() const;
   bool is_idle() const { return !work_.is_raised() && !is_collecting_; }
 
  private:
   struct Measurement {
     std::vector<LiveSpace> blocks;
-    std::uint64_t began_ns = 0;
-    std::uint64_t took_ns = 0;
+    MeasurementTime time;
     std::uint64_t allocated_bytes = 0;  // by the book, when it began
     std::uint64_t first_gain_bytes = 0;
   };

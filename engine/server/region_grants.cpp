@@ -122,9 +122,9 @@ std::uint64_t RegionGrants::used_bytes() const {
   return book_.mature()[book_.mature().active()].used_bytes;
 }
 
-std::optional<std::uint64_t> RegionGrants::measured_ns() const {
-  if (cleaner_ != nullptr) return cleaner_->measured_ns();
-  return measurement_ ? std::optional(measurement_->began_ns) : std::nullopt;
+std::optional<MeasurementTime> RegionGrants::measured() const {
+  if (cleaner_ != nullptr) return cleaner_->measured();
+  return measurement_ ? std::optional(measurement_->time) : std::nullopt;
 }
 
 bool RegionGrants::is_collecting() const {
@@ -173,7 +173,7 @@ void RegionGrants::measure() {
   measurement_ =
       Measurement{.garbage_bytes = used - live,
                   .used_bytes = used,
-                  .began_ns = began_ns,
+                  .time = {.began_ns = began_ns, .took_ns = took_ns},
                   .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
 }
 

@@ -77,8 +77,8 @@ class RegionGrants {
 
   // The number of denied requests for that need.
   std::uint64_t denied(RegionNeed need) const { return denied_[static_cast<std::size_t>(need)]; }
-  // When the last measurement of the mature spaces began. None if semi-spaces were collected since.
-  std::optional<std::uint64_t> measured_ns() const;
+  // The last measurement of the mature spaces. None if semi-spaces were collected since.
+  std::optional<MeasurementTime> measured() const;
   std::uint64_t waiting_count() const { return requests_.size(); }
   // No request is waiting or about to be examined.
   bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
@@ -90,7 +90,7 @@ class RegionGrants {
   struct Measurement {
     std::uint64_t garbage_bytes = 0;
     std::uint64_t used_bytes = 0;
-    std::uint64_t began_ns = 0;
+    MeasurementTime time;
     std::uint64_t due_ns = 0;  // time of the next permitted measurement
   };
 

@@ -130,9 +130,8 @@ struct ServerBooks {
   // The number of denied requests of SETs that wait to store any key, and to overwrite.
   std::uint64_t requests_denied = 0;
   std::uint64_t overwrites_denied = 0;
-  // When the last measurement of the active mature space began. None if that space was collected
-  // since.
-  std::optional<std::uint64_t> measured_ns{};
+  // The last measurement of the mature spaces. None if semi-spaces were collected since.
+  std::optional<MeasurementTime> measured{};
   std::uint64_t cleanups = 0;  // as in ServerStatistics: cleanups that have begun
 };
 

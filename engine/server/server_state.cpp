@@ -370,7 +370,7 @@ ServerBooks ServerState::books() const {
   ServerBooks books = book_->books();
   books.requests_denied = grants_->denied(RegionNeed::waiting);
   books.overwrites_denied = grants_->denied(RegionNeed::overwrite);
-  books.measured_ns = grants_->measured_ns();
+  books.measured = grants_->measured();
   books.cleanups = statistics_.cleanups;
   return books;
 }

@@ -49,7 +49,7 @@ class RefusalTest : public testing::Test {
   }
   void deny(Need need = Need::any_key, std::uint64_t time_ns = 50) {
     checker_.on_denied(
-        need, {.memory = memory_.view(), .clients = connected_clients, .measured_ns = measured_ns_},
+        need, {.memory = memory_.view(), .clients = connected_clients, .measured = measured_},
         time_ns, 7);
   }
   RefusalChecker::Call call(std::uint64_t time_ns = 0) {
@@ -76,7 +76,7 @@ class RefusalTest : public testing::Test {
   RefusalChecker checker_{refusal_rules};
   std::uint64_t next_incarnation_ = 1;
   std::uint64_t cleanups_ = 0;
-  std::optional<std::uint64_t> measured_ns_;
+  std::optional<engine::MeasurementTime> measured_;
 };
 
 TEST_F(RefusalTest, ValuesAreTooLargeByTheirSizesOnly) {
@@ -342,7 +342,7 @@ TEST_F(RefusalWithBlocksTest, AReserveIsKeptForThoseWhoOverwrite) {
 TEST_F(RefusalTest, WhatLivedAtTheMeasurementMayBeGarbageAtTheDenial) {
   fill_memory(4);
   memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
-  measured_ns_ = 20;
+  measured_ = {.began_ns = 20, .took_ns = 10};
   const auto called = call();
   change(0, Entry(), 30);
   deny();
@@ -353,7 +353,7 @@ TEST_F(RefusalTest, WhatLivedAtTheMeasurementMayBeGarbageAtTheDenial) {
 TEST_F(RefusalTest, WhatWasGarbageAtTheMeasurementDoesNotCount) {
   fill_memory(4);
   memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
-  measured_ns_ = 40;
+  measured_ = {.began_ns = 40, .took_ns = 10};
   const auto called = call();
   change(0, Entry(), 30);
   change(2, Entry(), 45);
@@ -365,7 +365,7 @@ TEST_F(RefusalTest, WhatWasGarbageAtTheMeasurementDoesNotCount) {
 TEST_F(RefusalTest, AMeasurementBeforeTheCallIsNotOlderThanTheHeartbeatTimeOut) {
   fill_memory(4);
   memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
-  measured_ns_ = 20;
+  measured_ = {.began_ns = 20, .took_ns = 60};
   change(0, Entry(), 30);
   const auto first = call(500);
   deny(Need::any_key, 520);
@@ -374,7 +374,23 @@ TEST_F(RefusalTest, AMeasurementBeforeTheCallIsNotOlderThanTheHeartbeatTimeOut) 
   const auto second = call(500);
   deny(Need::any_key, 521);
   refuse(second, Refusal::out_of_memory);
-  expect("refusal.out-of-memory", "older than the heartbeat time-out");
+  expect("refusal.out-of-memory", "was too old");
+}
+
+// The server could have measured again.
+TEST_F(RefusalTest, AMeasurementBeforeTheCallIsNotOlderThanTenOfItsKind) {
+  fill_memory(4);
+  memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
+  measured_ = {.began_ns = 20, .took_ns = 20};
+  change(0, Entry(), 30);
+  const auto first = call(200);
+  deny(Need::any_key, 220);
+  refuse(first, Refusal::out_of_memory);
+  expect_no_violation();
+  const auto second = call(200);
+  deny(Need::any_key, 221);
+  refuse(second, Refusal::out_of_memory);
+  expect("refusal.out-of-memory", "was too old");
 }
 
 TEST_F(RefusalTest, OnlyASetNeedsMemoryOfTheServer) {

@@ -9,6 +9,7 @@
 
 #include "engine/layout/container.h"
 #include "engine/server/mature_spaces.h"
+#include "tests/engine/planted.h"
 #include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
 
@@ -168,6 +169,53 @@ TEST(Blocks, CanBeOverwrittenForEverWhenTheyAreFull) {
     });
     const StoreRun run = run_without_problems(store);
     EXPECT_EQ(run.state.contents.size(), keys);
+  });
+}
+
+// A walk over the table meets the containers of all regions that are being collected in the order
+// of the table: here first those that take more than half a block. If the server took all regions
+// into one collection, these would open a block each, and the others would need blocks that are not
+// free.
+TEST(Blocks, TakeOneRegionAtATime) {
+  constexpr std::uint32_t writers = 4;
+  constexpr std::uint64_t bytes_of_block = 256;
+  constexpr std::uint64_t long_bytes = 136;
+  constexpr std::uint64_t table_entries = 16;
+  for_each_seed(5, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
+    StoreOptions options;
+    options.seed = seed;
+    options.server.collection = engine::Collection::walk_table;
+    options.server.keeps_overwrite_reserve = false;
+    options.server.geometry = {.table_entries = table_entries,
+                               .region_bytes = bytes_of_block,
+                               .region_count = 2 * writers,
+                               .mature_bytes = bytes_of_block,
+                               .mature_space_count = writers + 2};
+    TestStore store(options, stacks);
+    const auto set = [](Client& client, std::uint64_t slot, std::uint64_t container_bytes) {
+      const Bytes key = key_at(slot, 0, table_entries);
+      const Bytes value(container_bytes - engine::container_bytes(key.size(), 0));
+      return client.set(key, value).answer;
+    };
+    store.add_client([&](fabric::Host&, Client& client) {
+      EXPECT_EQ(set(client, 0, long_bytes), Answer::stored);
+      client.disconnect();  // so it is in the active block soon
+    });
+    for (std::uint64_t writer = 1; writer <= writers; ++writer) {
+      store.add_client([&, writer](fabric::Host& host, Client& client) {
+        host.sleep_until(millisecond_ns);
+        EXPECT_EQ(set(client, writer, long_bytes), Answer::stored);
+        host.sleep_until(2 * millisecond_ns);
+        EXPECT_EQ(set(client, writers + writer, bytes_of_block - long_bytes), Answer::stored);
+        host.sleep_until(3 * millisecond_ns);
+        if (writer == 1) store.simulation().pause("server", millisecond_ns);
+        host.sleep_until(3 * millisecond_ns + 100 * microsecond_ns);
+        // Its region is full, so it releases the region.
+        set(client, 2 * writers + writer, long_bytes);
+      });
+    }
+    const StoreRun run = run_without_problems(store);
+    EXPECT_GE(run.state.contents.size(), 2U * writers + 1);
   });
 }
 

@@ -152,7 +152,7 @@ void OperationWatch::on_server(const engine::Server& server, std::uint64_t time_
                                   .regions = books.regions,
                                   .mature_spaces = books.mature_spaces};
   const checkers::DenialBooks denial{
-      .memory = view, .clients = clients, .measured_ns = books.measured_ns};
+      .memory = view, .clients = clients, .measured = books.measured};
   if (std::exchange(requests_denied_, books.requests_denied) != books.requests_denied) {
     refusals_.on_denied(checkers::Need::any_key, denial, time_ns, step);
   }
