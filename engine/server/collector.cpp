@@ -37,7 +37,11 @@ void Collector::collect_regions(const std::vector<std::uint32_t>& regions,
     const std::uint64_t begin = chunk_.geometry.region_offset(region);
     ranges.push_back({.begin = begin, .end = begin + chunk_.geometry.region_bytes});
   }
-  collect(ByteRanges(std::move(ranges)), free_early);
+  if (!chunk_.geometry.has_blocks()) return collect(ByteRanges(std::move(ranges)), free_early);
+  for (const ByteRange& range : ranges) {
+    collect(ByteRanges({range}),
+            &range == &ranges.back() ? free_early : std::function<void()>([] {}));
+  }
 }
 
 void Collector::collect_mature_space(std::uint32_t space, const std::function<void()>& free_early) {

@@ -39,7 +39,8 @@ class Collector {
 
   // Both functions wait and return after all their updates have completed.
   //
-  // Moves live containers of these regions to the active mature space. Without
+  // Moves live containers of these regions to the active mature space. Blocks: one region after the
+  // other, because the copies of each may open one block. Without
   // Safeguards::drain_before_free, `free_early` is called after everything is copied but before the
   // updates have completed.
   void collect_regions(const std::vector<std::uint32_t>& regions,

@@ -300,14 +300,12 @@ void ServerState::collect() {
 void ServerState::collect_released_regions() {
   const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
   collect_regions(take_released_regions());
-  if (cleaner_ && book_->find(RegionState::released)) collector_work_.raise();
 }
 
-// Semi-spaces: all at once. Blocks: one region, because the copies of each may open one block.
+// All of them, so that the server asks clients once whether they are quiescent.
 std::vector<std::uint32_t> ServerState::take_released_regions() {
-  const std::size_t most = chunk_.geometry.has_blocks() ? 1 : book_->region_count();
   std::vector<std::uint32_t> regions;
-  for (std::uint32_t index = 0; index < book_->region_count() && regions.size() < most; ++index) {
+  for (std::uint32_t index = 0; index < book_->region_count(); ++index) {
     if (book_->region(index).state != RegionState::released) continue;
     book_->set_state(index, RegionState::collecting);
     regions.push_back(index);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/layout/container.h"
+#include "engine/probes.h"
 #include "engine/server/mature_spaces.h"
 #include "tests/engine/planted.h"
 #include "tests/engine/schedules.h"
@@ -173,10 +174,10 @@ TEST(Blocks, CanBeOverwrittenForEverWhenTheyAreFull) {
 }
 
 // A walk over the table meets the containers of all regions that are being collected in the order
-// of the table: here first those that take more than half a block. If the server took all regions
-// into one collection, these would open a block each, and the others would need blocks that are not
-// free.
-TEST(Blocks, TakeOneRegionAtATime) {
+// of the table: here first those that take more than half a block. If one walk were for all
+// regions, these would open a block each, and the others would need blocks that are not free. The
+// server asks clients once whether they are quiescent.
+TEST(Blocks, TakeOneRegionAfterTheOther) {
   constexpr std::uint32_t writers = 4;
   constexpr std::uint64_t bytes_of_block = 256;
   constexpr std::uint64_t long_bytes = 136;
@@ -216,6 +217,8 @@ TEST(Blocks, TakeOneRegionAtATime) {
     }
     const StoreRun run = run_without_problems(store);
     EXPECT_GE(run.state.contents.size(), 2U * writers + 1);
+    EXPECT_EQ(run.inspection.statistics.regions_collected, writers + 1U);
+    EXPECT_EQ(run.probe(engine::probes::reclamation_waited), 2U);  // once for all writers
   });
 }
 
