@@ -251,7 +251,7 @@ void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status
                       "limit of schedules of each search (default: as many as the time allows)");
   add_simulation_options(*command, options->simulation);
   command->add_option("--safeguard", options->only, "test only this safeguard (may be repeated)");
-  program.add_program_option(*command);
+  program.add_ablate_options(*command);
   command->add_option("--output", options->output, "directory for replay files")
       ->capture_default_str();
   CLI::Option* json = command->add_flag("--json", options->json, "print the result as JSON");

@@ -25,9 +25,11 @@ class CommandProgram {
   virtual void add_fuzz_options(CLI::App& command) = 0;
   // Adds an option to select a program, if there are several.
   virtual void add_program_option(CLI::App& command) = 0;
-  // The program with these options. An error names an option and its remedy.
+  // Adds the options of `ablate` that select a program or its scenarios.
+  virtual void add_ablate_options(CLI::App& command) { add_program_option(command); }
+  // The program with the options of `fuzz`. An error names an option and its remedy.
   virtual tl::expected<std::unique_ptr<explorer::Program>, std::string> create() const = 0;
-  // The selected program without options.
+  // The selected program, without the options of `fuzz`.
   virtual const explorer::Program& selected() const = 0;
   // The first words of a campaign's report: "hardened protocol".
   virtual std::string title() const = 0;

@@ -408,6 +408,16 @@ class Stores(CommandTest):
             self.assertEqual(status, 1)
             self.assertIn(b"VIOLATED linearizability", printed)
 
+    def test_ablate_searches_in_blocks_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(OK, "ablate", "--blocks", "only", "--safeguard", "collector-retry",
+                        "--shrink-seconds", "0", "--output", folder)
+            replay, = pathlib.Path(folder).glob("*.replay")
+            scenario = json.loads(replay.read_text())["scenario_options"]
+            self.assertGreater(scenario["geometry"]["mature_space_count"], 2)
+        self.expect(WRONG_USAGE, "ablate", "--blocks", "only", "--store", "pilaf",
+                    message="--blocks excludes --store")
+
     def test_options_of_falafel_do_not_apply_to_other_stores(self):
         fuzz = "fuzz", "--store", "pilaf"
         self.expect(WRONG_USAGE, *fuzz, "--clients", "3", message="use --store falafel")

@@ -36,6 +36,14 @@ store_scenario::Share parse_share(const std::string& text) {
 
 }  // namespace
 
+CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts) {
+  return command
+      .add_option("--blocks", texts.blocks,
+                  "share of scenarios with blocks instead of semi-spaces: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
+}
+
 void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
   command
       .add_option("--protocol", texts.protocol,
@@ -66,11 +74,7 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
           "share of scenarios in which tags wrap around and heartbeats matter: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
-  command
-      .add_option("--blocks", texts.blocks,
-                  "share of scenarios with blocks instead of semi-spaces: none, some or only")
-      ->check(CLI::IsMember({"none", "some", "only"}))
-      ->capture_default_str();
+  add_blocks_option(command, texts);
   command
       .add_option("--hostile", texts.hostile,
                   "share of scenarios with a hostile client: none, some or only")

@@ -31,6 +31,7 @@ struct CampaignTexts {
   std::string caches = "none";
 };
 
+CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);
 
 // Converts the texts to the choices of a campaign; choices without a text are random. Returns an

@@ -16,14 +16,25 @@ StoreCommandProgram::StoreCommandProgram() : published_variants_(published_varia
   for (const auto& program : published_variants_) programs_.push_back(program.get());
 }
 
-void StoreCommandProgram::add_program_option(CLI::App& command) {
+CLI::Option* StoreCommandProgram::add_store_option(CLI::App& command) {
   std::vector<std::string> stores = compared_stores();
   stores.insert(stores.begin(), "falafel");
-  command
+  return command
       .add_option("--store", store_,
                   "falafel, a store to compare it with, or cluster: several servers of falafel")
       ->check(CLI::IsMember(stores))
       ->capture_default_str();
+}
+
+void StoreCommandProgram::add_program_option(CLI::App& command) { add_store_option(command); }
+
+void StoreCommandProgram::add_ablate_options(CLI::App& command) {
+  CLI::Option* const blocks = add_blocks_option(command, texts_);
+  blocks->excludes(add_store_option(command));
+  blocks->each([this](const std::string& text) {
+    texts_.blocks = text;
+    falafel_ = store_scenario::StoreProgram(*parse_campaign(texts_));
+  });
 }
 
 void StoreCommandProgram::add_fuzz_options(CLI::App& command) {

@@ -20,12 +20,15 @@ class StoreCommandProgram final : public CommandProgram {
   std::string noun() const override { return "the store"; }
   void add_fuzz_options(CLI::App& command) override;
   void add_program_option(CLI::App& command) override;
+  void add_ablate_options(CLI::App& command) override;
   tl::expected<std::unique_ptr<explorer::Program>, std::string> create() const override;
   const explorer::Program& selected() const override;
   std::string title() const override;
   std::span<const explorer::Program* const> programs() const override { return programs_; }
 
  private:
+  CLI::Option* add_store_option(CLI::App& command);
+
   store_scenario::StoreProgram falafel_;
   std::map<std::string, std::unique_ptr<explorer::Program>> compared_;  // by the value of --store
   std::vector<std::unique_ptr<explorer::Program>> published_variants_;
