@@ -65,6 +65,20 @@ TEST(CompareStores, ARunRepeatsExactly) {
   EXPECT_EQ(first.tail_us, again.tail_us);
 }
 
+// The clients set each key several times, so the server has to collect semi-spaces or blocks. A SET
+// that is refused would be an error.
+TEST(CompareStores, HardenedFalafelNeedsLessMemoryForAsManySets) {
+  Load load = small_load("ycsb-a");
+  load.demand.keys = 2'000;
+  load.duration_ns = 60'000'000;
+  const auto published = measure(profile(), find_store("falafel", "published"), load);
+  const auto hardened = measure(profile(), find_store("falafel", "hardened"), load);
+  ASSERT_TRUE(published.has_value()) << published.error();
+  ASSERT_TRUE(hardened.has_value()) << hardened.error();
+  EXPECT_LT(hardened->memory_bytes_per_key, 0.7 * published->memory_bytes_per_key);
+  EXPECT_GT(hardened->operations_per_second, 0.9 * published->operations_per_second);
+}
+
 // A request and a reply, whatever the operation.
 TEST(CompareStores, AnOperationByMessagesIsOneRoundTripOfTwoVerbs) {
   const Measurement cost = costs("pilaf-vo", "published", "ycsb-a");

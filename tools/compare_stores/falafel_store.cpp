@@ -46,6 +46,11 @@ class FalafelRun final : public StoreRun {
     server_.acknowledge_timeout_ns = acknowledge_timeout_ns;
     server_.retry_count = retry_count;
     server_.geometry = geometry_for(demand);
+    if (safeguards == engine::Safeguards::published()) {
+      add_semi_spaces(demand, server_.geometry);
+    } else {
+      add_blocks(demand, server_.geometry);
+    }
     client_.safeguards = safeguards;
     client_.readahead.container_bytes = static_cast<std::uint32_t>(container_bytes(demand));
     client_.acknowledge_timeout_ns = acknowledge_timeout_ns;
@@ -75,7 +80,6 @@ class FalafelRun final : public StoreRun {
         engine::container_bytes(demand.key_bytes, demand.value_bytes));
   }
 
-  // A mature space has room for all keys, for half as much garbage, and for all regions.
   static engine::Geometry geometry_for(const Demand& demand) {
     constexpr std::uint64_t regions_per_client = 4;  // current, next, and two being collected
     constexpr std::uint64_t containers_per_region = 256;
@@ -84,10 +88,23 @@ class FalafelRun final : public StoreRun {
         static_cast<std::uint64_t>(std::ceil(static_cast<double>(demand.keys) / demand.table_load));
     geometry.region_bytes = containers_per_region * container_bytes(demand);
     geometry.region_count = regions_per_client * demand.clients;
+    return geometry;
+  }
+
+  // As in the thesis: each has room for all keys, for half as much garbage, and for all regions.
+  static void add_semi_spaces(const Demand& demand, engine::Geometry& geometry) {
     geometry.mature_bytes =
         geometry.round_up_to_unit(demand.keys * container_bytes(demand) / 2 * 3 +
                                   geometry.region_count * geometry.region_bytes);
-    return geometry;
+  }
+
+  // As `falafel serve` has by default. The keys fill four fifths of the blocks, and there is
+  // another for each region.
+  static void add_blocks(const Demand& demand, engine::Geometry& geometry) {
+    const std::uint64_t data_bytes = demand.keys * container_bytes(demand);
+    geometry.mature_bytes = geometry.region_bytes;
+    geometry.mature_space_count = static_cast<std::uint32_t>(
+        data_bytes / 4 * 5 / geometry.mature_bytes + geometry.region_count + engine::fewest_blocks);
   }
 
   engine::ServerOptions server_;
