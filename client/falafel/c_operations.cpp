@@ -17,6 +17,12 @@
 namespace falafel {
 namespace {
 
+// The layout of falafel_operation belongs to the ABI.
+static_assert(sizeof(falafel_operation) == 56);
+static_assert(offsetof(falafel_operation, time_to_live_ns) ==
+              offsetof(falafel_operation, buffer_bytes));
+static_assert(offsetof(falafel_operation, user_data) == 48);
+
 std::span<const std::byte> bytes_of(const void* bytes, std::size_t length) {
   return {static_cast<const std::byte*>(bytes), length};
 }
@@ -44,15 +50,24 @@ falafel_status perform_get(falafel_operation& operation, Client& client) {
 }
 
 template <typename Client>
+falafel_status perform_set(const falafel_operation& operation, std::uint64_t time_to_live_ns,
+                           Client& client) {
+  if (operation.value == nullptr && operation.value_bytes > 0) return FALAFEL_INVALID;
+  return status_of(client
+                       .set(bytes_of(operation.key, operation.key_bytes),
+                            bytes_of(operation.value, operation.value_bytes), time_to_live_ns)
+                       .answer);
+}
+
+template <typename Client>
 falafel_status perform(falafel_operation& operation, Client& client) {
   if (operation.key == nullptr) return FALAFEL_INVALID;
-  const auto key = bytes_of(operation.key, operation.key_bytes);
   switch (operation.kind) {
     case FALAFEL_GET: return perform_get(operation, client);
-    case FALAFEL_SET:
-      if (operation.value == nullptr && operation.value_bytes > 0) return FALAFEL_INVALID;
-      return status_of(client.set(key, bytes_of(operation.value, operation.value_bytes)).answer);
-    case FALAFEL_DELETE: return status_of_reading(client.remove(key).answer);
+    case FALAFEL_SET: return perform_set(operation, 0, client);
+    case FALAFEL_SET_EXPIRING: return perform_set(operation, operation.time_to_live_ns, client);
+    case FALAFEL_DELETE:
+      return status_of_reading(client.remove(bytes_of(operation.key, operation.key_bytes)).answer);
   }
   return FALAFEL_INVALID;
 }
@@ -60,7 +75,8 @@ falafel_status perform(falafel_operation& operation, Client& client) {
 std::optional<engine::Operation> counted_as(int kind) {
   switch (kind) {
     case FALAFEL_GET: return engine::Operation::get;
-    case FALAFEL_SET: return engine::Operation::set;
+    case FALAFEL_SET:
+    case FALAFEL_SET_EXPIRING: return engine::Operation::set;
     case FALAFEL_DELETE: return engine::Operation::remove;
   }
   return std::nullopt;

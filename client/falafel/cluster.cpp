@@ -189,11 +189,12 @@ std::vector<engine::GetResult> Cluster::get_many(std::span<const std::string_vie
       [](engine::Batch& batch, std::string_view key) { return batch.get(bytes_of(key)); });
 }
 
-std::vector<engine::SetResult> Cluster::set_many(std::span<const KeyAndValue> pairs) {
+std::vector<engine::SetResult> Cluster::set_many(std::span<const KeyAndValue> pairs,
+                                                 std::uint64_t time_to_live_ns) {
   return operate_on_many<engine::SetResult>(
       pairs, [](const KeyAndValue& pair) { return pair.first; },
-      [](engine::Batch& batch, const KeyAndValue& pair) {
-        return batch.set(bytes_of(pair.first), bytes_of(pair.second));
+      [time_to_live_ns](engine::Batch& batch, const KeyAndValue& pair) {
+        return batch.set(bytes_of(pair.first), bytes_of(pair.second), time_to_live_ns);
       });
 }
 

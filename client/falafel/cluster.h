@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,9 +59,14 @@ class Cluster {
   // Many operations at once, in no particular order: all servers at the same time, with up to
   // StoreOptions::max_operations_in_flight operations under way at each. Returns one result for
   // each key, in the order of the keys. Each operation is linearizable; all of them together are
-  // not one operation. A key that occurs twice in set_many() ends with one of its values.
+  // not one operation. A key that occurs twice in set_many() ends with one of its values. All
+  // values of set_many() have the same time to live.
   std::vector<engine::GetResult> get_many(std::span<const std::string_view> keys);
-  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs);
+  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs) {
+    return set_many(pairs, 0);
+  }
+  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs,
+                                          std::uint64_t time_to_live_ns);
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
   // The name of the server that the key belongs to.

@@ -123,9 +123,16 @@ FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key,
 
 /* Many operations in flight */
 
-typedef enum falafel_kind { FALAFEL_GET = 1, FALAFEL_SET = 2, FALAFEL_DELETE = 3 } falafel_kind;
+/* The numbers must not change. */
+typedef enum falafel_kind {
+  FALAFEL_GET = 1,
+  FALAFEL_SET = 2,
+  FALAFEL_DELETE = 3,
+  FALAFEL_SET_EXPIRING = 4 /* set with a time to live, as falafel_set_expiring */
+} falafel_kind;
 
-/* An operation and its result. Members that an operation does not use are ignored. */
+/* An operation and its result. Members that an operation does not use are ignored: FALAFEL_SET
+   ignores `time_to_live_ns`. "set" below stands for both kinds of set. */
 typedef struct falafel_operation {
   int kind;   /* a falafel_kind */
   int status; /* the result, a falafel_status */
@@ -137,8 +144,12 @@ typedef struct falafel_operation {
   /* set: the length of the value. get: the library sets it to the length of the value, also if the
      buffer is too small. */
   size_t value_bytes;
-  size_t buffer_bytes; /* get: the size of the buffer */
-  void* user_data;     /* for the caller; the library ignores it */
+  __extension__ union {
+    size_t buffer_bytes;      /* get: the size of the buffer */
+    uint64_t time_to_live_ns; /* FALAFEL_SET_EXPIRING: counts from when the operation runs; 0: the
+                                 value does not expire */
+  };
+  void* user_data; /* for the caller; the library ignores it */
 } falafel_operation;
 
 /* Runs the operations and waits until all have ended. Each has a status of its own. They may take

@@ -271,10 +271,12 @@ std::vector<engine::GetResult> Store::get_many(
       });
 }
 
-std::vector<engine::SetResult> Store::set_many(std::span<const KeyAndValue> pairs) {
+std::vector<engine::SetResult> Store::set_many(std::span<const KeyAndValue> pairs,
+                                               std::uint64_t time_to_live_ns) {
   return connection_->operate_on_many<engine::SetResult>(
       engine::Operation::set, pairs.size(), [&](engine::Batch& batch, std::size_t index) {
-        return batch.set(bytes_of(pairs[index].first), bytes_of(pairs[index].second));
+        return batch.set(bytes_of(pairs[index].first), bytes_of(pairs[index].second),
+                         time_to_live_ns);
       });
 }
 

@@ -97,12 +97,17 @@ class Store {
   // Many operations at once, in no particular order, with up to max_operations_in_flight of them
   // under way. Their requests share round trips and doorbells. Returns one result for each key, in
   // the order of the keys. Each operation is linearizable; all of them together are not one
-  // operation. A key that occurs twice in set_many() ends with one of its values.
+  // operation. A key that occurs twice in set_many() ends with one of its values. All values of
+  // set_many() have the same time to live (see set()).
   std::vector<engine::GetResult> get_many(std::span<const std::string_view> keys);
   std::vector<engine::GetResult> get_many(
       std::span<const std::string_view> keys,
       const std::function<void(std::size_t index, std::span<const std::byte> value)>& use);
-  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs);
+  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs) {
+    return set_many(pairs, 0);
+  }
+  std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs,
+                                          std::uint64_t time_to_live_ns);
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
   // Runs `body` as a fiber on the calling thread. The fiber may use all functions of its host, and

@@ -13,5 +13,5 @@ without_directives = re.sub(r"^#.*$", "", for_c, flags=re.MULTILINE)
 
 ffi = FFI()
 ffi.set_source("falafel._declarations", None)
-ffi.cdef(without_directives.replace("FALAFEL_API", ""))
+ffi.cdef(re.sub(r"FALAFEL_API|__extension__", "", without_directives))
 ffi.cdef("void free(void*);")

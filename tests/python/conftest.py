@@ -9,14 +9,15 @@ import pytest
 
 
 class Server:
-    def __init__(self, directory):
+    def __init__(self, directory, *words):
         self.directory = directory
+        self.words = words
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
             [os.environ["FALAFEL_PROGRAM"], "serve", "--directory", self.directory,
-             "--memory", "64MiB"],
+             "--memory", "64MiB", *self.words],
             stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline().startswith("serving")
 
@@ -36,3 +37,11 @@ def server():
 @pytest.fixture
 def options(server):
     return {"directory": server.directory, "reconnect_interval_ns": 0}
+
+
+@pytest.fixture
+def cache_options():
+    with tempfile.TemporaryDirectory(prefix="falafel-") as folder:
+        cache = Server(str(pathlib.Path(folder) / "run"), "--cache")
+        yield {"directory": cache.directory}
+        cache.stop()

@@ -94,3 +94,15 @@ def test_a_store_that_is_not_open_refuses(options):
         with pytest.raises(Error, match="no server named 'nobody'"):
             await AsyncStore("nobody", **options).open()
     asyncio.run(main())
+
+
+def test_values_of_a_cache_expire(cache_options):
+    async def use(cache):
+        await cache.set("short", b"1", time_to_live=0.05)
+        await cache.set_many({"short 1": b"1", "short 2": b"2"}, time_to_live=0.05)
+        await cache.set_many({"kept 1": b"1", "kept 2": b"2"})
+        await cache.set("kept", b"3")
+        await asyncio.sleep(0.06)
+        assert await cache.get_many(["short", "short 1", "short 2"]) == [None, None, None]
+        assert await cache.get_many(["kept 1", "kept 2", "kept"]) == [b"1", b"2", b"3"]
+    run(cache_options, use)

@@ -2,6 +2,7 @@ import array
 import pathlib
 import subprocess
 import sys
+import time
 import typing
 
 import falafel
@@ -135,8 +136,8 @@ def test_statuses_are_those_of_the_library():
     from falafel._operations import lib
     names = {name.removeprefix("FALAFEL_"): getattr(lib, name) for name in dir(lib)
              if name.startswith("FALAFEL_")}
-    kinds = {name: names.pop(name) for name in ("GET", "SET", "DELETE")}
-    assert kinds == {"GET": 1, "SET": 2, "DELETE": 3}
+    kinds = {name: names.pop(name) for name in ("GET", "SET", "DELETE", "SET_EXPIRING")}
+    assert kinds == {"GET": 1, "SET": 2, "DELETE": 3, "SET_EXPIRING": 4}
     assert names == {status.name: status.value for status in Status}
 
 
@@ -160,4 +161,17 @@ def test_only_a_cache_has_times_to_live(store):
     with pytest.raises(Error) as failed:
         store.set("key", b"1", time_to_live=0.5)
     assert failed.value.status == Status.NOT_A_CACHE
+    with pytest.raises(Error) as failed:
+        store.set_many({"key": b"1"}, time_to_live=0.5)
+    assert failed.value.status == Status.NOT_A_CACHE
     assert store.get("key") is None
+
+
+def test_values_of_a_cache_expire(cache_options):
+    with Store(**cache_options) as cache:
+        cache.set("short", b"1", time_to_live=0.05)
+        cache.set_many({"short 1": b"1", "short 2": b"2"}, time_to_live=0.05)
+        cache.set_many({"kept 1": b"1", "kept 2": b"2"})
+        time.sleep(0.06)
+        assert cache.get_many(["short", "short 1", "short 2"]) == [None, None, None]
+        assert cache.get_many(["kept 1", "kept 2"]) == [b"1", b"2"]

@@ -119,6 +119,22 @@ static void test_mistakes(falafel_store* store) {
   EXPECT(falafel_poll(store, &ended, 1, 60ull * seconds) == 0); /* nothing was submitted */
 }
 
+/* The store is not a cache. */
+static void test_times_to_live(falafel_store* store) {
+  falafel_operation operations[] = {
+      operation_on(FALAFEL_SET_EXPIRING, "a", "1", 1, 0),
+      operation_on(FALAFEL_SET_EXPIRING, "b", "1", 1, 0),
+      operation_on(FALAFEL_SET_EXPIRING, "c", NULL, 1, 0),
+      operation_on(FALAFEL_SET, "d", "1", 1, 99), /* its time to live is ignored */
+  };
+  operations[1].time_to_live_ns = seconds;
+  EXPECT(falafel_execute(store, operations, 4) == FALAFEL_OK);
+  EXPECT(operations[0].status == FALAFEL_OK);
+  EXPECT(operations[1].status == FALAFEL_NOT_A_CACHE);
+  EXPECT(operations[2].status == FALAFEL_INVALID);
+  EXPECT(operations[3].status == FALAFEL_OK);
+}
+
 /* Whether falafel_poll has something to return, according to the descriptor. */
 static int is_readable(falafel_store* store, int timeout_ms) {
   struct pollfd descriptor = {.fd = falafel_poll_descriptor(store), .events = POLLIN};
@@ -211,6 +227,7 @@ int main(void) {
   test_a_batch_sets_gets_and_deletes(store);
   test_buffers(store);
   test_mistakes(store);
+  test_times_to_live(store);
   test_each_submitted_operation_is_returned_once(store);
   test_waiting_calls_get_their_turn(store);
   falafel_close(store);

@@ -1,8 +1,11 @@
 // The C interface while servers go away and come back, and while threads share a store.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,7 +24,9 @@ class CStoreTest : public testing::Test {
  protected:
   ~CStoreTest() override { falafel_close(store_); }
 
-  void start_server() { server_.emplace(directory_.path()); }
+  void start_server(const engine::ServerOptions& options = {}) {
+    server_.emplace(directory_.path(), options);
+  }
   void stop_server() { server_.reset(); }
 
   void open() {
@@ -50,6 +55,32 @@ class CStoreTest : public testing::Test {
     operations.reserve(keys_.size());
     for (std::string& key : keys_) operations.push_back(set_operation(key));
     return operations;
+  }
+
+  // Every second operation has a time to live of 50 ms.
+  std::vector<falafel_operation> expiring_operations() {
+    for (std::size_t index = 0; index < keys_.size(); ++index) {
+      keys_[index] = fmt::format("key {}", index);
+    }
+    std::vector<falafel_operation> operations = set_operations();
+    for (std::size_t index = 0; index < operations.size(); index += 2) {
+      operations[index].kind = FALAFEL_SET_EXPIRING;
+      operations[index].time_to_live_ns = 50'000'000;
+    }
+    return operations;
+  }
+
+  // Expects that the store has only those values of expiring_operations() that do not expire.
+  void expect_only_the_others_stay() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    for (std::size_t index = 0; index < keys_.size(); ++index) {
+      void* value = nullptr;
+      std::size_t value_bytes = 0;
+      EXPECT_EQ(falafel_get(store_, keys_[index].data(), keys_[index].size(), &value, &value_bytes),
+                index % 2 == 0 ? FALAFEL_NOT_FOUND : FALAFEL_OK)
+          << keys_[index];
+      std::free(value);
+    }
   }
 
   // Waits for all submitted operations and returns their number.
@@ -101,6 +132,25 @@ TEST_F(CStoreTest, SubmittedOperationsReconnectToARestartedServer) {
   EXPECT_EQ(falafel_submit(store_, operations.data(), operations.size()), FALAFEL_OK);
   EXPECT_EQ(poll_all(), operations.size());
   for (const auto& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
+}
+
+TEST_F(CStoreTest, OperationsOfABatchHaveTimesToLiveOfTheirOwn) {
+  start_server(cache_options());
+  open();
+  std::vector<falafel_operation> operations = expiring_operations();
+  EXPECT_EQ(falafel_execute(store_, operations.data(), operations.size()), FALAFEL_OK);
+  for (const falafel_operation& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
+  expect_only_the_others_stay();
+}
+
+TEST_F(CStoreTest, SubmittedOperationsHaveTimesToLiveOfTheirOwn) {
+  start_server(cache_options());
+  open();
+  std::vector<falafel_operation> operations = expiring_operations();
+  EXPECT_EQ(falafel_submit(store_, operations.data(), operations.size()), FALAFEL_OK);
+  EXPECT_EQ(poll_all(), operations.size());
+  for (const falafel_operation& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
+  expect_only_the_others_stay();
 }
 
 TEST_F(CStoreTest, ThreadsShareAStoreInEveryWay) {

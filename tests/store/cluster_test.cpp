@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/store/server_thread.h"
@@ -26,9 +29,8 @@ class ClusterTest : public testing::Test {
     return options;
   }
 
-  void start(const std::string& server) {
-    servers_[server] =
-        std::make_unique<ServerThread>(directory_.path(), engine::ServerOptions{}, server);
+  void start(const std::string& server, const engine::ServerOptions& server_options = {}) {
+    servers_[server] = std::make_unique<ServerThread>(directory_.path(), server_options, server);
   }
   void kill(const std::string& server) { servers_.erase(server); }
   void start_all() {
@@ -109,6 +111,23 @@ TEST_F(ClusterTest, AnswersManyKeysInTheirOrder) {
     EXPECT_EQ(removed[key].answer, key == 50 ? Answer::not_found : Answer::deleted);
   }
   EXPECT_TRUE(cluster->get_many({}).empty());
+}
+
+TEST_F(ClusterTest, ManyValuesOfCachesExpireTogether) {
+  for (const std::string& server : options().servers) start(server, cache_options());
+  const auto cluster = open();
+  const auto all = keys(60);
+  const auto pairs = pairs_of(all);
+  const std::span<const Cluster::KeyAndValue> expiring = std::span(pairs).first(30);
+  for (const auto& result : cluster->set_many(expiring, 50'000'000)) {
+    EXPECT_EQ(result.answer, Answer::stored);
+  }
+  cluster->set_many(std::span(pairs).subspan(30));
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  const auto found = cluster->get_many(views_of(all));
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    EXPECT_EQ(found[key].answer, key < 30 ? Answer::not_found : Answer::found) << all[key];
+  }
 }
 
 TEST_F(ClusterTest, LosesOnlyTheKeysOfAServerThatDies) {

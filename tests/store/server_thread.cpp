@@ -6,6 +6,13 @@
 
 namespace falafel::server_program {
 
+engine::ServerOptions cache_options() {
+  engine::ServerOptions options;
+  options.geometry.values_expire = true;
+  options.evicts = true;
+  return options;
+}
+
 ServerThread::ServerThread(std::filesystem::path directory, engine::ServerOptions options,
                            std::string name)
     : ServerThread(

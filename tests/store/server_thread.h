@@ -12,6 +12,9 @@
 
 namespace falafel::server_program {
 
+// A store whose values may have a time to live, and which evicts.
+engine::ServerOptions cache_options();
+
 class ServerThread {
  public:
   explicit ServerThread(std::filesystem::path directory, engine::ServerOptions options = {},

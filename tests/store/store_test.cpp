@@ -55,13 +55,6 @@ bool eventually(const Condition& condition) {
   return false;
 }
 
-engine::ServerOptions cache_options() {
-  engine::ServerOptions options;
-  options.geometry.values_expire = true;
-  options.evicts = true;
-  return options;
-}
-
 TEST_F(StoreTest, AValueOfACacheExpires) {
   const ServerThread server(directory(), cache_options());
   const auto store = open();
@@ -75,11 +68,28 @@ TEST_F(StoreTest, AValueOfACacheExpires) {
   EXPECT_EQ(text_of(store->get("kept").value), "3");
 }
 
+TEST_F(StoreTest, ManyValuesOfACacheExpireTogether) {
+  const ServerThread server(directory(), cache_options());
+  const auto store = open();
+  const std::vector<Store::KeyAndValue> expiring{{"short 1", "1"}, {"short 2", "2"}};
+  const std::vector<Store::KeyAndValue> kept{{"kept 1", "3"}, {"kept 2", "4"}};
+  for (const auto& result : store->set_many(expiring, 50'000'000)) {
+    EXPECT_EQ(result.answer, Answer::stored);
+  }
+  for (const auto& result : store->set_many(kept)) EXPECT_EQ(result.answer, Answer::stored);
+  for (const auto& [key, value] : expiring) {
+    EXPECT_TRUE(eventually([&] { return store->get(key).answer == Answer::not_found; }));
+  }
+  for (const auto& [key, value] : kept) EXPECT_EQ(text_of(store->get(key).value), value);
+}
+
 TEST_F(StoreTest, OnlyACacheHasTimesToLive) {
   const ServerThread server(directory());
   const auto store = open();
   EXPECT_FALSE(store->is_cache());
   EXPECT_EQ(store->set("key", "value", 1).answer, Answer::not_a_cache);
+  const std::vector<Store::KeyAndValue> pairs{{"key", "value"}};
+  EXPECT_EQ(store->set_many(pairs, 1).front().answer, Answer::not_a_cache);
   EXPECT_EQ(store->get("key").answer, Answer::not_found);
 }
 

@@ -9,7 +9,9 @@ from types import TracebackType
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Type, Union
 
 from falafel._declarations import ffi
-from falafel._operations import Buffer, Key, Operation, Status, lib, operation_array, pairs_of
+from falafel._operations import (
+    Buffer, Key, Operation, Status, lib, operation_array, pairs_of, set_operation,
+)
 from falafel._store import Store
 
 _POLLED_AT_ONCE = 256
@@ -65,9 +67,10 @@ class AsyncStore:
         """The value of the key; None if it is not in the store."""
         return (await self._run([Operation(lib.FALAFEL_GET, key)]))[0].value()
 
-    async def set(self, key: Key, value: Buffer) -> None:
-        """Stores the value, without a copy in Python. It must not change until then."""
-        (await self._run([Operation(lib.FALAFEL_SET, key, value)]))[0].check_stored()
+    async def set(self, key: Key, value: Buffer, time_to_live: float = 0) -> None:
+        """Stores the value, without a copy in Python. It must not change until then. The time to
+        live is as in Store.set()."""
+        (await self._run([set_operation(key, value, time_to_live)]))[0].check_stored()
 
     async def delete(self, key: Key) -> bool:
         """Whether the key was in the store."""
@@ -79,10 +82,12 @@ class AsyncStore:
         return [get.value() for get in gets]
 
     async def set_many(
-        self, values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]]
+        self, values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]],
+        time_to_live: float = 0,
     ) -> None:
-        """Stores all values; raises the first error after all have ended."""
-        for operation in await self._run([Operation(lib.FALAFEL_SET, key, value)
+        """Stores all values, each with this time to live; raises the first error after all have
+        ended."""
+        for operation in await self._run([set_operation(key, value, time_to_live)
                                           for key, value in pairs_of(values)]):
             operation.check_stored()
 

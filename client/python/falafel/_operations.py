@@ -73,13 +73,19 @@ def take_value(memory: Any, length: int) -> bytes:
         libc.free(memory)
 
 
+def nanoseconds_of(time_to_live: float) -> int:
+    return round(time_to_live * 1e9)
+
+
 class Operation:
     """An operation, what the library needs of it until it has ended, and its result."""
 
-    def __init__(self, kind: int, key: Key, value: Optional[Buffer] = None) -> None:
+    def __init__(self, kind: int, key: Key, value: Optional[Buffer] = None,
+                 time_to_live_ns: int = 0) -> None:
         self.kind = kind
         self.key = key
         self.status = Status.OK
+        self._time_to_live_ns = time_to_live_ns
         self._value: Optional[bytes] = None
         self._key_bytes = key_bytes_of(key)
         self._value_bytes = None if value is None else bytes_of(value)
@@ -92,6 +98,8 @@ class Operation:
         if self._value_bytes is not None:
             native.value = self._value_bytes
             native.value_bytes = len(self._value_bytes)
+        if self.kind == lib.FALAFEL_SET_EXPIRING:
+            native.time_to_live_ns = self._time_to_live_ns
 
     def end(self, native: Any) -> None:
         """Takes the result from the falafel_operation."""
@@ -116,6 +124,10 @@ class Operation:
         if self.status not in (Status.OK, Status.NOT_FOUND):
             raise error_of("delete", self.key, self.status)
         return self.status == Status.OK
+
+
+def set_operation(key: Key, value: Buffer, time_to_live: float) -> Operation:
+    return Operation(lib.FALAFEL_SET_EXPIRING, key, value, nanoseconds_of(time_to_live))
 
 
 def operation_array(operations: Sequence[Operation]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Iterable, List, Mapping, Optional, Tuple, Type, Union
 from falafel._declarations import ffi
 from falafel._operations import (
     Buffer, Error, Key, Operation, Status, bytes_of, error_of, key_bytes_of, lib, libc,
-    operation_array, pairs_of, take_value,
+    nanoseconds_of, operation_array, pairs_of, set_operation, take_value,
 )
 
 
@@ -80,7 +80,7 @@ class Store:
         Status.NOT_A_CACHE if there is a time to live."""
         key_bytes, value_bytes = key_bytes_of(key), bytes_of(value)
         status = lib.falafel_set_expiring(self._open(), key_bytes, len(key_bytes), value_bytes,
-                                          len(value_bytes), round(time_to_live * 1e9))
+                                          len(value_bytes), nanoseconds_of(time_to_live))
         if status != Status.OK:
             raise error_of("set", key, status)
 
@@ -97,9 +97,11 @@ class Store:
         return [get.value() for get in self._execute(Operation(lib.FALAFEL_GET, key)
                                                      for key in keys)]
 
-    def set_many(self, values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]]) -> None:
-        """Stores all values; raises the first error after all have ended."""
-        for operation in self._execute(Operation(lib.FALAFEL_SET, key, value)
+    def set_many(self, values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]],
+                 time_to_live: float = 0) -> None:
+        """Stores all values, each with this time to live (see set()); raises the first error after
+        all have ended."""
+        for operation in self._execute(set_operation(key, value, time_to_live)
                                        for key, value in pairs_of(values)):
             operation.check_stored()
 
