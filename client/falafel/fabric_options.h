@@ -34,8 +34,9 @@ struct FabricOptions {
   std::uint8_t service_level = 0;
   // verbs: the address or name of this machine for clients. Empty: the machine's own name.
   std::string own_address{};
-  // verbs: receives what the device reports about itself, such as a port that goes down, and its
-  // own text for the first failure of each connection.
+  // Receives what the fabric reports about itself. verbs: what the device says, such as that a
+  // port goes down, and its own text for the first failure of each connection. Servers: that no
+  // file descriptor is left for clients. May be called from any thread of the library.
   std::function<void(std::string_view)> report_failure{};
 };
 

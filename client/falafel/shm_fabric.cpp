@@ -77,7 +77,8 @@ fabric::Result<std::unique_ptr<Fabric>> open_shm_fabric(const FabricOptions& opt
       options.directory.empty() ? default_directory() : options.directory;
   auto process = shm::Process::create({.directory = directory,
                                        .memory_limit_bytes = options.memory_limit_bytes,
-                                       .huge_pages = options.huge_pages});
+                                       .huge_pages = options.huge_pages,
+                                       .report_failure = options.report_failure});
   if (!process) return tl::unexpected(process.error());
   return std::make_unique<ShmFabric>(directory, std::move(*process));
 }

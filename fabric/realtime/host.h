@@ -6,11 +6,13 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/clock.h"
+#include "fabric/realtime/descriptor_shortage.h"
 #include "fabric/realtime/fiber_scheduler.h"
 #include "fabric/realtime/system_random.h"
 
@@ -18,8 +20,11 @@ namespace falafel::fabric {
 
 class RealTimeHost : public Host {
  public:
-  RealTimeHost(std::string name, Network& network, std::uint64_t spin_ns)
-      : name_(std::move(name)), scheduler_(network, spin_ns) {}
+  RealTimeHost(std::string name, Network& network, std::uint64_t spin_ns,
+               std::shared_ptr<DescriptorShortage> descriptor_shortage)
+      : name_(std::move(name)),
+        scheduler_(network, spin_ns),
+        descriptor_shortage_(std::move(descriptor_shortage)) {}
 
   // Runs `body` as a fiber, together with the host's other fibers, until the body has returned. Any
   // thread may call it, but no fiber of this host. Blocks while another thread runs the host.
@@ -53,10 +58,15 @@ class RealTimeHost : public Host {
   void count(const Probe& probe) override { ++probe_counts_.at(probe.index); }
 
   FiberScheduler& scheduler() { return scheduler_; }
+  // Of this host's listeners.
+  const std::shared_ptr<DescriptorShortage>& descriptor_shortage() const {
+    return descriptor_shortage_;
+  }
 
  private:
   std::string name_;
   FiberScheduler scheduler_;
+  const std::shared_ptr<DescriptorShortage> descriptor_shortage_;
   std::mutex driving_;  // held by the thread that runs the fibers
   SystemRandom random_;
   std::array<std::uint64_t, max_probes> probe_counts_{};

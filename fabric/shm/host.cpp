@@ -15,7 +15,8 @@ using fabric::make_error;
 using fabric::Result;
 
 Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t device_count)
-    : RealTimeHost(std::move(name), *this, process->options().spin_ns),
+    : RealTimeHost(std::move(name), *this, process->options().spin_ns,
+                   std::make_shared<fabric::DescriptorShortage>(process->options().report_failure)),
       process_(std::move(process)),
       arena_(process_->arena().mapping()),
       wake_word_(process_->next_wake_word()),

@@ -57,7 +57,12 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
         Link::create(process.context(), std::move(caller_.socket), std::move(prepared->endpoint),
                      std::move(*peer_arena), caller_.message.endpoint, host_.signal());
     answered_ = true;  // the link owns the socket now; on an error it has closed the socket
-    if (!link) return tl::unexpected(link.error());
+    if (!link) {
+      if (link.error().code == ErrorCode::out_of_memory) {
+        host_.descriptor_shortage()->note("the client's process could not be watched");
+      }
+      return tl::unexpected(link.error());
+    }
 
     HandshakeMessage message;
     message.arena = process.arena().mapping()->header().id;
@@ -192,8 +197,8 @@ Result<std::unique_ptr<fabric::Listener>> listen_to_service(Host& host, Device& 
   std::filesystem::remove(path, ignored);  // left by an owner that was killed
   auto socket = listen_at(path);
   if (!socket) return tl::unexpected(socket.error());
-  auto reception =
-      std::make_shared<Reception>(process.context(), std::move(*socket), host.signal());
+  auto reception = std::make_shared<Reception>(process.context(), std::move(*socket), host.signal(),
+                                               host.descriptor_shortage());
   reception->watch();
   return std::make_unique<Listener>(host, device, std::move(path), std::move(*lock),
                                     std::move(reception));

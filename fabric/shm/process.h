@@ -22,8 +22,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/host.h"
@@ -41,6 +43,9 @@ struct ProcessOptions {
   bool huge_pages = false;
   // How long a host looks for work before it sleeps.
   std::uint64_t spin_ns = 20'000;
+  // Receives a text when listeners have no file descriptor left for a caller. May be called from
+  // any thread of the process, and must not throw.
+  std::function<void(std::string_view)> report_failure{};
 };
 
 class ProcessState;

@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -41,11 +42,13 @@ void Caller::reject(std::span<const std::byte> reason) const {
 }
 
 Reception::Reception(boost::asio::io_context& context, FileDescriptor socket,
-                     std::shared_ptr<HostSignal> signal)
+                     std::shared_ptr<HostSignal> signal,
+                     std::shared_ptr<fabric::DescriptorShortage> shortage)
     : context_(context),
       socket_(context, socket.release()),
       pause_(context),
-      signal_(std::move(signal)) {}
+      signal_(std::move(signal)),
+      shortage_(std::move(shortage)) {}
 
 void Reception::watch() {
   socket_.async_wait(stream_descriptor::wait_read,
@@ -75,6 +78,7 @@ void Reception::accept_callers() {
     Accepted accepted = accept_from(socket_.native_handle());
     if (accepted.kind == Accepted::Kind::nobody) return watch();
     if (accepted.kind == Accepted::Kind::no_descriptors) {
+      shortage_->note(std::strerror(accepted.error));
       if (silent_.empty()) return pause();
       for (int count = 0; count < descriptors_of_a_connection; ++count) drop_oldest();
       continue;
@@ -105,6 +109,7 @@ void Reception::hear(const SilentCaller& caller) {
   if (received.kind == ReceivedMessage::Kind::nothing_yet) return await_request_of(caller);
   FileDescriptor socket(caller->release());
   std::erase(silent_, caller);
+  if (received.lost_attachment) shortage_->note("the client's memory could not be received");
   const auto message = parse_handshake(std::span(buffer).first(received.length_bytes));
   if (!message || !received.attached.is_open()) return;  // not a peer of this fabric
   admit({.socket = std::move(socket), .message = *message, .arena = std::move(received.attached)});

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "fabric/realtime/descriptor_shortage.h"
 #include "fabric/shm/arena.h"
 #include "fabric/shm/handshake.h"
 #include "fabric/shm/link.h"
@@ -29,7 +30,8 @@ struct Caller {
 class Reception : public std::enable_shared_from_this<Reception> {
  public:
   Reception(boost::asio::io_context& context, FileDescriptor socket,
-            std::shared_ptr<HostSignal> signal);
+            std::shared_ptr<HostSignal> signal,
+            std::shared_ptr<fabric::DescriptorShortage> shortage);
 
   void watch();
   void close();
@@ -50,6 +52,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
   boost::asio::steady_timer pause_;
   std::deque<SilentCaller> silent_;  // the oldest first
   std::shared_ptr<HostSignal> signal_;
+  std::shared_ptr<fabric::DescriptorShortage> shortage_;
   std::mutex mutex_;
   std::deque<Caller> callers_;  // have sent a request and wait for the answer
 };

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "fabric/realtime/descriptor_shortage.h"
+
 namespace falafel::shm {
 
 using fabric::ErrorCode;
@@ -35,10 +37,6 @@ Result<sockaddr_un> address_of(const std::filesystem::path& path) {
 
 const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
-}
-
-bool is_out_of_descriptors(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
 // Room for one descriptor beside a message.
@@ -107,10 +105,10 @@ Accepted accept_from(int listener) {
   using Kind = Accepted::Kind;
   for (;;) {
     FileDescriptor socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket.is_open()) return {.kind = Kind::caller, .socket = std::move(socket)};
+    if (socket.is_open()) return {.kind = Kind::caller, .socket = std::move(socket), .error = 0};
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    return {.kind = is_out_of_descriptors(errno) ? Kind::no_descriptors : Kind::nobody,
-            .socket = {}};
+    if (!fabric::is_out_of_descriptors(errno)) return {};
+    return {.kind = Kind::no_descriptors, .socket = {}, .error = errno};
   }
 }
 
@@ -143,12 +141,18 @@ ReceivedMessage receive_message(int socket, std::span<std::byte> buffer) {
   header.msg_controllen = sizeof attachment.bytes;
   const ssize_t length = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
-    return {.kind = ReceivedMessage::Kind::nothing_yet, .length_bytes = 0, .attached = {}};
+    return {.kind = ReceivedMessage::Kind::nothing_yet,
+            .length_bytes = 0,
+            .attached = {},
+            .lost_attachment = false};
   }
   if (length <= 0) return {};
+  FileDescriptor attached = attached_to(header);
+  const bool is_lost = !attached.is_open() && (header.msg_flags & MSG_CTRUNC) != 0;
   return {.kind = ReceivedMessage::Kind::message,
           .length_bytes = static_cast<std::size_t>(length),
-          .attached = attached_to(header)};
+          .attached = std::move(attached),
+          .lost_attachment = is_lost};
 }
 
 Result<FileDescriptor> process_of(const FileDescriptor& socket) {
@@ -158,7 +162,7 @@ Result<FileDescriptor> process_of(const FileDescriptor& socket) {
     return FileDescriptor{};
   }
   FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0U)));
-  if (!process.is_open() && is_out_of_descriptors(errno)) {
+  if (!process.is_open() && fabric::is_out_of_descriptors(errno)) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("no descriptor for the process of a peer: {}; raise the limit of "
                                   "open files (ulimit -n)",

@@ -25,6 +25,7 @@ struct Accepted {
   enum class Kind : std::uint8_t { caller, nobody, no_descriptors };
   Kind kind = Kind::nobody;
   FileDescriptor socket;
+  int error = 0;  // no_descriptors: the system's error
 };
 Accepted accept_from(int listener);
 
@@ -36,6 +37,8 @@ struct ReceivedMessage {
   Kind kind = Kind::end;
   std::size_t length_bytes = 0;
   FileDescriptor attached;
+  // A descriptor was attached, but this process has none left to receive it.
+  bool lost_attachment = false;
 };
 ReceivedMessage receive_message(int socket, std::span<std::byte> buffer);
 

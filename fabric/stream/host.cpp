@@ -12,7 +12,8 @@ namespace {
 class Host final : public fabric::RealTimeHost {
  public:
   Host(const HostOptions& options, std::unique_ptr<Network> network)
-      : fabric::RealTimeHost(options.name, *network, options.spin_ns),
+      : fabric::RealTimeHost(options.name, *network, options.spin_ns,
+                             network->descriptor_shortage()),
         network_(std::move(network)),
         site_{.options = options, .scheduler = scheduler(), .network = *network_} {
     if (options.services != nullptr) options.services->add_host(options.name, options.address());

@@ -150,6 +150,9 @@ void Reception::take_callers() {
     const auto error = fabric::wait_for_operation(site_.scheduler, fabric::never_ns, accept);
     if (!error) continue;
     if (*error) {
+      if (fabric::is_out_of_descriptors(error->value())) {
+        site_.network.descriptor_shortage()->note(error->message());
+      }
       site_.scheduler.wait(nullptr, fabric::monotonic_ns() + pause_after_error_ns);
       continue;
     }

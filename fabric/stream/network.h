@@ -4,7 +4,9 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <memory>
 
+#include "fabric/realtime/descriptor_shortage.h"
 #include "fabric/realtime/fiber_scheduler.h"
 
 namespace falafel::stream {
@@ -16,8 +18,13 @@ class Network final : public fabric::Network {
   void idle_until(std::uint64_t deadline_ns) override;
 
   boost::asio::io_context& reactor() { return reactor_; }
+  const std::shared_ptr<fabric::DescriptorShortage>& descriptor_shortage() const {
+    return descriptor_shortage_;
+  }
 
  private:
+  std::shared_ptr<fabric::DescriptorShortage> descriptor_shortage_ =
+      std::make_shared<fabric::DescriptorShortage>(nullptr);
   boost::asio::io_context reactor_{1};
 };
 

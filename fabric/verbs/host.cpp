@@ -7,7 +7,7 @@ using fabric::make_error;
 using fabric::Result;
 
 Host::Host(const HostOptions& options, std::unique_ptr<Network> network)
-    : fabric::RealTimeHost(options.name, *network, options.spin_ns),
+    : fabric::RealTimeHost(options.name, *network, options.spin_ns, network->descriptor_shortage()),
       network_(std::move(network)),
       memory_options_{.huge_page_bytes = options.huge_page_bytes, .numa_node = options.numa_node} {}
 

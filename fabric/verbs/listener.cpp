@@ -131,7 +131,8 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
 
 // What the pending operations share with the listener.
 struct Reception : std::enable_shared_from_this<Reception> {
-  explicit Reception(asio::io_context& reactor) : acceptor(reactor), pause(reactor) {}
+  Reception(asio::io_context& reactor, std::shared_ptr<fabric::DescriptorShortage> host_shortage)
+      : acceptor(reactor), pause(reactor), shortage(std::move(host_shortage)) {}
 
   void close() {
     error_code ignored;
@@ -143,7 +144,10 @@ struct Reception : std::enable_shared_from_this<Reception> {
   void receive_next() {
     acceptor.async_accept([self = shared_from_this()](const error_code& error, tcp::socket socket) {
       if (!self->acceptor.is_open()) return;
-      if (error) return self->receive_next_later();
+      if (error) {
+        if (fabric::is_out_of_descriptors(error.value())) self->shortage->note(error.message());
+        return self->receive_next_later();
+      }
       self->receive_head(std::make_shared<Caller>(std::move(socket)));
       self->receive_next();
     });
@@ -179,6 +183,7 @@ struct Reception : std::enable_shared_from_this<Reception> {
 
   tcp::acceptor acceptor;
   asio::steady_timer pause;
+  std::shared_ptr<fabric::DescriptorShortage> shortage;
   std::deque<std::shared_ptr<Caller>> callers;
   fabric::WaitList waiters;
 };
@@ -241,7 +246,7 @@ Result<std::unique_ptr<fabric::Listener>> listen_to_service(Device& device,
                        tcp::resolver::numeric_service | tcp::resolver::passive, error);
   if (error) return cannot_listen(address, error);
   const tcp::endpoint endpoint = *endpoints.begin();
-  auto reception = std::make_shared<Reception>(reactor);
+  auto reception = std::make_shared<Reception>(reactor, device.network().descriptor_shortage());
   tcp::acceptor& acceptor = reception->acceptor;
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);

@@ -5,9 +5,11 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "fabric/realtime/descriptor_shortage.h"
 #include "fabric/realtime/fiber_scheduler.h"
 
 namespace falafel::verbs {
@@ -17,7 +19,8 @@ class CompletionQueueState;
 class Network final : public fabric::Network {
  public:
   explicit Network(std::function<void(std::string_view)> report_failure)
-      : report_failure_(std::move(report_failure)) {}
+      : report_failure_(std::move(report_failure)),
+        descriptor_shortage_(std::make_shared<fabric::DescriptorShortage>(report_failure_)) {}
 
   void progress() override;
   std::uint64_t next_deadline_ns() const override { return fabric::never_ns; }
@@ -32,6 +35,9 @@ class Network final : public fabric::Network {
   void report_failure(std::string_view what) const {
     if (report_failure_) report_failure_(what);
   }
+  const std::shared_ptr<fabric::DescriptorShortage>& descriptor_shortage() const {
+    return descriptor_shortage_;
+  }
 
  private:
   // The reactor costs a system call, so it runs once in this many rounds, and after every sleep.
@@ -42,6 +48,7 @@ class Network final : public fabric::Network {
   boost::asio::io_context reactor_{1};
   std::vector<CompletionQueueState*> queues_;
   std::function<void(std::string_view)> report_failure_;
+  std::shared_ptr<fabric::DescriptorShortage> descriptor_shortage_;
   std::uint32_t rounds_ = 0;
 };
 

@@ -48,7 +48,8 @@ struct HostOptions {
   std::uint64_t huge_page_bytes = 0;
   // The NUMA node that memory comes from, if it has any left. Absent: the node of the first device.
   std::optional<std::uint32_t> numa_node{};
-  // Receives the device's own text for the first failure of each queue pair.
+  // Receives the device's own text for the first failure of each queue pair, and a text when
+  // listeners have no file descriptor left for a caller.
   std::function<void(std::string_view)> report_failure{};
 };
 

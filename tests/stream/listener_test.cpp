@@ -77,6 +77,7 @@ TEST_F(StreamListener, WaitsWhileThereAreNoDescriptors) {
       EXPECT_EQ((*listener)->accept(host->now_ns() + 500 * millisecond_ns), nullptr);
       // Retrying without a pause takes the processor's whole time.
       EXPECT_LT(processor_time() - before, std::chrono::milliseconds(50));
+      EXPECT_GT(host->descriptor_shortage()->count(), 0U);
     }
     EXPECT_NE((*listener)->accept(host->now_ns() + 10'000 * millisecond_ns), nullptr);
   });

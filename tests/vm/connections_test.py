@@ -111,6 +111,8 @@ class ConnectionsTest(Stage):
         server = self.machine("server", OUT_OF_DESCRIPTORS, programs=[os.environ["FALAFEL"]])
         self.succeed(server, 100)
         self.assertEqual(number(re.search("descriptors: .*", server.text())[0]), 24)
+        reports = re.findall("falafel serve: no file descriptor is left.*", server.text())
+        self.assertEqual(len(reports), 1, server.text())
         self.assertLess(number(re.search("ticks: .*", server.text())[0]), MOST_TICKS)
         print(re.findall("descriptors: .*|ticks: .*", server.text()), file=sys.stderr)
 

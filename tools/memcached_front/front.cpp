@@ -174,7 +174,11 @@ class Front {
                           [this, &acceptor, &worker](
                               error_code error, typename Acceptor::protocol_type::socket peer) {
                             if (error == asio::error::operation_aborted) return;
-                            if (!error) begin_session(std::move(peer), worker);
+                            if (error) {
+                              return server_program::accept_after_pause(
+                                  acceptor, [this, &acceptor] { accept(acceptor); });
+                            }
+                            begin_session(std::move(peer), worker);
                             accept(acceptor);
                           });
   }

@@ -80,7 +80,8 @@ std::string MetricsEndpoint::address() const { return address_of(acceptor_); }
 void MetricsEndpoint::accept() {
   acceptor_.async_accept([this](error_code error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error) std::make_shared<MetricsSession>(std::move(socket), source_)->start();
+    if (error) return accept_after_pause(acceptor_, [this] { accept(); });
+    std::make_shared<MetricsSession>(std::move(socket), source_)->start();
     accept();
   });
 }

@@ -79,7 +79,7 @@ std::string to_json(const ServerReport& report) {
   }
   Json statistics = Json::object();
   for (const Counter& counter : counters()) {
-    statistics[std::string(counter.name)] = report.inspection.statistics.*counter.value;
+    statistics[std::string(counter.name)] = counter.value_in(report);
   }
   const auto breach = report.inspection.last_breach;
   return Json{{"name", report.name},

@@ -59,7 +59,7 @@ std::string to_prometheus(const ServerReport& report) {
       gauge("idle", "1 if nothing is left to collect, reclaim or grant", inspection.idle ? 1 : 0);
   text += memory(report);
   for (const Counter& entry : counters()) {
-    text += counter(entry.name, entry.meaning, inspection.statistics.*entry.value);
+    text += counter(entry.name, entry.meaning, entry.value_in(report));
   }
   return text;
 }

@@ -62,8 +62,7 @@ std::string to_text(const ServerReport& report) {
       geometry.mature_space_count, geometry.mature_bytes);
   text += chunk_lines(report) + client_lines(report) + waiting_lines(report) + "since the start:\n";
   for (const Counter& counter : counters()) {
-    text +=
-        fmt::format("  {:<22}{:>16}\n", counter.name, report.inspection.statistics.*counter.value);
+    text += fmt::format("  {:<22}{:>16}\n", counter.name, counter.value_in(report));
   }
   if (report.inspection.last_breach) {
     text +=

@@ -81,41 +81,52 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
   return parts;
 }
 
+template <std::uint64_t ServerStatistics::*member>
+static std::uint64_t statistic(const ServerReport& report) {
+  return report.inspection.statistics.*member;
+}
+
 const std::vector<Counter>& counters() {
   static const std::vector<Counter> all{
       {"clients_fenced", "clients fenced after they left or failed",
-       &ServerStatistics::clients_fenced},
+       statistic<&ServerStatistics::clients_fenced>},
       {"clients_expelled", "clients fenced for a protocol violation",
-       &ServerStatistics::clients_expelled},
+       statistic<&ServerStatistics::clients_expelled>},
       {"flushes_overdue", "fenced clients whose requests were not flushed in time",
-       &ServerStatistics::flushes_overdue},
-      {"regions_granted", "regions granted to clients", &ServerStatistics::regions_granted},
+       statistic<&ServerStatistics::flushes_overdue>},
+      {"regions_granted", "regions granted to clients",
+       statistic<&ServerStatistics::regions_granted>},
       {"regions_denied", "region requests denied because memory was full",
-       &ServerStatistics::regions_denied},
+       statistic<&ServerStatistics::regions_denied>},
       {"regions_collected", "regions whose live data was moved to a mature space",
-       &ServerStatistics::regions_collected},
+       statistic<&ServerStatistics::regions_collected>},
       {"mature_collections", "collections of a mature space",
-       &ServerStatistics::mature_collections},
+       statistic<&ServerStatistics::mature_collections>},
       {"mature_measurements", "measurements of live data in the mature space",
-       &ServerStatistics::mature_measurements},
+       statistic<&ServerStatistics::mature_measurements>},
       {"regions_asked_back", "requests to clients to return regions",
-       &ServerStatistics::regions_asked_back},
-      {"containers_copied", "values moved by collections", &ServerStatistics::containers_copied},
+       statistic<&ServerStatistics::regions_asked_back>},
+      {"containers_copied", "values moved by collections",
+       statistic<&ServerStatistics::containers_copied>},
       {"containers_unreadable", "values not moved because their checksum failed",
-       &ServerStatistics::containers_unreadable},
+       statistic<&ServerStatistics::containers_unreadable>},
       {"entries_given_up", "entries not moved because they changed at every attempt",
-       &ServerStatistics::entries_given_up},
+       statistic<&ServerStatistics::entries_given_up>},
       {"scans_given_up", "memory scans abandoned in favor of a walk over the table",
-       &ServerStatistics::scans_given_up},
+       statistic<&ServerStatistics::scans_given_up>},
       {"cleanups", "passes over the table that remove deleted entries",
-       &ServerStatistics::cleanups},
-      {"entries_cleaned", "deleted entries removed", &ServerStatistics::entries_cleaned},
+       statistic<&ServerStatistics::cleanups>},
+      {"entries_cleaned", "deleted entries removed", statistic<&ServerStatistics::entries_cleaned>},
       {"entries_repaired", "invalid entries that were repaired",
-       &ServerStatistics::entries_repaired},
-      {"updates_lost", "entry updates that lost to a client", &ServerStatistics::updates_lost},
+       statistic<&ServerStatistics::entries_repaired>},
+      {"updates_lost", "entry updates that lost to a client",
+       statistic<&ServerStatistics::updates_lost>},
       {"values_expired", "expired values that collections dropped",
-       &ServerStatistics::values_expired},
-      {"values_evicted", "values deleted to make room", &ServerStatistics::values_evicted}};
+       statistic<&ServerStatistics::values_expired>},
+      {"values_evicted", "values deleted to make room",
+       statistic<&ServerStatistics::values_evicted>},
+      {"descriptor_shortages", "attempts to accept a client for which there was no file descriptor",
+       [](const ServerReport& report) { return report.descriptor_shortages; }}};
   return all;
 }
 

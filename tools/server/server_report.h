@@ -18,6 +18,8 @@ struct ServerReport {
   std::uint32_t max_clients = 0;
   engine::Geometry geometry;
   engine::ServerInspection inspection;
+  // attempts to accept a client for which this process had no file descriptor
+  std::uint64_t descriptor_shortages = 0;
 };
 
 // A part of the chunk with its size. The sizes add up to the size of the chunk.
@@ -33,7 +35,7 @@ std::uint64_t count_regions(const ServerReport& report, engine::RegionState stat
 struct Counter {
   std::string_view name;
   std::string_view meaning;
-  std::uint64_t engine::ServerStatistics::*value;
+  std::uint64_t (*value_in)(const ServerReport&);
 };
 const std::vector<Counter>& counters();
 

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tools/server/listening.h"
+
 namespace falafel::server_program {
 namespace {
 
@@ -90,7 +92,8 @@ StatusSocket::~StatusSocket() {
 void StatusSocket::accept() {
   acceptor_.async_accept([this](error_code error, Protocol::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error) std::make_shared<StatusSession>(std::move(socket), source_)->start();
+    if (error) return accept_after_pause(acceptor_, [this] { accept(); });
+    std::make_shared<StatusSession>(std::move(socket), source_)->start();
     accept();
   });
 }

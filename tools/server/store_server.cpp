@@ -67,7 +67,7 @@ class StoreServer {
   }
 
  private:
-  void serve(fabric::Host& host, const std::function<void(const Serving&)>& on_ready) {
+  void serve(fabric::RealTimeHost& host, const std::function<void(const Serving&)>& on_ready) {
     auto server = engine::Server::start(host, server_options());
     if (!server) {
       failure_ = failure_of(server.error());
@@ -125,13 +125,14 @@ class StoreServer {
     return std::nullopt;
   }
 
-  ServerReport report(fabric::Host& host, const engine::Server& server) const {
+  ServerReport report(fabric::RealTimeHost& host, const engine::Server& server) const {
     return {.name = options_.name,
             .process_id = getpid(),
             .uptime_ns = host.now_ns() - started_ns_,
             .max_clients = options_.sizing.clients,
             .geometry = geometry_,
-            .inspection = server.inspect()};
+            .inspection = server.inspect(),
+            .descriptor_shortages = host.descriptor_shortage()->count()};
   }
 
   const ServeOptions& options_;
