@@ -132,7 +132,7 @@ TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
   EXPECT_EQ(crash->property, explorer::crash_property);
   EXPECT_FALSE(crash->choices.empty());
   EXPECT_THAT(crash->fingerprint,
-              testing::MatchesRegex("tools/store_scenario/store_world.cpp:[0-9]+"));
+              testing::MatchesRegex("tools/store_scenario/store_world_server.cpp:[0-9]+"));
   EXPECT_THAT(crash->explanation, testing::HasSubstr("the server failed to start"));
 }
 

@@ -76,6 +76,10 @@ class StoreWorld {
   const std::vector<checkers::Judgement>& violations() const { return violations_; }
 
  private:
+  static constexpr std::uint16_t service = 7;
+  static constexpr std::uint64_t microsecond_ns = 1'000;
+  static constexpr std::uint64_t acknowledge_timeout_ns = 100 * microsecond_ns;
+
   // The remaining part of a client's plan.
   struct ClientProgress {
     std::size_t next = 0;
