@@ -6,6 +6,7 @@
 
 #include "explorer/campaign.h"
 #include "stores/c_hint/options.h"
+#include "tests/explorer/describe_findings.h"
 #include "tools/c_hint_scenario/program.h"
 
 namespace falafel::c_hint_scenario {
@@ -24,18 +25,9 @@ explorer::CampaignResult run(const explorer::Program& program, std::uint64_t fir
   return explorer::run_campaign(program, options);
 }
 
-std::string describe(const explorer::CampaignResult& result) {
-  std::string text;
-  for (const auto& [property, finding] : result.findings) {
-    text +=
-        property + " with seed " + std::to_string(finding.seed) + ": " + finding.explanation + "\n";
-  }
-  return text;
-}
-
 TEST(CHint, HoldsWithAllSafeguards) {
   const auto result = run(*make_program(), 1, 5'000, false);
-  EXPECT_EQ(describe(result), "");
+  EXPECT_EQ(describe_findings(result), "");
   EXPECT_EQ(result.unknown, 0U);
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/probes.h"
 #include "explorer/campaign.h"
+#include "tests/explorer/describe_findings.h"
 #include "tools/store_scenario/program.h"
 
 namespace falafel::store_scenario {
@@ -27,15 +28,6 @@ StoreCampaign without(bool engine::Safeguards::*safeguard, std::uint64_t schedul
   return options;
 }
 
-std::string describe(const explorer::CampaignResult& result) {
-  std::string text;
-  for (const auto& [property, finding] : result.findings) {
-    text +=
-        property + " with seed " + std::to_string(finding.seed) + ": " + finding.explanation + "\n";
-  }
-  return text;
-}
-
 // The client of this run waits for memory, swaps against a remembered location, fails, and reads
 // the container of the entry that the swap returned. The checker once did not know of that entry.
 TEST(Campaign, AFailedSwapLeadsToAContainer) {
@@ -44,7 +36,7 @@ TEST(Campaign, AFailedSwapLeadsToAContainer) {
   options.schedules = 1;
   options.paranoid = true;
   const explorer::CampaignResult result = run(options);
-  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_TRUE(result.holds()) << describe_findings(result);
 }
 
 TEST(Campaign, HardenedHolds) {
@@ -55,7 +47,7 @@ TEST(Campaign, HardenedHolds) {
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
   EXPECT_EQ(result.schedules, 3'000U);
-  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_TRUE(result.holds()) << describe_findings(result);
   EXPECT_EQ(result.unknown, 0U);
 }
 
@@ -68,7 +60,7 @@ TEST(Campaign, HoldsWithHostileClients) {
   options.paranoid = true;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
-  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_TRUE(result.holds()) << describe_findings(result);
   EXPECT_EQ(result.unknown, 0U);
   EXPECT_GT(result.probes[engine::probes::client_expelled.index], 500U);
   EXPECT_GT(result.probes[engine::probes::entry_repaired.index], 100U);
@@ -116,7 +108,7 @@ TEST(Campaign, HoldsThoughTheProcessorSeesWritesLate) {
   options.jobs = 2;
   options.choices.simulator_options = {{"late_visibility", "true"}};
   const explorer::CampaignResult result = run(options);
-  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_TRUE(result.holds()) << describe_findings(result);
 }
 
 // During latency spikes, any amount of time may pass before the server takes a step. A checker once
@@ -130,7 +122,7 @@ TEST(Campaign, IsPatientWhileSpikesStrikeAtEveryStep) {
                                        {"fault_rate.client_crash", "20"},
                                        {"last_fault_step", "1600"}};
   const explorer::CampaignResult result = run(options);
-  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_TRUE(result.holds()) << describe_findings(result);
 }
 
 TEST(Campaign, IsTheSameTwiceAndWithTwoWorkers) {
@@ -160,7 +152,7 @@ TEST(Campaign, IsTheSameWithTwoWorkersForEveryStrategy) {
     const explorer::CampaignResult once = run(options);
     options.jobs = 2;
     EXPECT_EQ(run(options).hash, once.hash) << to_string(*options.choices.strategy);
-    EXPECT_TRUE(once.holds()) << describe(once);
+    EXPECT_TRUE(once.holds()) << describe_findings(once);
   }
 }
 
@@ -199,7 +191,7 @@ TEST(Campaign, WithoutHeartbeatsTagsComeRound) {
   options.choices.tag_worlds = Share::only;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
-  EXPECT_TRUE(result.violations.contains("aba")) << describe(result);
+  EXPECT_TRUE(result.violations.contains("aba")) << describe_findings(result);
 }
 
 TEST(Campaign, HeartbeatsKeepTagsFromComingRound) {
@@ -208,7 +200,7 @@ TEST(Campaign, HeartbeatsKeepTagsFromComingRound) {
   options.schedules = 2'000;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
-  EXPECT_TRUE(result.holds()) << describe(result);
+  EXPECT_TRUE(result.holds()) << describe_findings(result);
 }
 
 }  // namespace

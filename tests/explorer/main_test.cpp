@@ -5,20 +5,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "explorer/check.h"
+#include "tests/explorer/commands_fixture.h"
 
 namespace falafel::explorer {
 namespace {
 
+using commands_test::Outcome;
 using testing::HasSubstr;
 
 constexpr std::uint64_t all_are_connected_ns = 1'000'000;
@@ -50,27 +53,12 @@ void count_up(check::World& world) {
   world.run();
 }
 
-struct Outcome {
-  int status = 0;
-  std::string output;
-  std::string errors;
-};
-
 class Main : public testing::Test {
  protected:
   Main() { std::filesystem::remove_all(folder_); }
 
-  Outcome run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "counter");
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Outcome outcome;
-    outcome.status = main(static_cast<int>(pointers.size()), pointers.data(), programs_);
-    outcome.output = testing::internal::GetCapturedStdout();
-    outcome.errors = testing::internal::GetCapturedStderr();
-    return outcome;
+  Outcome run(std::vector<std::string> arguments) const {
+    return commands_test::run_main(std::move(arguments), {counter_.get(), other_.get()});
   }
 
   // Finds the lost update without the safeguard, and returns its replay file.
@@ -88,7 +76,6 @@ class Main : public testing::Test {
   const std::string folder_ = testing::TempDir() + "main_test";
   const std::unique_ptr<Program> counter_ = check::program("counter", count_up);
   const std::unique_ptr<Program> other_ = check::program("other", count_up);
-  const std::array<const Program*, 2> programs_{counter_.get(), other_.get()};
 };
 
 TEST_F(Main, FuzzesAProgram) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "explorer/campaign.h"
+#include "tests/explorer/describe_findings.h"
 #include "tools/pilaf_scenario/program.h"
 
 namespace falafel::pilaf_scenario {
@@ -21,24 +22,15 @@ explorer::CampaignResult run(const explorer::Program& program, std::uint64_t sch
   return explorer::run_campaign(program, options);
 }
 
-std::string describe(const explorer::CampaignResult& result) {
-  std::string text;
-  for (const auto& [property, finding] : result.findings) {
-    text +=
-        property + " with seed " + std::to_string(finding.seed) + ": " + finding.explanation + "\n";
-  }
-  return text;
-}
-
 TEST(Pilaf, HoldsWithAllSafeguards) {
   const auto result = run(*make_program(GetPath::reads), 5'000, false);
-  EXPECT_EQ(describe(result), "");
+  EXPECT_EQ(describe_findings(result), "");
   EXPECT_EQ(result.unknown, 0U);
 }
 
 TEST(PilafVo, HoldsWithAllSafeguards) {
   const auto result = run(*make_program(GetPath::messages), 5'000, false);
-  EXPECT_EQ(describe(result), "");
+  EXPECT_EQ(describe_findings(result), "");
   EXPECT_EQ(result.unknown, 0U);
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/probes.h"
 #include "explorer/campaign.h"
+#include "tests/explorer/describe_findings.h"
 #include "tools/store_scenario/cache_history.h"
 #include "tools/store_scenario/program.h"
 #include "tools/store_scenario/scenario.h"
@@ -26,19 +27,10 @@ ScenarioChoices caches_only() {
   return choices;
 }
 
-std::string describe(const explorer::CampaignResult& result) {
-  std::string text;
-  for (const auto& [property, finding] : result.findings) {
-    text +=
-        property + " with seed " + std::to_string(finding.seed) + ": " + finding.explanation + "\n";
-  }
-  return text;
-}
-
 TEST(Caches, HoldWithAllSafeguards) {
   const StoreProgram program(caches_only());
   const auto result = explorer::run_campaign(program, {.schedules = 4'000});
-  EXPECT_EQ(describe(result), "");
+  EXPECT_EQ(describe_findings(result), "");
   EXPECT_GT(result.probes[engine::probes::value_expired.index], 500U);
   EXPECT_GT(result.probes[engine::probes::collector_met_expired.index], 500U);
   EXPECT_GT(result.probes[engine::probes::value_evicted.index], 500U);
@@ -50,14 +42,14 @@ TEST(Caches, EvictWhatWasCopiedToBlocksMeanwhile) {
   choices.blocks = Share::only;
   const auto result =
       explorer::run_campaign(StoreProgram(choices), {.first_seed = 18'096, .schedules = 1});
-  EXPECT_EQ(describe(result), "");
+  EXPECT_EQ(describe_findings(result), "");
 }
 
 TEST(Caches, FindAnExpiredValueAgainIfItIsNotRemoved) {
   const auto program = StoreProgram().without("expired-removal");
   const auto result =
       explorer::run_campaign(*program, {.schedules = 2'000, .stops_at_violation = true});
-  EXPECT_TRUE(result.findings.contains("linearizability")) << describe(result);
+  EXPECT_TRUE(result.findings.contains("linearizability")) << describe_findings(result);
 }
 
 TEST(Caches, AreDrawnAsChosen) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "explorer/campaign.h"
+#include "tests/explorer/describe_findings.h"
 #include "tools/two_sided_scenario/program.h"
 
 namespace falafel::two_sided_scenario {
@@ -23,15 +24,6 @@ explorer::CampaignResult run(const explorer::Program& program, std::uint64_t sch
   return explorer::run_campaign(program, options);
 }
 
-std::string describe(const explorer::CampaignResult& result) {
-  std::string text;
-  for (const auto& [property, finding] : result.findings) {
-    text +=
-        property + " with seed " + std::to_string(finding.seed) + ": " + finding.explanation + "\n";
-  }
-  return text;
-}
-
 class TwoSided : public testing::TestWithParam<Transport> {};
 INSTANTIATE_TEST_SUITE_P(Each, TwoSided,
                          testing::Values(Transport::reliable_connection,
@@ -43,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Each, TwoSided,
 
 TEST_P(TwoSided, HoldsWithAllSafeguards) {
   const auto result = run(*make_program(GetParam()), 3'000, false);
-  EXPECT_EQ(describe(result), "");
+  EXPECT_EQ(describe_findings(result), "");
   EXPECT_EQ(result.unknown, 0U);
 }
 
