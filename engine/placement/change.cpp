@@ -1,0 +1,215 @@
+#include "engine/placement/change.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace falafel::engine {
+namespace {
+
+using Step = tl::expected<void, std::string>;
+using Failure = tl::unexpected<std::string>;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+Failure taken_over() {
+  return Failure(std::string("somebody else has changed the list meanwhile; look at it first"));
+}
+
+Failure failed(const std::string& server, Answer answer, std::string_view deed) {
+  return Failure("'" + server + "' answers '" + std::string(to_string(answer)) + "' while " +
+                 std::string(deed) + "; repeat the change, or give it up");
+}
+
+class Change {
+ public:
+  Change(ChangeTools& tools, const std::vector<std::string>& next,
+         const std::vector<std::string>& lost)
+      : tools_(tools), next_(next), lost_(lost) {}
+
+  tl::expected<ChangeReport, std::string> run() {
+    const Step changed = check_request()
+                             .and_then([this] { return read_list(); })
+                             .and_then([this] { return reach_servers(); })
+                             .and_then([this] { return announce(); })
+                             .and_then([this] { return move_keys(); });
+    if (!changed) return Failure(changed.error());
+    const Step swept = sweep(Placement({.servers = next_}));
+    if (!swept)
+      return Failure("the list has changed, but old copies take memory: " + swept.error());
+    return report_;
+  }
+
+ private:
+  Step check_request() const {
+    if (std::string problem = problem_of(next_); !problem.empty()) return Failure(problem);
+    for (const std::string& server : lost_) {
+      if (has(next_, server)) return Failure("'" + server + "' is lost, and in the list as well");
+    }
+    return {};
+  }
+
+  Step read_list() {
+    const auto entry = tools_.directory.read();
+    if (!entry) return Failure(entry.error());
+    list_ = entry->list;
+    revision_ = entry->revision;
+    if (list_.is_changing() && list_.next != next_) {
+      return Failure("a change to " + joined(list_.next) +
+                     " is under way; repeat it with the same list, or give it up");
+    }
+    if (list_.servers.empty()) list_ = {.servers = next_, .times = tools_.times};
+    return {};
+  }
+
+  Step reach_servers() {
+    std::vector<std::string> servers = list_.servers;
+    servers.insert(servers.end(), next_.begin(), next_.end());
+    for (const std::string& server : servers) {
+      if (has(lost_, server) || servers_.contains(server)) continue;
+      auto reached = tools_.reach(server);
+      if (!reached) {
+        return Failure("'" + server + "': " + reached.error() +
+                       "; repeat this when it is back, or name it as lost with all of its keys");
+      }
+      servers_[server] = std::move(*reached);
+    }
+    return {};
+  }
+
+  Step announce() {
+    list_.next = next_;
+    list_.changed_by = tools_.own_number;
+    return replace(list_);
+  }
+
+  Step move_keys() {
+    tools_.wait(list_.times.settle_ns);
+    const Placement placement(list_);
+    return sweep(placement)
+        .and_then([&] { return copy(placement); })
+        .and_then([this] { return make_sure_of_list(0); })
+        .and_then([this] { return replace({.servers = next_, .times = list_.times}); });
+  }
+
+  // The list
+
+  Step replace(const PlacementList& list) {
+    const auto replaced = tools_.directory.replace(list, revision_);
+    if (!replaced) return Failure(replaced.error());
+    if (!*replaced) return taken_over();
+    list_ = list;
+    return make_sure_of_list(0);
+  }
+
+  // The directory had our list at most so long ago.
+  Step make_sure_of_list(std::uint64_t age_ns) {
+    const std::uint64_t asked_ns = tools_.now_ns();
+    if (asked_ns < confirmed_ns_ + age_ns) return {};
+    const auto entry = tools_.directory.read();
+    if (!entry) return Failure(entry.error());
+    if (entry->list != list_) return taken_over();
+    revision_ = entry->revision;
+    confirmed_ns_ = asked_ns;
+    return {};
+  }
+
+  Step may_operate() { return make_sure_of_list(list_.times.lease_ns); }
+
+  // The keys
+
+  tl::expected<std::vector<ServerKeys::Listed>, std::string> keys_of(const std::string& server) {
+    std::vector<ServerKeys::Listed> listed;
+    const auto done = servers_[server]->list(listed);
+    if (!done) return failed(server, done.error(), "its keys are listed");
+    return listed;
+  }
+
+  // Deletes keys at servers that they do not belong to.
+  Step sweep(const Placement& placement) {
+    for (const auto& [server, keys] : servers_) {
+      const auto listed = keys_of(server);
+      if (!listed) return Failure(listed.error());
+      for (const auto& [key, time_to_live_ns] : *listed) {
+        if (placement.current_server_of(key) == server) continue;
+        if (const Step current = may_operate(); !current) return current;
+        const Answer answer = keys->remove(key).answer;
+        if (answer == Answer::deleted) ++report_.deleted;
+        if (answer != Answer::deleted && answer != Answer::not_found) {
+          return failed(server, answer, "keys of other servers are deleted");
+        }
+      }
+    }
+    return {};
+  }
+
+  Step copy(const Placement& placement) {
+    for (const std::string& server : list_.servers) {
+      if (has(lost_, server)) continue;
+      const std::uint64_t listed_ns = tools_.now_ns();
+      const auto listed = keys_of(server);
+      if (!listed) return Failure(listed.error());
+      for (const auto& [key, time_to_live_ns] : *listed) {
+        const std::string& target = placement.next_server_of(key);
+        if (target == server) continue;
+        const std::uint64_t age_ns = tools_.now_ns() - listed_ns;
+        if (time_to_live_ns != 0 && time_to_live_ns <= age_ns) continue;
+        const Step copied =
+            copy(key, time_to_live_ns == 0 ? 0 : time_to_live_ns - age_ns, server, target);
+        if (!copied) return copied;
+      }
+    }
+    return {};
+  }
+
+  Step copy(std::span<const std::byte> key, std::uint64_t time_to_live_ns,
+            const std::string& source, const std::string& target) {
+    if (const Step current = may_operate(); !current) return current;
+    const GetResult found = servers_[source]->get(key);
+    if (found.answer == Answer::not_found) return {};  // it has expired, or was evicted
+    if (found.answer != Answer::found) return failed(source, found.answer, "a key is read");
+    const Answer answer = servers_[target]->set(key, found.value, time_to_live_ns).answer;
+    if (answer != Answer::stored) return failed(target, answer, "a key is copied to it");
+    ++report_.moved;
+    return {};
+  }
+
+  ChangeTools& tools_;
+  const std::vector<std::string>& next_;
+  const std::vector<std::string>& lost_;
+  PlacementList list_;
+  std::uint64_t revision_ = 0;
+  std::uint64_t confirmed_ns_ = 0;
+  std::map<std::string, std::unique_ptr<ServerKeys>> servers_;
+  ChangeReport report_;
+};
+
+}  // namespace
+
+tl::expected<ChangeReport, std::string> change_placement(ChangeTools& tools,
+                                                         const std::vector<std::string>& next,
+                                                         const std::vector<std::string>& lost) {
+  return Change(tools, next, lost).run();
+}
+
+tl::expected<void, std::string> give_up_change(PlacementDirectory& directory) {
+  const auto entry = directory.read();
+  if (!entry) return Failure(entry.error());
+  if (!entry->list.is_changing()) return Failure(std::string("no change is under way"));
+  const auto replaced = directory.replace(
+      {.servers = entry->list.servers, .times = entry->list.times}, entry->revision);
+  if (!replaced) return Failure(replaced.error());
+  if (!*replaced) return taken_over();
+  return {};
+}
+
+}  // namespace falafel::engine

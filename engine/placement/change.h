@@ -1,0 +1,88 @@
+// Changes the list of servers of a cluster, and moves the keys (placement.h).
+//
+// Whoever changes the list also keeps a lease: before each operation on a server it makes sure that
+// the directory has named it within PlacementTimes::lease_ns. Somebody else who takes the change
+// over waits for settle_ns, so no operations of the two mix. A change that was interrupted at any
+// point can be repeated:
+//
+// 1. The list gets the next one beside it. Clients stop using the keys that move.
+// 2. After settle_ns, each server deletes the keys that are not its own under the list before. A
+//    server that joins has none of its own. They are remains of earlier changes.
+// 3. The keys that move are copied to their next servers, which replaces what an interrupted
+//    attempt has copied.
+// 4. The list is replaced by the next one. Clients use the keys at their new servers.
+// 5. Each server deletes the keys that are not its own any more, to free memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "engine/client/results.h"
+#include "engine/placement/placement.h"
+
+namespace falafel::engine {
+
+// Where the list is, for all clients.
+class PlacementDirectory {
+ public:
+  struct Entry {
+    PlacementList list{};        // empty if there is none yet
+    std::uint64_t revision = 0;  // 0: there is no list yet
+  };
+  virtual ~PlacementDirectory() = default;
+  // The current list, or newer. Errors are explanations.
+  virtual tl::expected<Entry, std::string> read() = 0;
+  // Replaces the list if its revision is still the given one; otherwise returns false. After an
+  // error, it may have been replaced.
+  virtual tl::expected<bool, std::string> replace(const PlacementList& list,
+                                                  std::uint64_t revision) = 0;
+};
+
+// The keys of one server. Each call waits.
+class ServerKeys {
+ public:
+  struct Listed {
+    std::vector<std::byte> key;
+    std::uint64_t time_to_live_ns = 0;  // 0: does not expire
+  };
+  virtual ~ServerKeys() = default;
+  // All keys that nobody changes meanwhile, each at least once. An error: `listed` lacks some.
+  virtual tl::expected<void, Answer> list(std::vector<Listed>& listed) = 0;
+  virtual GetResult get(std::span<const std::byte> key) = 0;
+  virtual SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                        std::uint64_t time_to_live_ns) = 0;
+  virtual DeleteResult remove(std::span<const std::byte> key) = 0;
+};
+
+struct ChangeTools {
+  PlacementDirectory& directory;
+  std::function<tl::expected<std::unique_ptr<ServerKeys>, std::string>(const std::string& server)>
+      reach;
+  std::function<std::uint64_t()> now_ns;
+  std::function<void(std::uint64_t duration_ns)> wait;
+  PlacementTimes times{};        // of a list that is new; others keep theirs
+  std::uint64_t own_number = 0;  // random, not 0
+};
+
+struct ChangeReport {
+  std::uint64_t moved = 0;    // keys that were copied
+  std::uint64_t deleted = 0;  // at servers that they do not belong to
+};
+
+// Servers in `lost` leave the list, are not asked for their keys, and take these with them. Without
+// a list so far, it becomes the list, and keys are deleted at servers that they do not belong to.
+// Errors are explanations with a remedy; the change is then either not begun or can be repeated or
+// given up.
+tl::expected<ChangeReport, std::string> change_placement(ChangeTools& tools,
+                                                         const std::vector<std::string>& next,
+                                                         const std::vector<std::string>& lost = {});
+// Returns to the list before a change that is under way.
+tl::expected<void, std::string> give_up_change(PlacementDirectory& directory);
+
+}  // namespace falafel::engine

@@ -1,0 +1,302 @@
+// Servers that join and leave: which server a key belongs to, and changes of the list, which may be
+// interrupted at any point.
+#include "engine/placement/placement.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/placement/change.h"
+#include "tests/engine/store.h"
+
+namespace falafel::engine_test {
+namespace {
+
+using engine::ChangeReport;
+using engine::ChangeTools;
+using engine::Placement;
+using engine::PlacementDirectory;
+using engine::PlacementList;
+using engine::ServerKeys;
+
+using Names = std::vector<std::string>;
+
+Bytes key_number(int number) { return bytes_of(fmt::format("key {}", number)); }
+
+TEST(Placement, KeysThatMoveHaveNoServer) {
+  const Placement before({.servers = {"a", "b"}});
+  const Placement during({.servers = {"a", "b"}, .next = {"a", "b", "c"}, .changed_by = 1});
+  const Placement after({.servers = {"a", "b", "c"}});
+  int moving = 0;
+  for (int number = 0; number < 300; ++number) {
+    const Bytes key = key_number(number);
+    const bool moves = before.current_server_of(key) != after.current_server_of(key);
+    moving += moves ? 1 : 0;
+    EXPECT_EQ(during.current_server_of(key), before.current_server_of(key));
+    EXPECT_EQ(during.next_server_of(key), after.current_server_of(key));
+    EXPECT_EQ(during.server_of(key), moves ? std::nullopt : before.server_of(key));
+  }
+  EXPECT_NEAR(moving, 100, 40);
+}
+
+TEST(Placement, ListsHaveProblems) {
+  EXPECT_EQ(engine::problem_of(Names{"a", "b"}), "");
+  EXPECT_NE(engine::problem_of(Names{}).find("is empty"), std::string::npos);
+  EXPECT_NE(engine::problem_of(Names{"a", ""}).find("empty name"), std::string::npos);
+  EXPECT_NE(engine::problem_of(Names{"b", "a", "b"}).find("'b' twice"), std::string::npos);
+}
+
+// All servers and the directory, each call of which may be the last one that succeeds.
+struct FakeCluster {
+  using Keys = std::map<Bytes, Bytes>;
+  std::map<std::string, Keys> servers;
+  PlacementList list;
+  std::uint64_t revision = 0;
+  std::uint64_t now_ns = 0;
+  std::uint64_t waited_ns = 0;
+  int calls_left = std::numeric_limits<int>::max();
+  int calls = 0;
+
+  bool fails() {
+    ++calls;
+    return calls_left-- <= 0;
+  }
+};
+
+class FakeDirectory final : public PlacementDirectory {
+ public:
+  explicit FakeDirectory(FakeCluster& cluster) : cluster_(cluster) {}
+
+  tl::expected<Entry, std::string> read() override {
+    if (cluster_.fails()) return tl::unexpected(std::string("away"));
+    return Entry{cluster_.list, cluster_.revision};
+  }
+  tl::expected<bool, std::string> replace(const PlacementList& list,
+                                          std::uint64_t revision) override {
+    if (cluster_.fails()) return tl::unexpected(std::string("away"));
+    if (revision != cluster_.revision) return false;
+    cluster_.list = list;
+    ++cluster_.revision;
+    if (cluster_.fails()) return tl::unexpected(std::string("the answer is lost"));
+    return true;
+  }
+
+ private:
+  FakeCluster& cluster_;
+};
+
+class FakeKeys final : public ServerKeys {
+ public:
+  FakeKeys(FakeCluster& cluster, const std::string& server)
+      : cluster_(cluster), keys_(cluster.servers.at(server)) {}
+
+  tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
+    if (cluster_.fails()) return tl::unexpected(Answer::disconnected);
+    for (const auto& [key, value] : keys_) listed.push_back({.key = key});
+    return {};
+  }
+  engine::GetResult get(std::span<const std::byte> key) override {
+    if (cluster_.fails()) return {};
+    const auto found = keys_.find(Bytes(key.begin(), key.end()));
+    engine::GetResult result;
+    result.answer = found == keys_.end() ? Answer::not_found : Answer::found;
+    if (found != keys_.end()) result.value = found->second;
+    return result;
+  }
+  engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                        std::uint64_t) override {
+    if (cluster_.fails()) return {};
+    keys_[Bytes(key.begin(), key.end())] = Bytes(value.begin(), value.end());
+    engine::SetResult result;
+    result.answer = Answer::stored;
+    return result;
+  }
+  engine::DeleteResult remove(std::span<const std::byte> key) override {
+    if (cluster_.fails()) return {};
+    engine::DeleteResult result;
+    const bool was_there = keys_.erase(Bytes(key.begin(), key.end())) > 0;
+    result.answer = was_there ? Answer::deleted : Answer::not_found;
+    return result;
+  }
+
+ private:
+  FakeCluster& cluster_;
+  FakeCluster::Keys& keys_;
+};
+
+tl::expected<ChangeReport, std::string> change(FakeCluster& cluster, const Names& next,
+                                               const Names& lost = {}) {
+  FakeDirectory directory(cluster);
+  ChangeTools tools{
+      .directory = directory,
+      .reach =
+          [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
+        if (cluster.fails() || !cluster.servers.contains(server)) {
+          return tl::unexpected(std::string("away"));
+        }
+        return std::make_unique<FakeKeys>(cluster, server);
+      },
+      .now_ns = [&] { return cluster.now_ns += second_ns; },
+      .wait =
+          [&](std::uint64_t duration_ns) {
+            cluster.waited_ns += duration_ns;
+            cluster.now_ns += duration_ns;
+          },
+      .own_number = 1 + static_cast<std::uint64_t>(cluster.calls)};
+  return change_placement(tools, next, lost);
+}
+
+FakeCluster full_cluster(const Names& servers) {
+  FakeCluster cluster;
+  for (const char* server : {"a", "b", "c", "d"}) cluster.servers[server];
+  cluster.list = {.servers = servers};
+  cluster.revision = 1;
+  const Placement placement(cluster.list);
+  for (int number = 0; number < 40; ++number) {
+    const Bytes key = key_number(number);
+    cluster.servers[placement.current_server_of(key)][key] = bytes_of(fmt::to_string(number));
+  }
+  return cluster;
+}
+
+// What clients find under the list as it is. Keys that move are not looked at.
+void expect_all_keys(FakeCluster& cluster) {
+  const Placement placement(cluster.list);
+  for (int number = 0; number < 40; ++number) {
+    const auto& keys = cluster.servers[placement.current_server_of(key_number(number))];
+    const auto found = keys.find(key_number(number));
+    ASSERT_NE(found, keys.end()) << "key " << number << " is lost";
+    EXPECT_EQ(found->second, bytes_of(fmt::to_string(number)));
+  }
+}
+
+std::size_t count_copies(const FakeCluster& cluster) {
+  std::size_t count = 0;
+  for (const auto& [server, keys] : cluster.servers) count += keys.size();
+  return count;
+}
+
+TEST(PlacementChange, MovesKeysOfServersThatJoinAndLeave) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  const auto joined = change(cluster, {"a", "b", "c"});
+  ASSERT_TRUE(joined) << joined.error();
+  EXPECT_GT(joined->moved, 0U);
+  EXPECT_EQ(joined->moved, joined->deleted);
+  EXPECT_EQ(cluster.servers["c"].size(), joined->moved);
+  EXPECT_EQ(cluster.list, (PlacementList{.servers = {"a", "b", "c"}}));
+  EXPECT_EQ(cluster.waited_ns, engine::PlacementTimes{}.settle_ns);
+  expect_all_keys(cluster);
+  const auto left = change(cluster, {"b", "c"});
+  ASSERT_TRUE(left) << left.error();
+  EXPECT_TRUE(cluster.servers["a"].empty());
+  expect_all_keys(cluster);
+  EXPECT_EQ(count_copies(cluster), 40U);
+}
+
+TEST(PlacementChange, MakesTheFirstList) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  cluster.list = {};
+  cluster.revision = 0;
+  cluster.servers["b"][bytes_of("a stranger 3")] = {};
+  ASSERT_TRUE(change(cluster, {"a", "b"}));
+  expect_all_keys(cluster);
+}
+
+TEST(PlacementChange, RemovesWhatAServerKeptFromEarlier) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  for (int number = 0; number < 40; ++number) cluster.servers["c"][key_number(number)] = {};
+  ASSERT_TRUE(change(cluster, {"a", "b", "c"}));
+  expect_all_keys(cluster);
+}
+
+// After the failure of any call, clients find all keys that do not move. If the change is repeated
+// or given up, they find all keys.
+TEST(PlacementChange, CanBeInterruptedAnywhere) {
+  FakeCluster whole = full_cluster({"a", "b", "c"});
+  ASSERT_TRUE(change(whole, {"b", "c", "d"}));
+  ASSERT_GT(whole.calls, 60);
+  for (int calls = 0; calls < whole.calls; ++calls) {
+    SCOPED_TRACE(calls);
+    FakeCluster cluster = full_cluster({"a", "b", "c"});
+    cluster.calls_left = calls;
+    EXPECT_FALSE(change(cluster, {"b", "c", "d"}));
+    cluster.calls_left = std::numeric_limits<int>::max();
+    expect_all_keys(cluster);
+    FakeCluster other = cluster;
+    const auto repeated = change(cluster, {"b", "c", "d"});
+    ASSERT_TRUE(repeated) << repeated.error();
+    expect_all_keys(cluster);
+    EXPECT_EQ(cluster.list.servers, (Names{"b", "c", "d"}));
+    FakeDirectory directory(other);
+    const bool was_changing = other.list.is_changing();
+    EXPECT_EQ(give_up_change(directory).has_value(), was_changing);
+    expect_all_keys(other);
+    ASSERT_TRUE(change(other, {"c", "d"}));
+    expect_all_keys(other);
+  }
+}
+
+TEST(PlacementChange, ExplainsWhatItRefuses) {
+  const auto problem = [](FakeCluster cluster, const Names& next, const Names& lost = {}) {
+    const std::uint64_t revision = cluster.revision;
+    const auto changed = change(cluster, next, lost);
+    EXPECT_FALSE(changed);
+    EXPECT_EQ(cluster.revision, revision) << "nothing was begun";
+    return changed ? std::string() : changed.error();
+  };
+  const FakeCluster cluster = full_cluster({"a", "b"});
+  EXPECT_NE(problem(cluster, {}).find("is empty"), std::string::npos);
+  EXPECT_NE(problem(cluster, {"a", "x"}).find("'x': away"), std::string::npos);
+  EXPECT_NE(problem(cluster, {"a", "b"}, {"a"}).find("'a' is lost"), std::string::npos);
+  FakeCluster changing = cluster;
+  changing.list.next = {"a"};
+  EXPECT_NE(problem(changing, {"b"}).find("a change to a is under way"), std::string::npos);
+}
+
+TEST(PlacementChange, LosesTheKeysOfLostServers) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  const std::size_t lost = cluster.servers["b"].size();
+  cluster.servers.erase("b");
+  EXPECT_FALSE(change(cluster, {"a", "c"}));
+  const auto changed = change(cluster, {"a", "c"}, {"b"});
+  ASSERT_TRUE(changed) << changed.error();
+  EXPECT_EQ(count_copies(cluster), 40 - lost);
+}
+
+// Two changes mix: the second one takes the first one over while it copies.
+TEST(PlacementChange, EndsWhenSomebodyElseTakesItOver) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  FakeDirectory directory(cluster);
+  bool taken = false;
+  ChangeTools tools{
+      .directory = directory,
+      .reach =
+          [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
+        return std::make_unique<FakeKeys>(cluster, server);
+      },
+      .now_ns = [&] { return cluster.now_ns += second_ns; },
+      .wait =
+          [&](std::uint64_t duration_ns) {
+            cluster.now_ns += duration_ns;
+            cluster.list.changed_by = 2;
+            ++cluster.revision;
+            taken = true;
+          },
+      .own_number = 1};
+  const auto changed = change_placement(tools, {"a", "b", "c"});
+  ASSERT_TRUE(taken);
+  ASSERT_FALSE(changed);
+  EXPECT_NE(changed.error().find("somebody else"), std::string::npos);
+  EXPECT_TRUE(cluster.servers["c"].empty());
+}
+
+}  // namespace
+}  // namespace falafel::engine_test
