@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/client/batch.h"
+#include "engine/client/key_scan.h"
 #include "engine/client/operation_context.h"
 #include "engine/client/pending_operation.h"
 #include "engine/client/session.h"
@@ -95,6 +96,10 @@ SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte>
 }
 
 DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key); }
+
+tl::expected<void, Answer> Client::for_each_key(const VisitPair& visit) {
+  return engine::for_each_key(*context_, visit);
+}
 
 void Client::disconnect() {
   context_->session->say_goodbye();

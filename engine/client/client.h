@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "engine/client/batch.h"
@@ -85,6 +86,10 @@ struct KeyAndValue {
   std::uint64_t time_to_live_ns = 0;  // as of set()
 };
 
+// Is called with a key, its value, and what is left of its time to live; 0: it does not expire. The
+// bytes are valid only during the call.
+using VisitPair = std::function<void(const KeyAndValue& pair)>;
+
 class Session;
 
 class Client {
@@ -136,6 +141,18 @@ class Client {
   // fibers. The function may wait only for operations of the batch, because the others count on it.
   void run_batch(std::size_t count,
                  const std::function<void(Batch& batch, std::size_t index)>& operate);
+
+  // Calls `visit` for the keys of the store, in no particular order. Waits. The scan is not atomic:
+  // a key that is in the store during the whole call is visited at least once, with a value that it
+  // had meanwhile. A key that is inserted or deleted meanwhile may be visited or not, and any key
+  // may be visited twice. If nobody changes the store and its table has an empty entry, each key is
+  // visited once. A value that has expired is not visited. `visit` may wait and may use this
+  // client. The client needs memory for the keys and values of one chunk of the table
+  // (ReadaheadOptions::chunk_entries). Requires Safeguards::hardened() at the server.
+  //
+  // Errors: disconnected, timed_out, out_of_memory (of this host), each after some keys may have
+  // been visited; corrupted: all keys were visited but those of containers that do not verify.
+  tl::expected<void, Answer> for_each_key(const VisitPair& visit);
 
   // Notifies the server, so that it reclaims this client's memory at once. Waits. Pending
   // operations answer as if the connection had broken.

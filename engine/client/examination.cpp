@@ -14,13 +14,20 @@ bool may_be_that_long(const Session& session, std::uint64_t offset, std::uint64_
 
 }  // namespace
 
-Examination examine(PendingOperation& operation, std::span<const std::byte> key,
-                    LoadedContainer container) {
+std::optional<ContainerHeader> examine_header(const PendingOperation& operation,
+                                              const LoadedContainer& container) {
   const auto header = read_container_header(container.bytes(), operation.verification());
   if (!header ||
       !may_be_that_long(operation.session(), container.chunk_offset, header->container_bytes())) {
-    return {.result = Examined::unreadable};
+    return std::nullopt;
   }
+  return header;
+}
+
+Examination examine(PendingOperation& operation, std::span<const std::byte> key,
+                    LoadedContainer container) {
+  const auto header = examine_header(operation, container);
+  if (!header) return {.result = Examined::unreadable};
   ++operation.statistics().lookups;
   operation.spend_on_checksum(container_header_bytes);
   if (header->key_bytes != key.size()) return {.result = Examined::has_other_key};

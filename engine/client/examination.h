@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/client/pending_operation.h"
@@ -23,6 +24,11 @@ struct Examination {
   ContainerHeader header{};     // has_key
   LoadedContainer container{};  // has_key: at least up to the end of the key
 };
+
+// The header of a container of which at least the header is loaded. Returns nullopt if it does not
+// verify or states a length that no container has.
+std::optional<ContainerHeader> examine_header(const PendingOperation& operation,
+                                              const LoadedContainer& container);
 
 // `container` has at least its header. Waits if it lacks a part of the key.
 Examination examine(PendingOperation& operation, std::span<const std::byte> key,

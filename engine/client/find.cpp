@@ -215,16 +215,6 @@ FindOperation::Result FindOperation::unreadable(std::uint64_t index) {
   return std::nullopt;
 }
 
-// A cleanup holds its locks for several round trips, so an immediate retry would only load the
-// device.
-void wait_for_unlock(PendingOperation& operation, std::uint32_t attempts) {
-  constexpr std::uint64_t shortest_ns = 2'000;
-  constexpr std::uint32_t longest_doubling = 9;
-  const std::uint64_t bound_ns = shortest_ns << std::min(attempts, longest_doubling);
-  fabric::Host& host = operation.session().host();
-  host.sleep_until(host.now_ns() + shortest_ns + host.random(bound_ns));
-}
-
 }  // namespace
 
 FindResult find(PendingOperation& operation, const HashedKey& key) {
@@ -240,7 +230,7 @@ FindResult find(PendingOperation& operation, const HashedKey& key) {
     }
     operation.restart();
     if (search.met_change()) by = Walk::By::keys;
-    if (search.met_lock()) wait_for_unlock(operation, locks_met++);
+    if (search.met_lock()) operation.wait_for_unlock(locks_met++);
   }
   return {.outcome = FindOutcome::timed_out};
 }

@@ -51,6 +51,14 @@ void PendingOperation::restart() {
   begin();
 }
 
+void PendingOperation::wait_for_unlock(std::uint32_t attempts) const {
+  constexpr std::uint64_t shortest_ns = 2'000;
+  constexpr std::uint32_t longest_doubling = 9;
+  const std::uint64_t bound_ns = shortest_ns << std::min(attempts, longest_doubling);
+  fabric::Host& host = session_->host();
+  host.sleep_until(host.now_ns() + shortest_ns + host.random(bound_ns));
+}
+
 ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chain) {
   spend(fabric::Work::round_trip, 0);
   in_flight_ = true;

@@ -64,6 +64,10 @@ class PendingOperation {
   }
   // The operation discards everything it read and may wait for the server until the next begin().
   void forget();
+  // Call when an entry is locked, before the next attempt; `attempts` counts the earlier calls. A
+  // cleanup holds its locks for several round trips, so an immediate attempt would only load the
+  // device.
+  void wait_for_unlock(std::uint32_t attempts) const;
   // Keep the result while the operation waits for anything but its round trips, so that the others
   // of its batch do not count on it. May wait.
   Gathering::Aside stand_aside() const {

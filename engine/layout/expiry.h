@@ -29,6 +29,9 @@ std::uint64_t expiry_of(std::uint64_t wall_clock_ns, std::uint64_t time_to_live_
 // correct client writes, counts as expired.
 bool is_expired(std::span<const std::byte> value, std::uint64_t wall_clock_ns);
 
+// How much longer such a value stays if it has not expired; 0: forever.
+std::uint64_t time_to_live_left(std::span<const std::byte> value, std::uint64_t wall_clock_ns);
+
 // The caller's part of a value that is not too short.
 std::span<const std::byte> without_expiry(const Geometry& geometry,
                                           std::span<const std::byte> value);

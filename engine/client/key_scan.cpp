@@ -1,0 +1,297 @@
+#include "engine/client/key_scan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/client/examination.h"
+#include "engine/client/pending_operation.h"
+#include "engine/layout/container.h"
+#include "engine/layout/entry.h"
+#include "engine/layout/expiry.h"
+#include "engine/probes.h"
+
+namespace falafel::engine {
+namespace {
+
+struct Slots {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;  // does not go beyond the end of the table
+};
+
+struct OwnedPair {
+  std::vector<std::byte> key;
+  std::vector<std::byte> value;
+  std::uint64_t time_to_live_ns = 0;
+};
+
+// One attempt to read the pairs of a chunk.
+class ChunkScan {
+ public:
+  // `by_counter`: accept any changes between the two readings if the server's counter of rebindings
+  // shows that no entry was moved.
+  ChunkScan(PendingOperation& operation, const Slots& slots, bool by_counter,
+            std::vector<OwnedPair>& pairs)
+      : operation_(operation), slots_(slots), by_counter_(by_counter), pairs_(pairs) {}
+
+  // Waits. Returns `found` if all pairs were read, `corrupted` if all were read but those of
+  // damaged containers, nullopt for another attempt.
+  std::optional<Answer> run();
+  bool met_lock() const { return met_lock_; }
+  bool met_change() const { return met_change_; }
+
+ private:
+  struct LiveEntry {
+    std::uint64_t slot = 0;
+    Entry entry{};
+    LoadedContainer container{};
+  };
+
+  // Returns `found` to go on, otherwise as run().
+  std::optional<Answer> read_words();
+  bool read(std::uint64_t buffer);
+  bool has_lock() const;
+  bool may_hide_a_key() const;
+  void collect_live_entries();
+  bool may_hold_container(Entry entry) const;
+  // Fills the batch with the live entry at `index` and as many others as fit into the buffer.
+  // Returns the first one that is not among them.
+  std::size_t fill_batch(std::size_t index);
+  bool read_batch();
+  // These return `found` to go on, otherwise as run().
+  std::optional<Answer> take_batch();
+  std::optional<Answer> take(LiveEntry live);
+  std::optional<Answer> skip_unreadable(const LiveEntry& live);
+  void take_pair(std::span<const std::byte> key, std::span<const std::byte> value);
+
+  PendingOperation& operation_;
+  Slots slots_;
+  bool by_counter_;
+  std::vector<OwnedPair>& pairs_;
+  std::vector<LiveEntry> live_;  // of both readings
+  std::span<LiveEntry> batch_;   // those that are read by one chain
+  bool met_lock_ = false;
+  bool met_change_ = false;
+  bool has_damaged_ = false;
+};
+
+std::optional<Answer> ChunkScan::run() {
+  if (const auto answer = read_words(); answer != Answer::found) return answer;
+  collect_live_entries();
+  for (std::size_t next = 0; next < live_.size();) {
+    next = fill_batch(next);
+    if (!read_batch()) return Answer::disconnected;
+    if (const auto answer = take_batch(); answer != Answer::found) return answer;
+  }
+  return has_damaged_ ? Answer::corrupted : Answer::found;
+}
+
+std::optional<Answer> ChunkScan::read_words() {
+  std::optional<std::uint64_t> rebindings;
+  if (by_counter_) rebindings = operation_.read_rebindings();
+  if (by_counter_ && !rebindings) return Answer::disconnected;
+  if (!read(PendingOperation::first_reading) || !read(PendingOperation::second_reading)) {
+    return Answer::disconnected;
+  }
+  met_lock_ = has_lock();
+  if (met_lock_) {
+    operation_.count(probes::restart_at_lock);
+    return std::nullopt;
+  }
+  if (!may_hide_a_key()) return Answer::found;
+  if (by_counter_ && *rebindings % 2 == 0) {
+    const auto rebindings_after = operation_.read_rebindings();
+    if (!rebindings_after) return Answer::disconnected;
+    if (*rebindings_after == *rebindings) return Answer::found;
+  }
+  operation_.count(probes::restart_at_changed_walk);
+  met_change_ = true;
+  return std::nullopt;
+}
+
+bool ChunkScan::read(std::uint64_t buffer) {
+  auto request = operation_.read_entries(slots_.first, slots_.count, buffer);
+  return operation_.read({&request, 1});
+}
+
+bool ChunkScan::has_lock() const {
+  for (std::uint64_t index = 0; index < slots_.count; ++index) {
+    if (operation_.entry(PendingOperation::first_reading, index).is_locked()) return true;
+    if (operation_.entry(PendingOperation::second_reading, index).is_locked()) return true;
+  }
+  return false;
+}
+
+// Whether an entry may have been moved to one of these slots and away again between its two
+// readings (engine/client/key_scan.h).
+bool ChunkScan::may_hide_a_key() const {
+  const std::uint32_t tag_bits = operation_.session().server().geometry.tag_bits;
+  for (std::uint64_t index = 0; index < slots_.count; ++index) {
+    const Entry first = operation_.entry(PendingOperation::first_reading, index);
+    const std::uint32_t tag = operation_.entry(PendingOperation::second_reading, index).tag();
+    if (tag != first.tag() && tag != first.with_next_tag(tag_bits).tag()) return true;
+  }
+  return false;
+}
+
+void ChunkScan::collect_live_entries() {
+  const auto add = [&](std::uint64_t index, Entry entry) {
+    if (entry.is_empty() || entry.is_deleted()) return;
+    live_.push_back({.slot = slots_.first + index, .entry = entry});
+  };
+  for (std::uint64_t index = 0; index < slots_.count; ++index) {
+    const Entry first = operation_.entry(PendingOperation::first_reading, index);
+    const Entry second = operation_.entry(PendingOperation::second_reading, index);
+    add(index, first);
+    if (second != first) add(index, second);
+  }
+}
+
+bool ChunkScan::may_hold_container(Entry entry) const {
+  const Geometry& geometry = operation_.session().server().geometry;
+  return geometry.may_hold_container(geometry.to_offset(entry.reference()));
+}
+
+std::size_t ChunkScan::fill_batch(std::size_t index) {
+  const std::size_t begin = index;
+  const std::size_t end = std::min<std::size_t>(
+      live_.size(), begin + operation_.session().options().readahead.containers);
+  std::uint64_t used_bytes = 0;
+  for (; index < end; ++index) {
+    LiveEntry& live = live_[index];
+    if (!may_hold_container(live.entry)) continue;
+    live.container = operation_.container_of(live.entry, used_bytes);
+    used_bytes += live.container.loaded_bytes;
+    if (used_bytes > operation_.container_buffer_bytes()) break;
+  }
+  batch_ = std::span(live_).subspan(begin, index - begin);
+  return index;
+}
+
+bool ChunkScan::read_batch() {
+  std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+  for (const LiveEntry& live : batch_) {
+    if (live.container.loaded_bytes > 0) chain.push_back(operation_.read_part(live.container));
+  }
+  return chain.empty() || operation_.read(chain);
+}
+
+std::optional<Answer> ChunkScan::take_batch() {
+  for (const LiveEntry& live : batch_) {
+    if (const auto taken = take(live); taken != Answer::found) return taken;
+  }
+  return Answer::found;
+}
+
+// The container does not change while the operation lasts, even if the entry does.
+std::optional<Answer> ChunkScan::take(LiveEntry live) {
+  LoadedContainer& container = live.container;
+  if (container.loaded_bytes == 0) return skip_unreadable(live);
+  const auto header = examine_header(operation_, container);
+  operation_.spend_on_checksum(container_header_bytes);
+  if (!header) return skip_unreadable(live);
+  switch (operation_.load_through(container, header->container_bytes())) {
+    case PendingOperation::Load::done: break;
+    case PendingOperation::Load::out_of_memory: return Answer::out_of_memory;
+    case PendingOperation::Load::disconnected: return Answer::disconnected;
+  }
+  const auto key = read_container_key(container.bytes(), *header, operation_.verification());
+  const auto value = read_container_value(container.bytes(), *header, operation_.verification());
+  operation_.spend_on_checksum(std::uint64_t{header->key_bytes} + header->value_bytes);
+  if (!key || !value) return skip_unreadable(live);
+  take_pair(*key, *value);
+  return Answer::found;
+}
+
+std::optional<Answer> ChunkScan::skip_unreadable(const LiveEntry& live) {
+  if (!operation_.note_bad_checksum(live.slot, live.entry)) return std::nullopt;
+  has_damaged_ = true;
+  return Answer::found;
+}
+
+void ChunkScan::take_pair(std::span<const std::byte> key, std::span<const std::byte> value) {
+  const Geometry& geometry = operation_.session().server().geometry;
+  std::uint64_t time_to_live_ns = 0;
+  if (geometry.values_expire) {
+    const std::uint64_t wall_clock_ns = operation_.session().host().wall_clock_ns();
+    if (is_expired(value, wall_clock_ns)) return;
+    time_to_live_ns = time_to_live_left(value, wall_clock_ns);
+    value = without_expiry(geometry, value);
+  }
+  operation_.spend(fabric::Work::copy, key.size() + value.size());
+  pairs_.push_back({.key{key.begin(), key.end()},
+                    .value{value.begin(), value.end()},
+                    .time_to_live_ns = time_to_live_ns});
+}
+
+// Reads the pairs of a chunk. Returns `found` or `corrupted` as ChunkScan::run().
+Answer read_pairs(const OperationContext& context, const Slots& slots,
+                  std::vector<OwnedPair>& pairs) {
+  PendingOperation operation(context);
+  operation.begin();
+  bool by_counter = false;  // costs two round trips, but a key that others overwrite needs it
+  for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
+    pairs.clear();
+    ChunkScan scan(operation, slots, by_counter, pairs);
+    try {
+      if (const auto answer = scan.run()) return *answer;
+    } catch (const std::bad_alloc&) {
+      return Answer::out_of_memory;
+    }
+    operation.restart();
+    by_counter = by_counter || scan.met_change();
+    if (scan.met_lock()) operation.wait_for_unlock(locks_met++);
+  }
+  return Answer::timed_out;
+}
+
+// Returns nullopt if it finds none.
+tl::expected<std::optional<std::uint64_t>, Answer> find_empty_slot(
+    const OperationContext& context) {
+  PendingOperation operation(context);
+  const std::uint64_t table_entries = operation.session().server().geometry.table_entries;
+  for (std::uint64_t first = 0; first < table_entries;) {
+    const std::uint64_t count = std::min(operation.chunk_entries(), table_entries - first);
+    auto request = operation.read_entries(first, count, PendingOperation::first_reading);
+    operation.begin();
+    if (!operation.read({&request, 1})) return tl::unexpected(Answer::disconnected);
+    for (std::uint64_t index = 0; index < count; ++index) {
+      const Entry entry = operation.entry(PendingOperation::first_reading, index);
+      if (entry.is_empty() && !entry.is_locked()) return first + index;
+    }
+    first += count;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<void, Answer> for_each_key(OperationContext context, const VisitPair& visit) {
+  const auto empty_slot = find_empty_slot(context);
+  if (!empty_slot) return tl::unexpected(empty_slot.error());
+  const std::uint64_t table_entries = context.session->server().geometry.table_entries;
+  std::uint64_t end = empty_slot->value_or(0);  // the chunks before it remain, around the table
+  std::uint64_t left = *empty_slot ? table_entries - 1 : 2 * table_entries - 1;
+  bool has_damaged = false;
+  std::vector<OwnedPair> pairs;
+  while (left > 0) {
+    if (end == 0) end = table_entries;
+    const std::uint64_t count = std::min({context.session->slots().chunk_entries(), end, left});
+    end -= count;
+    left -= count;
+    const Answer answer = read_pairs(context, {.first = end, .count = count}, pairs);
+    has_damaged = has_damaged || answer == Answer::corrupted;
+    if (answer != Answer::found && answer != Answer::corrupted) return tl::unexpected(answer);
+    for (const OwnedPair& pair : pairs) {
+      visit({.key = pair.key, .value = pair.value, .time_to_live_ns = pair.time_to_live_ns});
+    }
+  }
+  if (has_damaged) return tl::unexpected(Answer::corrupted);
+  return {};
+}
+
+}  // namespace falafel::engine
