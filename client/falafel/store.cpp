@@ -32,6 +32,7 @@ class Store::Connection {
   template <typename Result, typename Perform>
   std::vector<Result> operate_on_many(engine::Operation operation, std::size_t count,
                                       const Perform& perform);
+  tl::expected<void, engine::Answer> for_each_key(const engine::VisitPair& visit);
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
   bool is_connected();
   std::uint64_t server_incarnation();
@@ -185,6 +186,24 @@ std::vector<Result> Store::Connection::operate_on_many(engine::Operation operati
   return results;
 }
 
+tl::expected<void, engine::Answer> Store::Connection::for_each_key(const engine::VisitPair& visit) {
+  tl::expected<void, engine::Answer> result = tl::unexpected(engine::Answer::disconnected);
+  bool has_visited = false;
+  const auto visit_and_note = [&](const engine::KeyAndValue& pair) {
+    has_visited = true;
+    visit(pair);
+  };
+  const auto is_disconnected = [&] {
+    return !result && result.error() == engine::Answer::disconnected;
+  };
+  host_->run([&] {
+    for (int attempt = 0; attempt < 2 && is_disconnected() && !has_visited; ++attempt) {
+      if (has_connection()) result = client_->for_each_key(visit_and_note);
+    }
+  });
+  return result;
+}
+
 void Store::Connection::count_disconnected(engine::Operation operation) {
   host_->run([&] { meter_.count(operation, engine::Answer::disconnected); });
 }
@@ -284,6 +303,14 @@ std::vector<engine::DeleteResult> Store::remove_many(std::span<const std::string
   return connection_->operate_on_many<engine::DeleteResult>(
       engine::Operation::remove, keys.size(),
       [&](engine::Batch& batch, std::size_t index) { return batch.remove(bytes_of(keys[index])); });
+}
+
+tl::expected<void, engine::Answer> Store::for_each_key(
+    const std::function<void(std::string_view, std::span<const std::byte>, std::uint64_t)>& visit) {
+  return connection_->for_each_key([&visit](const engine::KeyAndValue& pair) {
+    const auto* const characters = reinterpret_cast<const char*>(pair.key.data());
+    visit({characters, pair.key.size()}, pair.value, pair.time_to_live_ns);
+  });
 }
 
 bool Store::run(const std::function<void(fabric::Host&, engine::Client&)>& body) {

@@ -110,6 +110,19 @@ class Store {
                                           std::uint64_t time_to_live_ns);
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
+  // Calls `visit` for the keys of the store, in no particular order, each with its value and what
+  // is left of its time to live; 0: it does not expire. The bytes are valid only during the call,
+  // which must not call this store. A key that is in the store during the whole scan is visited at
+  // least once; one that is inserted or deleted meanwhile may be visited or not, and any key may be
+  // visited twice. Calls of other threads wait until the scan has ended.
+  //
+  // Errors: disconnected, timed_out, out_of_memory (of this host), each after some keys may have
+  // been visited; corrupted: all keys were visited but those of containers that do not verify.
+  // Reconnects like get(), but only before the first visit.
+  tl::expected<void, engine::Answer> for_each_key(
+      const std::function<void(std::string_view key, std::span<const std::byte> value,
+                               std::uint64_t time_to_live_ns)>& visit);
+
   // Runs `body` as a fiber on the calling thread. The fiber may use all functions of its host, and
   // may spawn fibers with operations of their own. When run() returns, all of these fibers have
   // ended. Calls of other threads wait in the meantime. Returns false if the server is away; `body`

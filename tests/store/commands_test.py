@@ -55,6 +55,21 @@ class Values(CommandTest):
             self.expect(NOT_FOUND, "del", "greeting")
             self.assertEqual(server.end(), 0)
 
+    def test_the_list_of_all_keys(self):
+        with self.falafel.serve(*SMALL) as server:
+            self.expect(OK, "keys", output=b"")
+            expected = {f"key-{number}" for number in range(50)}
+            for key in expected:
+                self.expect(OK, "set", key, "value")
+            self.expect(OK, "set", "a\nline \\ \u00e9", "value")
+            expected.add("a\\x0aline \\x5c \\xc3\\xa9")
+            self.expect(OK, "del", "key-7")
+            expected.remove("key-7")
+            lines = self.expect(OK, "keys").decode().splitlines()
+            self.assertEqual(sorted(lines), sorted(expected))
+            self.assertEqual(server.end(), 0)
+        self.expect(NO_SERVER, "keys", message="falafel serve")
+
     def test_a_cache_expires_and_evicts(self):
         with self.falafel.serve(*SMALL, "--cache"):
             self.expect(OK, "set", "--time-to-live", "0.01", "short", "value")
@@ -219,6 +234,7 @@ class Errors(CommandTest):
                 self.expect(OK, "set", "greeting", value)
                 self.damage(server, b"greeting")
                 self.expect(CORRUPTED, "get", "greeting", message="set or delete the key")
+                self.expect(CORRUPTED, "keys", output=b"other\n", message="do not verify")
                 self.expect(OK, "get", "other", output=b"untouched")
                 self.expect(OK, "set", "greeting", "new")
                 self.expect(OK, "get", "greeting", output=b"new")

@@ -7,7 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -165,6 +169,29 @@ TEST_F(StoreTest, AnswersManyKeysInTheirOrder) {
   EXPECT_TRUE(store->get_many({}).empty());
 }
 
+TEST_F(StoreTest, VisitsAllKeys) {
+  const ServerThread server(directory(), cache_options());
+  const auto store = open();
+  constexpr std::uint64_t hour_ns = 3'600'000'000'000;
+  std::map<std::string, std::string, std::less<>> expected;
+  for (int number = 0; number < 1'000; ++number) {
+    const std::string key = fmt::format("key {}", number);
+    expected[key] = std::string(static_cast<std::size_t>(number), 'v');
+    EXPECT_EQ(store->set(key, expected[key], number == 0 ? hour_ns : 0).answer, Answer::stored);
+  }
+  const auto result = store->for_each_key(
+      [&](std::string_view key, std::span<const std::byte> value, std::uint64_t time_to_live_ns) {
+        const auto place = expected.find(key);
+        ASSERT_NE(place, expected.end()) << key;
+        EXPECT_EQ(text_of({value.begin(), value.end()}), place->second);
+        EXPECT_EQ(time_to_live_ns > 0, key == "key 0");
+        EXPECT_LT(time_to_live_ns, hour_ns);
+        expected.erase(place);
+      });
+  EXPECT_TRUE(result);
+  EXPECT_TRUE(expected.empty());
+}
+
 TEST_F(StoreTest, HandsOutTheBytesThatArrived) {
   const ServerThread server(directory());
   const auto store = open();
@@ -196,6 +223,21 @@ TEST_F(StoreTest, ABatchReconnectsToARestartedServer) {
   for (const engine::SetResult& result : store->set_many(pairs)) {
     EXPECT_NE(result.answer, Answer::stored);
   }
+}
+
+TEST_F(StoreTest, AScanReconnectsToARestartedServer) {
+  std::optional<ServerThread> server(std::in_place, directory());
+  const auto store = open();
+  store->set("key", "value");
+  server.reset();
+  server.emplace(directory());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto expect_nothing = [](std::string_view key, std::span<const std::byte>, std::uint64_t) {
+    ADD_FAILURE() << key;
+  };
+  EXPECT_TRUE(store->for_each_key(expect_nothing));
+  server.reset();
+  EXPECT_EQ(store->for_each_key(expect_nothing), tl::make_unexpected(Answer::disconnected));
 }
 
 TEST_F(StoreTest, ManyThreadsUseOneStore) {

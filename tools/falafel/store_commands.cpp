@@ -1,4 +1,4 @@
-// falafel get, set, del, stat: run one operation on a running store.
+// falafel get, set, del, keys, stat: run one operation on a running store.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -158,6 +159,47 @@ int remove(const OperationTexts& texts) {
   return report("del", texts, answer, server_program::status_of_reading(answer));
 }
 
+// Bytes that a terminal does not show as they are become \xNN, and so does the backslash.
+std::string escaped(std::string_view key) {
+  std::string text;
+  for (const char character : key) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte < ' ' || byte > '~' || character == '\\') {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += character;
+    }
+  }
+  return text;
+}
+
+std::string_view remedy_of_keys(engine::Answer answer) {
+  switch (answer) {
+    case engine::Answer::corrupted:
+      return "; all keys are listed but those whose containers do not verify";
+    case engine::Answer::out_of_memory: return "; this machine has no memory to read it; free some";
+    default: return "; the list is incomplete; retry";
+  }
+}
+
+int keys(const OperationTexts& texts) {
+  auto store = open(texts);
+  if (!store)
+    return refuse("keys", server_program::status_of(store.error().problem), store.error().detail);
+  bool is_written = true;
+  const auto result =
+      (*store)->for_each_key([&](std::string_view key, std::span<const std::byte>, std::uint64_t) {
+        is_written = std::puts(escaped(key).c_str()) >= 0 && is_written;
+      });
+  if (std::fflush(stdout) != 0 || !is_written) {
+    return refuse("keys", server_program::no_input_output,
+                  "cannot write the keys to standard output");
+  }
+  if (result) return server_program::success;
+  return refuse("keys", server_program::status_of_reading(result.error()),
+                fmt::format("{}{}", to_string(result.error()), remedy_of_keys(result.error())));
+}
+
 int stat(const OperationTexts& texts) {
   constexpr std::chrono::seconds patience(5);
   const auto socket =
@@ -234,6 +276,10 @@ void add_store_commands(CLI::App& app, int& exit_status) {
       add_command(app, "del", "delete a key", of_delete, remove, exit_status);
   add_servers_option(*delete_command, *of_delete);
   delete_command->add_option("key", of_delete->key)->required();
+
+  const auto of_keys = std::make_shared<OperationTexts>();
+  add_command(app, "keys", "print all keys, one per line, in no particular order", of_keys, keys,
+              exit_status);
 
   const auto of_stat = std::make_shared<OperationTexts>();
   CLI::App* const stat_command =

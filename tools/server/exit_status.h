@@ -14,14 +14,14 @@ enum ExitStatus : int {
   no_permission = 4,     // this user may not connect or serve there
   other_version = 5,     // the protocol versions differ
   name_taken = 6,        // serve: another server uses this name or address
-  no_memory = 7,         // serve, get, del: this machine is out of memory
+  no_memory = 7,         // serve, get, del, keys: this machine is out of memory
   table_full = 8,        // set
   store_full = 9,        // set
   wrong_size = 10,       // the key or the value is too large, or the key is empty
   server_refused = 11,   // it accepts no more clients or does not respond
   connection_lost = 12,  // nothing was changed
   unknown_outcome = 13,  // set, del: the change may or may not have happened
-  corrupted = 14,        // get: the stored container fails its checksum
+  corrupted = 14,        // get, keys: a stored container fails its checksum
   no_input_output = 15,  // a file or stream could not be read or written
   timed_out = 16,        // the server did not answer in time; nothing was changed
 };
@@ -45,7 +45,7 @@ constexpr ExitStatus status_of(engine::Answer answer) {
   return wrong_usage;
 }
 
-// For get and del, this machine is out of memory, not the store.
+// For get, del and keys, this machine is out of memory, not the store.
 constexpr ExitStatus status_of_reading(engine::Answer answer) {
   return answer == engine::Answer::out_of_memory ? no_memory : status_of(answer);
 }
