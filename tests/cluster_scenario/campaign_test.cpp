@@ -24,5 +24,25 @@ TEST(ClusterScenario, IsNotLinearizableIfClientsHaveDifferentServers) {
   EXPECT_TRUE(result.findings.contains("linearizability"));
 }
 
+TEST(ChangingClusterScenario, LosesNoKey) {
+  const auto program = cluster_scenario::make_changing_program();
+  const auto result = explorer::run_campaign(*program, {.schedules = 500});
+  for (const auto& [property, finding] : result.findings) {
+    ADD_FAILURE() << property << ", seed " << finding.seed << ": " << finding.explanation;
+  }
+  for (const auto& [name, runs] : program->conditions()) EXPECT_GT(runs, 0) << name;
+}
+
+TEST(ChangingClusterScenario, IsNotLinearizableWithoutAnyPartOfTheRule) {
+  const auto program = cluster_scenario::make_changing_program();
+  ASSERT_EQ(program->safeguards().size(), 3);
+  for (const std::string& safeguard : program->safeguards()) {
+    const auto flawed = program->without(safeguard);
+    const auto result =
+        explorer::run_campaign(*flawed, {.schedules = 3'000, .stops_at_violation = true});
+    EXPECT_TRUE(result.findings.contains("linearizability")) << safeguard;
+  }
+}
+
 }  // namespace
 }  // namespace falafel::cluster_scenario_test

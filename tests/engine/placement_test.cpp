@@ -212,9 +212,11 @@ TEST(PlacementChange, MakesTheFirstList) {
 
 TEST(PlacementChange, RemovesWhatAServerKeptFromEarlier) {
   FakeCluster cluster = full_cluster({"a", "b"});
-  for (int number = 0; number < 40; ++number) cluster.servers["c"][key_number(number)] = {};
+  // Old values of keys, and keys that were deleted elsewhere.
+  for (int number = 0; number < 80; ++number) cluster.servers["c"][key_number(number)] = {};
   ASSERT_TRUE(change(cluster, {"a", "b", "c"}));
   expect_all_keys(cluster);
+  EXPECT_EQ(count_copies(cluster), 40U) << "a deleted key is back";
 }
 
 // After the failure of any call, clients find all keys that do not move. If the change is repeated

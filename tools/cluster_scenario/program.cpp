@@ -1,11 +1,14 @@
 #include "tools/cluster_scenario/program.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "checkers/specifications/attempted_map.h"
 #include "explorer/check/workload.h"
+#include "tools/cluster_scenario/change_run.h"
 #include "tools/cluster_scenario/run.h"
 
 namespace falafel::cluster_scenario {
@@ -41,6 +44,24 @@ std::unique_ptr<check::WorldProgram> make_program(
         Run(world, plan).execute();
       },
       {.faults = faults(), .adjust = std::move(adjust)});
+}
+
+std::unique_ptr<check::WorldProgram> make_changing_program(
+    std::function<void(sim::SimulationOptions&)> adjust) {
+  // A server that crashed would take keys with it. Nothing stalls for half of a heartbeat time-out.
+  const std::vector<sim::FaultKind> kinds{
+      sim::FaultKind::client_pause, sim::FaultKind::queue_pair_error, sim::FaultKind::message_delay,
+      sim::FaultKind::late_packets, sim::FaultKind::server_stall};
+  const auto with_short_stalls = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
+    options.longest_stall_ns = std::min<std::uint64_t>(options.longest_stall_ns, 1'000'000);
+    if (adjust) adjust(options);
+  };
+  return check::program<AttemptedMap>(
+      "changing-cluster", workload(),
+      [](check::World& world, const check::Plan<AttemptedMap>& plan) {
+        ChangeRun(world, plan).execute();
+      },
+      {.faults = kinds, .adjust = with_short_stalls});
 }
 
 }  // namespace falafel::cluster_scenario

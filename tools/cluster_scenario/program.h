@@ -19,4 +19,10 @@ namespace falafel::cluster_scenario {
 std::unique_ptr<check::WorldProgram> make_program(
     std::function<void(sim::SimulationOptions&)> adjust = {});
 
+// Named "changing-cluster": servers join and leave while clients use them (engine/placement). No
+// key may be lost, and operations on each key must be linearizable. What the promise rests on are
+// safeguards.
+std::unique_ptr<check::WorldProgram> make_changing_program(
+    std::function<void(sim::SimulationOptions&)> adjust = {});
+
 }  // namespace falafel::cluster_scenario

@@ -27,6 +27,7 @@ using Adjust = std::function<void(sim::SimulationOptions&)>;
 
 constexpr std::string_view c_hint_name = "c-hint";
 constexpr std::string_view cluster_name = "cluster";
+constexpr std::string_view changing_cluster_name = "changing-cluster";
 constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
 constexpr std::string_view replicated_name = "replicated";
@@ -81,6 +82,9 @@ std::unique_ptr<explorer::Program> create_nessie(nessie::Architecture architectu
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
                                           Adjust adjust) {
   if (store == cluster_name) return cluster_scenario::make_program(std::move(adjust));
+  if (store == changing_cluster_name) {
+    return cluster_scenario::make_changing_program(std::move(adjust));
+  }
   if (store == replicated_name) return replicated_scenario::make_program(std::move(adjust));
   for (const nessie::Architecture architecture : nessie_architectures) {
     if (store != nessie_scenario::name_of({.architecture = architecture})) continue;
@@ -105,9 +109,9 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
 }  // namespace
 
 std::vector<std::string> compared_stores() {
-  std::vector<std::string> names{std::string(c_hint_name), std::string(pilaf_name),
-                                 std::string(pilaf_vo_name), std::string(cluster_name),
-                                 std::string(replicated_name)};
+  std::vector<std::string> names{std::string(c_hint_name),           std::string(pilaf_name),
+                                 std::string(pilaf_vo_name),         std::string(cluster_name),
+                                 std::string(changing_cluster_name), std::string(replicated_name)};
   for (const nessie::Architecture architecture : nessie_architectures) {
     names.push_back(nessie_scenario::name_of({.architecture = architecture}));
   }

@@ -21,7 +21,8 @@ CLI::Option* StoreCommandProgram::add_store_option(CLI::App& command) {
   stores.insert(stores.begin(), "falafel");
   return command
       .add_option("--store", store_,
-                  "falafel, a store to compare it with, or cluster: several servers of falafel")
+                  "falafel, a store to compare it with, cluster: several servers of falafel, or "
+                  "changing-cluster: several servers whose list changes")
       ->check(CLI::IsMember(stores))
       ->capture_default_str();
 }

@@ -1,0 +1,282 @@
+#include "tools/cluster_scenario/change_run.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "tools/cluster_scenario/run.h"
+
+namespace falafel::cluster_scenario {
+namespace {
+
+using Attempts = checkers::specifications::AttemptedMap;
+using engine::Answer;
+using engine::Placement;
+using engine::PlacementDirectory;
+using engine::PlacementList;
+using engine::ServerKeys;
+
+constexpr std::uint64_t us = 1'000;
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t heartbeat_timeout_ns = 2 * ms;
+constexpr std::uint64_t server_timeout_ns = 2 * ms;
+constexpr std::uint64_t most_changes = 3;
+constexpr int most_attempts_of_a_change = 6;
+constexpr int most_looks = 12;  // at the list, before a client gives an operation up
+
+std::string name_of(std::size_t server) { return "server " + std::to_string(server); }
+
+std::span<const std::byte> as_bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns) {
+  host.sleep_until(host.now_ns() + host.random(longest_ns));
+}
+
+std::optional<Attempts::Result> recorded(Answer answer) {
+  switch (answer) {
+    case Answer::stored: return Attempts::Result(Attempts::Map::Result());
+    case Answer::deleted: return Attempts::Result(Attempts::Map::removed());
+    case Answer::not_found: return Attempts::Result(Attempts::Map::absent());
+    case Answer::unknown_outcome: return std::nullopt;
+    default: return Attempts::Result();
+  }
+}
+
+}  // namespace
+
+// etcd takes its time before and after it answers.
+class ChangeRun::Directory final : public PlacementDirectory {
+ public:
+  Directory(fabric::Host& host, Entry& entry) : host_(host), entry_(entry) {}
+
+  tl::expected<Entry, std::string> read() override {
+    sleep_up_to(host_, 20 * us);
+    Entry entry = entry_;
+    sleep_up_to(host_, 20 * us);
+    return entry;
+  }
+  tl::expected<bool, std::string> replace(const PlacementList& list,
+                                          std::uint64_t revision) override {
+    sleep_up_to(host_, 20 * us);
+    const bool is_current = entry_.revision == revision;
+    if (is_current) entry_ = {.list = list, .revision = revision + 1};
+    sleep_up_to(host_, 20 * us);
+    return is_current;
+  }
+
+ private:
+  fabric::Host& host_;
+  Entry& entry_;
+};
+
+class ChangeRun::Keys final : public ServerKeys {
+ public:
+  explicit Keys(std::unique_ptr<engine::Client> client) : client_(std::move(client)) {}
+
+  tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
+    return client_->for_each_key([&](const engine::KeyAndValue& pair) {
+      listed.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
+    });
+  }
+  engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
+  engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                        std::uint64_t time_to_live_ns) override {
+    return client_->set(key, value, time_to_live_ns);
+  }
+  engine::DeleteResult remove(std::span<const std::byte> key) override {
+    return client_->remove(key);
+  }
+
+ private:
+  std::unique_ptr<engine::Client> client_;
+};
+
+ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
+    : world_(world),
+      plan_(plan),
+      history_(world.history<AttemptedMap>()),
+      heeds_lease_(world.safeguard("lease")),
+      heeds_announcement_(world.safeguard("announcement")),
+      waits_(world.safeguard("settling")),
+      finds_moved_(world.sometimes("a key is found after keys have moved")),
+      meets_moving_(world.sometimes("a client meets a key that moves")),
+      repeats_(world.sometimes("a change is repeated")),
+      server_options_{.geometry = {.table_entries = 16,
+                                   .region_bytes = 512,
+                                   .region_count = 8,
+                                   .mature_bytes = 2'048},
+                      .heartbeat_timeout_ns = heartbeat_timeout_ns,
+                      .hash_key = engine::HashKey{}},
+      times_{.lease_ns = world.one_of({100 * us, 300 * us, 1 * ms})} {
+  times_.settle_ns = waits_ ? 2 * (times_.lease_ns + server_timeout_ns + 3 * heartbeat_timeout_ns)
+                            : times_.lease_ns / 100;
+  entry_ = {.list = {.servers = draw_servers(), .times = times_}, .revision = 1};
+  const std::uint64_t count = 1 + world_.choose(most_changes);
+  for (std::uint64_t change = 0; change < count; ++change) changes_.push_back(draw_servers());
+}
+
+std::vector<std::string> ChangeRun::draw_servers() {
+  const std::uint64_t subset = 1 + world_.choose((1U << server_count) - 1);
+  std::vector<std::string> servers;
+  for (std::size_t server = 0; server < server_count; ++server) {
+    if ((subset >> server & 1U) != 0) servers.push_back(name_of(server));
+  }
+  return servers;
+}
+
+void ChangeRun::execute() {
+  for (std::size_t server = 0; server < server_count; ++server) {
+    world_.server(name_of(server), [this](fabric::Host& host) { serve(host); });
+  }
+  world_.client("operator", [this](fabric::Host& host) { run_operator(host); });
+  world_.clients(plan_.clients(),
+                 [this](fabric::Host& host, std::uint32_t number) { run_client(host, number); });
+  world_.run();
+}
+
+void ChangeRun::serve(fabric::Host& host) {
+  const auto server = engine::Server::start(host, server_options_);
+  if (!server) return world_.fail("cluster.start", server.error().detail);
+  ++servers_up_;
+  host.create_event()->wait(fabric::never_ns);
+}
+
+std::unique_ptr<engine::Client> ChangeRun::connect(fabric::Host& host, std::size_t server) const {
+  while (servers_up_ < server_count) host.sleep_until(host.now_ns() + 20 * us);
+  auto client =
+      engine::Client::connect(host, {.host = name_of(server), .service = server_options_.service},
+                              {.connect_timeout_ns = 4 * ms,
+                               .server_timeout_ns = server_timeout_ns,
+                               .acknowledge_timeout_ns = ms / 2,
+                               .retry_count = 1});
+  return client ? std::move(*client) : nullptr;
+}
+
+// The operator
+
+void ChangeRun::run_operator(fabric::Host& host) {
+  for (const std::vector<std::string>& next : changes_) {
+    sleep_up_to(host, 4 * times_.lease_ns);
+    bool is_done = change(host, next);
+    for (int attempt = 1; !is_done && attempt < most_attempts_of_a_change; ++attempt) {
+      repeats_.reached_if(entry_.list.is_changing());
+      is_done = change(host, next);
+    }
+    Directory directory(host, entry_);
+    if (!is_done) (void)give_up_change(directory);  // or the list has changed
+  }
+  is_changed_ = true;
+}
+
+bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next) {
+  Directory directory(host, entry_);
+  engine::ChangeTools tools{
+      .directory = directory,
+      .reach =
+          [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
+        auto client = connect(host, static_cast<std::size_t>(server.back() - '0'));
+        if (client == nullptr) return tl::unexpected(std::string("away"));
+        return std::make_unique<Keys>(std::move(client));
+      },
+      .now_ns = [&] { return host.now_ns(); },
+      .wait =
+          [&](std::uint64_t duration_ns) {
+            ++steps_;
+            host.sleep_until(host.now_ns() + duration_ns);
+            ++steps_;
+          },
+      .own_number = 1 + host.random(1'000'000'000)};
+  const auto changed = change_placement(tools, next);
+  if (changed) moved_ += changed->moved;
+  return changed.has_value();
+}
+
+// Clients
+
+void ChangeRun::run_client(fabric::Host& host, std::uint32_t number) {
+  Party party;
+  for (std::size_t server = 0; server < server_count; ++server) {
+    party.connections[server] = connect(host, server);
+  }
+  for (const AttemptedMap::Operation& operation : plan_.operations(number)) {
+    wait_for_change(host);
+    attempt(host, party, number, operation);
+  }
+  while (!is_changed_) host.sleep_until(host.now_ns() + times_.settle_ns / 8);
+  for (std::uint64_t key = 0; key < most_keys; ++key) {
+    attempt(host, party, number, AttemptedMap::Get{key_of(key)});
+  }
+}
+
+// Half of the operations run soon after the operator has made a step, when mistakes matter.
+void ChangeRun::wait_for_change(fabric::Host& host) const {
+  constexpr int most_looks_for_step = 400;
+  const std::uint64_t seen = steps_;
+  const bool waits = host.random(2) == 0;
+  for (int look = 0; waits && look < most_looks_for_step && steps_ == seen && !is_changed_;
+       ++look) {
+    host.sleep_until(host.now_ns() + 50 * us);
+  }
+  sleep_up_to(host, times_.lease_ns);
+}
+
+void ChangeRun::ask_for_list(fabric::Host& host, Known& known) const {
+  const std::uint64_t asked_ns = host.now_ns();
+  sleep_up_to(host, 20 * us);
+  const PlacementList list = entry_.list;
+  sleep_up_to(host, 20 * us);
+  known = {.placement = std::make_shared<const Placement>(list),
+           .usable_until_ns = asked_ns + times_.lease_ns};
+}
+
+std::optional<std::size_t> ChangeRun::place_of(const Known& known, const std::string& key) const {
+  const auto server = known.placement->server_of(as_bytes_of(key));
+  if (!server) meets_moving_.reached();
+  if (!server && heeds_announcement_) return std::nullopt;
+  return static_cast<std::size_t>(known.placement->current_server_of(as_bytes_of(key)).back() -
+                                  '0');
+}
+
+std::optional<std::size_t> ChangeRun::server_of(fabric::Host& host, Known& known,
+                                                const std::string& key) {
+  for (int look = 0; look < most_looks; ++look) {
+    const bool is_usable =
+        known.placement != nullptr && (!heeds_lease_ || host.now_ns() < known.usable_until_ns);
+    if (is_usable) {
+      if (const auto server = place_of(known, key)) return server;
+    }
+    ask_for_list(host, known);
+  }
+  return std::nullopt;
+}
+
+void ChangeRun::attempt(fabric::Host& host, Party& party, std::uint32_t number,
+                        const AttemptedMap::Operation& operation) {
+  const std::string key = std::visit([](const auto& known) { return known.key; }, operation);
+  // From the decision to the operation, the fiber does not wait.
+  const auto server = server_of(host, party.known, key);
+  engine::Client* const client = server ? party.connections[*server].get() : nullptr;
+  if (client == nullptr) return;
+  history_.call(number, operation, [&] { return execute(*client, key, operation); });
+}
+
+std::optional<Attempts::Result> ChangeRun::execute(engine::Client& client, const std::string& key,
+                                                   const AttemptedMap::Operation& operation) {
+  if (std::holds_alternative<AttemptedMap::Get>(operation)) {
+    const engine::GetResult result = client.get(as_bytes_of(key));
+    if (result.answer != Answer::found) return recorded(result.answer);
+    finds_moved_.reached_if(moved_ > 0);
+    return AttemptedMap::Result(AttemptedMap::Map::found(
+        {reinterpret_cast<const char*>(result.value.data()), result.value.size()}));
+  }
+  if (const auto* const set = std::get_if<AttemptedMap::Set>(&operation)) {
+    return recorded(client.set(as_bytes_of(key), as_bytes_of(set->value)).answer);
+  }
+  return recorded(client.remove(as_bytes_of(key)).answer);
+}
+
+}  // namespace falafel::cluster_scenario
