@@ -33,6 +33,7 @@ falafel_install_headers(
   engine/client/rendezvous_hashing.h
   engine/client/results.h
   engine/layout/geometry.h
+  engine/placement/placement.h
   engine/safeguards.h
   fabric/assert.h
   fabric/error.h

@@ -1,20 +1,35 @@
 // A member is a server and the store that reaches it, once it could be reached. A call with many
 // keys runs one thread for each member that has any of them, and on it a batch of the member's
 // client.
+//
+// A list of servers and its members are a membership, which does not change. If the list comes
+// from etcd, a thread watches it there, extends the lease of the membership, and replaces it. An
+// operation chooses its server by the membership that it finds, and checks the lease of that one in
+// its turn at the server's store, because it may wait long for its turn.
 #include "falafel/cluster.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "engine/client/client.h"
+#include "fabric/realtime/clock.h"
+#include "falafel/etcd_directory.h"
 
 namespace falafel {
 namespace {
+
+using Placement = engine::Placement;
+using PlacementList = engine::PlacementList;
+
+constexpr std::uint64_t without_end_ns = std::numeric_limits<std::uint64_t>::max();
 
 bool is_away(OpenProblem problem) {
   return problem == OpenProblem::no_server || problem == OpenProblem::unreachable ||
@@ -56,17 +71,12 @@ class Cluster::Member {
     return store_->metrics();
   }
 
-  // Calls operation(batch, index) for all indices, in one batch, or not at all if the server is
-  // away.
-  template <typename Operation>
-  void operate(const std::vector<std::size_t>& indices, const Operation& operation) {
+  // Calls body(client), or nothing if the server is away.
+  template <typename Body>
+  void run(const Body& body) {
     Store* const reached = store();
-    if (reached == nullptr) return;
-    reached->run([&](fabric::Host&, engine::Client& client) {
-      client.run_batch(indices.size(), [&](engine::Batch& batch, std::size_t place) {
-        operation(batch, indices[place]);
-      });
-    });
+    if (reached != nullptr)
+      reached->run([&](fabric::Host&, engine::Client& client) { body(client); });
   }
 
  private:
@@ -76,80 +86,193 @@ class Cluster::Member {
   std::chrono::steady_clock::time_point next_attempt_;
 };
 
+struct Cluster::Membership {
+  Membership(PlacementList list, std::uint64_t usable_until)
+      : placement(std::move(list)), usable_until_ns(usable_until) {}
+
+  bool is_usable() const { return fabric::monotonic_ns() < usable_until_ns; }
+
+  Placement placement;
+  std::vector<std::shared_ptr<Member>> members;  // in the order of the list
+  mutable std::atomic<std::uint64_t> usable_until_ns;
+};
+
+// The list
+
+Cluster::Cluster(StoreOptions options) : options_(std::move(options)) {}
+
+Cluster::~Cluster() = default;
+
+std::shared_ptr<const Cluster::Membership> Cluster::membership() const {
+  const std::scoped_lock lock(mutex_);
+  return membership_;
+}
+
+// Only the thread that opens the cluster or watches the list calls this.
+void Cluster::use(PlacementList list, std::uint64_t usable_until_ns) {
+  const auto before = membership();
+  if (before != nullptr && before->placement.list() == list) {
+    before->usable_until_ns = usable_until_ns;
+    return;
+  }
+  auto after = std::make_shared<Membership>(std::move(list), usable_until_ns);
+  for (const std::string& server : after->placement.list().servers) {
+    std::shared_ptr<Member> member;
+    if (before != nullptr) {
+      const auto known =
+          std::ranges::find(before->members, server, [](const auto& one) { return one->name(); });
+      if (known != before->members.end()) member = *known;
+    }
+    if (member == nullptr) {
+      StoreOptions options = options_;
+      options.server = server;
+      member = std::make_shared<Member>(std::move(options));
+    }
+    after->members.push_back(std::move(member));
+  }
+  const std::scoped_lock lock(mutex_);
+  membership_ = std::move(after);
+}
+
+// Takes the list from etcd, again and again.
+class Cluster::Watch {
+ public:
+  Watch(Cluster& cluster, EtcdDirectory directory)
+      : cluster_(cluster), directory_(std::move(directory)) {}
+
+  // Explains why there is no list to be had.
+  tl::expected<void, std::string> look() {
+    const std::uint64_t asked_ns = fabric::monotonic_ns();
+    auto entry = directory_.read();
+    if (!entry) return tl::unexpected(entry.error());
+    if (entry->revision == 0) {
+      return tl::unexpected(
+          std::string("etcd has no list of servers under this key; make one with falafel members"));
+    }
+    revision_ = entry->revision;
+    lease_ns_ = entry->list.times.lease_ns;
+    cluster_.use(std::move(entry->list), asked_ns + lease_ns_);
+    return {};
+  }
+
+  void start() {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds pause(100);
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    while (!stop.stop_requested()) {
+      if (look()) {
+        directory_.wait_for_change(revision_, std::chrono::nanoseconds(lease_ns_ / 4), stop);
+      }
+      // Also if etcd answers at once.
+      std::unique_lock lock(mutex);
+      stopped.wait_for(lock, stop, pause, [] { return false; });
+    }
+  }
+
+  Cluster& cluster_;
+  EtcdDirectory directory_;
+  std::uint64_t revision_ = 0;
+  std::uint64_t lease_ns_ = 0;
+  std::jthread thread_;  // ends first
+};
+
 // Opening
 
 tl::expected<std::unique_ptr<Cluster>, OpenError> Cluster::open(const ClusterOptions& options) {
-  std::vector<std::string_view> names(options.servers.begin(), options.servers.end());
-  if (names.empty()) {
-    return tl::unexpected(OpenError{OpenProblem::invalid_options,
-                                    "the list of servers is empty; name at least one server"});
+  const auto invalid = [](std::string detail) {
+    return tl::unexpected(OpenError{OpenProblem::invalid_options, std::move(detail)});
+  };
+  std::unique_ptr<Cluster> cluster(new Cluster(options.store));
+  if (options.etcd.empty()) {
+    if (std::string problem = engine::problem_of(options.servers); !problem.empty()) {
+      return invalid(std::move(problem));
+    }
+    cluster->use({.servers = options.servers}, without_end_ns);
+  } else {
+    if (!options.servers.empty()) return invalid("name servers or etcd, not both");
+    auto etcd = Etcd::of_endpoints(options.etcd);
+    if (!etcd) return invalid(etcd.error());
+    cluster->watch_ =
+        std::make_unique<Watch>(*cluster, EtcdDirectory(std::move(*etcd), options.etcd_key));
+    if (const auto looked = cluster->watch_->look(); !looked) {
+      return tl::unexpected(OpenError{OpenProblem::unreachable, looked.error()});
+    }
   }
-  std::ranges::sort(names);
-  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
-    return tl::unexpected(
-        OpenError{OpenProblem::invalid_options,
-                  fmt::format("the list of servers has '{}' twice; name each one once", *twice)});
-  }
-  names.assign(options.servers.begin(), options.servers.end());
-  std::vector<std::unique_ptr<Member>> members;
-  members.reserve(names.size());
+  if (auto connected = cluster->connect(); !connected) return tl::unexpected(connected.error());
+  if (cluster->watch_ != nullptr) cluster->watch_->start();
+  return cluster;
+}
+
+tl::expected<void, OpenError> Cluster::connect() {
   bool is_any_reached = false;
   OpenError last_error{};
-  for (const std::string& server : options.servers) {
-    StoreOptions store = options.store;
-    store.server = server;
-    members.push_back(std::make_unique<Member>(std::move(store)));
-    const auto opened = members.back()->open();
+  const auto& members = membership()->members;
+  for (const auto& member : members) {
+    const auto opened = member->open();
     is_any_reached = is_any_reached || opened.has_value();
     if (opened) continue;
     last_error = opened.error();
     if (!is_away(last_error.problem)) return tl::unexpected(last_error);
   }
-  if (!is_any_reached) {
-    if (members.size() == 1) return tl::unexpected(last_error);
+  if (is_any_reached) return {};
+  if (members.size() > 1) {
     last_error.detail = fmt::format("none of {} servers can be reached; of the last: {}",
                                     members.size(), last_error.detail);
-    return tl::unexpected(last_error);
   }
-  return std::unique_ptr<Cluster>(
-      new Cluster(std::move(members), engine::RendezvousHashing(names)));
+  return tl::unexpected(last_error);
 }
 
-Cluster::Cluster(std::vector<std::unique_ptr<Member>> members, engine::RendezvousHashing hashing)
-    : members_(std::move(members)), hashing_(std::move(hashing)) {}
-
-Cluster::~Cluster() = default;
-
-// One key
-
-Cluster::Member& Cluster::member_of(std::string_view key) const {
-  return *members_[hashing_.server_of(bytes_of(key))];
+std::string Cluster::server_of(std::string_view key) const {
+  return membership()->placement.current_server_of(bytes_of(key));
 }
-
-const std::string& Cluster::server_of(std::string_view key) const { return member_of(key).name(); }
 
 std::vector<StoreMetrics> Cluster::metrics() const {
   std::vector<StoreMetrics> all;
-  for (const auto& member : members_) {
+  for (const auto& member : membership()->members) {
     if (auto metrics = member->metrics()) all.push_back(std::move(*metrics));
   }
   return all;
 }
 
+// One key
+
+template <typename Result, typename Operation>
+Result Cluster::operate(std::string_view key, const Operation& operation) {
+  Result result;
+  const auto used = membership();
+  const auto server = used->placement.server_of(bytes_of(key));
+  if (!server) return result;
+  const auto attempt = [&] {
+    used->members[*server]->run([&](engine::Client& client) {
+      if (used->is_usable()) result = operation(client);
+    });
+  };
+  attempt();
+  // What found the connection broken and changed nothing is tried again.
+  if (result.answer == engine::Answer::disconnected) attempt();
+  return result;
+}
+
 engine::GetResult Cluster::get(std::string_view key) {
-  Store* const store = member_of(key).store();
-  return store == nullptr ? engine::GetResult{} : store->get(key);
+  return operate<engine::GetResult>(
+      key, [&](engine::Client& client) { return client.get(bytes_of(key)); });
 }
 
 engine::SetResult Cluster::set(std::string_view key, std::string_view value,
                                std::uint64_t time_to_live_ns) {
-  Store* const store = member_of(key).store();
-  return store == nullptr ? engine::SetResult{} : store->set(key, value, time_to_live_ns);
+  return operate<engine::SetResult>(key, [&](engine::Client& client) {
+    return client.set(bytes_of(key), bytes_of(value), time_to_live_ns);
+  });
 }
 
 engine::DeleteResult Cluster::remove(std::string_view key) {
-  Store* const store = member_of(key).store();
-  return store == nullptr ? engine::DeleteResult{} : store->remove(key);
+  return operate<engine::DeleteResult>(
+      key, [&](engine::Client& client) { return client.remove(bytes_of(key)); });
 }
 
 // Many keys
@@ -157,26 +280,34 @@ engine::DeleteResult Cluster::remove(std::string_view key) {
 template <typename Result, typename Item, typename KeyOf, typename Operation>
 std::vector<Result> Cluster::operate_on_many(std::span<const Item> items, const KeyOf& key_of,
                                              const Operation& operation) {
-  std::vector<std::vector<std::size_t>> indices_of(members_.size());
+  const auto used = membership();
+  std::vector<std::vector<std::size_t>> indices_of(used->members.size());
   for (std::size_t index = 0; index < items.size(); ++index) {
-    indices_of[hashing_.server_of(bytes_of(key_of(items[index])))].push_back(index);
+    const auto server = used->placement.server_of(bytes_of(key_of(items[index])));
+    if (server) indices_of[*server].push_back(index);
   }
   std::vector<Result> results(items.size());
+  const auto attempt = [&](std::size_t member) {
+    const std::vector<std::size_t>& indices = indices_of[member];
+    if (indices.empty()) return;
+    used->members[member]->run([&](engine::Client& client) {
+      if (!used->is_usable()) return;
+      client.run_batch(indices.size(), [&](engine::Batch& batch, std::size_t place) {
+        results[indices[place]] = operation(batch, items[indices[place]]);
+      });
+    });
+    std::erase_if(indices_of[member], [&](std::size_t index) {
+      return results[index].answer != engine::Answer::disconnected;
+    });
+  };
   {
     std::vector<std::jthread> threads;
-    threads.reserve(members_.size());
-    for (std::size_t member = 0; member < members_.size(); ++member) {
+    threads.reserve(used->members.size());
+    for (std::size_t member = 0; member < used->members.size(); ++member) {
       if (indices_of[member].empty()) continue;
-      threads.emplace_back([&, member] {
-        const auto operate = [&](engine::Batch& batch, std::size_t index) {
-          results[index] = operation(batch, items[index]);
-        };
-        members_[member]->operate(indices_of[member], operate);
-        // Like a single call, what found the connection broken and changed nothing is tried again.
-        std::erase_if(indices_of[member], [&](std::size_t index) {
-          return results[index].answer != engine::Answer::disconnected;
-        });
-        if (!indices_of[member].empty()) members_[member]->operate(indices_of[member], operate);
+      threads.emplace_back([&attempt, member] {
+        attempt(member);
+        attempt(member);  // what found the connection broken and changed nothing
       });
     }
   }

@@ -6,14 +6,19 @@
 //   const auto results = cluster->get_many(keys);
 //
 // Operations on one key are linearizable, as in a store, as long as all clients have the same list
-// of names. There is no order between operations on keys of different servers beyond that of the
-// caller's own calls, and no replication: a server that is away takes its keys with it, and only
-// these.
+// of names, or take it from the same etcd. There is no order between operations on keys of
+// different servers beyond that of the caller's own calls, and no replication: a server that is
+// away takes its keys with it, and only these.
+//
+// A list in etcd can change while clients use it (docs/library.md): keys move to other servers, and
+// operations on these answer `disconnected` meanwhile. So do operations on all keys while etcd does
+// not answer for longer than the lease of the list.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/client/rendezvous_hashing.h"
 #include "engine/client/results.h"
+#include "engine/placement/placement.h"
 #include "falafel/open_error.h"
 #include "falafel/store.h"
 
@@ -30,8 +35,11 @@ namespace falafel {
 
 struct ClusterOptions {
   // The servers' names, in any order; the same in all clients, letter by letter. At least one, and
-  // none twice.
-  std::vector<std::string> servers;
+  // none twice. Or none, if etcd has the list.
+  std::vector<std::string> servers{};
+  // Endpoints of etcd, such as "10.0.0.9:2379", and the key that has the list.
+  std::vector<std::string> etcd{};
+  std::string etcd_key = "falafel/servers";
   // How to reach each server; its `server` is ignored.
   StoreOptions store{};
 };
@@ -42,7 +50,7 @@ class Cluster {
 
   // Connects to all servers. Those that are away (`no_server`, `unreachable` or `refused`) are
   // tried again when one of their keys is used. Any other error fails, and so does a list of which
-  // no server responds.
+  // no server responds, or an etcd that does not have it.
   static tl::expected<std::unique_ptr<Cluster>, OpenError> open(const ClusterOptions& options);
   ~Cluster();
   Cluster(const Cluster&) = delete;
@@ -69,8 +77,8 @@ class Cluster {
                                           std::uint64_t time_to_live_ns);
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
-  // The name of the server that the key belongs to.
-  const std::string& server_of(std::string_view key) const;
+  // The name of the server that the key belongs to; during a change, before it.
+  std::string server_of(std::string_view key) const;
 
   // What has been done at each server that was ever reached; to_prometheus() takes them. May be
   // called from any thread.
@@ -78,16 +86,25 @@ class Cluster {
 
  private:
   class Member;
-  Cluster(std::vector<std::unique_ptr<Member>> members, engine::RendezvousHashing hashing);
+  struct Membership;
+  class Watch;
+  explicit Cluster(StoreOptions options);
 
-  Member& member_of(std::string_view key) const;
+  std::shared_ptr<const Membership> membership() const;
+  void use(engine::PlacementList list, std::uint64_t usable_until_ns);
+  tl::expected<void, OpenError> connect();
+  // Calls operation(client) at the key's server.
+  template <typename Result, typename Operation>
+  Result operate(std::string_view key, const Operation& operation);
   // Calls operation(batch, item) for all items, at all members at the same time.
   template <typename Result, typename Item, typename KeyOf, typename Operation>
   std::vector<Result> operate_on_many(std::span<const Item> items, const KeyOf& key_of,
                                       const Operation& operation);
 
-  std::vector<std::unique_ptr<Member>> members_;
-  engine::RendezvousHashing hashing_;
+  const StoreOptions options_;
+  mutable std::mutex mutex_;  // protects membership_
+  std::shared_ptr<const Membership> membership_;
+  std::unique_ptr<Watch> watch_;  // of etcd; ends first
 };
 
 }  // namespace falafel

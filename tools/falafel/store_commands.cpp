@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/client/rendezvous_hashing.h"
+#include "falafel/cluster.h"
 #include "falafel/store.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
@@ -28,6 +29,8 @@ namespace {
 struct OperationTexts {
   ServerAddress address;
   std::vector<std::string> servers;  // empty: the one at `address`
+  std::vector<std::string> etcd;     // instead: endpoints that have the list
+  std::string etcd_key = "falafel/servers";
   std::string key;
   std::optional<std::string> value;
   std::string file;
@@ -103,6 +106,19 @@ tl::expected<std::unique_ptr<Store>, OpenError> open(const OperationTexts& texts
   return Store::open(options);
 }
 
+// Calls operation(store), where the store may be a cluster.
+template <typename Operation>
+int with_store(const char* command, const OperationTexts& texts, const Operation& operation) {
+  const auto on_opened = [&](const auto& opened) {
+    if (opened) return operation(**opened);
+    return refuse(command, server_program::status_of(opened.error().problem),
+                  opened.error().detail);
+  };
+  if (texts.etcd.empty()) return on_opened(open(texts));
+  return on_opened(Cluster::open(
+      {.etcd = texts.etcd, .etcd_key = texts.etcd_key, .store = {.fabric = texts.address.fabric}}));
+}
+
 std::optional<std::string> read_all(std::istream& stream) {
   std::string text(std::istreambuf_iterator<char>(stream), {});
   if (stream.bad()) return std::nullopt;
@@ -123,12 +139,11 @@ int set(const OperationTexts& texts) {
     return refuse("set", server_program::no_input_output,
                   fmt::format("cannot read the value from '{}'; check the file", texts.file));
   }
-  auto store = open(texts);
-  if (!store)
-    return refuse("set", server_program::status_of(store.error().problem), store.error().detail);
   const auto time_to_live_ns = static_cast<std::uint64_t>(texts.time_to_live_seconds * 1e9);
-  const engine::Answer answer = (*store)->set(texts.key, *value, time_to_live_ns).answer;
-  return report("set", texts, answer, server_program::status_of(answer));
+  return with_store("set", texts, [&](auto& store) {
+    const engine::Answer answer = store.set(texts.key, *value, time_to_live_ns).answer;
+    return report("set", texts, answer, server_program::status_of(answer));
+  });
 }
 
 // The data pointer of an empty vector may be null, which fwrite does not accept.
@@ -140,23 +155,21 @@ bool write_value(const std::vector<std::byte>& value) {
 }
 
 int get(const OperationTexts& texts) {
-  auto store = open(texts);
-  if (!store)
-    return refuse("get", server_program::status_of(store.error().problem), store.error().detail);
-  const engine::GetResult result = (*store)->get(texts.key);
-  if (result.answer == engine::Answer::found && !write_value(result.value)) {
-    return refuse("get", server_program::no_input_output,
-                  "cannot write the value to standard output");
-  }
-  return report("get", texts, result.answer, server_program::status_of_reading(result.answer));
+  return with_store("get", texts, [&](auto& store) -> int {
+    const engine::GetResult result = store.get(texts.key);
+    if (result.answer == engine::Answer::found && !write_value(result.value)) {
+      return refuse("get", server_program::no_input_output,
+                    "cannot write the value to standard output");
+    }
+    return report("get", texts, result.answer, server_program::status_of_reading(result.answer));
+  });
 }
 
 int remove(const OperationTexts& texts) {
-  auto store = open(texts);
-  if (!store)
-    return refuse("del", server_program::status_of(store.error().problem), store.error().detail);
-  const engine::Answer answer = (*store)->remove(texts.key).answer;
-  return report("del", texts, answer, server_program::status_of_reading(answer));
+  return with_store("del", texts, [&](auto& store) {
+    const engine::Answer answer = store.remove(texts.key).answer;
+    return report("del", texts, answer, server_program::status_of_reading(answer));
+  });
 }
 
 // Bytes that a terminal does not show as they are become \xNN, and so does the backslash.
@@ -235,6 +248,16 @@ void add_servers_option(CLI::App& command, OperationTexts& texts) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->excludes("--name");
+  command
+      .add_option("--etcd", texts.etcd,
+                  "endpoints of etcd, with commas between them, which has the list of servers (see "
+                  "falafel members)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes("--name")
+      ->excludes("--servers");
+  command.add_option("--etcd-key", texts.etcd_key, "etcd's key with the list")
+      ->capture_default_str();
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* meaning,

@@ -1,0 +1,81 @@
+#include "falafel/cluster_change.h"
+
+#include <sodium/randombytes.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "engine/client/client.h"
+#include "fabric/realtime/clock.h"
+#include "falafel/etcd_directory.h"
+
+namespace falafel {
+namespace {
+
+using engine::Answer;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+class StoreKeys final : public engine::ServerKeys {
+ public:
+  explicit StoreKeys(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+
+  tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
+    tl::expected<void, Answer> done = tl::unexpected(Answer::disconnected);
+    store_->run([&](fabric::Host&, engine::Client& client) {
+      done = client.for_each_key([&](const engine::KeyAndValue& pair) {
+        listed.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
+      });
+    });
+    return done;
+  }
+  engine::GetResult get(std::span<const std::byte> key) override {
+    return store_->get(text_of(key));
+  }
+  engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                        std::uint64_t time_to_live_ns) override {
+    return store_->set(text_of(key), text_of(value), time_to_live_ns);
+  }
+  engine::DeleteResult remove(std::span<const std::byte> key) override {
+    return store_->remove(text_of(key));
+  }
+
+ private:
+  std::unique_ptr<Store> store_;
+};
+
+std::uint64_t random_number() {
+  return std::uint64_t{randombytes_random()} << 32U | randombytes_random() | 1U;  // not 0
+}
+
+}  // namespace
+
+tl::expected<engine::ChangeReport, std::string> change_cluster(const ClusterChange& change) {
+  auto etcd = Etcd::of_endpoints(change.etcd);
+  if (!etcd) return tl::unexpected(etcd.error());
+  EtcdDirectory directory(std::move(*etcd), change.etcd_key);
+  engine::ChangeTools tools{
+      .directory = directory,
+      .reach = [&](const std::string& server)
+          -> tl::expected<std::unique_ptr<engine::ServerKeys>, std::string> {
+        StoreOptions options = change.store;
+        options.server = server;
+        auto store = Store::open(options);
+        if (!store) return tl::unexpected(store.error().detail);
+        return std::make_unique<StoreKeys>(std::move(*store));
+      },
+      .now_ns = fabric::monotonic_ns,
+      .wait =
+          [](std::uint64_t duration_ns) {
+            std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
+          },
+      .times = change.times,
+      .own_number = random_number()};
+  return engine::change_placement(tools, change.servers, change.lost);
+}
+
+}  // namespace falafel

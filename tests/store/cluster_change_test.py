@@ -1,0 +1,154 @@
+"""Servers join and leave a cluster of real processes, whose list is in a real etcd, while clients
+use it. etcd is killed and comes back, and so is a change. The history must be linearizable, so no
+key may be lost.
+
+Usage: cluster_change_test.py FALAFEL CLUSTER_WORKER
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+import harness
+
+FALAFEL, WORKER = sys.argv[1:3]
+LEASE = 0.5
+# A lease, a second for a server that does not answer, and three heartbeat time-outs.
+SETTLE = 5
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+class Etcd:
+    def __init__(self, directory):
+        client, peer = free_ports(2)
+        self.address = f"127.0.0.1:{client}"
+        self.words = [
+            "etcd", "--data-dir", f"{directory}/etcd", "--log-level", "error",
+            "--listen-client-urls", f"http://{self.address}",
+            "--advertise-client-urls", f"http://{self.address}",
+            "--listen-peer-urls", f"http://127.0.0.1:{peer}"]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.words, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"http://{self.address}/health", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("etcd does not start")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class ClusterChange(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        os.environ["FALAFEL_DIRECTORY"] = self.directory
+        self.etcd = Etcd(self.directory)
+        self.addCleanup(self.etcd.kill)
+        for name in ("a", "b", "c", "d"):
+            server = harness.Server(FALAFEL, self.directory, "--name", name, "--memory", "8MiB",
+                                    "--region-size", "16KiB", "--entries", "4096",
+                                    "--client-timeout", "1")
+            self.addCleanup(server.end, signal.SIGKILL)
+
+    def members(self, *options):
+        return subprocess.run(
+            [FALAFEL, "members", "--etcd", self.etcd.address, *options],
+            capture_output=True, text=True, timeout=120)
+
+    def change(self, *options):
+        done = self.members(*options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def make_list(self, servers):
+        self.change("--set", servers, "--lease", str(LEASE), "--settle", str(SETTLE))
+
+    def falafel(self, *words):
+        return subprocess.run([FALAFEL, *words, "--etcd", self.etcd.address],
+                              capture_output=True, text=True, timeout=60)
+
+    def test_no_key_is_lost_while_servers_join_and_leave(self):
+        self.make_list("a,b")
+        worker = subprocess.Popen([WORKER, self.etcd.address], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(worker.kill)
+        self.assertEqual(worker.stdout.readline(), "working\n")
+        time.sleep(1)
+        self.assertRegex(self.change("--add", "c"), r"\n[1-9]\d* keys moved")
+        # A change that is killed while it waits, and is then repeated.
+        killed = subprocess.Popen([FALAFEL, "members", "--etcd", self.etcd.address,
+                                   "--remove", "a"])
+        time.sleep(SETTLE / 2)
+        killed.kill()
+        killed.wait()
+        self.assertIn("a change is under way, to: b,c", self.change())
+        self.change("--remove", "a")
+        # Nobody knows whether the list is current.
+        self.etcd.kill()
+        time.sleep(3 * LEASE)
+        self.etcd.start()
+        time.sleep(1)
+        # Server a has old values of these keys.
+        self.change("--set", "a,c,d")
+        time.sleep(1)
+        output, _ = worker.communicate("\n", timeout=120)
+        self.assertEqual(worker.returncode, 0, output)
+        lines = output.splitlines()
+        self.assertEqual(lines[-1], "linearizable")
+        counts = dict(line.rsplit(" ", 1) for line in lines[:-1])
+        for answer in ("found", "not found", "stored", "deleted", "disconnected"):
+            self.assertGreater(int(counts.get(answer, 0)), 10, output)
+
+    def test_commands_use_the_list(self):
+        self.assertIn("no list of servers", self.members().stderr)
+        missing = self.falafel("get", "greeting")
+        self.assertNotEqual(missing.returncode, 0)
+        self.assertIn("falafel members", missing.stderr)
+        self.make_list("a,b,c")
+        self.assertIn("servers: a,b,c", self.change())
+        self.assertEqual(self.falafel("set", "greeting", "hello").returncode, 0)
+        self.assertEqual(self.falafel("get", "greeting").stdout, "hello")
+        for server in ("a", "b"):
+            self.change("--remove", server)
+            self.assertEqual(self.falafel("get", "greeting").stdout, "hello")
+        self.assertEqual(self.falafel("del", "greeting").returncode, 0)
+        self.assertEqual(self.falafel("get", "greeting").returncode, 1)
+
+    def test_refuses_with_a_remedy(self):
+        self.make_list("a,b")
+        for options, remedy in (
+                (("--add", "nobody"), "name it as lost"),
+                (("--remove", "x"), "'x' is not in the list: a,b"),
+                (("--set", "a,a"), "'a' twice"),
+                (("--give-up",), "no change is under way")):
+            refused = self.members(*options)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn(remedy, refused.stderr)
+        self.etcd.kill()
+        self.assertIn("Connection refused", self.members().stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,147 @@
+// Threads that use a cluster whose list of servers is in etcd, until standard input ends. Each has
+// a client of its own. Then it judges the history of all of them and prints how often each answer
+// came. Exit status: 0, linearizable; 1, not; 2, no cluster.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "falafel/cluster.h"
+#include "tests/stores/load/shared_history.h"
+
+namespace falafel {
+namespace {
+
+using engine::Answer;
+using stores_test::KeyValueMap;
+using stores_test::SharedHistory;
+
+constexpr std::uint32_t threads = 3;
+constexpr std::uint64_t keys = 24;
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+ClusterOptions options(const std::string& etcd) {
+  ClusterOptions options{.etcd = {etcd}};
+  options.store.server_timeout_ns = second_ns;
+  options.store.reconnect_interval_ns = second_ns / 100;
+  return options;
+}
+
+class Worker {
+ public:
+  Worker(std::unique_ptr<Cluster> cluster, std::uint32_t number, SharedHistory& history)
+      : cluster_(std::move(cluster)), number_(number), history_(history), random_(number) {}
+
+  void operate() {
+    const KeyValueMap::Operation operation = draw();
+    const std::size_t call = history_.call(number_, operation);
+    std::optional<KeyValueMap::Result> result;
+    const Answer answer = ask(operation, result);
+    ++answers_[answer];
+    if (result) {
+      history_.complete(call, std::move(*result));
+    } else if (answer != Answer::unknown_outcome) {
+      history_.refuse(call);
+    }
+  }
+
+  const std::map<Answer, std::uint64_t>& answers() const { return answers_; }
+
+ private:
+  KeyValueMap::Operation draw() {
+    std::string key = "key " + std::to_string(random_() % keys);
+    switch (random_() % 8) {
+      case 0:
+      case 1: return KeyValueMap::Set{std::move(key), fmt::format("{}.{}", number_, ++written_)};
+      case 2: return KeyValueMap::Remove{std::move(key)};
+      default: return KeyValueMap::Get{std::move(key)};
+    }
+  }
+
+  // Empty: the answer says nothing about the key.
+  Answer ask(const KeyValueMap::Operation& operation, std::optional<KeyValueMap::Result>& result) {
+    if (const auto* const get = std::get_if<KeyValueMap::Get>(&operation)) {
+      const engine::GetResult found = cluster_->get(get->key);
+      if (found.answer == Answer::found) {
+        result = KeyValueMap::found(std::string(text_of(found.value)));
+      }
+      if (found.answer == Answer::not_found) result = KeyValueMap::absent();
+      return found.answer;
+    }
+    if (const auto* const set = std::get_if<KeyValueMap::Set>(&operation)) {
+      const Answer answer = cluster_->set(set->key, set->value).answer;
+      if (answer == Answer::stored) result = KeyValueMap::Result();
+      return answer;
+    }
+    const Answer answer = cluster_->remove(std::get<KeyValueMap::Remove>(operation).key).answer;
+    if (answer == Answer::deleted) result = KeyValueMap::removed();
+    if (answer == Answer::not_found) result = KeyValueMap::absent();
+    return answer;
+  }
+
+  std::unique_ptr<Cluster> cluster_;
+  std::uint32_t number_;
+  SharedHistory& history_;
+  std::mt19937_64 random_;
+  std::uint64_t written_ = 0;
+  std::map<Answer, std::uint64_t> answers_;
+};
+
+int run(const std::string& etcd) {
+  SharedHistory history;
+  std::vector<Worker> workers;
+  for (std::uint32_t number = 0; number < threads; ++number) {
+    auto cluster = Cluster::open(options(etcd));
+    if (!cluster) {
+      fmt::print(stderr, "{}\n", cluster.error().detail);
+      return 2;
+    }
+    workers.emplace_back(std::move(*cluster), number, history);
+  }
+  std::atomic<bool> stops = false;
+  {
+    std::vector<std::jthread> running;
+    for (Worker& worker : workers) {
+      running.emplace_back([&] {
+        while (!stops) {
+          worker.operate();
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+      });
+    }
+    fmt::print("working\n");
+    std::fflush(stdout);
+    std::string line;
+    std::getline(std::cin, line);
+    stops = true;
+  }
+  std::map<Answer, std::uint64_t> answers;
+  for (const Worker& worker : workers) {
+    for (const auto& [answer, count] : worker.answers()) answers[answer] += count;
+  }
+  for (const auto& [answer, count] : answers) fmt::print("{} {}\n", to_string(answer), count);
+  const checkers::Judgement judgement = history.judge();
+  const bool is_correct = judgement.verdict == checkers::Verdict::holds;
+  fmt::print("{}\n", is_correct ? "linearizable" : judgement.explanation);
+  return is_correct ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace falafel
+
+int main(int argument_count, char** arguments) {
+  if (argument_count != 2) {
+    fmt::print(stderr, "usage: store_cluster_worker ETCD\n");
+    return 2;
+  }
+  return falafel::run(arguments[1]);
+}

@@ -1,0 +1,163 @@
+// The client of etcd, beside a gateway that answers what a test tells it to, and the list of
+// servers as text. cluster_change_test.py runs a real etcd.
+#include "falafel/etcd.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "falafel/etcd_directory.h"
+
+namespace falafel {
+namespace {
+
+using boost::asio::ip::tcp;
+
+// Answers one request with these bytes.
+class Gateway {
+ public:
+  explicit Gateway(std::string answer)
+      : acceptor_(context_, {boost::asio::ip::make_address("127.0.0.1"), 0}),
+        answer_(std::move(answer)),
+        thread_([this] { serve(); }) {}
+
+  std::string endpoint() const {
+    return fmt::format("127.0.0.1:{}", acceptor_.local_endpoint().port());
+  }
+  // What was asked; ends the gateway.
+  std::string request() {
+    thread_.join();
+    return request_;
+  }
+
+ private:
+  void serve() {
+    tcp::socket socket(context_);
+    acceptor_.accept(socket);
+    boost::system::error_code ignored;
+    boost::asio::read_until(socket, boost::asio::dynamic_buffer(request_), "\r\n\r\n{", ignored);
+    boost::asio::write(socket, boost::asio::buffer(answer_), ignored);
+  }
+
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_;
+  std::string answer_;
+  std::string request_;
+  std::jthread thread_;
+};
+
+std::string http(std::string_view body, std::string_view status = "200 OK") {
+  return fmt::format("HTTP/1.1 {}\r\nContent-Length: {}\r\n\r\n{}", status, body.size(), body);
+}
+
+tcp::endpoint closed_port() {
+  boost::asio::io_context context;
+  return tcp::acceptor(context, {boost::asio::ip::make_address("127.0.0.1"), 0}).local_endpoint();
+}
+
+tl::expected<Etcd::Value, std::string> read(const std::string& answer) {
+  Gateway gateway(answer);
+  auto value = Etcd::of_endpoints({gateway.endpoint()})->read("a key");
+  EXPECT_TRUE(gateway.request().starts_with("POST /v3/kv/range HTTP/1.1\r\n"));
+  return value;
+}
+
+TEST(Etcd, ReadsValues) {
+  const auto value = read(http(R"({"kvs":[{"key":"YQ==","mod_revision":"12","value":"YmFy"}]})"));
+  ASSERT_TRUE(value) << value.error();
+  EXPECT_EQ(value->text, "bar");
+  EXPECT_EQ(value->revision, 12U);
+  EXPECT_EQ(read(http(R"({"header":{}})"))->revision, 0U) << "there is no such key";
+  EXPECT_EQ(read(http(R"({"kvs":[{"mod_revision":"1"}]})"))->text, "") << "an empty value";
+}
+
+TEST(Etcd, RefusesMalformedAnswers) {
+  for (const std::string& answer :
+       {http("no JSON"), http("[]"), http(R"({"kvs":7})"), http(R"({"kvs":[]})"),
+        http(R"({"kvs":[{"value":"YmFy"}]})"), http(R"({"kvs":[{"mod_revision":1}]})"),
+        http(R"({"kvs":[{"mod_revision":"x"}]})"),
+        http(R"({"kvs":[{"mod_revision":"1","value":7}]})"),
+        http(R"({"kvs":[{"mod_revision":"1","value":"?"}]})"),
+        http("{}", "500 Internal Server Error"), std::string("garbage\r\n\r\n"), std::string()}) {
+    EXPECT_FALSE(read(answer)) << answer;
+  }
+}
+
+TEST(Etcd, AsksTheNextEndpoint) {
+  Gateway gateway(http(R"({"succeeded":true})"));
+  auto etcd = Etcd::of_endpoints(
+      {fmt::format("127.0.0.1:{}", closed_port().port()), "http://" + gateway.endpoint()});
+  ASSERT_TRUE(etcd) << etcd.error();
+  const auto replaced = etcd->replace("key", "value", 7);
+  EXPECT_EQ(replaced, true) << replaced.error();
+  EXPECT_TRUE(gateway.request().starts_with("POST /v3/kv/txn HTTP/1.1\r\n"));
+  const auto gone = etcd->read("key");
+  ASSERT_FALSE(gone);
+  EXPECT_NE(gone.error().find("; etcd at 127.0.0.1"), std::string::npos) << gone.error();
+}
+
+TEST(Etcd, DoesNotReplaceWhatHasChanged) {
+  Gateway gateway(http(R"({"header":{}})"));
+  EXPECT_EQ(Etcd::of_endpoints({gateway.endpoint()})->replace("key", "value", 7), false);
+}
+
+TEST(Etcd, WatchesUntilTheKeyChanges) {
+  const auto chunk = [](std::string_view text) {
+    return fmt::format("{:x}\r\n{}\r\n", text.size(), text);
+  };
+  Gateway gateway("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                  chunk(R"({"result":{"created":true}})") +
+                  chunk(R"({"result":{"events":[{"kv":{}}]}})"));
+  auto etcd = Etcd::of_endpoints({gateway.endpoint()});
+  const auto start = std::chrono::steady_clock::now();
+  etcd->wait_for_change("key", 7, std::chrono::seconds(60), {});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_TRUE(gateway.request().starts_with("POST /v3/watch HTTP/1.1\r\n"));
+}
+
+TEST(Etcd, NamesEndpointsThatItCannotUse) {
+  for (const char* endpoint : {"", ":1", "host:", "host:x", "https://host:2379"}) {
+    const auto etcd = Etcd::of_endpoints({endpoint});
+    ASSERT_FALSE(etcd) << endpoint;
+    EXPECT_NE(etcd.error().find(fmt::format("'{}'", endpoint)), std::string::npos);
+  }
+  EXPECT_FALSE(Etcd::of_endpoints({}));
+}
+
+TEST(PlacementText, ComesBack) {
+  engine::PlacementList list{.servers = {"a", "b"},
+                             .times = {.lease_ns = 5'000'000, .settle_ns = 7'000'000}};
+  EXPECT_EQ(parse_placement(to_text(list)), list);
+  list.next = {"b", "c"};
+  list.changed_by = ~std::uint64_t{0};
+  EXPECT_EQ(parse_placement(to_text(list)), list);
+}
+
+TEST(PlacementText, IsRefusedWithTheReason) {
+  const auto refused = [](std::string_view text, std::string_view reason) {
+    const auto list = parse_placement(text);
+    ASSERT_FALSE(list) << text;
+    EXPECT_NE(list.error().find(reason), std::string::npos) << list.error();
+  };
+  refused("", "not a JSON object");
+  refused("[1]", "not a JSON object");
+  refused(R"({"servers":["a"]})", "format");
+  refused(R"({"format":2})", "format");
+  refused(R"({"format":1,"servers":"a"})", "servers: not a list of names");
+  refused(R"({"format":1,"servers":[1]})", "servers: not a list of names");
+  refused(R"({"format":1,"servers":["a","a"]})", "'a' twice");
+  refused(R"({"format":1,"servers":["a"]})", "lease_ms or settle_ms");
+  refused(R"({"format":1,"servers":["a"],"lease_ms":5,"settle_ms":5})", "lease_ms is 5");
+  refused(R"({"format":1,"servers":["a"],"lease_ms":1,"settle_ms":99999999999})", "settle_ms");
+  refused(R"({"format":1,"servers":["a"],"lease_ms":1,"settle_ms":2,"next":[]})", "next: the list");
+  refused(R"({"format":1,"servers":["a"],"lease_ms":1,"settle_ms":2,"next":["b"]})", "changed_by");
+}
+
+}  // namespace
+}  // namespace falafel

@@ -1,0 +1,165 @@
+// falafel members: shows and changes the list of a cluster's servers in etcd.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "falafel/cluster_change.h"
+#include "falafel/etcd_directory.h"
+#include "tools/falafel/commands.h"
+#include "tools/falafel/store_options.h"
+#include "tools/server/exit_status.h"
+
+namespace falafel::command_line {
+namespace {
+
+struct MembersOptions {
+  ServerAddress address;
+  std::vector<std::string> etcd;
+  std::string etcd_key = "falafel/servers";
+  std::vector<std::string> set;
+  std::vector<std::string> add;
+  std::vector<std::string> remove;
+  std::vector<std::string> lost;
+  bool give_up = false;
+  double lease_seconds = 10;
+  double settle_seconds = 65;
+};
+
+constexpr const char* members_exit_statuses =
+    "Exit status: 0 done, 1 the list could not be read or changed; the message says why, and what\n"
+    "to do. 2 wrong usage.";
+
+constexpr int not_done = 1;
+
+int refuse(int status, std::string_view message) {
+  fmt::print(stderr, "falafel members: {}\n", message);
+  return status;
+}
+
+void print(const engine::PlacementList& list) {
+  fmt::print("servers: {}\n", fmt::join(list.servers, ","));
+  fmt::print("lease {} s, settle {} s\n", static_cast<double>(list.times.lease_ns) / 1e9,
+             static_cast<double>(list.times.settle_ns) / 1e9);
+  if (list.is_changing()) {
+    fmt::print("a change is under way, to: {}\n", fmt::join(list.next, ","));
+  }
+}
+
+std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
+
+// The list that the options ask for.
+tl::expected<std::vector<std::string>, std::string> list_after(const MembersOptions& options,
+                                                               const engine::PlacementList& list) {
+  if (!options.set.empty()) return options.set;
+  std::vector<std::string> servers = list.servers;
+  for (const std::string& server : options.add) {
+    if (std::ranges::find(servers, server) == servers.end()) servers.push_back(server);
+  }
+  for (const auto* const leaving : {&options.remove, &options.lost}) {
+    for (const std::string& server : *leaving) {
+      if (std::erase(servers, server) == 0 && leaving == &options.remove) {
+        return tl::unexpected(fmt::format("--remove: '{}' is not in the list: {}", server,
+                                          fmt::join(list.servers, ",")));
+      }
+    }
+  }
+  return servers;
+}
+
+int change(const MembersOptions& options, const engine::PlacementList& list) {
+  const auto servers = list_after(options, list);
+  if (!servers) return refuse(server_program::wrong_usage, servers.error());
+  StoreOptions store;
+  store.fabric = options.address.fabric;
+  const auto report = change_cluster({.etcd = options.etcd,
+                                      .etcd_key = options.etcd_key,
+                                      .servers = *servers,
+                                      .lost = options.lost,
+                                      .times = {.lease_ns = to_ns(options.lease_seconds),
+                                                .settle_ns = to_ns(options.settle_seconds)},
+                                      .store = store});
+  if (!report) return refuse(not_done, report.error());
+  fmt::print("servers: {}\n{} keys moved; {} deleted at servers that they do not belong to\n",
+             fmt::join(*servers, ","), report->moved, report->deleted);
+  return server_program::success;
+}
+
+int run(const MembersOptions& options) {
+  if (options.settle_seconds <= options.lease_seconds) {
+    return refuse(server_program::wrong_usage, "--settle must be longer than --lease");
+  }
+  auto etcd = Etcd::of_endpoints(options.etcd);
+  if (!etcd) return refuse(server_program::wrong_usage, "--etcd: " + etcd.error());
+  EtcdDirectory directory(std::move(*etcd), options.etcd_key);
+  const bool changes = !options.set.empty() || !options.add.empty() || !options.remove.empty() ||
+                       !options.lost.empty();
+  if (options.give_up) {
+    const auto given_up = engine::give_up_change(directory);
+    if (!given_up) return refuse(not_done, given_up.error());
+  }
+  const auto entry = directory.read();
+  if (!entry) return refuse(not_done, entry.error());
+  if (changes) return change(options, entry->list);
+  if (entry->revision == 0) {
+    return refuse(not_done, fmt::format("etcd has no list of servers under '{}'; make one with "
+                                        "--set",
+                                        options.etcd_key));
+  }
+  print(entry->list);
+  return server_program::success;
+}
+
+CLI::Option* add_names(CLI::App& command, const char* name, std::vector<std::string>& names,
+                       const char* meaning) {
+  return command.add_option(name, names, meaning)->delimiter(',')->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_members_command(CLI::App& app, int& exit_status) {
+  const auto options = std::make_shared<MembersOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "members", "show or change the list of a cluster's servers in etcd, and move the keys");
+  command->footer(members_exit_statuses);
+  command->fallthrough();  // --config is an option of the main program
+  add_names(*command, "--etcd", options->etcd, "endpoints of etcd, with commas between them")
+      ->required();
+  command->add_option("--etcd-key", options->etcd_key, "etcd's key with the list")
+      ->capture_default_str();
+  CLI::Option* const set = add_names(*command, "--set", options->set, "the whole list");
+  CLI::Option* const add = add_names(*command, "--add", options->add, "servers that join");
+  CLI::Option* const remove =
+      add_names(*command, "--remove", options->remove, "servers that leave");
+  add_names(*command, "--lost", options->lost,
+            "servers that leave without moving their keys, because they are away");
+  set->excludes(add)->excludes(remove);
+  command->add_flag("--give-up", options->give_up, "return to the list before a change under way")
+      ->excludes(set)
+      ->excludes(add)
+      ->excludes(remove);
+  command
+      ->add_option("--lease", options->lease_seconds,
+                   "of a new list: for how many seconds clients use it without asking etcd again")
+      ->check(CLI::Range(0.001, 3'600.0))
+      ->capture_default_str();
+  command
+      ->add_option("--settle", options->settle_seconds,
+                   "of a new list: how many seconds a change waits for operations to end; more "
+                   "than a lease, the clients' time-out for servers and three heartbeat time-outs")
+      ->check(CLI::Range(0.002, 3'600.0))
+      ->capture_default_str();
+  command->add_option("--directory", options->address.fabric.directory,
+                      "directory of the servers' sockets, as of get");
+  command->add_option("--fabric", options->address.fabric.fabric, "shm or verbs, as of get")
+      ->capture_default_str();
+  add_device_options(*command, options->address.fabric);
+  command->callback([options, &exit_status] { exit_status = run(*options); });
+}
+
+}  // namespace falafel::command_line
