@@ -60,6 +60,22 @@ class RefusalTest : public testing::Test {
     const Operation operation{.client = 3, .kind = kind, .key = "key", .call_time = 5};
     checker_.on_refused(call, operation, refusal, need, cleanups_, call.time_ns + 100, 9);
   }
+  // Something became garbage after the measurement. The server may deny a region nevertheless,
+  // until this time.
+  void expect_measurement_to_last(const engine::MeasurementTime& measured, std::uint64_t until_ns) {
+    fill_memory(4);
+    memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
+    measured_ = measured;
+    change(0, Entry(), measured.began_ns + 10);
+    const auto first = call(until_ns - 20);
+    deny(Need::any_key, until_ns);
+    refuse(first, Refusal::out_of_memory);
+    expect_no_violation();
+    const auto second = call(until_ns - 20);
+    deny(Need::any_key, until_ns + 1);
+    refuse(second, Refusal::out_of_memory);
+    expect("refusal.out-of-memory", "was too old");
+  }
   void set_rules(const RefusalRules& rules) { checker_ = RefusalChecker(rules); }
   void expect_no_violation() const {
     EXPECT_EQ(checker_.judgement().verdict, Verdict::holds) << checker_.judgement().explanation;
@@ -363,34 +379,12 @@ TEST_F(RefusalTest, WhatWasGarbageAtTheMeasurementDoesNotCount) {
 }
 
 TEST_F(RefusalTest, AMeasurementBeforeTheCallIsNotOlderThanTheHeartbeatTimeOut) {
-  fill_memory(4);
-  memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
-  measured_ = {.began_ns = 20, .took_ns = 60};
-  change(0, Entry(), 30);
-  const auto first = call(500);
-  deny(Need::any_key, 520);
-  refuse(first, Refusal::out_of_memory);
-  expect_no_violation();
-  const auto second = call(500);
-  deny(Need::any_key, 521);
-  refuse(second, Refusal::out_of_memory);
-  expect("refusal.out-of-memory", "was too old");
+  expect_measurement_to_last({.began_ns = 20, .took_ns = 60}, 520);
 }
 
 // The server could have measured again.
 TEST_F(RefusalTest, AMeasurementBeforeTheCallIsNotOlderThanTenOfItsKind) {
-  fill_memory(4);
-  memory_.geometry_.mature_bytes = table_.live_mature_bytes() + 64 - 8;
-  measured_ = {.began_ns = 20, .took_ns = 20};
-  change(0, Entry(), 30);
-  const auto first = call(200);
-  deny(Need::any_key, 220);
-  refuse(first, Refusal::out_of_memory);
-  expect_no_violation();
-  const auto second = call(200);
-  deny(Need::any_key, 221);
-  refuse(second, Refusal::out_of_memory);
-  expect("refusal.out-of-memory", "was too old");
+  expect_measurement_to_last({.began_ns = 20, .took_ns = 20}, 220);
 }
 
 TEST_F(RefusalTest, OnlyASetNeedsMemoryOfTheServer) {
