@@ -22,8 +22,8 @@ FILES = {
     "/usr/share/bash-completion/completions/falafel",
     "/usr/share/doc/falafel/grafana-dashboard.json",
     *(f"/usr/share/man/man1/falafel{command}.1"
-      for command in ("", "-bench", "-del", "-get", "-serve", "-serve-memcached", "-set", "-stat",
-                      "-top")),
+      for command in ("", "-bench", "-del", "-get", "-keys", "-members", "-serve",
+                      "-serve-memcached", "-set", "-stat", "-top")),
 }
 
 
