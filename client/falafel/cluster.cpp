@@ -31,6 +31,9 @@ using PlacementList = engine::PlacementList;
 
 constexpr std::uint64_t without_end_ns = std::numeric_limits<std::uint64_t>::max();
 
+// Leases end also while the machine is suspended.
+std::uint64_t lease_clock_ns() { return fabric::read_clock_ns(CLOCK_BOOTTIME); }
+
 bool is_away(OpenProblem problem) {
   return problem == OpenProblem::no_server || problem == OpenProblem::unreachable ||
          problem == OpenProblem::refused;
@@ -90,7 +93,7 @@ struct Cluster::Membership {
   Membership(PlacementList list, std::uint64_t usable_until)
       : placement(std::move(list)), usable_until_ns(usable_until) {}
 
-  bool is_usable() const { return fabric::monotonic_ns() < usable_until_ns; }
+  bool is_usable() const { return lease_clock_ns() < usable_until_ns; }
 
   Placement placement;
   std::vector<std::shared_ptr<Member>> members;  // in the order of the list
@@ -142,7 +145,7 @@ class Cluster::Watch {
 
   // Explains why there is no list to be had.
   tl::expected<void, std::string> look() {
-    const std::uint64_t asked_ns = fabric::monotonic_ns();
+    const std::uint64_t asked_ns = lease_clock_ns();
     auto entry = directory_.read();
     if (!entry) return tl::unexpected(entry.error());
     if (entry->revision == 0) {

@@ -68,7 +68,8 @@ tl::expected<engine::ChangeReport, std::string> change_cluster(const ClusterChan
         if (!store) return tl::unexpected(store.error().detail);
         return std::make_unique<StoreKeys>(std::move(*store));
       },
-      .now_ns = fabric::monotonic_ns,
+      // It goes on while the machine is suspended.
+      .now_ns = [] { return fabric::read_clock_ns(CLOCK_BOOTTIME); },
       .wait =
           [](std::uint64_t duration_ns) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));

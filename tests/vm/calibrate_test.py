@@ -11,7 +11,7 @@ import unittest
 FOLDER = pathlib.Path(__file__).resolve().parent
 BEGIN, MIDDLE = "--- profile", "--- prediction"
 COMMANDS = f"""
-falafel calibrate --fabric verbs --own-address client --clients 2 --rounds 1 --seconds 0.02 \
+falafel calibrate --fabric verbs --own-address client --clients 2 --rounds 3 --seconds 0.02 \
   --name soft-roce --output /tmp/profile.json >/dev/null || exit 1
 echo '{BEGIN}'; cat /tmp/profile.json; echo '{MIDDLE}'
 falafel bench --fabric sim --card /tmp/profile.json --keys 500 --seconds 0.01 --json
