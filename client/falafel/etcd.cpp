@@ -142,11 +142,11 @@ tl::expected<json, std::string> Etcd::call(std::string_view target, const json& 
 
 // Values
 
-tl::expected<Etcd::Value, std::string> Etcd::read(std::string_view key) {
+tl::expected<Etcd::StoredValue, std::string> Etcd::read(std::string_view key) {
   const auto answer = call("/v3/kv/range", {{"key", to_base64(key)}});
   if (!answer) return tl::unexpected(answer.error());
   const auto found = answer->find("kvs");
-  if (found == answer->end()) return Value();
+  if (found == answer->end()) return StoredValue();
   const auto malformed = [] {
     return tl::unexpected(std::string("etcd's answer has no value of the known form"));
   };
@@ -158,7 +158,7 @@ tl::expected<Etcd::Value, std::string> Etcd::read(std::string_view key) {
   if (!revision || !encoded.is_string()) return malformed();
   auto text = from_base64(encoded.get_ref<const std::string&>());
   if (!text) return malformed();
-  return Value{.text = std::move(*text), .revision = *revision};
+  return StoredValue{.text = std::move(*text), .revision = *revision};
 }
 
 tl::expected<bool, std::string> Etcd::replace(std::string_view key, std::string_view text,
@@ -166,7 +166,7 @@ tl::expected<bool, std::string> Etcd::replace(std::string_view key, std::string_
   const json compare{{"target", "MOD"},
                      {"result", "EQUAL"},
                      {"key", to_base64(key)},
-                     {"mod_revision", std::to_string(revision)}};
+                     {"mod_revision", fmt::format("{}", revision)}};
   const json put{{"request_put", {{"key", to_base64(key)}, {"value", to_base64(text)}}}};
   const auto answer =
       call("/v3/kv/txn", {{"compare", json::array({compare})}, {"success", json::array({put})}});
@@ -180,10 +180,10 @@ tl::expected<bool, std::string> Etcd::replace(std::string_view key, std::string_
 void Etcd::wait_for_change(std::string_view key, std::uint64_t revision,
                            std::chrono::nanoseconds longest, const std::stop_token& stop) {
   const Endpoint& endpoint = endpoints_[preferred_];
-  const Request request =
-      request_of(endpoint, "/v3/watch",
-                 {{"create_request",
-                   {{"key", to_base64(key)}, {"start_revision", std::to_string(revision + 1)}}}});
+  const Request request = request_of(
+      endpoint, "/v3/watch",
+      {{"create_request",
+        {{"key", to_base64(key)}, {"start_revision", fmt::format("{}", revision + 1)}}}});
   asio::io_context context;
   beast::tcp_stream stream(context);
   asio::ip::tcp::resolver resolver(context);

@@ -18,7 +18,7 @@ namespace falafel {
 
 class Etcd {
  public:
-  struct Value {
+  struct StoredValue {
     std::string text{};
     std::uint64_t revision = 0;  // of the last change; 0: the key does not exist
   };
@@ -29,7 +29,7 @@ class Etcd {
 
   // All calls wait, at most for `patience` at each endpoint, and return the answer of the first one
   // that has any. Errors are explanations.
-  tl::expected<Value, std::string> read(std::string_view key);
+  tl::expected<StoredValue, std::string> read(std::string_view key);
   // Replaces the value if its revision is still the given one; otherwise returns false. After an
   // error, it may have been replaced.
   tl::expected<bool, std::string> replace(std::string_view key, std::string_view text,

@@ -270,7 +270,7 @@ tl::expected<std::optional<std::uint64_t>, Answer> find_empty_slot(
 
 }  // namespace
 
-tl::expected<void, Answer> for_each_key(OperationContext context, const VisitPair& visit) {
+tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit) {
   const auto empty_slot = find_empty_slot(context);
   if (!empty_slot) return tl::unexpected(empty_slot.error());
   const std::uint64_t table_entries = context.session->server().geometry.table_entries;

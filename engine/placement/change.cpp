@@ -141,7 +141,7 @@ class Change {
       if (!listed) return Failure(listed.error());
       for (const auto& [key, time_to_live_ns] : *listed) {
         if (placement.current_server_of(key) == server) continue;
-        if (const Step current = may_operate(); !current) return current;
+        if (Step current = may_operate(); !current) return current;
         const Answer answer = keys->remove(key).answer;
         if (answer == Answer::deleted) ++report_.deleted;
         if (answer != Answer::deleted && answer != Answer::not_found) {
@@ -163,7 +163,7 @@ class Change {
         if (target == server) continue;
         const std::uint64_t age_ns = tools_.now_ns() - listed_ns;
         if (time_to_live_ns != 0 && time_to_live_ns <= age_ns) continue;
-        const Step copied =
+        Step copied =
             copy(key, time_to_live_ns == 0 ? 0 : time_to_live_ns - age_ns, server, target);
         if (!copied) return copied;
       }
@@ -173,7 +173,7 @@ class Change {
 
   Step copy(std::span<const std::byte> key, std::uint64_t time_to_live_ns,
             const std::string& source, const std::string& target) {
-    if (const Step current = may_operate(); !current) return current;
+    if (Step current = may_operate(); !current) return current;
     const GetResult found = servers_[source]->get(key);
     if (found.answer == Answer::not_found) return {};  // it has expired, or was evicted
     if (found.answer != Answer::found) return failed(source, found.answer, "a key is read");

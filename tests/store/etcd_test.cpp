@@ -61,7 +61,7 @@ tcp::endpoint closed_port() {
   return tcp::acceptor(context, {boost::asio::ip::make_address("127.0.0.1"), 0}).local_endpoint();
 }
 
-tl::expected<Etcd::Value, std::string> read(const std::string& answer) {
+tl::expected<Etcd::StoredValue, std::string> read(const std::string& answer) {
   Gateway gateway(answer);
   auto value = Etcd::of_endpoints({gateway.endpoint()})->read("a key");
   EXPECT_TRUE(gateway.request().starts_with("POST /v3/kv/range HTTP/1.1\r\n"));
