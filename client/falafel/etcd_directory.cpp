@@ -76,7 +76,8 @@ std::string to_text(const engine::PlacementList& list) {
     object["next"] = list.next;
     object["changed_by"] = list.changed_by;
   }
-  return object.dump();
+  constexpr int on_one_line = -1;
+  return object.dump(on_one_line, ' ', false, json::error_handler_t::replace);
 }
 
 tl::expected<EtcdDirectory::Entry, std::string> EtcdDirectory::read() {
@@ -93,7 +94,15 @@ tl::expected<EtcdDirectory::Entry, std::string> EtcdDirectory::read() {
 
 tl::expected<bool, std::string> EtcdDirectory::replace(const engine::PlacementList& list,
                                                        std::uint64_t revision) {
-  return etcd_.replace(key_, to_text(list), revision);
+  const std::string text = to_text(list);
+  // What clients cannot read, or would read differently, is not written.
+  const auto readable = parse_placement(text);
+  if (!readable) return tl::unexpected("this is no list of servers: " + readable.error());
+  if (*readable != list) {
+    return tl::unexpected(
+        std::string("a list of servers has names in UTF-8, and times in whole milliseconds"));
+  }
+  return etcd_.replace(key_, text, revision);
 }
 
 }  // namespace falafel

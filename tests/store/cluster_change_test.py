@@ -144,7 +144,9 @@ class ClusterChange(unittest.TestCase):
         self.make_list("a,b")
         for options, remedy in (
                 (("--add", "nobody"), "name it as lost"),
-                (("--remove", "x"), "'x' is not in the list: a,b"),
+                (("--remove", "x"), "--remove: 'x' is not in the list: a,b"),
+                (("--lost", "x"), "--lost: 'x' is not in the list: a,b"),
+                (("--set", "a", "--lease", "1.0001", "--settle", "1.0002"), "must be longer"),
                 (("--set", "a,a"), "'a' twice"),
                 (("--give-up",), "no change is under way")):
             refused = self.members(*options)

@@ -130,6 +130,20 @@ TEST(Etcd, NamesEndpointsThatItCannotUse) {
   EXPECT_FALSE(Etcd::of_endpoints({}));
 }
 
+TEST(EtcdDirectory, WritesNoListThatComesBackDifferently) {
+  EtcdDirectory directory(*Etcd::of_endpoints({"127.0.0.1:1"}), "key");
+  const auto refused = [&](const engine::PlacementList& list, std::string_view reason) {
+    const auto replaced = directory.replace(list, 0);
+    ASSERT_FALSE(replaced);
+    EXPECT_NE(replaced.error().find(reason), std::string::npos) << replaced.error();
+  };
+  refused({.servers = {}}, "is empty");
+  refused({.servers = {"\xff"}}, "UTF-8");
+  refused({.servers = {"a"}, .times = {.lease_ns = 500'000, .settle_ns = 1'000'000}},
+          "lease_ms is 0");
+  refused({.servers = {"a"}, .times = {.lease_ns = 1'500'000, .settle_ns = 9'000'000}}, "whole");
+}
+
 TEST(PlacementText, ComesBack) {
   engine::PlacementList list{.servers = {"a", "b"},
                              .times = {.lease_ns = 5'000'000, .settle_ns = 7'000'000}};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "falafel/cluster_change.h"
@@ -51,7 +52,10 @@ void print(const engine::PlacementList& list) {
   }
 }
 
-std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
+// In whole milliseconds, as the list has them.
+std::uint64_t to_ns(double seconds) {
+  return static_cast<std::uint64_t>(seconds * 1e3) * 1'000'000;
+}
 
 // The list that the options ask for.
 tl::expected<std::vector<std::string>, std::string> list_after(const MembersOptions& options,
@@ -61,12 +65,14 @@ tl::expected<std::vector<std::string>, std::string> list_after(const MembersOpti
   for (const std::string& server : options.add) {
     if (std::ranges::find(servers, server) == servers.end()) servers.push_back(server);
   }
-  for (const auto* const leaving : {&options.remove, &options.lost}) {
+  for (const auto& [option, leaving] :
+       {std::pair("--remove", &options.remove), std::pair("--lost", &options.lost)}) {
     for (const std::string& server : *leaving) {
-      if (std::erase(servers, server) == 0 && leaving == &options.remove) {
-        return tl::unexpected(fmt::format("--remove: '{}' is not in the list: {}", server,
+      if (std::ranges::find(list.servers, server) == list.servers.end()) {
+        return tl::unexpected(fmt::format("{}: '{}' is not in the list: {}", option, server,
                                           fmt::join(list.servers, ",")));
       }
+      std::erase(servers, server);
     }
   }
   return servers;
@@ -91,8 +97,9 @@ int change(const MembersOptions& options, const engine::PlacementList& list) {
 }
 
 int run(const MembersOptions& options) {
-  if (options.settle_seconds <= options.lease_seconds) {
-    return refuse(server_program::wrong_usage, "--settle must be longer than --lease");
+  if (to_ns(options.settle_seconds) <= to_ns(options.lease_seconds)) {
+    return refuse(server_program::wrong_usage,
+                  "--settle must be longer than --lease, by a millisecond at least");
   }
   auto etcd = Etcd::of_endpoints(options.etcd);
   if (!etcd) return refuse(server_program::wrong_usage, "--etcd: " + etcd.error());
@@ -136,13 +143,15 @@ void add_members_command(CLI::App& app, int& exit_status) {
   CLI::Option* const add = add_names(*command, "--add", options->add, "servers that join");
   CLI::Option* const remove =
       add_names(*command, "--remove", options->remove, "servers that leave");
-  add_names(*command, "--lost", options->lost,
-            "servers that leave without moving their keys, because they are away");
+  CLI::Option* const lost =
+      add_names(*command, "--lost", options->lost,
+                "servers that leave without moving their keys, because they are away");
   set->excludes(add)->excludes(remove);
   command->add_flag("--give-up", options->give_up, "return to the list before a change under way")
       ->excludes(set)
       ->excludes(add)
-      ->excludes(remove);
+      ->excludes(remove)
+      ->excludes(lost);
   command
       ->add_option("--lease", options->lease_seconds,
                    "of a new list: for how many seconds clients use it without asking etcd again")
