@@ -21,7 +21,7 @@ falafel bench --fabric sim --card /tmp/profile.json --keys 500 --seconds 0.01 --
 class CalibrateTest(unittest.TestCase):
     def test_the_profile_of_soft_roce(self):
         run = subprocess.run(
-            [FOLDER / "vm", "--timeout", "280", "--program", os.environ["FALAFEL"], COMMANDS],
+            [FOLDER / "vm", "--timeout", "560", "--program", os.environ["FALAFEL"], COMMANDS],
             stdout=subprocess.PIPE, text=True, check=False)
         self.assertEqual(run.returncode, 0, run.stdout)
         _, _, rest = run.stdout.replace("\r", "").partition(BEGIN)

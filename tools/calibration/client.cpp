@@ -80,7 +80,9 @@ class Client {
   // After all loads, because the server then collects the client's memory with its device.
   void measure_the_store() {
     const auto store = measure_store(host_, place_.server.host,
-                                     {.keys = place_.store_keys, .clock_ns = clock_ns_});
+                                     {.keys = place_.store_keys,
+                                      .clock_ns = clock_ns_,
+                                      .longest_ns = place_.longest_store_load_ns});
     if (store) {
       board_.store = *store;
     } else {

@@ -60,6 +60,7 @@ struct ClientPlace {
   std::uint32_t clients = 1;
   std::uint64_t interval_ns = 10'000;  // between two looks at the board
   std::uint64_t store_keys = 500;      // the simulator has no caches that more of them would miss
+  std::uint64_t longest_store_load_ns = fabric::never_ns;
 };
 
 // Serves clients until `is_over` returns true, which it asks now and then.

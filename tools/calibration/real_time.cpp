@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint64_t interval_between_looks_ns = 1'000'000;
 // Their entries and containers do not fit into the caches next to a processor.
 constexpr std::uint64_t store_keys = 20'000;
+// An emulated machine stores some hundred keys per second, and its network hides the caches.
+constexpr std::uint64_t longest_store_load_ns = 5'000'000'000;
 
 // The state of a calibration, in memory that its processes share.
 struct SharedState {
@@ -105,7 +107,8 @@ class Calibration {
                   .number = number,
                   .clients = options_.clients,
                   .interval_ns = interval_between_looks_ns,
-                  .store_keys = store_keys},
+                  .store_keys = store_keys,
+                  .longest_store_load_ns = longest_store_load_ns},
                  loads_, state_->board);
     });
   }

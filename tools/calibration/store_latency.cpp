@@ -16,7 +16,7 @@ using engine::Answer;
 
 constexpr std::uint16_t store_service = 10;
 constexpr std::uint64_t table_entries = 1 << 16;
-constexpr std::uint64_t gets = 4'000;
+constexpr std::uint64_t most_gets = 4'000;
 // From one key to the next: all keys are read, and never two in a row that are neighbors.
 constexpr std::uint64_t key_stride = 7'919;
 constexpr std::uint64_t value_bytes = 24;
@@ -48,12 +48,7 @@ class StoreMeasurement {
       : host_(host), client_(client), load_(load) {}
 
   tl::expected<StoreLatency, std::string> run() {
-    const std::vector<std::byte> value(value_bytes);
-    for (std::uint64_t number = 0; number < load_.keys; ++number) {
-      const Key key = key_of('a', number);
-      const Answer answer = client_.set(std::as_bytes(std::span(key)), value).answer;
-      if (answer != Answer::stored) return unexpected_answer("SET", answer);
-    }
+    if (const auto filled = fill(); !filled) return tl::unexpected(filled.error());
     StoreLatency latency;
     for (const auto& [kind, expected, result] : {Case{'b', Answer::not_found, &latency.absent_ns},
                                                  Case{'a', Answer::found, &latency.present_ns}}) {
@@ -76,17 +71,39 @@ class StoreMeasurement {
         fmt::format("a {} of the store answered '{}'", operation, to_string(answer)));
   }
 
+  std::uint64_t deadline_ns() const {
+    const std::uint64_t begin_ns = host_.now_ns();
+    return load_.longest_ns < fabric::never_ns - begin_ns ? begin_ns + load_.longest_ns
+                                                          : fabric::never_ns;
+  }
+
+  tl::expected<void, std::string> fill() {
+    const std::vector<std::byte> value(value_bytes);
+    const std::uint64_t deadline = deadline_ns();
+    do {
+      const Key key = key_of('a', stored_);
+      const Answer answer = client_.set(std::as_bytes(std::span(key)), value).answer;
+      if (answer != Answer::stored) return unexpected_answer("SET", answer);
+      ++stored_;
+    } while (stored_ < load_.keys && host_.now_ns() < deadline);
+    return {};
+  }
+
   tl::expected<double, std::string> time_gets(char kind, Answer expected) {
     std::vector<double> durations_ns;
-    durations_ns.reserve(gets);
-    for (std::uint64_t number = 0; number < gets; ++number) {
-      const Key key = key_of(kind, number * key_stride % load_.keys);
+    durations_ns.reserve(most_gets);
+    const std::uint64_t deadline = deadline_ns();
+    std::uint64_t end_ns = 0;
+    while (durations_ns.size() < most_gets && end_ns < deadline) {
+      const Key key = key_of(kind, durations_ns.size() * key_stride % stored_);
       const std::uint64_t begin_ns = host_.now_ns();
       const Answer answer = client_.get(std::as_bytes(std::span(key))).answer;
-      durations_ns.push_back(static_cast<double>(host_.now_ns() - begin_ns));
+      end_ns = host_.now_ns();
       if (answer != expected) return unexpected_answer("GET", answer);
+      durations_ns.push_back(static_cast<double>(end_ns - begin_ns));
     }
-    const auto middle = durations_ns.begin() + gets / 2;
+    const auto middle =
+        durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
     std::ranges::nth_element(durations_ns, middle);
     return std::max(0.0, *middle - load_.clock_ns);
   }
@@ -94,6 +111,7 @@ class StoreMeasurement {
   fabric::Host& host_;
   engine::Client& client_;
   const StoreLoad& load_;
+  std::uint64_t stored_ = 0;
 };
 
 }  // namespace
