@@ -39,7 +39,8 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// Room for one descriptor beside a message.
+// Room for one descriptor beside a message. With the padding at its end, it has room for two.
+constexpr std::size_t attachment_bytes = CMSG_LEN(sizeof(int));
 union Attachment {
   cmsghdr header;
   std::byte bytes[CMSG_SPACE(sizeof(int))];
@@ -124,7 +125,7 @@ bool send_message(int socket, std::span<const std::byte> message, const FileDesc
     cmsghdr* const rights = CMSG_FIRSTHDR(&header);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    rights->cmsg_len = attachment_bytes;
     const int descriptor = attached->get();
     std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
   }
@@ -138,7 +139,7 @@ ReceivedMessage receive_message(int socket, std::span<std::byte> buffer) {
   header.msg_iov = &data;
   header.msg_iovlen = 1;
   header.msg_control = attachment.bytes;
-  header.msg_controllen = sizeof attachment.bytes;
+  header.msg_controllen = attachment_bytes;  // so the system closes all descriptors but the first
   const ssize_t length = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
     return {.kind = ReceivedMessage::Kind::nothing_yet,
