@@ -359,7 +359,8 @@ class ConnectionRequest {
   virtual ~ConnectionRequest() = default;
   virtual const PrivateData& private_data() const = 0;
   // Receive requests posted to the new queue pair before the peer sends are in time; the peer's
-  // SENDs wait for them within its receiver_not_ready_retry_count. Errors: see connect.
+  // SENDs wait for them within its receiver_not_ready_retry_count. Errors: see connect; the request
+  // can then still be rejected with a reason.
   virtual Result<std::unique_ptr<QueuePair>> accept(const QueuePairOptions& options,
                                                     PrivateData private_data) = 0;
   virtual void reject(PrivateData reason) = 0;  // truncated to max_private_data_bytes

@@ -119,7 +119,7 @@ void Membership::accept(fabric::ConnectionRequest& request) {
                                   .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
                                   .retry_count = options_.retry_count},
                                  to_bytes(answer));
-  if (!accepted) return;
+  if (!accepted) return request.reject(to_reason(accepted.error().detail));
   client.queue_pair = std::move(*accepted);
   clients_[client.number] = std::move(*made);
   events_.joined(client.number);

@@ -405,9 +405,9 @@ TEST(FakeClients, AreTurnedAway) {
   store.add_host("client", [&](fabric::Host& host) {
     const auto domain = host.device(0).create_protection_domain();
     const auto completions = host.device(0).create_completion_queue(128).value();
-    const fabric::QueuePairOptions options{.protection_domain = domain.get(),
-                                           .send_completions = completions.get(),
-                                           .receive_completions = completions.get()};
+    fabric::QueuePairOptions options{.protection_domain = domain.get(),
+                                     .send_completions = completions.get(),
+                                     .receive_completions = completions.get()};
     const std::uint64_t deadline_ns = host.now_ns() + second_ns;
     const auto try_hello = [&](fabric::PrivateData hello) {
       return error_of(host.device(0).connect(store.address(), options, hello, deadline_ns));
@@ -418,6 +418,9 @@ TEST(FakeClients, AreTurnedAway) {
                  "not from a Falafel client");
     hello = {.version = 9};
     expect_error(try_hello(engine::to_bytes(hello)), ErrorCode::connection_refused, "version 2");
+    options.transport = fabric::Transport::unreliable_connection;
+    expect_error(try_hello(engine::to_bytes(engine::ClientHello{})), ErrorCode::connection_refused,
+                 "transport");
     EXPECT_TRUE(store.connect(host));
   });
   const StoreRun run = store.run();
