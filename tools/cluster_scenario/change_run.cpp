@@ -105,6 +105,7 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
       finds_moved_(world.sometimes("a key is found after keys have moved")),
       meets_moving_(world.sometimes("a client meets a key that moves")),
       repeats_(world.sometimes("a change is repeated")),
+      takes_over_(world.sometimes("an operator takes a change over")),
       server_options_{.geometry = {.table_entries = 16,
                                    .region_bytes = 512,
                                    .region_count = 8,
@@ -132,7 +133,10 @@ void ChangeRun::execute() {
   for (std::size_t server = 0; server < server_count; ++server) {
     world_.server(name_of(server), [this](fabric::Host& host) { serve(host); });
   }
-  world_.client("operator", [this](fabric::Host& host) { run_operator(host); });
+  for (std::uint32_t number = 0; number < operator_count; ++number) {
+    world_.client("operator " + std::to_string(number),
+                  [this](fabric::Host& host) { run_operator(host); });
+  }
   world_.clients(plan_.clients(),
                  [this](fabric::Host& host, std::uint32_t number) { run_client(host, number); });
   world_.run();
@@ -156,20 +160,25 @@ std::unique_ptr<engine::Client> ChangeRun::connect(fabric::Host& host, std::size
   return client ? std::move(*client) : nullptr;
 }
 
-// The operator
+// The operators
 
 void ChangeRun::run_operator(fabric::Host& host) {
-  for (const std::vector<std::string>& next : changes_) {
+  while (!is_changed()) {
+    const std::size_t current = next_change_;
     sleep_up_to(host, 4 * times_.lease_ns);
-    bool is_done = change(host, next);
-    for (int attempt = 1; !is_done && attempt < most_attempts_of_a_change; ++attempt) {
-      repeats_.reached_if(entry_.list.is_changing());
-      is_done = change(host, next);
+    bool is_done = false;
+    for (int attempt = 0; !is_done && attempt < most_attempts_of_a_change; ++attempt) {
+      if (next_change_ != current) break;
+      repeats_.reached_if(attempt > 0 && entry_.list.is_changing());
+      takes_over_.reached_if(attempt == 0 && entry_.list.is_changing());
+      is_done = change(host, changes_[current]);
+      if (!is_done) sleep_up_to(host, times_.settle_ns);
     }
+    if (next_change_ != current) continue;
     Directory directory(host, entry_);
     if (!is_done) (void)give_up_change(directory);  // or the list has changed
+    next_change_ = std::max(next_change_, current + 1);
   }
-  is_changed_ = true;
 }
 
 bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next) {
@@ -206,18 +215,26 @@ void ChangeRun::run_client(fabric::Host& host, std::uint32_t number) {
     wait_for_change(host);
     attempt(host, party, number, operation);
   }
-  while (!is_changed_) host.sleep_until(host.now_ns() + times_.settle_ns / 8);
+  wait_for_end(host);
   for (std::uint64_t key = 0; key < most_keys; ++key) {
     attempt(host, party, number, AttemptedMap::Get{key_of(key)});
   }
 }
 
-// Half of the operations run soon after the operator has made a step, when mistakes matter.
+// Both operators may have crashed.
+void ChangeRun::wait_for_end(fabric::Host& host) const {
+  constexpr int most_looks_for_end = 200;
+  for (int look = 0; look < most_looks_for_end && !is_changed(); ++look) {
+    host.sleep_until(host.now_ns() + times_.settle_ns / 8);
+  }
+}
+
+// Half of the operations run soon after an operator has made a step, when mistakes matter.
 void ChangeRun::wait_for_change(fabric::Host& host) const {
   constexpr int most_looks_for_step = 400;
   const std::uint64_t seen = steps_;
   const bool waits = host.random(2) == 0;
-  for (int look = 0; waits && look < most_looks_for_step && steps_ == seen && !is_changed_;
+  for (int look = 0; waits && look < most_looks_for_step && steps_ == seen && !is_changed();
        ++look) {
     host.sleep_until(host.now_ns() + 50 * us);
   }

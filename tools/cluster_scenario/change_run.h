@@ -1,6 +1,7 @@
-// One run of the scenario whose list of servers changes: servers, clients that use it, and an
-// operator who changes it and moves the keys (engine/placement). A value that hosts read and
-// replace with delays stands for etcd.
+// One run of the scenario whose list of servers changes: servers, clients that use it, and two
+// operators who change it and move the keys (engine/placement). They do not know of each other: one
+// repeats what the other has begun, or gives it up, also while the other is still at work. A value
+// that hosts read and replace with delays stands for etcd.
 #pragma once
 
 #include <array>
@@ -32,6 +33,7 @@ class ChangeRun {
 
  private:
   static constexpr std::size_t server_count = 4;
+  static constexpr std::uint32_t operator_count = 2;
 
   class Directory;
   class Keys;
@@ -53,6 +55,8 @@ class ChangeRun {
   bool change(fabric::Host& host, const std::vector<std::string>& next);
 
   void run_client(fabric::Host& host, std::uint32_t number);
+  bool is_changed() const { return next_change_ == changes_.size(); }
+  void wait_for_end(fabric::Host& host) const;
   void wait_for_change(fabric::Host& host) const;
   void ask_for_list(fabric::Host& host, Known& known) const;
   void attempt(fabric::Host& host, Party& party, std::uint32_t number,
@@ -72,13 +76,14 @@ class ChangeRun {
   check::Condition& finds_moved_;
   check::Condition& meets_moving_;
   check::Condition& repeats_;
+  check::Condition& takes_over_;
   engine::ServerOptions server_options_;
   engine::PlacementTimes times_;
   std::vector<std::vector<std::string>> changes_;
   std::uint32_t servers_up_ = 0;
   engine::PlacementDirectory::Entry entry_;  // in etcd
-  std::uint64_t steps_ = 0;                  // of the operator
-  bool is_changed_ = false;                  // all changes are over
+  std::uint64_t steps_ = 0;                  // of the operators
+  std::size_t next_change_ = 0;              // those before it are made or given up
   std::uint64_t moved_ = 0;
 };
 
