@@ -1,16 +1,13 @@
 // Implements falafel.h with Store: converts types, and stops exceptions.
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "falafel/c_async.h"
+#include "falafel/c_conversions.h"
 #include "falafel/c_operations.h"
 #include "falafel/c_options.h"
 #include "falafel/c_status.h"
@@ -31,41 +28,14 @@ struct falafel_store {
 
 namespace {
 
+using falafel::copy_text;
+using falafel::copy_value;
+using falafel::guarded;
 using falafel::status_of;
 using falafel::status_of_reading;
+using falafel::view_of;
+using falafel::write_message;
 using falafel::engine::Answer;
-
-void write_message(std::string_view text, char* message, size_t message_bytes) {
-  if (message == nullptr || message_bytes == 0) return;
-  const size_t length = std::min(text.size(), message_bytes - 1);
-  std::memcpy(message, text.data(), length);
-  message[length] = '\0';
-}
-
-std::string_view view_of(const void* bytes, size_t length) {
-  return {static_cast<const char*>(bytes), length};
-}
-
-falafel_status copy_value(std::span<const std::byte> value, void** copy, size_t* copy_bytes) {
-  void* const memory = std::malloc(std::max<size_t>(value.size(), 1));
-  if (memory == nullptr) return FALAFEL_OUT_OF_MEMORY;
-  std::copy_n(value.data(), value.size(), static_cast<std::byte*>(memory));
-  *copy = memory;
-  *copy_bytes = value.size();
-  return FALAFEL_OK;
-}
-
-// Converts a failure to allocate memory or to start a thread to a status.
-template <typename Call>
-falafel_status guarded(const Call& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return FALAFEL_OUT_OF_MEMORY;
-  } catch (const std::system_error&) {
-    return FALAFEL_OUT_OF_MEMORY;
-  }
-}
 
 }  // namespace
 
@@ -97,7 +67,11 @@ falafel_status open(const char* server, const falafel_options& options, falafel_
     detail = options.first_mistake;
     return FALAFEL_INVALID;
   }
-  falafel::StoreOptions values = options.values;
+  if (!options.values.etcd.empty()) {
+    detail = "option 'etcd': one server has no list of servers; use falafel_cluster_open";
+    return FALAFEL_INVALID;
+  }
+  falafel::StoreOptions values = options.values.store;
   values.server = server;
   auto opened = falafel::Store::open(values);
   if (!opened) {
@@ -149,12 +123,7 @@ falafel_status falafel_metrics(falafel_store* const* stores, size_t count, char*
   return guarded([&] {
     std::vector<falafel::StoreMetrics> metrics;
     for (const falafel_store* const store : all) metrics.push_back(store->store->metrics());
-    const std::string written = falafel::to_prometheus(metrics);
-    auto* const copy = static_cast<char*>(std::malloc(written.size() + 1));
-    if (copy == nullptr) return FALAFEL_OUT_OF_MEMORY;
-    std::memcpy(copy, written.c_str(), written.size() + 1);
-    *text = copy;
-    return FALAFEL_OK;
+    return copy_text(falafel::to_prometheus(metrics), text);
   });
 }
 

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/client/client.h"
 #include "falafel/falafel.h"
 #include "falafel/store.h"
 #include "falafel/turns.h"
 
 namespace falafel {
+
+// Runs one operation in a batch of its server and returns its result.
+falafel_status perform(falafel_operation& operation, engine::Batch& batch);
 
 // Where operations come from and where they go. Its functions must not wait for long.
 class OperationSource {

@@ -7,6 +7,8 @@
 #include <concepts>
 #include <limits>
 #include <optional>
+#include <ranges>
+#include <vector>
 
 namespace falafel {
 namespace {
@@ -43,6 +45,13 @@ std::string convert(std::string_view text, Number& value) {
   return {};
 }
 
+// Separated by commas.
+std::string convert(std::string_view text, std::vector<std::string>& values) {
+  values.clear();
+  for (const auto part : std::views::split(text, ',')) values.emplace_back(part.begin(), part.end());
+  return {};
+}
+
 template <typename Value>
 std::string convert(std::string_view text, std::optional<Value>& value) {
   Value present{};
@@ -52,18 +61,23 @@ std::string convert(std::string_view text, std::optional<Value>& value) {
 }
 
 template <auto member>
-std::string set_in_store(StoreOptions& options, std::string_view text) {
+std::string set_in_cluster(ClusterOptions& options, std::string_view text) {
   return convert(text, options.*member);
 }
 
 template <auto member>
-std::string set_in_fabric(StoreOptions& options, std::string_view text) {
-  return convert(text, options.fabric.*member);
+std::string set_in_store(ClusterOptions& options, std::string_view text) {
+  return convert(text, options.store.*member);
+}
+
+template <auto member>
+std::string set_in_fabric(ClusterOptions& options, std::string_view text) {
+  return convert(text, options.store.fabric.*member);
 }
 
 struct Option {
   std::string_view name;
-  std::string (*set)(StoreOptions& options, std::string_view text);
+  std::string (*set)(ClusterOptions& options, std::string_view text);
 };
 
 constexpr std::array option_table{
@@ -84,6 +98,8 @@ constexpr std::array option_table{
     Option{"server_timeout_ns", &set_in_store<&StoreOptions::server_timeout_ns>},
     Option{"reconnect_interval_ns", &set_in_store<&StoreOptions::reconnect_interval_ns>},
     Option{"metrics", &set_in_store<&StoreOptions::metrics>},
+    Option{"etcd", &set_in_cluster<&ClusterOptions::etcd>},
+    Option{"etcd_key", &set_in_cluster<&ClusterOptions::etcd_key>},
 };
 
 std::string unknown_option(std::string_view name) {
@@ -97,7 +113,7 @@ std::string unknown_option(std::string_view name) {
 
 }  // namespace
 
-std::string set_option(StoreOptions& options, std::string_view name, std::string_view value) {
+std::string set_option(ClusterOptions& options, std::string_view name, std::string_view value) {
   for (const Option& option : option_table) {
     if (option.name != name) continue;
     const std::string expected = option.set(options, value);

@@ -1,6 +1,5 @@
 // A member is a server and the store that reaches it, once it could be reached. A call with many
-// keys runs one thread for each member that has any of them, and on it a batch of the member's
-// client.
+// keys runs a batch of the client of each member that has any of them, on a thread for each.
 //
 // A list of servers and its members are a membership, which does not change. If the list comes
 // from etcd, a thread watches it there, extends the lease of the membership, and replaces it. An
@@ -38,8 +37,6 @@ bool is_away(OpenProblem problem) {
   return problem == OpenProblem::no_server || problem == OpenProblem::unreachable ||
          problem == OpenProblem::refused;
 }
-
-std::string_view key_itself(std::string_view key) { return key; }
 
 }  // namespace
 
@@ -280,62 +277,71 @@ engine::DeleteResult Cluster::remove(std::string_view key) {
 
 // Many keys
 
-template <typename Result, typename Item, typename KeyOf, typename Operation>
-std::vector<Result> Cluster::operate_on_many(std::span<const Item> items, const KeyOf& key_of,
-                                             const Operation& operation) {
+void Cluster::run_batch(std::span<const std::string_view> keys, const Step& step) {
+  constexpr std::size_t is_done = std::numeric_limits<std::size_t>::max();
   const auto used = membership();
   std::vector<std::vector<std::size_t>> indices_of(used->members.size());
-  for (std::size_t index = 0; index < items.size(); ++index) {
-    const auto server = used->placement.server_of(bytes_of(key_of(items[index])));
+  for (std::size_t index = 0; index < keys.size(); ++index) {
+    const auto server = used->placement.server_of(bytes_of(keys[index]));
     if (server) indices_of[*server].push_back(index);
   }
-  std::vector<Result> results(items.size());
   const auto attempt = [&](std::size_t member) {
-    const std::vector<std::size_t>& indices = indices_of[member];
-    if (indices.empty()) return;
+    std::vector<std::size_t>& indices = indices_of[member];
     used->members[member]->run([&](engine::Client& client) {
-      if (!used->is_usable()) return;
       client.run_batch(indices.size(), [&](engine::Batch& batch, std::size_t place) {
-        results[indices[place]] = operation(batch, items[indices[place]]);
+        // A lease may end while many keys are on their way.
+        if (used->is_usable() && step(batch, indices[place])) indices[place] = is_done;
       });
     });
-    std::erase_if(indices_of[member], [&](std::size_t index) {
-      return results[index].answer != engine::Answer::disconnected;
-    });
+    std::erase(indices, is_done);
   };
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(used->members.size());
-    for (std::size_t member = 0; member < used->members.size(); ++member) {
-      if (indices_of[member].empty()) continue;
-      threads.emplace_back([&attempt, member] {
-        attempt(member);
-        attempt(member);  // what found the connection broken and changed nothing
-      });
-    }
+  const auto attempt_twice = [&](std::size_t member) {
+    attempt(member);
+    if (!indices_of[member].empty()) attempt(member);
+  };
+  std::vector<std::jthread> threads;
+  std::optional<std::size_t> own;
+  for (std::size_t member = 0; member < indices_of.size(); ++member) {
+    if (indices_of[member].empty()) continue;
+    if (own) threads.emplace_back(attempt_twice, *own);
+    own = member;
   }
+  if (own) attempt_twice(*own);
+}
+
+template <typename Result, typename Operation>
+std::vector<Result> Cluster::operate_on_many(std::span<const std::string_view> keys,
+                                             const Operation& operation) {
+  std::vector<Result> results(keys.size());
+  run_batch(keys, [&](engine::Batch& batch, std::size_t index) {
+    results[index] = operation(batch, index);
+    return results[index].answer != engine::Answer::disconnected;
+  });
   return results;
 }
 
 std::vector<engine::GetResult> Cluster::get_many(std::span<const std::string_view> keys) {
-  return operate_on_many<engine::GetResult>(
-      keys, key_itself,
-      [](engine::Batch& batch, std::string_view key) { return batch.get(bytes_of(key)); });
+  return operate_on_many<engine::GetResult>(keys, [keys](engine::Batch& batch, std::size_t index) {
+    return batch.get(bytes_of(keys[index]));
+  });
 }
 
 std::vector<engine::SetResult> Cluster::set_many(std::span<const KeyAndValue> pairs,
                                                  std::uint64_t time_to_live_ns) {
-  return operate_on_many<engine::SetResult>(
-      pairs, [](const KeyAndValue& pair) { return pair.first; },
-      [time_to_live_ns](engine::Batch& batch, const KeyAndValue& pair) {
-        return batch.set(bytes_of(pair.first), bytes_of(pair.second), time_to_live_ns);
-      });
+  std::vector<std::string_view> keys;
+  keys.reserve(pairs.size());
+  for (const KeyAndValue& pair : pairs) keys.push_back(pair.first);
+  return operate_on_many<engine::SetResult>(keys, [&](engine::Batch& batch, std::size_t index) {
+    const auto& [key, value] = pairs[index];
+    return batch.set(bytes_of(key), bytes_of(value), time_to_live_ns);
+  });
 }
 
 std::vector<engine::DeleteResult> Cluster::remove_many(std::span<const std::string_view> keys) {
   return operate_on_many<engine::DeleteResult>(
-      keys, key_itself,
-      [](engine::Batch& batch, std::string_view key) { return batch.remove(bytes_of(key)); });
+      keys, [keys](engine::Batch& batch, std::size_t index) {
+        return batch.remove(bytes_of(keys[index]));
+      });
 }
 
 }  // namespace falafel

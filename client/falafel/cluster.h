@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -26,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/client/client.h"
 #include "engine/client/results.h"
 #include "engine/placement/placement.h"
 #include "falafel/open_error.h"
@@ -77,6 +79,13 @@ class Cluster {
                                           std::uint64_t time_to_live_ns);
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
+  // Calls step(batch, index) for each of the keys, to do something with it at its server: all servers
+  // at the same time, on threads of their own or the caller's. A step that returns false has found
+  // the connection broken and changed nothing; it is called once more. There is no call for a key
+  // whose server is away, or that moves.
+  using Step = std::function<bool(engine::Batch&, std::size_t index)>;
+  void run_batch(std::span<const std::string_view> keys, const Step& step);
+
   // The name of the server that the key belongs to; during a change, before it.
   std::string server_of(std::string_view key) const;
 
@@ -96,9 +105,9 @@ class Cluster {
   // Calls operation(client) at the key's server.
   template <typename Result, typename Operation>
   Result operate(std::string_view key, const Operation& operation);
-  // Calls operation(batch, item) for all items, at all members at the same time.
-  template <typename Result, typename Item, typename KeyOf, typename Operation>
-  std::vector<Result> operate_on_many(std::span<const Item> items, const KeyOf& key_of,
+  // Calls operation(batch, index) for all keys.
+  template <typename Result, typename Operation>
+  std::vector<Result> operate_on_many(std::span<const std::string_view> keys,
                                       const Operation& operation);
 
   const StoreOptions options_;

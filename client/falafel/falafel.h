@@ -30,6 +30,7 @@ extern "C" {
 #define FALAFEL_API __attribute__((visibility("default")))
 
 typedef struct falafel_store falafel_store;     /* opaque */
+typedef struct falafel_cluster falafel_cluster; /* opaque */
 typedef struct falafel_options falafel_options; /* opaque */
 
 /* The numbers must not change. */
@@ -65,14 +66,14 @@ FALAFEL_API const char* falafel_status_text(int status);
 /* The version of the library, such as "0.1.0". */
 FALAFEL_API const char* falafel_version(void);
 
-/* Options for falafel_open. Names and values are text, so that a new option changes neither a
+/* Options for falafel_open and falafel_cluster_open. Names and values are text, so that a new option changes neither a
    structure nor a function. docs/library.md lists them: fabric, directory, device, ... Returns null
    if this process has no memory. */
 FALAFEL_API falafel_options* falafel_options_create(void);
 FALAFEL_API void falafel_options_destroy(falafel_options* options); /* null: does nothing */
 
 /* Returns FALAFEL_INVALID if there is no option of this name or if it cannot have this value.
-   falafel_open then fails, too, and explains the first such mistake, so callers need not check each
+   Opening then fails, too, and explains the first such mistake, so callers need not check each
    call. */
 FALAFEL_API falafel_status falafel_options_set(falafel_options* options, const char* name,
                                                const char* value);
@@ -176,6 +177,35 @@ FALAFEL_API size_t falafel_poll(falafel_store* store, falafel_operation** ended,
    return. It belongs to the store; do not read or close it. -1 if the process has no more
    descriptors. */
 FALAFEL_API int falafel_poll_descriptor(falafel_store* store);
+
+/* Several servers */
+
+/* One store on several servers: each key belongs to one of them (docs/library.md, "Several
+   servers"). All clients must name the same servers, in any order, letter by letter. Without servers
+   (`count` is 0), the option `etcd` says where the list is. Connects to all; those that are away are
+   tried again when one of their keys is used. Fails like falafel_open, also if no server answers.
+   The functions below answer FALAFEL_DISCONNECTED while the key's server is away, and for keys that
+   move while the list changes. */
+FALAFEL_API falafel_status falafel_cluster_open(const char* const* servers, size_t count,
+                                                const falafel_options* options,
+                                                falafel_cluster** cluster, char* message,
+                                                size_t message_bytes);
+
+/* Requires that no other thread uses the cluster. Does nothing if `cluster` is null. */
+FALAFEL_API void falafel_cluster_close(falafel_cluster* cluster);
+
+/* See falafel_get, falafel_set_expiring, falafel_delete, falafel_execute and falafel_metrics.
+   falafel_cluster_execute waits for operations at all servers at the same time. */
+FALAFEL_API falafel_status falafel_cluster_get(falafel_cluster* cluster, const void* key,
+                                               size_t key_bytes, void** value, size_t* value_bytes);
+FALAFEL_API falafel_status falafel_cluster_set(falafel_cluster* cluster, const void* key,
+                                               size_t key_bytes, const void* value,
+                                               size_t value_bytes, uint64_t time_to_live_ns);
+FALAFEL_API falafel_status falafel_cluster_delete(falafel_cluster* cluster, const void* key,
+                                                  size_t key_bytes);
+FALAFEL_API falafel_status falafel_cluster_execute(falafel_cluster* cluster,
+                                                   falafel_operation* operations, size_t count);
+FALAFEL_API falafel_status falafel_cluster_metrics(falafel_cluster* cluster, char** text);
 
 #ifdef __cplusplus
 }

@@ -22,8 +22,10 @@ class Server:
         assert self.process.stdout.readline().startswith("serving")
 
     def stop(self):
+        """May be called again."""
         self.process.terminate()
-        self.process.communicate()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 @pytest.fixture

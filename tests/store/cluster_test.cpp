@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/store/cluster_keys.h"
+#include "tests/store/etcd_gateway.h"
 #include "tests/store/server_thread.h"
 #include "tools/store_benchmark/parties.h"
 
@@ -55,13 +57,6 @@ class ClusterTest : public testing::Test {
   store_benchmark::TemporaryDirectory directory_;
   std::map<std::string, std::unique_ptr<ServerThread>> servers_;
 };
-
-std::vector<std::string> keys(int count) {
-  std::vector<std::string> keys;
-  keys.reserve(static_cast<std::size_t>(count));
-  for (int key = 0; key < count; ++key) keys.push_back(fmt::format("key {}", key));
-  return keys;
-}
 
 std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
@@ -173,6 +168,33 @@ TEST_F(ClusterTest, OpensWhileServersAreAwayAndReachesThemLater) {
     while (answer == Answer::disconnected) answer = cluster->set(key, key).answer;
     EXPECT_EQ(answer, Answer::stored);
   }
+}
+
+// {"format":1,"servers":["one"],"lease_ms":1000,"settle_ms":9000}
+constexpr std::string_view list_with_short_lease =
+    "eyJmb3JtYXQiOjEsInNlcnZlcnMiOlsib25lIl0sImxlYXNlX21zIjoxMDAw"
+    "LCJzZXR0bGVfbXMiOjkwMDB9";
+
+TEST_F(ClusterTest, BeginsNoOperationOfABatchAfterTheLease) {
+  start("one");
+  const auto all = keys(40);
+  int begun = 0;
+  while (begun == 0) {  // on a busy machine, the lease may end before the first
+    // The list is never seen again.
+    store_test::Gateway etcd(store_test::http(fmt::format(
+        R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_with_short_lease)));
+    ClusterOptions changed = options();
+    changed.servers.clear();
+    changed.etcd = {etcd.endpoint()};
+    const auto cluster = Cluster::open(changed);
+    ASSERT_TRUE(cluster) << cluster.error().detail;
+    (*cluster)->run_batch(views_of(all), [&](engine::Batch&, std::size_t) {
+      ++begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
+      return true;
+    });
+  }
+  EXPECT_EQ(begun, 1);
 }
 
 TEST_F(ClusterTest, ExplainsWhatIsWrongWithItsServers) {

@@ -6,55 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <string>
-#include <thread>
 
 #include "falafel/etcd_directory.h"
+#include "tests/store/etcd_gateway.h"
 
 namespace falafel {
 namespace {
 
 using boost::asio::ip::tcp;
-
-// Answers one request with these bytes.
-class Gateway {
- public:
-  explicit Gateway(std::string answer)
-      : acceptor_(context_, {boost::asio::ip::make_address("127.0.0.1"), 0}),
-        answer_(std::move(answer)),
-        thread_([this] { serve(); }) {}
-
-  std::string endpoint() const {
-    return fmt::format("127.0.0.1:{}", acceptor_.local_endpoint().port());
-  }
-  // What was asked; ends the gateway.
-  std::string request() {
-    thread_.join();
-    return request_;
-  }
-
- private:
-  void serve() {
-    tcp::socket socket(context_);
-    acceptor_.accept(socket);
-    boost::system::error_code ignored;
-    boost::asio::read_until(socket, boost::asio::dynamic_buffer(request_), "\r\n\r\n{", ignored);
-    boost::asio::write(socket, boost::asio::buffer(answer_), ignored);
-  }
-
-  boost::asio::io_context context_;
-  tcp::acceptor acceptor_;
-  std::string answer_;
-  std::string request_;
-  std::jthread thread_;
-};
-
-std::string http(std::string_view body, std::string_view status = "200 OK") {
-  return fmt::format("HTTP/1.1 {}\r\nContent-Length: {}\r\n\r\n{}", status, body.size(), body);
-}
+using store_test::Gateway;
+using store_test::http;
 
 tcp::endpoint closed_port() {
   boost::asio::io_context context;

@@ -6,7 +6,8 @@
 """
 
 from falafel._async_store import AsyncStore
+from falafel._cluster import Cluster
 from falafel._operations import Error, Status
 from falafel._store import Store, metrics
 
-__all__ = ["AsyncStore", "Error", "Status", "Store", "metrics"]
+__all__ = ["AsyncStore", "Cluster", "Error", "Status", "Store", "metrics"]

@@ -1,0 +1,141 @@
+// Implements the functions of falafel.h for several servers with Cluster.
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "falafel/c_conversions.h"
+#include "falafel/c_operations.h"
+#include "falafel/c_options.h"
+#include "falafel/c_status.h"
+#include "falafel/cluster.h"
+#include "falafel/falafel.h"
+#include "falafel/metrics.h"
+
+struct falafel_cluster {
+  std::unique_ptr<falafel::Cluster> cluster;
+};
+
+namespace {
+
+using falafel::copy_text;
+using falafel::copy_value;
+using falafel::guarded;
+using falafel::status_of;
+using falafel::status_of_reading;
+using falafel::view_of;
+using falafel::write_message;
+using falafel::engine::Answer;
+
+falafel_status open(std::span<const char* const> servers, const falafel_options& options,
+                    falafel_cluster** cluster, std::string& detail) {
+  if (!options.first_mistake.empty()) {
+    detail = options.first_mistake;
+    return FALAFEL_INVALID;
+  }
+  falafel::ClusterOptions values = options.values;
+  for (const char* const server : servers) {
+    if (server == nullptr) {
+      detail = "the name of a server is null";
+      return FALAFEL_INVALID;
+    }
+    values.servers.emplace_back(server);
+  }
+  auto opened = falafel::Cluster::open(values);
+  if (!opened) {
+    detail = std::move(opened.error().detail);
+    return status_of(opened.error().problem);
+  }
+  *cluster = new falafel_cluster{std::move(*opened)};
+  return FALAFEL_OK;
+}
+
+// Those with a key; the others get their result here.
+std::vector<falafel_operation*> prepare(std::span<falafel_operation> operations) {
+  std::vector<falafel_operation*> prepared;
+  prepared.reserve(operations.size());
+  for (falafel_operation& operation : operations) {
+    operation.status = operation.key == nullptr ? FALAFEL_INVALID : FALAFEL_DISCONNECTED;
+    if (operation.key != nullptr) prepared.push_back(&operation);
+  }
+  return prepared;
+}
+
+}  // namespace
+
+falafel_status falafel_cluster_open(const char* const* servers, size_t count,
+                                    const falafel_options* options, falafel_cluster** cluster,
+                                    char* message, size_t message_bytes) {
+  if (cluster == nullptr) return FALAFEL_INVALID;
+  *cluster = nullptr;
+  if (servers == nullptr && count > 0) {
+    write_message("the list of servers is null", message, message_bytes);
+    return FALAFEL_INVALID;
+  }
+  return guarded([&] {
+    const falafel_options defaults;
+    std::string detail;
+    const falafel_status status =
+        open({servers, count}, options == nullptr ? defaults : *options, cluster, detail);
+    if (status != FALAFEL_OK) write_message(detail, message, message_bytes);
+    return status;
+  });
+}
+
+void falafel_cluster_close(falafel_cluster* cluster) { delete cluster; }
+
+falafel_status falafel_cluster_get(falafel_cluster* cluster, const void* key, size_t key_bytes,
+                                   void** value, size_t* value_bytes) {
+  if (cluster == nullptr || key == nullptr || value == nullptr || value_bytes == nullptr) {
+    return FALAFEL_INVALID;
+  }
+  return guarded([&] {
+    const auto result = cluster->cluster->get(view_of(key, key_bytes));
+    return result.answer == Answer::found ? copy_value(result.value, value, value_bytes)
+                                          : status_of_reading(result.answer);
+  });
+}
+
+falafel_status falafel_cluster_set(falafel_cluster* cluster, const void* key, size_t key_bytes,
+                                   const void* value, size_t value_bytes,
+                                   uint64_t time_to_live_ns) {
+  if (cluster == nullptr || key == nullptr || (value == nullptr && value_bytes > 0)) {
+    return FALAFEL_INVALID;
+  }
+  return guarded([&] {
+    const auto result = cluster->cluster->set(view_of(key, key_bytes), view_of(value, value_bytes),
+                                              time_to_live_ns);
+    return status_of(result.answer);
+  });
+}
+
+falafel_status falafel_cluster_delete(falafel_cluster* cluster, const void* key, size_t key_bytes) {
+  if (cluster == nullptr || key == nullptr) return FALAFEL_INVALID;
+  return guarded(
+      [&] { return status_of_reading(cluster->cluster->remove(view_of(key, key_bytes)).answer); });
+}
+
+falafel_status falafel_cluster_execute(falafel_cluster* cluster, falafel_operation* operations,
+                                       size_t count) {
+  if (cluster == nullptr || (operations == nullptr && count > 0)) return FALAFEL_INVALID;
+  return guarded([&] {
+    const std::vector<falafel_operation*> prepared = prepare({operations, count});
+    std::vector<std::string_view> keys;
+    keys.reserve(prepared.size());
+    for (const falafel_operation* const operation : prepared) {
+      keys.push_back(view_of(operation->key, operation->key_bytes));
+    }
+    cluster->cluster->run_batch(keys, [&](falafel::engine::Batch& batch, size_t index) {
+      falafel_operation& operation = *prepared[index];
+      operation.status = falafel::perform(operation, batch);
+      return operation.status != FALAFEL_DISCONNECTED;
+    });
+    return FALAFEL_OK;
+  });
+}
+
+falafel_status falafel_cluster_metrics(falafel_cluster* cluster, char** text) {
+  if (cluster == nullptr || text == nullptr) return FALAFEL_INVALID;
+  return guarded([&] { return copy_text(falafel::to_prometheus(cluster->cluster->metrics()), text); });
+}

@@ -1,0 +1,38 @@
+// What the functions of the C interface share: texts and memory for the caller, and exceptions that
+// become statuses.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "falafel/falafel.h"
+
+namespace falafel {
+
+inline std::string_view view_of(const void* bytes, std::size_t length) {
+  return {static_cast<const char*>(bytes), length};
+}
+
+// Truncates it to `message_bytes`. `message` may be null.
+void write_message(std::string_view text, char* message, std::size_t message_bytes);
+
+// Memory that the caller releases with free(). Error: FALAFEL_OUT_OF_MEMORY, and nothing is changed.
+falafel_status copy_value(std::span<const std::byte> value, void** copy, std::size_t* copy_bytes);
+falafel_status copy_text(std::string_view text, char** copy);  // with a zero byte at its end
+
+// Converts a failure to allocate memory or to start a thread to a status.
+template <typename Call>
+falafel_status guarded(const Call& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return FALAFEL_OUT_OF_MEMORY;
+  } catch (const std::system_error&) {
+    return FALAFEL_OUT_OF_MEMORY;
+  }
+}
+
+}  // namespace falafel

@@ -1,0 +1,206 @@
+// The C interface to several servers, which are threads of this process.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "falafel/falafel.h"
+#include "tests/store/cluster_keys.h"
+#include "tests/store/server_thread.h"
+#include "tools/store_benchmark/parties.h"
+
+namespace falafel::server_program {
+namespace {
+
+constexpr std::array server_names{"one", "two", "three"};
+
+class CClusterTest : public testing::Test {
+ protected:
+  CClusterTest() {
+    falafel_options_set(options_, "directory", directory_.path().c_str());
+    falafel_options_set(options_, "reconnect_interval_ns", "1000000");
+    for (const char* const server : server_names) start(server);
+  }
+  ~CClusterTest() override {
+    falafel_cluster_close(cluster_);
+    falafel_options_destroy(options_);
+  }
+
+  void start(const std::string& server) {
+    running_[server] = std::make_unique<ServerThread>(directory_.path(), engine::ServerOptions{},
+                                                      server);
+  }
+  void kill(const std::string& server) { running_.erase(server); }
+
+  falafel_status open(const char* const* names, std::size_t count) {
+    return falafel_cluster_open(names, count, options_, &cluster_, message_.data(),
+                                message_.size());
+  }
+  void open() { ASSERT_EQ(open(server_names.data(), server_names.size()), FALAFEL_OK) << message_.data(); }
+
+  falafel_options* options() { return options_; }
+  falafel_cluster* cluster() { return cluster_; }
+  std::string message() const { return message_.data(); }
+
+  falafel_status set(const std::string& key, const std::string& value) {
+    return falafel_cluster_set(cluster_, key.data(), key.size(), value.data(), value.size(), 0);
+  }
+  // The value, or the status.
+  std::string get(const std::string& key) {
+    void* value = nullptr;
+    std::size_t length = 0;
+    const falafel_status status =
+        falafel_cluster_get(cluster_, key.data(), key.size(), &value, &length);
+    if (status != FALAFEL_OK) return falafel_status_text(status);
+    std::string text(static_cast<const char*>(value), length);
+    std::free(value);
+    return text;
+  }
+
+ private:
+  store_benchmark::TemporaryDirectory directory_;
+  falafel_options* options_ = falafel_options_create();
+  falafel_cluster* cluster_ = nullptr;
+  std::array<char, 256> message_{};
+  std::map<std::string, std::unique_ptr<ServerThread>> running_;
+};
+
+falafel_operation operation_on(int kind, std::string& key) {
+  falafel_operation operation{};
+  operation.kind = kind;
+  operation.key = key.data();
+  operation.key_bytes = key.size();
+  if (kind == FALAFEL_SET) {
+    operation.value = key.data();
+    operation.value_bytes = key.size();
+  }
+  return operation;
+}
+
+std::vector<falafel_operation> operations_on(int kind, std::vector<std::string>& keys) {
+  std::vector<falafel_operation> operations;
+  for (std::string& key : keys) operations.push_back(operation_on(kind, key));
+  return operations;
+}
+
+TEST_F(CClusterTest, StoresFindsAndDeletes) {
+  open();
+  EXPECT_EQ(get("greeting"), "not found");
+  EXPECT_EQ(set("greeting", "hello"), FALAFEL_OK);
+  EXPECT_EQ(get("greeting"), "hello");
+  EXPECT_EQ(set("greeting", ""), FALAFEL_OK);
+  EXPECT_EQ(get("greeting"), "");
+  EXPECT_EQ(falafel_cluster_delete(cluster(), "greeting", 8), FALAFEL_OK);
+  EXPECT_EQ(falafel_cluster_delete(cluster(), "greeting", 8), FALAFEL_NOT_FOUND);
+  EXPECT_EQ(falafel_cluster_set(cluster(), "greeting", 8, "hello", 5, 1), FALAFEL_NOT_A_CACHE);
+}
+
+TEST_F(CClusterTest, ExecutesOperationsOfAllKinds) {
+  open();
+  auto all = keys(100);
+  auto sets = operations_on(FALAFEL_SET, all);
+  ASSERT_EQ(falafel_cluster_execute(cluster(), sets.data(), sets.size()), FALAFEL_OK);
+  for (const falafel_operation& set : sets) EXPECT_EQ(set.status, FALAFEL_OK);
+  auto mixed = operations_on(FALAFEL_GET, all);
+  mixed[1].kind = FALAFEL_DELETE;
+  mixed[2].kind = 99;
+  mixed[3].key = nullptr;
+  std::array<char, 3> buffer{};
+  mixed[4].value = buffer.data();
+  mixed[4].buffer_bytes = buffer.size();
+  ASSERT_EQ(falafel_cluster_execute(cluster(), mixed.data(), mixed.size()), FALAFEL_OK);
+  EXPECT_EQ(mixed[1].status, FALAFEL_OK);
+  EXPECT_EQ(mixed[2].status, FALAFEL_INVALID);
+  EXPECT_EQ(mixed[3].status, FALAFEL_INVALID);
+  EXPECT_EQ(mixed[4].status, FALAFEL_BUFFER_TOO_SMALL);
+  EXPECT_EQ(mixed[4].value_bytes, all[4].size());
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    if (key >= 1 && key <= 4) continue;
+    ASSERT_EQ(mixed[key].status, FALAFEL_OK);
+    EXPECT_EQ(std::string(static_cast<const char*>(mixed[key].value), mixed[key].value_bytes),
+              all[key]);
+    std::free(mixed[key].value);
+  }
+  EXPECT_EQ(get("key 1"), "not found");
+  EXPECT_EQ(falafel_cluster_execute(cluster(), nullptr, 0), FALAFEL_OK);
+}
+
+TEST_F(CClusterTest, LosesOnlyTheKeysOfAServerThatDies) {
+  open();
+  auto all = keys(60);
+  auto sets = operations_on(FALAFEL_SET, all);
+  falafel_cluster_execute(cluster(), sets.data(), sets.size());
+  kill("two");
+  auto deletes = operations_on(FALAFEL_DELETE, all);
+  falafel_cluster_execute(cluster(), deletes.data(), deletes.size());
+  int lost = 0;
+  for (const falafel_operation& removal : deletes) {
+    if (removal.status == FALAFEL_DISCONNECTED) ++lost;
+    EXPECT_TRUE(removal.status == FALAFEL_OK || removal.status == FALAFEL_DISCONNECTED);
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_LT(lost, 60);
+  start("two");
+  for (const std::string& key : all) {
+    while (set(key, "again") == FALAFEL_DISCONNECTED) continue;
+    EXPECT_EQ(get(key), "again");
+  }
+}
+
+TEST_F(CClusterTest, WritesMetricsOfAllServers) {
+  open();
+  for (const std::string& key : keys(30)) set(key, key);
+  char* text = nullptr;
+  ASSERT_EQ(falafel_cluster_metrics(cluster(), &text), FALAFEL_OK);
+  const std::string metrics(text);
+  std::free(text);
+  for (const char* const server : server_names) {
+    EXPECT_NE(metrics.find(fmt::format("server=\"{}\"", server)), std::string::npos) << metrics;
+  }
+}
+
+TEST_F(CClusterTest, ExplainsWhatIsWrong) {
+  EXPECT_EQ(open(nullptr, 0), FALAFEL_INVALID);
+  EXPECT_NE(message().find("empty"), std::string::npos) << message();
+  EXPECT_EQ(open(nullptr, 1), FALAFEL_INVALID);
+  const std::array<const char*, 2> null_name{"one", nullptr};
+  EXPECT_EQ(open(null_name.data(), 2), FALAFEL_INVALID);
+  EXPECT_NE(message().find("null"), std::string::npos) << message();
+  const std::array twice{"one", "one"};
+  EXPECT_EQ(open(twice.data(), 2), FALAFEL_INVALID);
+  const std::array nobody{"nobody", "none"};
+  EXPECT_EQ(open(nobody.data(), 2), FALAFEL_NO_SERVER);
+  EXPECT_EQ(cluster(), nullptr);
+  falafel_options_set(options(), "etcd", "127.0.0.1:1,127.0.0.1:2");
+  EXPECT_EQ(open(server_names.data(), server_names.size()), FALAFEL_INVALID);
+  EXPECT_NE(message().find("not both"), std::string::npos) << message();
+  EXPECT_EQ(open(nullptr, 0), FALAFEL_UNREACHABLE);
+  EXPECT_NE(message().find("127.0.0.1:2"), std::string::npos) << message();
+  falafel_store* store = nullptr;
+  EXPECT_EQ(falafel_open("one", options(), &store, nullptr, 0), FALAFEL_INVALID);
+  falafel_options_set(options(), "metrics", "maybe");
+  EXPECT_EQ(open(server_names.data(), server_names.size()), FALAFEL_INVALID);
+  EXPECT_NE(message().find("'maybe'"), std::string::npos) << message();
+}
+
+TEST_F(CClusterTest, RefusesNullPointers) {
+  open();
+  void* value = nullptr;
+  std::size_t length = 0;
+  EXPECT_EQ(falafel_cluster_get(nullptr, "a", 1, &value, &length), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_get(cluster(), nullptr, 1, &value, &length), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_set(cluster(), "a", 1, nullptr, 1, 0), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_delete(cluster(), "", 0), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_execute(cluster(), nullptr, 1), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_metrics(cluster(), nullptr), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_open(server_names.data(), 3, nullptr, nullptr, nullptr, 0), FALAFEL_INVALID);
+}
+
+}  // namespace
+}  // namespace falafel::server_program
