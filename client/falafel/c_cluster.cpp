@@ -128,7 +128,7 @@ falafel_status falafel_cluster_execute(falafel_cluster* cluster, falafel_operati
     }
     cluster->cluster->run_batch(keys, [&](falafel::engine::Batch& batch, size_t index) {
       falafel_operation& operation = *prepared[index];
-      operation.status = falafel::perform(operation, batch);
+      operation.status = falafel::perform_in_batch(operation, batch);
       return operation.status != FALAFEL_DISCONNECTED;
     });
     return FALAFEL_OK;
@@ -137,5 +137,6 @@ falafel_status falafel_cluster_execute(falafel_cluster* cluster, falafel_operati
 
 falafel_status falafel_cluster_metrics(falafel_cluster* cluster, char** text) {
   if (cluster == nullptr || text == nullptr) return FALAFEL_INVALID;
-  return guarded([&] { return copy_text(falafel::to_prometheus(cluster->cluster->metrics()), text); });
+  return guarded(
+      [&] { return copy_text(falafel::to_prometheus(cluster->cluster->metrics()), text); });
 }

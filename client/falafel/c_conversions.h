@@ -19,7 +19,7 @@ inline std::string_view view_of(const void* bytes, std::size_t length) {
 // Truncates it to `message_bytes`. `message` may be null.
 void write_message(std::string_view text, char* message, std::size_t message_bytes);
 
-// Memory that the caller releases with free(). Error: FALAFEL_OUT_OF_MEMORY, and nothing is changed.
+// Memory that the caller releases with free(). Error: FALAFEL_OUT_OF_MEMORY; nothing is changed.
 falafel_status copy_value(std::span<const std::byte> value, void** copy, std::size_t* copy_bytes);
 falafel_status copy_text(std::string_view text, char** copy);  // with a zero byte at its end
 

@@ -60,7 +60,7 @@ falafel_status perform_set(const falafel_operation& operation, std::uint64_t tim
 }
 
 template <typename Client>
-falafel_status perform_at(falafel_operation& operation, Client& client) {
+falafel_status perform(falafel_operation& operation, Client& client) {
   if (operation.key == nullptr) return FALAFEL_INVALID;
   switch (operation.kind) {
     case FALAFEL_GET: return perform_get(operation, client);
@@ -84,8 +84,8 @@ std::optional<engine::Operation> counted_as(int kind) {
 
 }  // namespace
 
-falafel_status perform(falafel_operation& operation, engine::Batch& batch) {
-  return perform_at(operation, batch);
+falafel_status perform_in_batch(falafel_operation& operation, engine::Batch& batch) {
+  return perform(operation, batch);
 }
 
 // Operations on the fibers of one connected client.
@@ -141,7 +141,7 @@ class OperationRunner::Round {
   // reconnected. Its status says that it already ran.
   void run_one(falafel_operation& operation) {
     const bool ran_before = operation.status == FALAFEL_DISCONNECTED;
-    operation.status = perform_at(operation, client_);
+    operation.status = perform(operation, client_);
     if (operation.status == FALAFEL_DISCONNECTED && !ran_before) {
       source_.put_back(operation);
     } else {

@@ -13,7 +13,7 @@
 namespace falafel {
 
 // Runs one operation in a batch of its server and returns its result.
-falafel_status perform(falafel_operation& operation, engine::Batch& batch);
+falafel_status perform_in_batch(falafel_operation& operation, engine::Batch& batch);
 
 // Where operations come from and where they go. Its functions must not wait for long.
 class OperationSource {

@@ -48,7 +48,8 @@ std::string convert(std::string_view text, Number& value) {
 // Separated by commas.
 std::string convert(std::string_view text, std::vector<std::string>& values) {
   values.clear();
-  for (const auto part : std::views::split(text, ',')) values.emplace_back(part.begin(), part.end());
+  for (const auto part : std::views::split(text, ','))
+    values.emplace_back(part.begin(), part.end());
   return {};
 }
 

@@ -10,7 +10,7 @@
 // What the C interface calls falafel_options.
 struct falafel_options {
   falafel::ClusterOptions values;  // without servers, which are arguments
-  std::string first_mistake;  // empty: none
+  std::string first_mistake;       // empty: none
 };
 
 namespace falafel {

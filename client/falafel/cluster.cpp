@@ -338,10 +338,10 @@ std::vector<engine::SetResult> Cluster::set_many(std::span<const KeyAndValue> pa
 }
 
 std::vector<engine::DeleteResult> Cluster::remove_many(std::span<const std::string_view> keys) {
-  return operate_on_many<engine::DeleteResult>(
-      keys, [keys](engine::Batch& batch, std::size_t index) {
-        return batch.remove(bytes_of(keys[index]));
-      });
+  return operate_on_many<engine::DeleteResult>(keys,
+                                               [keys](engine::Batch& batch, std::size_t index) {
+                                                 return batch.remove(bytes_of(keys[index]));
+                                               });
 }
 
 }  // namespace falafel

@@ -79,10 +79,10 @@ class Cluster {
                                           std::uint64_t time_to_live_ns);
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
-  // Calls step(batch, index) for each of the keys, to do something with it at its server: all servers
-  // at the same time, on threads of their own or the caller's. A step that returns false has found
-  // the connection broken and changed nothing; it is called once more. There is no call for a key
-  // whose server is away, or that moves.
+  // Calls step(batch, index) for each of the keys, to do something with it at its server: all
+  // servers at the same time, on threads of their own or the caller's. A step that returns false
+  // has found the connection broken and changed nothing; it is called once more. There is no call
+  // for a key whose server is away, or that moves.
   using Step = std::function<bool(engine::Batch&, std::size_t index)>;
   void run_batch(std::span<const std::string_view> keys, const Step& step);
 

@@ -66,9 +66,9 @@ FALAFEL_API const char* falafel_status_text(int status);
 /* The version of the library, such as "0.1.0". */
 FALAFEL_API const char* falafel_version(void);
 
-/* Options for falafel_open and falafel_cluster_open. Names and values are text, so that a new option changes neither a
-   structure nor a function. docs/library.md lists them: fabric, directory, device, ... Returns null
-   if this process has no memory. */
+/* Options for falafel_open and falafel_cluster_open. Names and values are text, so that a new
+   option changes neither a structure nor a function. docs/library.md lists them: fabric, directory,
+   device, ... Returns null if this process has no memory. */
 FALAFEL_API falafel_options* falafel_options_create(void);
 FALAFEL_API void falafel_options_destroy(falafel_options* options); /* null: does nothing */
 
@@ -181,11 +181,11 @@ FALAFEL_API int falafel_poll_descriptor(falafel_store* store);
 /* Several servers */
 
 /* One store on several servers: each key belongs to one of them (docs/library.md, "Several
-   servers"). All clients must name the same servers, in any order, letter by letter. Without servers
-   (`count` is 0), the option `etcd` says where the list is. Connects to all; those that are away are
-   tried again when one of their keys is used. Fails like falafel_open, also if no server answers.
-   The functions below answer FALAFEL_DISCONNECTED while the key's server is away, and for keys that
-   move while the list changes. */
+   servers"). All clients must name the same servers, in any order, letter by letter. Without
+   servers (`count` is 0), the option `etcd` says where the list is. Connects to all; those that are
+   away are tried again when one of their keys is used. Fails like falafel_open, also if no server
+   answers. The functions below answer FALAFEL_DISCONNECTED while the key's server is away, and for
+   keys that move while the list changes. */
 FALAFEL_API falafel_status falafel_cluster_open(const char* const* servers, size_t count,
                                                 const falafel_options* options,
                                                 falafel_cluster** cluster, char* message,

@@ -22,7 +22,8 @@ struct Ends {
 
 Ends make_sockets() {
   std::array<int, 2> ends{};
-  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()),
+            0);
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 

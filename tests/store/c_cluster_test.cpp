@@ -33,8 +33,8 @@ class CClusterTest : public testing::Test {
   }
 
   void start(const std::string& server) {
-    running_[server] = std::make_unique<ServerThread>(directory_.path(), engine::ServerOptions{},
-                                                      server);
+    running_[server] =
+        std::make_unique<ServerThread>(directory_.path(), engine::ServerOptions{}, server);
   }
   void kill(const std::string& server) { running_.erase(server); }
 
@@ -42,7 +42,9 @@ class CClusterTest : public testing::Test {
     return falafel_cluster_open(names, count, options_, &cluster_, message_.data(),
                                 message_.size());
   }
-  void open() { ASSERT_EQ(open(server_names.data(), server_names.size()), FALAFEL_OK) << message_.data(); }
+  void open() {
+    ASSERT_EQ(open(server_names.data(), server_names.size()), FALAFEL_OK) << message_.data();
+  }
 
   falafel_options* options() { return options_; }
   falafel_cluster* cluster() { return cluster_; }
@@ -199,7 +201,8 @@ TEST_F(CClusterTest, RefusesNullPointers) {
   EXPECT_EQ(falafel_cluster_delete(cluster(), "", 0), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_execute(cluster(), nullptr, 1), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_metrics(cluster(), nullptr), FALAFEL_INVALID);
-  EXPECT_EQ(falafel_cluster_open(server_names.data(), 3, nullptr, nullptr, nullptr, 0), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_open(server_names.data(), 3, nullptr, nullptr, nullptr, 0),
+            FALAFEL_INVALID);
 }
 
 }  // namespace

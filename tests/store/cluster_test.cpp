@@ -181,8 +181,8 @@ TEST_F(ClusterTest, BeginsNoOperationOfABatchAfterTheLease) {
   int begun = 0;
   while (begun == 0) {  // on a busy machine, the lease may end before the first
     // The list is never seen again.
-    store_test::Gateway etcd(store_test::http(fmt::format(
-        R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_with_short_lease)));
+    store_test::Gateway etcd(store_test::http(
+        fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_with_short_lease)));
     ClusterOptions changed = options();
     changed.servers.clear();
     changed.etcd = {etcd.endpoint()};

@@ -102,8 +102,7 @@ class StoreMeasurement {
       if (answer != expected) return unexpected_answer("GET", answer);
       durations_ns.push_back(static_cast<double>(end_ns - begin_ns));
     }
-    const auto middle =
-        durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
+    const auto middle = durations_ns.begin() + static_cast<std::ptrdiff_t>(durations_ns.size() / 2);
     std::ranges::nth_element(durations_ns, middle);
     return std::max(0.0, *middle - load_.clock_ns);
   }
