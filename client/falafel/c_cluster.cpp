@@ -28,21 +28,16 @@ using falafel::view_of;
 using falafel::write_message;
 using falafel::engine::Answer;
 
-falafel_status open(std::span<const char* const> servers, const falafel_options& options,
+falafel_status open(std::span<const char* const> servers, falafel::ClusterOptions options,
                     falafel_cluster** cluster, std::string& detail) {
-  if (!options.first_mistake.empty()) {
-    detail = options.first_mistake;
-    return FALAFEL_INVALID;
-  }
-  falafel::ClusterOptions values = options.values;
   for (const char* const server : servers) {
     if (server == nullptr) {
       detail = "the name of a server is null";
       return FALAFEL_INVALID;
     }
-    values.servers.emplace_back(server);
+    options.servers.emplace_back(server);
   }
-  auto opened = falafel::Cluster::open(values);
+  auto opened = falafel::Cluster::open(options);
   if (!opened) {
     detail = std::move(opened.error().detail);
     return status_of(opened.error().problem);
@@ -73,14 +68,10 @@ falafel_status falafel_cluster_open(const char* const* servers, size_t count,
     write_message("the list of servers is null", message, message_bytes);
     return FALAFEL_INVALID;
   }
-  return guarded([&] {
-    const falafel_options defaults;
-    std::string detail;
-    const falafel_status status =
-        open({servers, count}, options == nullptr ? defaults : *options, cluster, detail);
-    if (status != FALAFEL_OK) write_message(detail, message, message_bytes);
-    return status;
-  });
+  return falafel::open_with(options, message, message_bytes,
+                            [&](const falafel::ClusterOptions& values, std::string& detail) {
+                              return open({servers, count}, values, cluster, detail);
+                            });
 }
 
 void falafel_cluster_close(falafel_cluster* cluster) { delete cluster; }

@@ -61,17 +61,13 @@ falafel_status falafel_options_set(falafel_options* options, const char* name, c
 
 namespace {
 
-falafel_status open(const char* server, const falafel_options& options, falafel_store** store,
-                    std::string& detail) {
-  if (!options.first_mistake.empty()) {
-    detail = options.first_mistake;
-    return FALAFEL_INVALID;
-  }
-  if (!options.values.etcd.empty()) {
+falafel_status open(const char* server, const falafel::ClusterOptions& options,
+                    falafel_store** store, std::string& detail) {
+  if (!options.etcd.empty()) {
     detail = "option 'etcd': one server has no list of servers; use falafel_cluster_open";
     return FALAFEL_INVALID;
   }
-  falafel::StoreOptions values = options.values.store;
+  falafel::StoreOptions values = options.store;
   values.server = server;
   auto opened = falafel::Store::open(values);
   if (!opened) {
@@ -92,14 +88,10 @@ falafel_status falafel_open(const char* server, const falafel_options* options,
     write_message("the server name is null", message, message_bytes);
     return FALAFEL_INVALID;
   }
-  return guarded([&] {
-    const falafel_options defaults;
-    std::string detail;
-    const falafel_status status =
-        open(server, options == nullptr ? defaults : *options, store, detail);
-    if (status != FALAFEL_OK) write_message(detail, message, message_bytes);
-    return status;
-  });
+  return falafel::open_with(options, message, message_bytes,
+                            [&](const falafel::ClusterOptions& values, std::string& detail) {
+                              return open(server, values, store, detail);
+                            });
 }
 
 void falafel_close(falafel_store* store) { delete store; }

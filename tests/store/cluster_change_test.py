@@ -86,6 +86,14 @@ class ClusterChange(unittest.TestCase):
                 return done.stdout
         raise AssertionError(done.stderr)
 
+    def wait_for(self, text):
+        """Until the command says it of the list."""
+        for _ in range(600):
+            if text in self.members().stdout:
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"the list never says: {text}")
+
     def make_list(self, servers):
         self.change("--set", servers, "--lease", str(LEASE), "--settle", str(SETTLE))
 
@@ -104,10 +112,10 @@ class ClusterChange(unittest.TestCase):
         # A change that is killed while it waits, and is then repeated.
         killed = subprocess.Popen([FALAFEL, "members", "--etcd", self.etcd.address,
                                    "--remove", "a"])
-        time.sleep(SETTLE / 2)
+        self.wait_for("a change is under way, to: b,c")
         killed.kill()
         killed.wait()
-        self.assertIn("a change is under way, to: b,c", self.change())
+        self.wait_for("a change is under way, to: b,c")
         self.change("--remove", "a")
         # Nobody knows whether the list is current.
         self.etcd.kill()
