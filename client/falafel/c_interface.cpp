@@ -1,9 +1,13 @@
 // Implements falafel.h with Store: converts types, and stops exceptions.
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "falafel/c_async.h"
@@ -160,6 +164,25 @@ falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_
   return guarded([&] {
     const std::lock_guard turn(store->turns);
     return status_of_reading(store->store->remove(view_of(key, key_bytes)).answer);
+  });
+}
+
+falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit, void* user_data) {
+  if (store == nullptr || visit == nullptr) return FALAFEL_INVALID;
+  return guarded([&] {
+    std::map<std::string, std::uint64_t, std::less<>> found;  // the scan may find a key twice
+    const auto scanned = [&] {
+      const std::lock_guard turn(store->turns);
+      return store->store->for_each_key(
+          [&](std::string_view key, std::span<const std::byte>, std::uint64_t time_to_live_ns) {
+            found.insert_or_assign(std::string(key), time_to_live_ns);
+          });
+    }();
+    if (!scanned && scanned.error() != Answer::corrupted) return status_of_reading(scanned.error());
+    for (const auto& [key, time_to_live_ns] : found) {
+      visit(key.data(), key.size(), time_to_live_ns, user_data);
+    }
+    return scanned ? FALAFEL_OK : FALAFEL_CORRUPTED;
   });
 }
 

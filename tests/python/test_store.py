@@ -42,6 +42,23 @@ def test_metrics_are_counted_and_added_up(store, options):
         other.metrics()
 
 
+def test_all_keys_are_listed(store):
+    assert store.keys() == {}
+    store.set_many((f"key {number}", b"1") for number in range(500))
+    store.delete("key 7")
+    assert store.keys() == {f"key {number}".encode(): 0 for number in range(500) if number != 7}
+
+
+def test_keys_are_listed_with_their_times_to_live(cache_options):
+    with Store(**cache_options) as cache:
+        cache.set("soon", b"1", time_to_live=1000)
+        cache.set("never", b"1")
+        keys = cache.keys()
+        assert set(keys) == {b"soon", b"never"}
+        assert 900 < keys[b"soon"] <= 1000
+        assert keys[b"never"] == 0
+
+
 def test_keys_of_text_are_utf_8(store):
     store.set("Käse", b"1")
     assert store.get("Käse".encode()) == b"1"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -151,6 +152,37 @@ TEST_F(CStoreTest, SubmittedOperationsHaveTimesToLiveOfTheirOwn) {
   EXPECT_EQ(poll_all(), operations.size());
   for (const falafel_operation& operation : operations) EXPECT_EQ(operation.status, FALAFEL_OK);
   expect_only_the_others_stay();
+}
+
+TEST_F(CStoreTest, EachKeyIsVisitedOnceByAFunctionThatMayUseTheStore) {
+  start_server();
+  open();
+  for (std::size_t index = 0; index < keys_.size(); ++index) keys_[index] += std::to_string(index);
+  std::vector<falafel_operation> operations = set_operations();
+  ASSERT_EQ(falafel_execute(store_, operations.data(), operations.size()), FALAFEL_OK);
+  struct Visits {
+    falafel_store* store;
+    std::vector<std::string> keys;
+  } visits{.store = store_, .keys = {}};
+  const falafel_visit visit = [](const void* key, std::size_t key_bytes,
+                                 std::uint64_t time_to_live_ns, void* user_data) {
+    Visits& seen = *static_cast<Visits*>(user_data);
+    seen.keys.emplace_back(static_cast<const char*>(key), key_bytes);
+    EXPECT_EQ(time_to_live_ns, 0U);
+    EXPECT_EQ(falafel_delete(seen.store, key, key_bytes), FALAFEL_OK);
+  };
+  EXPECT_EQ(falafel_for_each_key(store_, visit, &visits), FALAFEL_OK);
+  std::ranges::sort(visits.keys);
+  std::vector<std::string> expected = keys_;
+  std::ranges::sort(expected);
+  EXPECT_EQ(visits.keys, expected);
+  visits.keys.clear();
+  EXPECT_EQ(falafel_for_each_key(store_, visit, &visits), FALAFEL_OK);
+  EXPECT_TRUE(visits.keys.empty()) << "they have been deleted";
+  EXPECT_EQ(falafel_for_each_key(store_, nullptr, &visits), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_for_each_key(nullptr, visit, &visits), FALAFEL_INVALID);
+  stop_server();
+  EXPECT_EQ(falafel_for_each_key(store_, visit, &visits), FALAFEL_DISCONNECTED);
 }
 
 TEST_F(CStoreTest, ThreadsShareAStoreInEveryWay) {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Union
+from typing import Any, Dict, Iterable, Union
 
-from falafel._operations import lib
+from falafel._declarations import ffi
+from falafel._operations import Error, Status, lib
 from falafel._waiting import Functions, WaitingCalls, metrics_text, native_options
 
 
@@ -32,6 +33,20 @@ class Store(WaitingCalls):
     def server_incarnation(self) -> int:
         """Changes if the server has restarted and was empty."""
         return int(lib.falafel_server_incarnation(self._open()))
+
+    def keys(self) -> Dict[bytes, float]:
+        """All keys, and what is left of their times to live in seconds; 0: the key does not expire.
+        Keys that are inserted or deleted during the call may be missing or not."""
+        found: Dict[bytes, float] = {}
+
+        @ffi.callback("falafel_visit")
+        def visit(key: Any, length: int, time_to_live_ns: int, _user_data: Any) -> None:
+            found[bytes(ffi.buffer(key, length))] = time_to_live_ns / 1e9
+
+        status = lib.falafel_for_each_key(self._open(), visit, ffi.NULL)
+        if status != Status.OK:
+            raise Error(status, ffi.string(lib.falafel_status_text(status)).decode())
+        return found
 
     def metrics(self) -> str:
         """What this store has done so far, in the text format of Prometheus."""
