@@ -124,11 +124,11 @@ FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key,
 
 /* Finds the keys of the store, and then calls `visit` once for each of them, in no particular
    order, with what is left of its time to live when it was found (0: it does not expire). `visit`
-   may use the store. All keys take memory of this process meanwhile, and calls of other threads wait while
-   the keys are found. Keys that are in the store all the time are visited; those that are inserted
-   or deleted meanwhile may be or not. Errors: FALAFEL_CORRUPTED, when all have been visited but
-   those of values that fail their checksum; FALAFEL_INVALID (a null pointer), FALAFEL_DISCONNECTED,
-   FALAFEL_TIMED_OUT, FALAFEL_OUT_OF_MEMORY, when none has been visited. */
+   may use the store. All keys take memory of this process meanwhile, and calls of other threads
+   wait while the keys are found. Keys that are in the store all the time are visited; those that
+   are inserted or deleted meanwhile may be or not. Errors: FALAFEL_CORRUPTED, when all have been
+   visited but those of values that fail their checksum; FALAFEL_INVALID (a null pointer),
+   FALAFEL_DISCONNECTED, FALAFEL_TIMED_OUT, FALAFEL_OUT_OF_MEMORY, when none has been visited. */
 typedef void (*falafel_visit)(const void* key, size_t key_bytes, uint64_t time_to_live_ns,
                               void* user_data);
 FALAFEL_API falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit,
