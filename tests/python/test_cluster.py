@@ -82,6 +82,8 @@ def test_mistakes_are_explained(options):
     with pytest.raises(Error, match="127.0.0.1:1") as raised:
         Cluster(etcd="127.0.0.1:1", **options)
     assert raised.value.status == Status.UNREACHABLE
+    with pytest.raises(TypeError, match="'one'; pass a list"):
+        Cluster("one", **options)
     closed = Cluster(SERVERS, **options)
     closed.close()
     with pytest.raises(ValueError):

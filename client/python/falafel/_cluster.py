@@ -26,6 +26,8 @@ class Cluster(WaitingCalls):
                            close=lib.falafel_cluster_close)
 
     def __init__(self, servers: Iterable[str] = (), **options: Union[str, int, bool]) -> None:
+        if isinstance(servers, str):
+            raise TypeError(f"servers is the text {servers!r}; pass a list of names")
         names = [ffi.new("char[]", server.encode()) for server in servers]
         self._take_opened(
             "falafel_cluster**", lambda handle, message, length: lib.falafel_cluster_open(
