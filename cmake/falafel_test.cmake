@@ -1,44 +1,117 @@
+# How tests are declared. `tools/test` runs those without the label "thorough", and as many of the
+# others as its budget allows; `tools/test --thorough` runs all.
+
+# The executables of the tests that a run without --thorough needs.
+add_custom_target(falafel_default_tests)
+# The executables of the tests with the label "tsan".
 add_custom_target(falafel_tsan_tests)
 
 # tools/test gives ctest two places per processor, and one more. A test that computes takes two
 # places; a test that mostly waits takes one, which is the default of add_test.
 set(falafel_places_of_computing_test 2)
 
-# falafel_add_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
-#                  [TIMEOUT seconds] [SHARDS number] [MOSTLY_WAITS])
+# Ends only tests that hang: more than ten times what the slowest test takes beside four busy
+# processes on two processors.
+set(falafel_hang_limit_seconds 2400)
+set(falafel_thorough_hang_limit_seconds 20000)
+
+# falafel_add_command_test(NAME name COMMAND word... [COST processor_seconds]
+#                          [ENVIRONMENT variable...] [LABELS label...] [THOROUGH_FOR folder...]
+#                          [RESOURCE_LOCK name] [COMPUTES])
+#
+# A test that is any command. Costly tests start first, so that none runs alone at the end.
+# THOROUGH_FOR gives it the label "thorough", and names the folders whose changes it examines.
+function(falafel_add_command_test)
+  cmake_parse_arguments(PARSE_ARGV 0 test "COMPUTES" "NAME;COST;RESOURCE_LOCK"
+    "COMMAND;ENVIRONMENT;LABELS;THOROUGH_FOR")
+  if(test_UNPARSED_ARGUMENTS OR NOT test_NAME OR NOT test_COMMAND)
+    message(FATAL_ERROR "falafel_add_command_test needs NAME and COMMAND; "
+                        "not understood: '${test_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT test_COST)
+    set(test_COST 1)
+  endif()
+  set(limit ${falafel_hang_limit_seconds})
+  if(test_THOROUGH_FOR)
+    set(limit ${falafel_thorough_hang_limit_seconds})
+    list(TRANSFORM test_THOROUGH_FOR PREPEND "for:")
+    list(APPEND test_LABELS thorough ${test_THOROUGH_FOR})
+  endif()
+  list(POP_FRONT test_COMMAND program)
+  if(TARGET ${program})
+    set(program "$<TARGET_FILE:${program}>")
+  endif()
+  add_test(NAME ${test_NAME}
+    COMMAND "${PROJECT_SOURCE_DIR}/cmake/measured" ${test_NAME} "${program}" ${test_COMMAND})
+  set_tests_properties(${test_NAME} PROPERTIES TIMEOUT ${limit} COST ${test_COST}
+    ENVIRONMENT "${test_ENVIRONMENT}" LABELS "${test_LABELS}")
+  if(test_RESOURCE_LOCK)
+    set_tests_properties(${test_NAME} PROPERTIES RESOURCE_LOCK "${test_RESOURCE_LOCK}")
+  endif()
+  if(test_COMPUTES)
+    set_tests_properties(${test_NAME} PROPERTIES PROCESSORS ${falafel_places_of_computing_test})
+  endif()
+endfunction()
+
+# falafel_add_test(NAME name SOURCES file... [LIBRARIES target...] [COST processor_seconds]
+#                  [LABELS label...] [ENVIRONMENT variable...] [SHARDS number] [MOSTLY_WAITS]
+#                  [DEAR_UNDER_SANITIZERS folder...]
+#                  [THOROUGH_FOR folder...
+#                   [ONLY_IN_THOROUGH pattern...] [MORE_IN_THOROUGH pattern...]])
 #
 # A GoogleTest executable, registered as one test, because starting a process takes longer than most
 # test cases. For long tests, SHARDS registers several tests, each of which runs some of the cases.
-# Tests with long timeouts start first, so that none runs alone at the end. The label "tsan"
-# includes the test in the thread sanitizer's run and in the target falafel_tsan_tests.
+# THOROUGH_FOR alone makes the whole test thorough. With patterns of cases, a second test,
+# <name>_thorough, runs the cases that only it runs, and those of which it runs more
+# (tests/thoroughness.h). DEAR_UNDER_SANITIZERS makes it a thorough test of these folders in builds
+# with the address sanitizer, where other tests run the same code. The label "tsan" includes the test in the thread sanitizer's run.
+set(falafel_lists_of_test SOURCES LIBRARIES LABELS ENVIRONMENT
+  DEAR_UNDER_SANITIZERS THOROUGH_FOR ONLY_IN_THOROUGH MORE_IN_THOROUGH)
 function(falafel_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "MOSTLY_WAITS" "NAME;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 test "MOSTLY_WAITS" "NAME;COST;SHARDS"
+    "${falafel_lists_of_test}")
   if(test_UNPARSED_ARGUMENTS OR NOT test_NAME OR NOT test_SOURCES)
     message(FATAL_ERROR "falafel_add_test needs NAME and SOURCES; "
                         "not understood: '${test_UNPARSED_ARGUMENTS}'")
   endif()
-  if(NOT test_TIMEOUT)
-    set(test_TIMEOUT 120)
+  if(test_DEAR_UNDER_SANITIZERS AND FALAFEL_SANITIZE MATCHES "address")
+    set(test_THOROUGH_FOR ${test_DEAR_UNDER_SANITIZERS})
+    unset(test_ONLY_IN_THOROUGH)
+    unset(test_MORE_IN_THOROUGH)
+  endif()
+  set(thorough_cases ${test_ONLY_IN_THOROUGH} ${test_MORE_IN_THOROUGH})
+  if(thorough_cases AND (test_SHARDS OR test_ENVIRONMENT OR NOT test_THOROUGH_FOR))
+    message(FATAL_ERROR "${test_NAME}: cases of a thorough test need THOROUGH_FOR, and neither "
+                        "SHARDS nor ENVIRONMENT")
   endif()
 
   add_executable(${test_NAME} ${test_SOURCES})
   target_link_libraries(${test_NAME} PRIVATE falafel_options ${test_LIBRARIES} GTest::gtest_main)
-  if(test_SHARDS)
+
+  set(arguments COMMAND ${test_NAME} COST "${test_COST}" LABELS ${test_LABELS})
+  if(NOT test_MOSTLY_WAITS)
+    list(APPEND arguments COMPUTES)
+  endif()
+  if(thorough_cases)
+    list(JOIN test_ONLY_IN_THOROUGH ":" left_out)
+    list(JOIN thorough_cases ":" thorough_cases)
+    falafel_add_command_test(NAME ${test_NAME} ${arguments} ENVIRONMENT "GTEST_FILTER=*-${left_out}")
+    falafel_add_command_test(NAME ${test_NAME}_thorough ${arguments}
+      ENVIRONMENT "GTEST_FILTER=${thorough_cases}" FALAFEL_THOROUGH=1
+      THOROUGH_FOR ${test_THOROUGH_FOR})
+  elseif(test_SHARDS)
     foreach(shard RANGE 1 ${test_SHARDS})
       math(EXPR index "${shard} - 1")
-      list(APPEND names ${test_NAME}_${shard})
-      add_test(NAME ${test_NAME}_${shard} COMMAND ${test_NAME})
-      set_tests_properties(${test_NAME}_${shard} PROPERTIES
-        ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_SHARDS};GTEST_SHARD_INDEX=${index}")
+      falafel_add_command_test(NAME ${test_NAME}_${shard} ${arguments}
+        ENVIRONMENT ${test_ENVIRONMENT} GTEST_TOTAL_SHARDS=${test_SHARDS} GTEST_SHARD_INDEX=${index}
+        THOROUGH_FOR ${test_THOROUGH_FOR})
     endforeach()
   else()
-    set(names ${test_NAME})
-    add_test(NAME ${test_NAME} COMMAND ${test_NAME})
+    falafel_add_command_test(NAME ${test_NAME} ${arguments}
+      ENVIRONMENT ${test_ENVIRONMENT} THOROUGH_FOR ${test_THOROUGH_FOR})
   endif()
-  set_tests_properties(${names} PROPERTIES
-    TIMEOUT ${test_TIMEOUT} COST ${test_TIMEOUT} LABELS "${test_LABELS}")
-  if(NOT test_MOSTLY_WAITS)
-    set_tests_properties(${names} PROPERTIES PROCESSORS ${falafel_places_of_computing_test})
+  if(NOT test_THOROUGH_FOR OR thorough_cases)
+    add_dependencies(falafel_default_tests ${test_NAME})
   endif()
   if("tsan" IN_LIST test_LABELS)
     add_dependencies(falafel_tsan_tests ${test_NAME})

@@ -507,6 +507,13 @@ class Documents(CheckTest):
         self.assertEqual(file.read_text(), "\n" + text.format("\n1 2 3\n\n") * 2)
         self.assert_accepted("documents")
 
+    def test_runs_dear_commands_only_if_it_is_thorough(self):
+        file = self.add("README.md", "<!-- generated, thorough: tools/count -->\n1 2\n<!-- end -->\n")
+        self.assert_accepted("documents")
+        self.assertEqual(self.run_check("documents", "--thorough").returncode, 1)
+        self.assertEqual(self.run_check("documents", "--update").returncode, 0)
+        self.assertIn("thorough: tools/count -->\n\n1 2 3\n", file.read_text())
+
     def test_reports_generators_that_fail(self):
         self.add_program("tools/broken", "echo out of luck >&2; exit 3")
         self.add("README.md", "<!-- generated: tools/broken -->\n<!-- end -->\n")

@@ -10,6 +10,7 @@
 #include "fabric/sim/strategies/recording_strategy.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tests/conformance/harness.h"
+#include "tests/thoroughness.h"
 
 namespace falafel::conformance {
 namespace {
@@ -190,7 +191,7 @@ std::vector<Profile> profiles(StrategyKind strategy) {
 }  // namespace
 
 std::vector<VariantPointer> backend_variants() {
-  constexpr std::uint64_t seed_count = FALAFEL_SEEDS;
+  const std::uint64_t seed_count = tests::usual_share(100);
   std::vector<VariantPointer> variants;
   for (const StrategyKind strategy : {StrategyKind::random, StrategyKind::pct, StrategyKind::pos}) {
     const Profile standard{.name = "word", .options = options_of(strategy)};

@@ -100,13 +100,14 @@ class InstalledTree(unittest.TestCase):
                 for name in (*NOT_FOR_USERS, "-Werror", str(SOURCES)):
                     self.assertFalse(name in file.read_text(), f"{file} names {name}")
 
-    def test_each_header_compiles_alone(self):
+    # tools/checks/headers shows that each header compiles alone; this shows that all that they
+    # include is installed, too.
+    def test_all_headers_compile(self):
         include = self.prefix / "include"
-        for header in sorted(include.rglob("*.h")):
-            name = header.relative_to(include)
-            with self.subTest(str(name)):
-                run("g++", *STRICT, "-fsyntax-only", "-x", "c++", f"-I{include}",
-                    f"-I{include}/falafel", "-", input=f"#include <{name}>\n")
+        names = sorted(header.relative_to(include) for header in include.rglob("*.h"))
+        self.assertGreater(len(names), 100)
+        run("g++", *STRICT, "-fsyntax-only", "-x", "c++", f"-I{include}", f"-I{include}/falafel", "-",
+            input="".join(f"#include <{name}>\n" for name in names))
 
 
 if __name__ == "__main__":

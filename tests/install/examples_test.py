@@ -22,7 +22,7 @@ MISTAKES = {
     "ticket_lock": {"mistake": "linearizability"},
     "treiber_stack": {"mistake": "linearizability"},
 }
-CURE_SCHEDULES = 10_000
+CURE_SCHEDULES = 1_000
 WITH_COMMANDS = "treiber_stack"  # links explorer's main
 REPLAY = re.compile(r"^  FALAFEL_REPLAY=(\S+)", re.MULTILINE)
 

@@ -22,7 +22,7 @@ target_link_libraries({component} PRIVATE falafel::{component})
 """
 
 
-class Subproject(unittest.TestCase):
+class Subproject:
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory(prefix="falafel-subproject-")
@@ -38,13 +38,18 @@ class Subproject(unittest.TestCase):
         return attempt("cmake", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Debug",
                        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options)
 
-    def test_without_the_store_and_without_test_libraries(self):
+    def configure_without_test_libraries(self):
         missing = ("GTest", "rapidcheck", "benchmark", "CLI11", "Python3")
         configured = self.configure(
             "-DFALAFEL_BUILD_STORE=OFF",
             *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in missing),
         )
         self.assertEqual(configured.returncode, 0, configured.stderr)
+
+
+class Configures(Subproject, unittest.TestCase):
+    def test_without_the_store_and_without_test_libraries(self):
+        self.configure_without_test_libraries()
         commands = json.loads((self.build / "compile_commands.json").read_text())
         for command in commands:
             self.assertNotIn("-Werror", command["command"])
@@ -53,11 +58,6 @@ class Subproject(unittest.TestCase):
                     command["file"].startswith(str(SOURCES / folder)) and
                     not command["file"].startswith(str(PROJECTS)), command["file"]
                 )
-        # In groups, the sources compile in half of the time.
-        self.assertEqual(self.configure("-DCMAKE_UNITY_BUILD=ON").returncode, 0)
-        run("cmake", "--build", self.build, "--parallel", "2")
-        for component in COMPONENTS:
-            self.assertEqual(run(self.build / component), f"{component}: ok\n")
 
     def test_fetch_content_finds_the_targets(self):
         folder = self.folder / "fetches"
@@ -83,6 +83,16 @@ endforeach()
                              "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON")
         self.assertNotEqual(configured.returncode, 0)
         self.assertIn("apt-get install libfmt-dev", " ".join(configured.stderr.split()))
+
+
+class Builds(Subproject, unittest.TestCase):
+    def test_without_the_store_and_without_test_libraries(self):
+        self.configure_without_test_libraries()
+        # In groups, the sources compile in half of the time.
+        self.assertEqual(self.configure("-DCMAKE_UNITY_BUILD=ON").returncode, 0)
+        run("cmake", "--build", self.build, "--parallel", "2")
+        for component in COMPONENTS:
+            self.assertEqual(run(self.build / component), f"{component}: ok\n")
 
 
 if __name__ == "__main__":

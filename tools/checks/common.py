@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 CPP_SUFFIXES = (".h", ".cpp")
 COMPILE_COMMANDS = "build/{preset}/compile_commands.json"
+LAUNCHERS = ("measured", "-", "ccache")
 
 
 class Problem(NamedTuple):
@@ -92,11 +93,16 @@ def translation_units(root, preset="release"):
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
         parts = [str(part.relative_to(root)) for part in parts_of_unity(source) or [source]
                  if part.is_relative_to(root)]
-        arguments = shlex.split(entry["command"])
-        if pathlib.Path(arguments[0]).name == "ccache":
-            arguments = arguments[1:]
+        arguments = without_launchers(shlex.split(entry["command"]))
         units.append(TranslationUnit(str(source), parts, arguments))
     return units
+
+
+def without_launchers(words):
+    """The command of a compiler without the programs that start it (cmake/falafel_compiler.cmake)."""
+    while pathlib.Path(words[0]).name in LAUNCHERS:
+        words = words[1:]
+    return words
 
 
 def language_flags(units):

@@ -9,14 +9,15 @@
 #include "explorer/exhaustive/plain_search.h"
 #include "explorer/exhaustive/source_dpor.h"
 #include "tests/explorer/exhaustive/verbs_program.h"
+#include "tests/thoroughness.h"
 
 namespace falafel::explorer {
 namespace {
 
-constexpr std::uint64_t programs = 2'000;
+const std::uint64_t programs = tests::usual_share(2'500);
 // Programs for which a plain search takes longer are left out.
 constexpr std::uint64_t most_plain_executions = 300;
-constexpr std::uint64_t faulty_programs = 1'000;
+const std::uint64_t faulty_programs = tests::usual_share(1'000);
 constexpr std::uint64_t most_plain_executions_with_faults = 400;
 
 VerbsProgram clients_of(std::size_t clients, const std::vector<VerbCall>& calls) {
@@ -149,7 +150,7 @@ TEST(Exhaustive, PostingAReceiveRequestCommutesWithAMessageThatTakesAnOlderOne) 
 // The answers that the simulator declares sufficient.
 TEST(Exhaustive, FindsTheStatesOfAllAnswers) {
   std::uint64_t compared = 0;
-  for (std::uint64_t seed = 0; seed < programs / 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < programs / 25; ++seed) {
     const VerbsProgram program = draw_verbs_program(seed);
     const auto plain = states_of_plain_search(program, PlainSearch::Depth::all_answers, 5'000);
     if (!plain) continue;

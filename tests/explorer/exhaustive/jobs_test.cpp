@@ -15,11 +15,12 @@
 #include "explorer/exhaustive/source_dpor.h"
 #include "processes/child_process.h"
 #include "tests/explorer/exhaustive/toy_program.h"
+#include "tests/thoroughness.h"
 
 namespace falafel::explorer {
 namespace {
 
-constexpr std::uint64_t split_programs = 500;
+const std::uint64_t split_programs = tests::usual_share(500);
 constexpr std::uint64_t start_ns = 1'000'000;
 
 // Three clients increment two counters, by atomics or by READs and WRITEs.

@@ -13,19 +13,20 @@
 #include "explorer/exhaustive/plain_search.h"
 #include "explorer/exhaustive/source_dpor.h"
 #include "tests/explorer/exhaustive/queue_program.h"
+#include "tests/thoroughness.h"
 
 namespace falafel::explorer {
 namespace {
 
 // The environment asks for more programs: FALAFEL_LANES_PROGRAMS=20000.
-constexpr std::uint64_t usual_programs = 300;
+constexpr std::uint64_t thorough_programs = 300;
 constexpr const char* programs_variable = "FALAFEL_LANES_PROGRAMS";
 // Programs that need more are left out.
 constexpr std::uint64_t most_executions = 2'000;
 
 std::uint64_t program_count() {
   const char* const text = std::getenv(programs_variable);
-  return text == nullptr ? usual_programs : std::stoull(text);
+  return text == nullptr ? tests::usual_share(thorough_programs) : std::stoull(text);
 }
 
 struct Explored {

@@ -9,11 +9,13 @@
 #include "explorer/exhaustive/plain_search.h"
 #include "explorer/exhaustive/preemption_bound.h"
 #include "tests/explorer/exhaustive/toy_program.h"
+#include "tests/thoroughness.h"
 
 namespace falafel::explorer {
 namespace {
 
-constexpr std::uint64_t toy_programs = 2'000;
+constexpr std::uint64_t most_toy_programs = 2'000;
+const std::uint64_t toy_programs = tests::usual_share(most_toy_programs);
 
 ToyResult explore_plainly(const ToyProgram& program) {
   PlainSearch search(PlainSearch::Depth::all_answers);
@@ -26,7 +28,7 @@ ToyProgram threads_of(std::size_t threads, const std::vector<ToyOperation>& oper
 
 // The first program of the seeds for which a search with this dependence misses a state.
 std::optional<std::uint64_t> find_missed_state(const Dependence& dependence) {
-  for (std::uint64_t seed = 0; seed < toy_programs; ++seed) {
+  for (std::uint64_t seed = 0; seed < most_toy_programs; ++seed) {
     const ToyProgram program = draw_toy_program(seed);
     SourceDpor search(dependence);
     if (explore(program, search).states != explore_plainly(program).states) return seed;

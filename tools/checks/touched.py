@@ -1,0 +1,29 @@
+"""Which files a change touches, and an order that the commit fixes, for what only a part of the runs
+examines."""
+
+import hashlib
+import subprocess
+
+BASE = "origin/main"
+
+
+def git(*words, root="."):
+    """The output of git; empty if it fails."""
+    run = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+    return run.stdout if run.returncode == 0 else ""
+
+
+def touched_files(root="."):
+    """Files that differ from the commit where this branch left the main one; None without such a
+    commit, as in a fresh clone of the main branch."""
+    head = git("rev-parse", "HEAD", root=root).strip()
+    base = git("merge-base", "HEAD", BASE, root=root).strip()
+    changed = git("status", "--porcelain", "--untracked-files=all", root=root).splitlines()
+    if not head or not base or (base == head and not changed):
+        return None
+    return git("diff", "--name-only", base, root=root).split() + [line[3:] for line in changed]
+
+
+def draw_order(commit, name):
+    """A key for sorting, which differs from commit to commit."""
+    return hashlib.sha256(f"{commit} {name}".encode()).digest()
