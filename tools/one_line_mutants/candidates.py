@@ -11,10 +11,12 @@ PRECEDENCE = {
 }
 OPPOSITE = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+",
-    "*": "/", "/": "*", "%": "/", "&&": "||", "||": "&&", "&": "|", "|": "&", "<<": ">>", ">>": "<<",
+    "*": "/", "/": "*", "%": "/", "&&": "||", "||": "&&", "&": "|", "|": "&", "<<": ">>",
+    ">>": "<<",
 }
 OPPOSITE_ASSIGNMENT = {
-    "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=", "|=": "&=", "&=": "|=", "<<=": ">>=", ">>=": "<<=",
+    "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=", "|=": "&=", "&=": "|=", "<<=": ">>=",
+    ">>=": "<<=",
 }
 ENDS_OPERAND = {
     ",", ";", "?", ":", "=", "return", "throw", "else", "do", "case", "co_return", "co_yield",
@@ -24,20 +26,24 @@ OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = {")", "]", "}"}
 
 COMMENT_OR_LITERAL = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|R"([^(\s"]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])'""",
+    r"""//[^\n]*|/\*.*?\*/|R"([^(\s"]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|"""
+    r"""(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])'""",
     re.DOTALL,
 )
 TOKEN = re.compile(
-    r"[A-Za-z_]\w*|\.?\d(?:[\w.]|'\w)*|<<=|>>=|<=>|->|::|\+\+|--|&&|\|\||<<|>>|[-+*/%&|^<>=!]=|\"_*\"|\S"
+    r"[A-Za-z_]\w*|\.?\d(?:[\w.]|'\w)*|<<=|>>=|<=>|->|::|\+\+|--|&&|\|\||<<|>>|[-+*/%&|^<>=!]="
+    r"|\"_*\"|\S"
 )
 INTEGER = re.compile(r"(0[xX][0-9a-fA-F']+|[1-9][0-9']*|0)([uUlL]*)")
 SKIPPED_LINE = re.compile(
-    r"^\s*(#|\})|\\$|\b(constexpr|consteval|constinit|template|static_assert|using|typedef|operator|"
-    r"case|enum|concept|requires|friend|virtual|extern|namespace|thread_local|goto|asm|default)\b"
-    r"|_ASSERT\b"
+    r"^\s*(#|\})|\\$|_ASSERT\b|"
+    r"\b(constexpr|consteval|constinit|template|static_assert|using|typedef|operator|case|enum|"
+    r"concept|requires|friend|virtual|extern|namespace|thread_local|goto|asm|default)\b"
 )
 TYPE_SCOPE = re.compile(r"\b(namespace|struct|class|union|enum|extern)\b(?!.*\()", re.DOTALL)
-FUNCTION_HEAD = re.compile(r"(\)|\}|\bconst|\bnoexcept|\boverride|\bfinal|\bmutable|->[^;{}]*)\s*$")
+FUNCTION_HEAD = re.compile(
+    r"(\)|\}|\bconst|\bnoexcept|\boverride|\bfinal|\bmutable|->[^;{}]*)\s*$"
+)
 DELETABLE = re.compile(
     r"(?!(return|delete|throw|break|continue|else|do|if|for|while|switch|try|auto|const|static)\b)"
     r"(\+\+|--)?[a-z_*(][\w.\->:\[\]()*, &!\"+']*;$"
@@ -57,7 +63,7 @@ class Token(NamedTuple):
 
 
 def candidates_of(text):
-    """The candidates of each line of a file, by the line's index; lines without any are left out."""
+    """The candidates of each line of a file, by its index; lines without any are left out."""
     lines = text.split("\n")
     code = blanked(text).split("\n")
     in_function = lines_in_functions(code)
@@ -241,9 +247,8 @@ def start_of_operand(tokens, index, precedence, before):
             depth -= 1
         elif depth == 0 and ends_operand(text, precedence, strict=True):
             return tokens[position + 1].start
-    if depth == 0 and (before in OPENING or before == "}" or ends_operand(before, precedence, True)):
-        return tokens[0].start
-    return None
+    starts_here = before in OPENING or before == "}" or ends_operand(before, precedence, True)
+    return tokens[0].start if depth == 0 and starts_here else None
 
 
 def end_of_operand(tokens, index, precedence, after):
@@ -312,13 +317,15 @@ def with_other_statement(line, code, tokens, before):
         return
     indent = line[:len(line) - len(line.lstrip())]
     written = line[len(indent):tokens[-1].end]
-    assignment = next((token for token in tokens if token.text in ("=", *OPPOSITE_ASSIGNMENT)), None)
+    assigning = [token for token in tokens if token.text in ("=", *OPPOSITE_ASSIGNMENT)]
+    assignment = assigning[0] if assigning else None
     if assignment is not None:
         if not is_expression(statement[:assignment.start - len(indent)].strip() + ";"):
             return
         if assignment.text in OPPOSITE_ASSIGNMENT:
             other = OPPOSITE_ASSIGNMENT[assignment.text]
-            mutated = line[len(indent):assignment.start] + other + line[assignment.end:tokens[-1].end]
+            end = tokens[-1].end
+            mutated = line[len(indent):assignment.start] + other + line[assignment.end:end]
             yield Candidate(
                 "operator",
                 indent + mutated,

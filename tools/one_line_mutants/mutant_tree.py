@@ -86,19 +86,22 @@ def at_mutants(errors, mutants):
 def errors_of(tree, flags, files):
     """The places of errors; empty if the files compile."""
     source = "".join(f'#include "{file}"\n' for file in files)
-    command = ["g++", "-fsyntax-only", "-w", "-I", tree, *flags, "-include", SWITCH, "-x", "c++", "-"]
-    compiled = subprocess.run(command, input=source, capture_output=True, text=True, cwd=tree)
+    command = ["g++", "-fsyntax-only", "-w", "-I", tree, *flags, "-include", SWITCH]
+    compiled = subprocess.run(
+        [*command, "-x", "c++", "-"], input=source, capture_output=True, text=True, cwd=tree
+    )
     if compiled.returncode == 0:
         return set()
     prefix = f"{tree}/"
-    places = {(file.removeprefix(prefix), int(line)) for file, line in ERROR.findall(compiled.stderr)}
+    errors = ERROR.findall(compiled.stderr)
+    places = {(file.removeprefix(prefix), int(line)) for file, line in errors}
     print(f"{', '.join(files)}: {len(places)} errors", file=sys.stderr, flush=True)
     return places or {("", 0)}
 
 
 def build(folder, mutants, jobs):
-    """Builds a copy of the tree as the release preset does. Returns the numbers of the mutants whose
-    line is not in the tree any more. Warnings about mutants do not matter."""
+    """Builds a copy of the tree as the release preset does. Returns the numbers of the mutants
+    whose line is not in the tree any more. Warnings about mutants do not matter."""
     tree = folder / "tree"
     copy_tree(tree)
     missing = write_mutants(tree, mutants)
