@@ -7,6 +7,7 @@ import pathlib
 import resource
 import signal
 import subprocess
+import sys
 import time
 from typing import NamedTuple
 
@@ -47,6 +48,8 @@ def tests_of(build, selection):
     ).stdout
     tests = {}
     for described in json.loads(listed)["tests"]:
+        if "command" not in described:
+            sys.exit(f"{described['name']} is not built; complete the build, or leave it out")
         for test in suites_of(test_from(described)):
             tests.setdefault((test.command, test.environment), test)
     return list(tests.values())
