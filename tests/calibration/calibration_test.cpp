@@ -9,6 +9,7 @@
 #include "tools/calibration/fit.h"
 #include "tools/calibration/report.h"
 #include "tools/calibration/simulated.h"
+#include "tools/calibration/sources.h"
 
 namespace falafel::calibration {
 namespace {
@@ -89,7 +90,7 @@ Measurement measure(const Profile& card) {
 }
 
 void expect_given_back(const Profile& card) {
-  const FittedProfile fitted = fit_profile(measure(card), clients, base());
+  const FittedProfile fitted = fit_profile({measure(card)}, clients, base());
   for (const NamedValue& value : visible_values) {
     const auto expected = static_cast<double>(card.*value.value);
     EXPECT_NEAR(static_cast<double>(fitted.profile.*value.value), expected, expected * tolerance)
@@ -111,7 +112,7 @@ TEST(Calibration, GivesTheProfileOfTheThesisCardBack) { expect_given_back(base()
 TEST(Calibration, TheProfilePredictsWhatWasMeasured) {
   for (const Profile& card : {another_card(), sim::timing::find_profile("connectx2-ddr").value()}) {
     const Measurement measured = measure(card);
-    const FittedProfile fitted = fit_profile(measured, clients, base());
+    const FittedProfile fitted = fit_profile({measured}, clients, base());
     for (const MeasuredLoad& each : fitted.predicted.loads) {
       const auto quantity = shows_latency(each.load) ? &Cost::latency_ns : &Cost::interval_ns;
       const double expected = measured.cost_of(each.load).*quantity;
@@ -130,7 +131,7 @@ TEST(Calibration, TheProfilePredictsWhatWasMeasured) {
 TEST(Calibration, ALinkThatIsTheLimitIsRecognized) {
   Profile card = base();
   card.link_ps_per_byte = 800;
-  const FittedProfile fitted = fit_profile(measure(card), clients, base());
+  const FittedProfile fitted = fit_profile({measure(card)}, clients, base());
   EXPECT_NEAR(static_cast<double>(fitted.profile.link_ps_per_byte), 800, 800 * tolerance);
   EXPECT_NEAR(static_cast<double>(fitted.profile.bus_ps_per_byte), 300.4, 300.4 * tolerance);
 }
@@ -139,8 +140,8 @@ TEST(Calibration, AProfilesFileHasItsValuesAndTheirSources) {
   Profile card = another_card();
   card.name = "mine";
   card.title = "My card";
-  const std::string text =
-      to_text(card, [](std::string_view value) { return source_of(value, "measured", base()); });
+  const std::string text = to_text(
+      card, [](std::string_view value) { return source_of(value, "measured", {}, base()); });
   const auto parsed = sim::timing::parse_profile(text);
   ASSERT_TRUE(parsed.has_value()) << parsed.error();
   EXPECT_EQ(parsed->name, "mine");

@@ -57,16 +57,6 @@ double latency_ns_per_byte(const Measurement& measurement) {
          (packet_bytes - 8);
 }
 
-// Some fabrics do the work of a request while they post it. What one kind takes longer than another
-// is not the posting.
-double least(const Measurement& measured, double Cost::*quantity) {
-  double least_ns = measured.cost_of(alone(Opcode::read)).*quantity;
-  for (const Opcode opcode : {Opcode::write, Opcode::send, Opcode::compare_and_swap}) {
-    least_ns = std::min(least_ns, measured.cost_of(alone(opcode)).*quantity);
-  }
-  return least_ns;
-}
-
 // What the load shows. The time between requests of many clients is at most the part of the latency
 // of one request that is not the processor's, and the time for each byte at most that of a packet.
 // If it is longer, the device is not the limit, but the processors that the clients share.
@@ -174,8 +164,7 @@ void keep_rules(Profile& profile, const Measurement& measured, std::uint32_t cli
 Profile first_guess(const Measurement& measured, std::uint32_t clients, const Profile& base) {
   Profile profile = base;
   profile.has_message_streams = false;  // no load measures them
-  // A request is posted and polled under a lock each.
-  profile.post_ps = to_ps(least(measured, &Cost::busy_ns) - 2 * measured.processor.lock_ns);
+  profile.post_ps = to_ps(post_ns(measured));
   profile.operation_ps = 0;
   profile.round_trip_ps = 0;
   share_path(profile, measured, base);
@@ -226,25 +215,23 @@ bool improve(Profile& profile, const Rule& rule, const Measurement& measured,
   return std::abs(missing_ns) * rule.divisor > allowed_ns;
 }
 
-// The client's work is what its GETs take longer than predicted without it. A GET of a present key
-// has one round trip more than that of an absent one.
-void add_work(Profile& profile, const StoreLatency& measured, const StoreLatency& predicted) {
-  const double absent_missing_ns = measured.absent_ns - predicted.absent_ns;
-  const double present_missing_ns = measured.present_ns - predicted.present_ns;
-  const double round_trip_ns = std::max(0.0, present_missing_ns - absent_missing_ns);
+void add_work(Profile& profile, const ClientWork& work) {
+  const double round_trip_ns = std::max(0.0, work.further_round_trip_ns.median);
   profile.round_trip_ps = to_ps(round_trip_ns);
-  profile.operation_ps = to_ps(absent_missing_ns - round_trip_ns);
+  profile.operation_ps = to_ps(work.first_round_trip_ns.median - round_trip_ns);
 }
 
 }  // namespace
 
-FittedProfile fit_profile(const Measurement& measured, std::uint32_t clients, const Profile& base) {
-  constexpr int most_rounds = 40;
+FittedProfile fit_profile(const std::vector<Measurement>& rounds, std::uint32_t clients,
+                          const Profile& base) {
+  constexpr int most_improvements = 40;
+  const Measurement measured = median_of(rounds);
   const std::vector<Rule> all_rules = rules(measured, clients);
   const std::vector<TimedLoad> loads = timed(measured, clients);
   Profile profile = first_guess(measured, clients, base);
   Measurement predicted = measure_simulated(profile, loads);
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int improvement = 0; improvement < most_improvements; ++improvement) {
     Profile better = profile;
     bool has_changed = false;
     for (const Rule& rule : all_rules) {
@@ -255,71 +242,12 @@ FittedProfile fit_profile(const Measurement& measured, std::uint32_t clients, co
     profile = better;
     predicted = measure_simulated(profile, loads);
   }
-  add_work(profile, measured.store, predicted.store);
+  const ClientWork work = client_work(rounds, predicted.store);
+  add_work(profile, work);
   predicted = measure_simulated(profile, loads);
-  return {.profile = std::move(profile), .predicted = std::move(predicted)};
-}
-
-namespace {
-
-struct Origin {
-  std::string_view value;
-  std::string_view text;
-};
-
-constexpr std::array measured_values{
-    Origin{
-        "post_ns",
-        "time of the processor to post and poll a request of 8 bytes, the shortest of all kinds, "
-        "without two locks"},
-    Origin{"read_ns", "latency of a READ of 8 bytes; this is what the other times leave"},
-    Origin{"write_ns", "latency of a WRITE of 8 bytes; the same"},
-    Origin{"atomic_ns", "latency of a CAS; the same"},
-    Origin{"send_ns", "latency of a SEND of 8 bytes; the same"},
-    Origin{"link_ns_per_byte", "latency of READs of 8 and 4096 bytes, and their bandwidth"},
-    Origin{"bus_ns_per_byte", "bandwidth of READs of 64 KiB, and their latency"},
-    Origin{"acknowledge_ns_per_byte", "latency of WRITEs of 8 and 4096 bytes"},
-    Origin{"read_gap_ns", "latency of READs of 4 and 64 KiB"},
-    Origin{"read_interval_ns", "rate of READs of 8 bytes by many clients"},
-    Origin{"read_interval_ns_per_byte", "rate of READs of 8 and 128 bytes"},
-    Origin{"write_interval_ns", "rate of WRITEs of 8 bytes by many clients"},
-    Origin{"atomic_interval_ns", "rate of CAS on different words"},
-    Origin{"word_interval_ns", "rate of CAS on one word"},
-    Origin{"send_interval_ns", "rate of SENDs of 8 bytes by many clients"},
-    Origin{"hash_ns", "time to hash keys of 16 and 4096 bytes"},
-    Origin{"hash_ns_per_byte", "the same"},
-    Origin{"checksum_ns", "time of checksums over 16 and 4096 bytes"},
-    Origin{"checksum_ns_per_byte", "the same"},
-    Origin{"copy_ns", "time to copy 16 and 4096 bytes"},
-    Origin{"copy_ns_per_byte", "the same"},
-    Origin{"operation_ns",
-           "latency of GETs of absent and of present keys; this is what the other times leave"},
-    Origin{"round_trip_ns", "the same; what the second round trip takes longer"},
-    Origin{"lock_ns", "time to take and release a lock that nobody else holds"},
-    Origin{"processors", "hardware threads of the machine"}};
-
-constexpr std::array assumed_values{
-    Origin{"placement_ns", "assumed; no requester sees it"},
-    Origin{"requester_interval_ns", "assumed to be write_interval_ns"}};
-
-constexpr std::array shared_values{"doorbell_ns", "requester_ns", "wire_ns", "completion_ns",
-                                   "poll_ns"};
-
-}  // namespace
-
-std::string source_of(std::string_view value, std::string_view measured_on, const Profile& base) {
-  if (const auto* const origin = std::ranges::find(measured_values, value, &Origin::value);
-      origin != measured_values.end()) {
-    return fmt::format("{}: {}", measured_on, origin->text);
-  }
-  if (const auto* const origin = std::ranges::find(assumed_values, value, &Origin::value);
-      origin != assumed_values.end()) {
-    return std::string(origin->text);
-  }
-  if (std::ranges::find(shared_values, value) != shared_values.end()) {
-    return fmt::format("assumed: its share of the shortest latency as in {}", base.name);
-  }
-  return fmt::format("not measured; as {}", base.name);
+  return {.profile = std::move(profile),
+          .predicted = std::move(predicted),
+          .costs = shown_costs(rounds, work)};
 }
 
 }  // namespace falafel::calibration

@@ -3,9 +3,10 @@
 // What no load shows is assumed.
 #pragma once
 
-#include <string>
+#include <vector>
 
 #include "fabric/sim/timing/profile.h"
+#include "tools/calibration/costs.h"
 #include "tools/calibration/load.h"
 
 namespace falafel::calibration {
@@ -13,14 +14,12 @@ namespace falafel::calibration {
 struct FittedProfile {
   sim::timing::Profile profile;
   Measurement predicted;  // the fitted loads, by the profile
+  // Costs that cannot be zero. The profile is not to be used unless all of them are told.
+  std::vector<ShownCost> costs;
 };
 
-// `measured` has the loads of fitted_loads(clients). `base` has the values that are not measured.
-FittedProfile fit_profile(const Measurement& measured, std::uint32_t clients,
+// The rounds have the loads of fitted_loads(clients). `base` has the values that are not measured.
+FittedProfile fit_profile(const std::vector<Measurement>& rounds, std::uint32_t clients,
                           const sim::timing::Profile& base);
-
-// Where each value of a fitted profile comes from.
-std::string source_of(std::string_view value, std::string_view measured_on,
-                      const sim::timing::Profile& base);
 
 }  // namespace falafel::calibration

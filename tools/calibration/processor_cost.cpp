@@ -60,9 +60,8 @@ class WorkMeasurement {
   LinearCost measure(fabric::Work kind, Work work) {
     const double few_ns = time_ns(kind, few_bytes, work);
     const double many_ns = time_ns(kind, many_bytes, work);
-    const double ns_per_byte =
-        std::max(0.0, (many_ns - few_ns) / static_cast<double>(many_bytes - few_bytes));
-    return {.fixed_ns = std::max(0.0, few_ns - static_cast<double>(few_bytes) * ns_per_byte),
+    const double ns_per_byte = (many_ns - few_ns) / static_cast<double>(many_bytes - few_bytes);
+    return {.fixed_ns = few_ns - static_cast<double>(few_bytes) * ns_per_byte,
             .ns_per_byte = ns_per_byte};
   }
 

@@ -1,6 +1,7 @@
 #include "tools/calibration/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -90,6 +91,18 @@ std::string to_text(const Measurement& measured) {
         return !shows_latency(load) && load.clients == clients && !load.same_word;
       },
       thousands_per_second);
+  return text;
+}
+
+std::string to_text(const std::vector<ShownCost>& costs) {
+  std::string text = fmt::format(
+      "Costs of the processor in nanoseconds, medians of {} rounds, with the interval that the\n"
+      "rounds show:\n\n| value | median | from | to |\n| --- | --: | --: | --: |\n",
+      costs.empty() ? 0 : costs.front().ns.values);
+  for (const ShownCost& cost : costs) {
+    text += fmt::format("| {} | {:.3f} | {:.3f} | {:.3f} |\n", fmt::join(cost.values, " + "),
+                        cost.ns.median, cost.ns.low, cost.ns.high);
+  }
   return text;
 }
 

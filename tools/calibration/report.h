@@ -10,6 +10,8 @@ namespace falafel::calibration {
 
 // Latencies by size, rates by number of clients and by size.
 std::string to_text(const Measurement& measured);
+// The costs that cannot be zero, with their error bars.
+std::string to_text(const std::vector<ShownCost>& costs);
 // The loads from which the profile follows, measured and by the profile.
 std::string compare(const Measurement& measured, const Measurement& predicted);
 

@@ -12,18 +12,23 @@
 #include "fabric/sim/timing/profile.h"
 #include "tools/calibration/fit.h"
 #include "tools/calibration/real_time.h"
+#include "tools/calibration/repetition.h"
 #include "tools/calibration/report.h"
 #include "tools/calibration/simulated.h"
+#include "tools/calibration/sources.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
 
 namespace falafel::command_line {
 namespace {
 
+using calibration::Calibrated;
+using calibration::FittedProfile;
 using calibration::Measurement;
 
 constexpr int calibrate_failed = 1;
 constexpr int calibrate_wrong_usage = 2;
+constexpr int calibrate_cannot_tell = 3;
 
 struct CalibrateOptions {
   calibration::RealTimeOptions real_time;
@@ -51,14 +56,23 @@ Measurement measure_card(const sim::timing::Profile& profile, std::uint32_t clie
   return calibration::measure_simulated(profile, loads);
 }
 
-tl::expected<Measurement, std::string> measure_loads(const CalibrateOptions& options,
-                                                     const sim::timing::Profile& card) {
+// The simulator repeats itself exactly, so further rounds would show the same.
+Calibrated calibrate_card(const sim::timing::Profile& card, std::uint32_t clients) {
+  Measurement measured = measure_card(card, clients);
+  FittedProfile fitted = calibration::fit_profile({measured}, clients, card);
+  return {.measured = std::move(measured), .fitted = std::move(fitted)};
+}
+
+tl::expected<Calibrated, std::string> calibrate_device(const CalibrateOptions& options,
+                                                       const sim::timing::Profile& card) {
   const std::uint32_t clients = options.real_time.clients;
-  if (options.fabric == "sim") return measure_card(card, clients);
-  const auto rounds = calibration::measure_in_real_time(
-      options.real_time, calibration::reported_loads(clients), print_loads_done);
-  if (!rounds) return tl::unexpected(rounds.error());
-  return calibration::median_of(*rounds);
+  const auto measure = [&] {
+    return calibration::measure_in_real_time(
+        options.real_time, calibration::reported_loads(clients), print_loads_done);
+  };
+  return calibration::calibrate(measure, clients, card, [](const std::string& untold) {
+    fmt::print(stderr, "measuring again, because the rounds do not tell {}\n", untold);
+  });
 }
 
 int refuse_calibration(int status, std::string_view message) {
@@ -76,6 +90,31 @@ int write_calibration(const CalibrateOptions& options, const std::string& text) 
                               fmt::format("cannot write '{}'; check --output", path));
   fmt::print("\nProfile: {}\n", path);
   return 0;
+}
+
+// A profile in which a cost is zero because noise hides it would predict too much.
+int report_calibration(CalibrateOptions& options, Calibrated calibration,
+                       const sim::timing::Profile& card) {
+  FittedProfile& fitted = calibration.fitted;
+  if (options.name.empty()) options.name = options.fabric;
+  fitted.profile.name = options.name;
+  fitted.profile.title = options.title.empty() ? options.name : options.title;
+  fmt::print("{}\n{}\nWhat the profile predicts:\n\n{}", to_text(calibration.measured),
+             to_text(fitted.costs), compare(calibration.measured, fitted.predicted));
+  if (const std::string untold = calibration::untold(fitted);
+      options.fabric != "sim" && !untold.empty()) {
+    return refuse_calibration(
+        calibrate_cannot_tell,
+        fmt::format("noise hides {}; no profile is written. Measure on a machine that does nothing "
+                    "else, or with more --rounds or --seconds",
+                    untold));
+  }
+  return write_calibration(options, to_text(fitted.profile, [&](std::string_view value) {
+                             return calibration::source_of(
+                                 value,
+                                 fmt::format("falafel calibrate --fabric {}", options.fabric),
+                                 fitted.costs, card);
+                           }));
 }
 
 int serve_calibrations(const CalibrateOptions& options) {
@@ -102,22 +141,13 @@ int calibrate(CalibrateOptions& options) {
   const auto card = sim::timing::find_or_read_profile(options.card);
   if (!card)
     return refuse_calibration(calibrate_wrong_usage, fmt::format("--card: {}", card.error()));
-  const auto measured = measure_loads(options, *card);
-  if (!measured) return refuse_calibration(calibrate_failed, measured.error());
-  auto fitted = calibration::fit_profile(*measured, options.real_time.clients, *card);
-  if (options.name.empty()) options.name = options.fabric;
-  fitted.profile.name = options.name;
-  fitted.profile.title = options.title.empty() ? options.name : options.title;
-  if (options.fabric != "sim") {
-    fitted.profile.processors = std::max(1U, std::thread::hardware_concurrency());
+  if (options.fabric == "sim") {
+    return report_calibration(options, calibrate_card(*card, options.real_time.clients), *card);
   }
-  fmt::print("{}\nWhat the profile predicts:\n\n{}", calibration::to_text(*measured),
-             calibration::compare(*measured, fitted.predicted));
-  return write_calibration(
-      options, to_text(fitted.profile, [&](std::string_view value) {
-        return calibration::source_of(
-            value, fmt::format("falafel calibrate --fabric {}", options.fabric), *card);
-      }));
+  auto calibration = calibrate_device(options, *card);
+  if (!calibration) return refuse_calibration(calibrate_failed, calibration.error());
+  calibration->fitted.profile.processors = std::max(1U, std::thread::hardware_concurrency());
+  return report_calibration(options, std::move(*calibration), *card);
 }
 
 }  // namespace
@@ -142,7 +172,8 @@ void add_calibrate_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command
       ->add_option("--rounds", options->real_time.rounds,
-                   "number of rounds, of which medians are taken; sim: ignored")
+                   "number of rounds, of which medians are taken; up to three times as many follow "
+                   "while noise hides a cost; sim: ignored")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
   command
@@ -157,7 +188,8 @@ void add_calibrate_command(CLI::App& app, int& exit_status) {
                       "shm: the directory of that server's socket");
   add_device_options(*command, options->real_time.fabric);
   command->footer(
-      "Exit status: 0 measured, 1 a party failed or the profile cannot be written, 2 wrong usage.");
+      "Exit status: 0 measured, 1 a party failed or the profile cannot be written, 2 wrong usage, "
+      "3 noise hides a cost that cannot be zero, so there is no profile.");
   command->callback([options, &exit_status] { exit_status = calibrate(*options); });
 }
 
