@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "processes/child_process.h"
+#include "tests/hang_limit.h"
 #include "tests/shm/stress.h"
 
 namespace falafel::shm_test {
@@ -204,7 +205,6 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   stress.geometry.region_count = 4'096;
   stress.geometry.mature_bytes = 8'388'608;
   stress.operations = 10'000;
-  stress.heartbeat_timeout_ns = 60'000'000'000;
   SharedLog log(stress.operations + stress.keys);
   ChildProcess server = start_server(stress, log);
   std::array clients{start_client(stress, log, 1), start_client(stress, log, 2)};
@@ -218,14 +218,14 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   expect_linearizable(log, 2 * stress.operations);
 }
 
-// With little memory, the other clients wait until the server gives up on the stopped one, and no
-// longer. This also holds if it is stopped in the middle of a request. The test cannot choose that
+// With little memory, the other clients wait until the server gives up on the stopped one, and then
+// go on, which they otherwise cannot do. This also holds if it is stopped in the middle of a request. The test cannot choose that
 // moment, so it makes several attempts.
 TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
   constexpr int attempts = 2;
   Stress stress = small_store();
   stress.operations = 10'000;
-  stress.heartbeat_timeout_ns = 3'000'000'000;  // longer than a busy machine delays a client
+  stress.heartbeat_timeout_ns = 10'000'000'000;  // longer than a busy machine delays a client
   for (int attempt = 0; attempt < attempts && !HasFailure(); ++attempt) {
     SCOPED_TRACE(attempt);
     SharedLog log(stress.operations + stress.keys);
@@ -233,10 +233,8 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
     std::array clients{start_client(stress, log, 1), start_client(stress, log, 2)};
     while (clients_that_did(10, log) < clients.size()) std::this_thread::sleep_for(1ms);
     clients[0].send_signal(SIGSTOP);
-    EXPECT_TRUE(clients[1].wait_for(20s)) << "the other one does not go on";
-    std::this_thread::sleep_for(1s);
-    clients[0].send_signal(SIGCONT);
     expect_success(clients[1]);
+    clients[0].send_signal(SIGCONT);
     EXPECT_EQ(clients[0].wait().exit_status(), EXIT_FAILURE) << "it was disconnected";
     log.flags().clients_are_done.store(true);
     expect_success(server);
@@ -244,27 +242,22 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
   }
 }
 
-using Clock = std::chrono::steady_clock;
-
-// Measures how long a client that keeps sending requests takes to detect that the server was
-// killed.
-Clock::duration time_to_disconnection(engine::Client& client, ChildProcess& server) {
+// A client that keeps sending requests detects that the server was killed, although its time-outs
+// are longer than any test.
+void expect_disconnection(engine::Client& client, ChildProcess& server) {
   const std::array<std::byte, 1> key{std::byte{1}};
   EXPECT_EQ(client.set(key, key).answer, engine::Answer::stored);
   server.kill();
-  const auto killed = Clock::now();
-  while (client.get(key).answer != engine::Answer::disconnected && Clock::now() - killed < 30s) {
+  while (client.get(key).answer != engine::Answer::disconnected) {
   }
   EXPECT_FALSE(client.is_connected());
-  return Clock::now() - killed;
 }
 
 // The client's messages are not received for longer than its own time-out. The resumed server must
 // not judge the client silent.
 TEST_F(RealHistoriesTest, OfAServerThatIsStopped) {
-  constexpr auto stop = 4s;
   Stress stress = small_store();
-  stress.heartbeat_timeout_ns = 1'000'000'000;
+  stress.heartbeat_timeout_ns = 4'000'000'000;  // longer than a busy machine delays a client
   SharedLog log(100);
   ChildProcess server = start_server(stress, log);
   const auto process = make_process(directory_);
@@ -274,18 +267,12 @@ TEST_F(RealHistoriesTest, OfAServerThatIsStopped) {
     const std::array<std::byte, 1> key{std::byte{1}};
     ASSERT_EQ(client->set(key, key).answer, engine::Answer::stored);
     server.send_signal(SIGSTOP);
-    const auto stopped = Clock::now();
-    const std::jthread resume([&] {
-      std::this_thread::sleep_for(stop);
-      server.send_signal(SIGCONT);
-    });
-    Clock::duration longest{};
-    while (Clock::now() - stopped < stop) {
-      const auto start = Clock::now();
+    const std::uint64_t resume_ns = host->now_ns() + 3 * stress.heartbeat_timeout_ns;
+    while (host->now_ns() < resume_ns) {
       ASSERT_EQ(client->get(key).answer, engine::Answer::found);
-      longest = std::max(longest, Clock::now() - start);
+      host->sleep_until(host->now_ns() + 1'000'000);
     }
-    EXPECT_LT(longest, stop / 2);
+    server.send_signal(SIGCONT);
     host->sleep_until(host->now_ns() + stress.heartbeat_timeout_ns);
     for (int count = 0; count < 50; ++count) {  // needs additional regions
       ASSERT_EQ(client->set(key, std::array<std::byte, 200>{}).answer, engine::Answer::stored);
@@ -312,14 +299,13 @@ TEST_F(RealHistoriesTest, OfAServerThatIsKilled) {
     const auto host = process->create_host("client").value();
     host->run_program([&] {
       const fabric::Address address{.host = "server", .service = 7};
-      auto client = engine::Client::connect(*host, address, {}).value();
+      const engine::ClientOptions options{.server_timeout_ns = hang_limit_ns};
+      auto client = engine::Client::connect(*host, address, options).value();
       const std::uint64_t incarnation = client->server_incarnation();
-      const auto duration = time_to_disconnection(*client, server);
-      // Takes milliseconds on an idle machine.
-      EXPECT_LT(duration, 10s);
+      expect_disconnection(*client, server);
       EXPECT_EQ(engine::Client::connect(*host, address, {}).error().code,
                 fabric::ErrorCode::unreachable);
-      EXPECT_TRUE(server.wait_for(60s));
+      server.wait();
       second.flags().server_may_start.store(true);
       ASSERT_TRUE(comes_up(successor, second));
       client = engine::Client::connect(*host, address, {}).value();

@@ -11,6 +11,7 @@
 #include "checkers/memory_view.h"
 #include "checkers/table.h"
 #include "engine/layout/container.h"
+#include "tests/hang_limit.h"
 
 namespace falafel::shm_test {
 
@@ -152,8 +153,7 @@ void judge_memory(engine::Server& server, std::vector<std::string>& problems) {
 }
 
 bool wait_until(fabric::Host& host, const std::function<bool()>& condition) {
-  constexpr std::uint64_t patience_ns = 60'000 * millisecond_ns;
-  const std::uint64_t deadline_ns = host.now_ns() + patience_ns;
+  const std::uint64_t deadline_ns = host.now_ns() + hang_limit_ns;
   while (!condition()) {
     if (host.now_ns() > deadline_ns) return false;
     host.sleep_until(host.now_ns() + millisecond_ns);

@@ -12,6 +12,7 @@
 #include "engine/client/client.h"
 #include "engine/server/server.h"
 #include "fabric/shm/process.h"
+#include "tests/hang_limit.h"
 #include "tests/shm/shared_log.h"
 
 namespace falafel::shm_test {
@@ -22,7 +23,7 @@ struct Stress {
   std::uint32_t fibers = 2;          // per client
   std::uint64_t operations = 1'000;  // per client
   std::uint64_t pause_ns = 0;        // of each fiber after each operation
-  std::uint64_t heartbeat_timeout_ns = 30'000'000'000;
+  std::uint64_t heartbeat_timeout_ns = hang_limit_ns;
 };
 
 // A small table and small regions, so that collections and cleanups are frequent.
