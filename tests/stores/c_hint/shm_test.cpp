@@ -12,18 +12,53 @@ using c_hint::Client;
 using c_hint::Server;
 using stores_test::millisecond_ns;
 
+// Leases that outlast several operations of a busy machine.
+constexpr std::uint64_t shortest_lease_ns = 5 * millisecond_ns;
+constexpr std::uint32_t queues = 8;
+
 c_hint::Options small_options() {
   c_hint::Options options;
   options.safeguards = c_hint::Safeguards::hardened();
   options.items_bytes = 256;
-  options.unit_of_empty_memory_ns = 200'000;
-  options.unit_of_full_memory_ns = 100'000;
+  options.queues = queues;
+  options.unit_of_empty_memory_ns = shortest_lease_ns;
+  options.unit_of_full_memory_ns = shortest_lease_ns;
   options.report_interval_ns = millisecond_ns;
   options.clock_error_ns = 10'000;
   options.max_clients = 8;
   options.acknowledge_timeout_ns = 10 * millisecond_ns;
   return options;
 }
+
+// Rests now and then until all leases have ended. Then the server can evict what they protected.
+class RestingClient final : public stores_test::AnyClient {
+ public:
+  RestingClient(fabric::Host& host, Client& client) : host_(host), client_(client) {}
+
+  stores_test::Found get(std::string_view key) override {
+    rest();
+    return client_.get(key);
+  }
+  stores_test::Answer set(std::string_view key, std::string_view value) override {
+    rest();
+    return client_.set(key, value);
+  }
+  stores_test::Answer remove(std::string_view key) override {
+    rest();
+    return client_.remove(key);
+  }
+
+ private:
+  void rest() {
+    constexpr std::uint64_t operations_between = 50;
+    if (++operations_ % operations_between != 0) return;
+    host_.sleep_until(host_.now_ns() + 2 * queues * shortest_lease_ns);
+  }
+
+  fabric::Host& host_;
+  stores_test::ServedClient<Client> client_;
+  std::uint64_t operations_ = 0;
+};
 
 class CHintOnSharedMemory : public stores_test::SharedMemory {
  protected:
@@ -45,7 +80,7 @@ class CHintOnSharedMemory : public stores_test::SharedMemory {
   void work(fabric::Host& host, const c_hint::Options& options, std::uint32_t number) {
     auto client = Client::connect(host, {.host = "server", .service = options.service}, options);
     ASSERT_TRUE(client) << client.error().detail;
-    operate(host, stores_test::ServedClient(**client), number);
+    operate(host, RestingClient(host, **client), number);
     const std::lock_guard lock(mutex_);
     statistics_ += (*client)->statistics();
   }

@@ -3,6 +3,7 @@
 #include "stores/two_sided/client.h"
 #include "stores/two_sided/invariants.h"
 #include "stores/two_sided/server.h"
+#include "tests/hang_limit.h"
 #include "tests/stores/load/shared_memory.h"
 
 namespace falafel::two_sided_test {
@@ -21,7 +22,7 @@ class TwoSidedOnSharedMemory : public stores_test::SharedMemory {
     options.waiting = waiting;
     options.buckets = 2;
     options.max_clients = clients;
-    options.close_timeout_ns = 10'000 * stores_test::millisecond_ns;
+    options.close_timeout_ns = hang_limit_ns;
     SharedMemory::run(
         [&](fabric::Host& host) { serve(host, options); },
         [&](fabric::Host& host, std::uint32_t number) { work(host, options, number); });

@@ -15,6 +15,7 @@
 #include "stores/two_sided/client.h"
 #include "stores/two_sided/invariants.h"
 #include "stores/two_sided/server.h"
+#include "tests/hang_limit.h"
 #include "tests/stores/load/random_operations.h"
 #include "tests/stores/load/shared_history.h"
 #include "tests/stream/service_files.h"
@@ -45,7 +46,7 @@ class TwoSidedOverTcp : public testing::Test {
     options.waiting = waiting;
     options.buckets = 2;
     options.max_clients = clients;
-    options.close_timeout_ns = 10'000 * stores_test::millisecond_ns;
+    options.close_timeout_ns = hang_limit_ns;
     stream_test::ServiceFiles services(folder_);
     run_threads(services, options);
     const checkers::Judgement judgement = history_.judge();
