@@ -3,6 +3,11 @@
 import os
 import pathlib
 import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+from hang_limit import HANG_LIMIT_SECONDS
 
 PROJECTS = pathlib.Path(__file__).resolve().parent
 COMPONENTS = ("simulator", "checkers", "explorer")
@@ -25,7 +30,7 @@ def run(*words, **options):
 
 
 def attempt(*words, **options):
-    return subprocess.run(words, capture_output=True, text=True, timeout=600, **options)
+    return subprocess.run(words, capture_output=True, text=True, timeout=2 * HANG_LIMIT_SECONDS, **options)
 
 
 def install(build, prefix):

@@ -15,7 +15,7 @@ import urllib.request
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "store"))
 sys.path.append("/usr/lib/python3/dist-packages")  # pymemcache, if another Python runs the test
 
-from harness import Falafel, wait_until
+from harness import HANG_LIMIT_SECONDS, Falafel, wait_until
 from pymemcache.client.base import Client, PooledClient
 from pymemcache.exceptions import MemcacheError, MemcacheServerError
 from pymemcache.serde import PickleSerde
@@ -40,14 +40,14 @@ class Front:
     def end(self, number=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(number)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=HANG_LIMIT_SECONDS)
         return self.process.returncode
 
 
 def accepts(address):
     """Whether the front serves another connection."""
     try:
-        return Client(address, timeout=30).version() == b"1.6.0-falafel"
+        return Client(address, timeout=HANG_LIMIT_SECONDS).version() == b"1.6.0-falafel"
     except (MemcacheError, ConnectionError):
         return False
 
@@ -65,7 +65,7 @@ class FrontTest(unittest.TestCase):
         return front
 
     def connect(self, *options, **client_options):
-        client = Client(self.front(*options).address(), timeout=30, **client_options)
+        client = Client(self.front(*options).address(), timeout=HANG_LIMIT_SECONDS, **client_options)
         self.addCleanup(client.close)
         return client
 
@@ -170,7 +170,7 @@ class WithPymemcache(FrontTest):
 
     def test_many_clients_and_threads(self):
         front = self.front("--threads", "3")
-        client = PooledClient(front.address(), max_pool_size=8, timeout=30)
+        client = PooledClient(front.address(), max_pool_size=8, timeout=HANG_LIMIT_SECONDS)
         problems = []
 
         def work(number):
@@ -192,7 +192,7 @@ class OverSockets(FrontTest):
     def test_answers_may_be_far_larger_than_a_socket_takes(self):
         address = self.front().address()
         value = b"v" * 100_000
-        with socket.create_connection(address, timeout=60) as connection:
+        with socket.create_connection(address, timeout=HANG_LIMIT_SECONDS) as connection:
             connection.sendall(b"set k 0 0 100000\r\n" + value + b"\r\n")
             connection.sendall(b"get" + b" k" * 1_000 + b"\r\nquit\r\n")
             with connection.makefile("rb") as answers:
@@ -201,11 +201,11 @@ class OverSockets(FrontTest):
 
     def test_more_connections_than_permitted_are_refused(self):
         address = self.front("--connections", "2").address()
-        first = Client(address, timeout=30)
-        second = Client(address, timeout=30)
+        first = Client(address, timeout=HANG_LIMIT_SECONDS)
+        second = Client(address, timeout=HANG_LIMIT_SECONDS)
         first.version()
         second.version()
-        with socket.create_connection(address, timeout=30) as third:
+        with socket.create_connection(address, timeout=HANG_LIMIT_SECONDS) as third:
             self.assertEqual(third.makefile("rb").read(), b"ERROR Too many open connections\r\n")
         self.assertEqual(first.stats()[b"rejected_connections"], 1)
         second.close()
@@ -216,7 +216,7 @@ class OverSockets(FrontTest):
         front = Front(self.falafel, "--socket", str(path))
         self.assertEqual(front.ready_line.split()[-1], str(path))
         self.assertEqual(path.stat().st_mode & 0o077, 0)
-        client = Client(str(path), timeout=30)
+        client = Client(str(path), timeout=HANG_LIMIT_SECONDS)
         client.set("key", "1", noreply=False)
         self.assertEqual(Front(self.falafel, "--socket", str(path)).end(), ADDRESS_TAKEN)
         self.assertEqual(client.get("key"), b"1")
@@ -231,10 +231,10 @@ class Metrics(FrontTest):
         front = self.front("--threads", "2", "--metrics", "127.0.0.1:0")
         places = re.fullmatch(r"serving .* at (\S+):(\d+), metrics at (\S+)\n", front.ready_line)
         for _ in range(4):  # two connections to each thread
-            client = Client((places[1], int(places[2])), timeout=30)
+            client = Client((places[1], int(places[2])), timeout=HANG_LIMIT_SECONDS)
             client.set("key", "value", noreply=False)
             client.close()
-        with urllib.request.urlopen(f"http://{places[3]}/metrics", timeout=30) as reply:
+        with urllib.request.urlopen(f"http://{places[3]}/metrics", timeout=HANG_LIMIT_SECONDS) as reply:
             text = reply.read().decode()
         self.assertIn('falafel_client_operations_total{server="falafel",operation="set",'
                       'outcome="stored"} 4\n', text)

@@ -13,7 +13,7 @@ import urllib.request
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "store"))
 
-from harness import Falafel
+from harness import HANG_LIMIT_SECONDS, Falafel
 
 DASHBOARD = pathlib.Path(sys.argv.pop())
 PROGRAM = sys.argv.pop()
@@ -23,7 +23,7 @@ OF_PROMETHEUS = {"instance", "job"}
 
 def fetch(ready_line):
     address = ready_line.rsplit("metrics at ", 1)[1].strip()
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as reply:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=HANG_LIMIT_SECONDS) as reply:
         return reply.read().decode()
 
 
@@ -50,7 +50,7 @@ def exported():
                 return samples_of(fetch(server.ready_line) + fetch(front.stdout.readline()))
             finally:
                 front.send_signal(signal.SIGTERM)
-                front.communicate(timeout=60)
+                front.communicate(timeout=HANG_LIMIT_SECONDS)
     finally:
         falafel.close()
 

@@ -11,6 +11,10 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+from hang_limit import HANG_LIMIT_SECONDS
+
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 del sys.argv[1]
 
@@ -28,7 +32,7 @@ FILES = {
 
 
 def run(*words, **options):
-    completed = subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
+    completed = subprocess.run(words, capture_output=True, text=True, timeout=HANG_LIMIT_SECONDS, **options)
     if completed.returncode != 0:
         raise AssertionError(f"{words}: {completed.stdout}{completed.stderr}")
     return completed.stdout
@@ -118,7 +122,7 @@ class DebianPackage(unittest.TestCase):
             self.assertEqual(run(program, "get", "greeting", env=environment), "hello")
         finally:
             server.terminate()
-            server.communicate(timeout=60)
+            server.communicate(timeout=HANG_LIMIT_SECONDS)
         self.assertEqual(server.returncode, 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs several users")
@@ -143,11 +147,11 @@ class DebianPackage(unittest.TestCase):
             self.assertTrue(server.stdout.readline().startswith("serving"))
             run(program, "set", "key", "value", env=environment, user=2, group=2, extra_groups=[1])
             stranger = subprocess.run([program, "get", "key"], env=environment, user=2, group=2,
-                                      extra_groups=[], capture_output=True, timeout=60)
+                                      extra_groups=[], capture_output=True, timeout=HANG_LIMIT_SECONDS)
             self.assertEqual(stranger.returncode, 4)
         finally:
             server.terminate()
-            server.communicate(timeout=60)
+            server.communicate(timeout=HANG_LIMIT_SECONDS)
 
     def test_the_unit_is_valid(self):
         self.install()
@@ -156,7 +160,7 @@ class DebianPackage(unittest.TestCase):
         copy = self.folder / "falafel.service"
         copy.write_text(unit.replace("/usr/bin/", f"{self.root.path}/usr/bin/"))
         verified = subprocess.run(["systemd-analyze", "verify", "--man=no", copy],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=HANG_LIMIT_SECONDS)
         about_this_unit = [line for line in verified.stderr.splitlines() if "falafel" in line]
         self.assertEqual(about_this_unit, [])
 

@@ -218,9 +218,9 @@ TEST_F(RealHistoriesTest, OfAClientThatStandsStill) {
   expect_linearizable(log, 2 * stress.operations);
 }
 
-// With little memory, the other clients wait until the server gives up on the stopped one, and then
-// go on, which they otherwise cannot do. This also holds if it is stopped in the middle of a request. The test cannot choose that
-// moment, so it makes several attempts.
+// With little memory, the other clients wait until the server gives up on the stopped one. Only
+// then can they go on. This also holds if it is stopped in the middle of a request. The test cannot
+// choose that moment, so it makes several attempts.
 TEST_F(RealHistoriesTest, OfAClientThatStandsStillForTooLong) {
   constexpr int attempts = 2;
   Stress stress = small_store();

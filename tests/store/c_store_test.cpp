@@ -13,13 +13,12 @@
 #include <vector>
 
 #include "falafel/falafel.h"
+#include "tests/hang_limit.h"
 #include "tests/store/server_thread.h"
 #include "tools/store_benchmark/parties.h"
 
 namespace falafel::server_program {
 namespace {
-
-constexpr std::uint64_t minute_ns = 60'000'000'000;
 
 class CStoreTest : public testing::Test {
  protected:
@@ -88,7 +87,8 @@ class CStoreTest : public testing::Test {
   std::size_t poll_all() {
     std::array<falafel_operation*, 16> ended{};
     std::size_t sum = 0;
-    while (const std::size_t count = falafel_poll(store_, ended.data(), ended.size(), minute_ns)) {
+    while (const std::size_t count =
+               falafel_poll(store_, ended.data(), ended.size(), hang_limit_ns)) {
       sum += count;
     }
     return sum;

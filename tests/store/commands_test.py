@@ -15,7 +15,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from harness import Falafel, wait_until
+from harness import HANG_LIMIT_SECONDS, Falafel, wait_until
 
 PROGRAM = sys.argv.pop(1)
 SMALL = ("--memory", "16MiB")
@@ -308,7 +308,7 @@ class Serving(CommandTest):
 
 class Metrics(CommandTest):
     def fetch(self, url):
-        with urllib.request.urlopen(url, timeout=30) as reply:
+        with urllib.request.urlopen(url, timeout=HANG_LIMIT_SECONDS) as reply:
             return reply.headers["Content-Type"], reply.read().decode()
 
     def test_prometheus_finds_them(self):

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from harness import HANG_LIMIT_SECONDS
+
 ROOT = pathlib.Path(sys.argv.pop(1))
 PEERS = ROOT / "build/release/tools/in_process_peers/falafel-in-process-peers"
 
@@ -16,7 +18,7 @@ PEERS = ROOT / "build/release/tools/in_process_peers/falafel-in-process-peers"
 class Compare(unittest.TestCase):
     def compare(self, *options):
         return subprocess.run([ROOT / "tools/compare", "--no-build", *options], capture_output=True,
-                              text=True, timeout=280)
+                              text=True, timeout=HANG_LIMIT_SECONDS)
 
     @unittest.skipUnless(shutil.which("memcached") and shutil.which("redis-server"),
                          "memcached or Redis is not installed")

@@ -14,11 +14,12 @@ import time
 import unittest
 import urllib.request
 
-from harness import Falafel
+from harness import HANG_LIMIT_SECONDS, Falafel
 
 PROGRAM = sys.argv.pop(1)
 DESCRIPTORS = 32
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+LISTENERS = 3  # for clients, status and metrics
+PAUSE_SECONDS = 0.01  # of a listener, after each attempt without a descriptor
 
 
 def limit_descriptors():
@@ -60,25 +61,23 @@ class Descriptors(unittest.TestCase):
         ready, _, _ = select.select([self.server.process.stderr], [], [], seconds)
         return self.server.process.stderr.readline() if ready else None
 
-    def processor_seconds(self):
-        with open(f"/proc/{self.server.process.pid}/stat") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return sum(map(int, fields[11:13])) / TICKS_PER_SECOND
-
     def test_their_lack_is_reported_once_and_counted(self):
+        began = time.monotonic()
         self.take_all_descriptors()
         client = self.start_client()
-        self.assertRegex(self.says(30) or "", "^falafel serve: no file descriptor .*LimitNOFILE")
-        before = self.processor_seconds()
-        time.sleep(2)
-        self.assertLess(self.processor_seconds() - before, 0.5, "the server tries without a pause")
+        self.assertRegex(self.says(HANG_LIMIT_SECONDS) or "", "^falafel serve: no file descriptor .*LimitNOFILE")
+        time.sleep(1)
         self.assertIsNone(self.says(0))
         self.close_connections()
-        self.assertEqual(client.wait(timeout=60), 0)  # it has waited
-        self.assertGreater(self.falafel.report()["statistics"]["descriptor_shortages"], 10)
-        text = urllib.request.urlopen(f"http://{self.metrics}/metrics", timeout=30).read().decode()
+        self.assertEqual(client.wait(timeout=HANG_LIMIT_SECONDS), 0)  # it has waited
+        lasted = time.monotonic() - began
+        shortages = self.falafel.report()["statistics"]["descriptor_shortages"]
+        self.assertGreater(shortages, 1)
+        # The server tries without a pause otherwise.
+        self.assertLessEqual(shortages, LISTENERS * (1 + lasted / PAUSE_SECONDS))
+        text = urllib.request.urlopen(f"http://{self.metrics}/metrics", timeout=HANG_LIMIT_SECONDS).read().decode()
         self.assertGreater(
-            int(re.search(r"^falafel_descriptor_shortages_total (\d+)$", text, re.MULTILINE)[1]), 10)
+            int(re.search(r"^falafel_descriptor_shortages_total (\d+)$", text, re.MULTILINE)[1]), 1)
 
 
 if __name__ == "__main__":

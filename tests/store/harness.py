@@ -6,9 +6,13 @@ import pathlib
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from typing import NamedTuple
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from hang_limit import HANG_LIMIT_SECONDS  # noqa: E402
 
 
 class Server:
@@ -28,7 +32,7 @@ class Server:
         """Stops it and returns its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=HANG_LIMIT_SECONDS)
         return self.process.returncode
 
     def __enter__(self):
@@ -46,7 +50,7 @@ class Client:
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "FALAFEL_DIRECTORY": falafel.directory}, **popen,
         )
-        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        ready, _, _ = select.select([self.process.stdout], [], [], HANG_LIMIT_SECONDS)
         line = self.process.stdout.readline() if ready else "nothing"
         if line != f"{ready_line}\n":
             self.end()
@@ -56,7 +60,7 @@ class Client:
         self.process.send_signal(number)
 
     def leave(self):
-        self.process.communicate("\n", timeout=60)
+        self.process.communicate("\n", timeout=HANG_LIMIT_SECONDS)
 
     def end(self):
         self.process.kill()
@@ -101,18 +105,23 @@ class Worker:
         if not self.ticks():
             raise AssertionError(f"a worker ended: {self.lines()}")
 
+    def await_progress(self):
+        """Waits until it has done something more."""
+        before = self.ticks()[-1]
+        wait_until(lambda: self.ticks()[-1][1:3] != before[1:3] or self.process.poll() is not None)
+
     def end(self, number=signal.SIGTERM):
         """Its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=HANG_LIMIT_SECONDS)
 
 
-def wait_until(condition, seconds=60, interval=0.05):
-    deadline = time.monotonic() + seconds
+def wait_until(condition, interval=0.05):
+    deadline = time.monotonic() + HANG_LIMIT_SECONDS
     while not (result := condition()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds} s")
+            raise AssertionError(f"not within {HANG_LIMIT_SECONDS} s")
         time.sleep(interval)
     return result
 
@@ -131,8 +140,8 @@ class Falafel:
     def run(self, command, *arguments, input=b"", **options):
         """(exit status, standard output as bytes, standard error)."""
         completed = subprocess.run(
-            [self.program, command, *arguments], capture_output=True, input=input, timeout=120,
-            env={**os.environ, "FALAFEL_DIRECTORY": self.directory}, **options,
+            [self.program, command, *arguments], capture_output=True, input=input,
+            timeout=HANG_LIMIT_SECONDS, env={**os.environ, "FALAFEL_DIRECTORY": self.directory}, **options,
         )
         return completed.returncode, completed.stdout, completed.stderr.decode()
 
@@ -149,12 +158,12 @@ class Falafel:
             raise AssertionError(f"the regions do not add up: {report['regions']}")
         return report
 
-    def await_report(self, condition, seconds=60):
+    def await_report(self, condition):
         """The first report that satisfies the condition."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + HANG_LIMIT_SECONDS
         while not condition(report := self.report()):
             if time.monotonic() > deadline:
-                raise AssertionError(f"not so within {seconds} s: {json.dumps(report, indent=2)}")
+                raise AssertionError(f"not so within {HANG_LIMIT_SECONDS} s: {json.dumps(report, indent=2)}")
             time.sleep(0.1)
         return report
 

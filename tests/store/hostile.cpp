@@ -24,6 +24,7 @@
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "fabric/shm/process.h"
+#include "tests/hang_limit.h"
 
 namespace falafel::store_test {
 namespace {
@@ -35,8 +36,6 @@ using engine::entry_bytes;
 using engine::MessageKind;
 using engine::Verification;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::uint64_t patience_ns = 5 * second_ns;
 constexpr std::uint64_t message_count = 8;
 constexpr std::uint64_t messages_at = 1 << 20;  // in the local memory, behind the data of requests
 constexpr std::uint64_t local_bytes = messages_at + message_count * control_message_bytes;
@@ -66,7 +65,7 @@ class Wire {
                         .receive_completions = completions_.get(),
                         .max_send_requests = 16,
                         .max_receive_requests = message_count},
-                       engine::to_bytes(engine::ClientHello{}), host.now_ns() + 5 * second_ns),
+                       engine::to_bytes(engine::ClientHello{}), host.now_ns() + hang_limit_ns),
         "to connect");
     queue_pair_ = std::move(connection.queue_pair);
     hello_ = engine::from_bytes<engine::ServerHello>(connection.private_data).value();
@@ -150,7 +149,7 @@ class Wire {
   }
   fabric::WorkCompletion poll() {
     fabric::WorkCompletion completion;
-    const std::uint64_t deadline_ns = host_.now_ns() + patience_ns;
+    const std::uint64_t deadline_ns = host_.now_ns() + hang_limit_ns;
     while (completions_->poll({&completion, 1}) == 0) {
       // It sends nothing while it waits, so the server may have given up on it.
       if (!completions_->wait(deadline_ns)) throw std::runtime_error("no answer");

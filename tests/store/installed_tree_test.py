@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from harness import Falafel
+from harness import HANG_LIMIT_SECONDS, Falafel
 
 BUILD, PROGRAM, EXAMPLE = sys.argv[1:4]
 del sys.argv[1:4]
@@ -23,7 +23,7 @@ target_link_libraries(example PRIVATE falafel::c)
 
 
 def run(*words, **options):
-    completed = subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
+    completed = subprocess.run(words, capture_output=True, text=True, timeout=HANG_LIMIT_SECONDS, **options)
     if completed.returncode != 0:
         raise AssertionError(f"{words}: {completed.stdout}{completed.stderr}")
     return completed.stdout

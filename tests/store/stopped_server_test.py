@@ -13,15 +13,13 @@ PROGRAM, WORKER = sys.argv[1:3]
 del sys.argv[1:3]
 
 # How long the server is stopped, and how long clients may be silent. A client has credit for a
-# handful of messages and sends a heartbeat every fifth of the time-out, so seven time-outs far
-# exceed its credits.
-STOP_SECONDS = float(os.environ.get("FALAFEL_STOP_SECONDS", "7"))
-CLIENT_TIMEOUT_SECONDS = float(os.environ.get("FALAFEL_CLIENT_TIMEOUT_SECONDS", "1"))
+# handful of messages and sends a heartbeat every fifth of the time-out, so five time-outs far
+# exceed its credits. A busy machine does not delay a client by as much as one time-out.
+STOP_SECONDS = float(os.environ.get("FALAFEL_STOP_SECONDS", "25"))
+CLIENT_TIMEOUT_SECONDS = float(os.environ.get("FALAFEL_CLIENT_TIMEOUT_SECONDS", "5"))
 READERS = 2
-READER = os.environ.get("FALAFEL_READER", "read")
+READER = os.environ.get("FALAFEL_READER", "paced")
 NOT_FOUND, DOES_NOT_ANSWER = 1, 11  # exit statuses
-# The machine is shared, so the rate only distinguishes progress from a standstill.
-LEAST_SHARE = 0.1
 
 
 def gets_between(ticks, begin_ns, end_ns):
@@ -57,8 +55,8 @@ class StoppedServer(unittest.TestCase):
         readers = self.start_readers()
         numbers = self.clients()
         self.assertEqual(len(numbers), READERS)
-        started = time.monotonic_ns()
-        time.sleep(2)
+        for reader in readers:
+            reader.await_progress()
         stopped = time.monotonic_ns()
         self.server.process.send_signal(signal.SIGSTOP)
         time.sleep(STOP_SECONDS)
@@ -75,12 +73,9 @@ class StoppedServer(unittest.TestCase):
             self.assertEqual(reader.end(), 0)
             self.assertEqual(reader.errors(), [])
             ticks = reader.ticks()
-            before = gets_between(ticks, started, stopped) / (stopped - started) * 1e9
-            meanwhile = gets_between(ticks, half, resumed) / (resumed - half) * 1e9
-            print(f"GETs per second: {before:,.0f} before, {meanwhile:,.0f} in the second half of "
-                  f"{STOP_SECONDS:g} s without the server")
-            self.assertGreater(before, 0)
-            self.assertGreaterEqual(meanwhile, LEAST_SHARE * before)
+            meanwhile = gets_between(ticks, half, resumed)
+            print(f"{meanwhile:,} GETs in the second half of {STOP_SECONDS:g} s without the server")
+            self.assertGreater(meanwhile, 0)
         self.assertEqual(self.server.end(), 0)
 
 

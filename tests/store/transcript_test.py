@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+from harness import HANG_LIMIT_SECONDS
 from transcript import expected_output, steps, with_line_end
 
 PROGRAM, README = sys.argv[1:3]
@@ -29,7 +30,7 @@ class Transcript(unittest.TestCase):
             finally:
                 for process in background:
                     process.terminate()
-                    process.communicate(timeout=60)
+                    process.communicate(timeout=HANG_LIMIT_SECONDS)
 
     def run_step(self, command, expected, environment, background):
         if command.endswith(" &"):
@@ -39,11 +40,11 @@ class Transcript(unittest.TestCase):
             output = process.stdout.readline()
         elif command == "kill %1":
             background[0].terminate()
-            output = background[0].communicate(timeout=60)[0]
+            output = background[0].communicate(timeout=HANG_LIMIT_SECONDS)[0]
             self.assertEqual(background[0].returncode, 0)
         else:
-            output = subprocess.run(["bash", "-c", command], env=environment, text=True, timeout=120,
-                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+            output = subprocess.run(["bash", "-c", command], env=environment, text=True,
+                                    timeout=HANG_LIMIT_SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
         self.assertRegex(with_line_end(output), expected_output(expected), command)
 
 

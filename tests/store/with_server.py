@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from harness import Falafel
+from harness import HANG_LIMIT_SECONDS, Falafel
 
 
 def main():
@@ -14,7 +14,7 @@ def main():
     try:
         with falafel.serve("--memory", "64MiB"):
             environment = {**os.environ, "FALAFEL_DIRECTORY": falafel.directory}
-            return subprocess.run(words, env=environment, timeout=100).returncode
+            return subprocess.run(words, env=environment, timeout=HANG_LIMIT_SECONDS).returncode
     finally:
         falafel.close()
 

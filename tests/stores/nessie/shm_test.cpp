@@ -27,8 +27,8 @@ nessie::Options small_options(Architecture architecture = Architecture::client_d
   options.data_entries = 64;
   options.most_key_bytes = 8;
   options.most_value_bytes = 64;
-  // An operation must end within it, also where a busy machine interrupts it: otherwise all attempts
-  // answer `busy`.
+  // An operation must end within it, also where a busy machine interrupts it: otherwise all
+  // attempts answer `busy`.
   options.expiration_ns = 100 * millisecond_ns;
   options.clock_error_ns = 10'000;
   options.acknowledge_timeout_ns = 10 * millisecond_ns;
