@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.request
 
@@ -21,8 +20,9 @@ import harness
 
 FALAFEL, WORKER = sys.argv[1:3]
 LEASE = 0.5
+CLIENT_TIMEOUT = 2  # a busy machine does not delay a client by as much
 # A lease, a second for a server that does not answer, and three heartbeat time-outs.
-SETTLE = 5
+SETTLE = LEASE + 1 + 3 * CLIENT_TIMEOUT + 0.5
 
 
 def free_ports(count):
@@ -46,13 +46,14 @@ class Etcd:
 
     def start(self):
         self.process = subprocess.Popen(self.words, stderr=subprocess.DEVNULL)
-        for _ in range(600):
-            try:
-                with urllib.request.urlopen(f"http://{self.address}/health", timeout=1):
-                    return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError("etcd does not start")
+        harness.wait_until(self.answers)
+
+    def answers(self):
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/health", timeout=10):
+                return True
+        except OSError:
+            return False
 
     def kill(self):
         self.process.kill()
@@ -69,18 +70,18 @@ class ClusterChange(unittest.TestCase):
         for name in ("a", "b", "c", "d"):
             server = harness.Server(FALAFEL, self.directory, "--name", name, "--memory", "8MiB",
                                     "--region-size", "16KiB", "--entries", "4096",
-                                    "--client-timeout", "1")
+                                    "--client-timeout", str(CLIENT_TIMEOUT))
             self.addCleanup(server.end, signal.SIGKILL)
 
     def members(self, *options):
         return subprocess.run(
             [FALAFEL, "members", "--etcd", self.etcd.address, *options],
-            capture_output=True, text=True, timeout=120)
+            capture_output=True, text=True, timeout=harness.HANG_LIMIT_SECONDS)
 
     def change(self, *options):
         """Repeats a change that fails, as its message says: on a busy machine, a server may take the
         command for dead."""
-        for _ in range(5):
+        for _ in range(20):
             done = self.members(*options)
             if done.returncode == 0:
                 return done.stdout
@@ -88,18 +89,14 @@ class ClusterChange(unittest.TestCase):
 
     def wait_for(self, text):
         """Until the command says it of the list."""
-        for _ in range(600):
-            if text in self.members().stdout:
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"the list never says: {text}")
+        harness.wait_until(lambda: text in self.members().stdout)
 
     def make_list(self, servers):
         self.change("--set", servers, "--lease", str(LEASE), "--settle", str(SETTLE))
 
     def falafel(self, *words):
         return subprocess.run([FALAFEL, *words, "--etcd", self.etcd.address],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=harness.HANG_LIMIT_SECONDS)
 
     def test_no_key_is_lost_while_servers_join_and_leave(self):
         self.make_list("a,b")
@@ -107,7 +104,14 @@ class ClusterChange(unittest.TestCase):
                                   stdout=subprocess.PIPE, text=True)
         self.addCleanup(worker.kill)
         self.assertEqual(worker.stdout.readline(), "working\n")
-        time.sleep(1)
+
+        def await_operations(kind):
+            """Until further operations have got such answers."""
+            worker.stdin.write(f"{kind}\n")
+            worker.stdin.flush()
+            self.assertEqual(worker.stdout.readline(), f"{kind}\n")
+
+        await_operations("answered")
         self.assertRegex(self.change("--add", "c"), r"\n[1-9]\d* keys moved")
         # A change that is killed while it waits, and is then repeated.
         killed = subprocess.Popen([FALAFEL, "members", "--etcd", self.etcd.address,
@@ -119,19 +123,19 @@ class ClusterChange(unittest.TestCase):
         self.change("--remove", "a")
         # Nobody knows whether the list is current.
         self.etcd.kill()
-        time.sleep(3 * LEASE)
+        await_operations("disconnected")
         self.etcd.start()
-        time.sleep(1)
+        await_operations("answered")
         # Server a has old values of these keys.
         self.change("--set", "a,c,d")
-        time.sleep(1)
-        output, _ = worker.communicate("\n", timeout=120)
+        await_operations("answered")
+        output, _ = worker.communicate(timeout=harness.HANG_LIMIT_SECONDS)
         self.assertEqual(worker.returncode, 0, output)
         lines = output.splitlines()
         self.assertEqual(lines[-1], "linearizable")
         counts = dict(line.rsplit(" ", 1) for line in lines[:-1])
         for answer in ("found", "not found", "stored", "deleted", "disconnected"):
-            self.assertGreater(int(counts.get(answer, 0)), 10, output)
+            self.assertGreater(int(counts.get(answer, 0)), 0, output)
 
     def test_commands_use_the_list(self):
         self.assertIn("no list of servers", self.members().stderr)

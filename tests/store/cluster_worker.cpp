@@ -1,9 +1,12 @@
 // Threads that use a cluster whose list of servers is in etcd, until standard input ends. Each has
-// a client of its own. Then it judges the history of all of them and prints how often each answer
-// came. Exit status: 0, linearizable; 1, not; 2, no cluster.
+// a client of its own. For each line "answered" or "disconnected" of standard input, the program
+// waits until 30 further operations have got an answer about their keys, or none because no server
+// may be asked, and prints the line. At the end it judges the history of all threads and prints how
+// often each answer came. Exit status: 0, linearizable; 1, not; 2, no cluster.
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -36,17 +39,32 @@ ClusterOptions options(const std::string& etcd) {
   return options;
 }
 
+// How many operations of all threads have ended.
+struct Progress {
+  std::atomic<std::uint64_t> answered = 0;
+  std::atomic<std::uint64_t> disconnected = 0;
+
+  void await(const std::string& kind) const {
+    constexpr std::uint64_t further = 30;
+    const std::atomic<std::uint64_t>& count = kind == "answered" ? answered : disconnected;
+    const std::uint64_t wanted = count + further;
+    while (count < wanted) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+};
+
 class Worker {
  public:
   Worker(std::unique_ptr<Cluster> cluster, std::uint32_t number, SharedHistory& history)
       : cluster_(std::move(cluster)), number_(number), history_(history), random_(number) {}
 
-  void operate() {
+  void operate(Progress& progress) {
     const KeyValueMap::Operation operation = draw();
     const std::size_t call = history_.call(number_, operation);
     std::optional<KeyValueMap::Result> result;
     const Answer answer = ask(operation, result);
     ++answers_[answer];
+    if (result) ++progress.answered;
+    if (answer == Answer::disconnected) ++progress.disconnected;
     if (result) {
       history_.complete(call, std::move(*result));
     } else if (answer != Answer::unknown_outcome) {
@@ -107,21 +125,25 @@ int run(const std::string& etcd) {
     }
     workers.emplace_back(std::move(*cluster), number, history);
   }
+  Progress progress;
   std::atomic<bool> stops = false;
   {
     std::vector<std::jthread> running;
     for (Worker& worker : workers) {
       running.emplace_back([&] {
         while (!stops) {
-          worker.operate();
+          worker.operate(progress);
           std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
       });
     }
     fmt::print("working\n");
     std::fflush(stdout);
-    std::string line;
-    std::getline(std::cin, line);
+    for (std::string line; std::getline(std::cin, line);) {
+      progress.await(line);
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+    }
     stops = true;
   }
   std::map<Answer, std::uint64_t> answers;
