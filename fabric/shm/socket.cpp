@@ -147,8 +147,9 @@ ReceivedMessage receive_message(int socket, std::span<std::byte> buffer) {
             .attached = {},
             .lost_attachment = false};
   }
-  if (length <= 0) return {};
-  FileDescriptor attached = attached_to(header);
+  if (length < 0) return {};
+  FileDescriptor attached = attached_to(header);  // a message of no bytes may have one, too
+  if (length == 0) return {};
   const bool is_lost = !attached.is_open() && (header.msg_flags & MSG_CTRUNC) != 0;
   return {.kind = ReceivedMessage::Kind::message,
           .length_bytes = static_cast<std::size_t>(length),

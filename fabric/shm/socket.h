@@ -33,6 +33,7 @@ bool send_message(int socket, std::span<const std::byte> message,
                   const FileDescriptor* attached = nullptr);
 
 struct ReceivedMessage {
+  // A message of no bytes counts as the end, because the two cannot be told apart.
   enum class Kind : std::uint8_t { message, nothing_yet, end };
   Kind kind = Kind::end;
   std::size_t length_bytes = 0;

@@ -39,10 +39,12 @@ bool has_writers(const FileDescriptor& pipe) {
   return ::read(pipe.get(), &ignored, 1) < 0 && errno == EAGAIN;
 }
 
-// Attaches the descriptor `count` times, as no peer of this fabric does.
-void send_with(int socket, const FileDescriptor& attached, std::size_t count) {
-  std::byte message{1};
-  iovec data{&message, 1};
+// Sends a message of `length_bytes` with the descriptor attached `count` times, as no peer of this
+// fabric does.
+void send_with(int socket, const FileDescriptor& attached, std::size_t count,
+               std::size_t length_bytes) {
+  std::array<std::byte, 8> message{};
+  iovec data{message.data(), length_bytes};
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(16 * sizeof(int))> control{};
   msghdr header{};
   header.msg_iov = &data;
@@ -57,14 +59,14 @@ void send_with(int socket, const FileDescriptor& attached, std::size_t count) {
   for (std::size_t index = 0; index < count; ++index) {
     std::memcpy(CMSG_DATA(rights) + index * sizeof(int), &descriptor, sizeof descriptor);
   }
-  ASSERT_EQ(::sendmsg(socket, &header, MSG_NOSIGNAL), 1);
+  ASSERT_EQ(::sendmsg(socket, &header, MSG_NOSIGNAL), static_cast<ssize_t>(length_bytes));
 }
 
 TEST(ShmSocket, KeepsOneOfTheDescriptorsOfAMessage) {
   for (const std::size_t count : {1U, 2U, 3U, 16U}) {
     const Ends sockets = make_sockets();
     Ends pipe = make_pipe();
-    send_with(sockets.first.get(), pipe.second, count);
+    send_with(sockets.first.get(), pipe.second, count, 1);
     pipe.second = FileDescriptor();
     std::array<std::byte, 8> buffer{};
     {
@@ -77,6 +79,28 @@ TEST(ShmSocket, KeepsOneOfTheDescriptorsOfAMessage) {
     }
     EXPECT_FALSE(has_writers(pipe.first)) << count << " descriptors: one is still open";
   }
+}
+
+TEST(ShmSocket, ClosesTheDescriptorsOfAMessageOfNoBytes) {
+  for (const std::size_t count : {1U, 2U, 16U}) {
+    const Ends sockets = make_sockets();
+    Ends pipe = make_pipe();
+    send_with(sockets.first.get(), pipe.second, count, 0);
+    pipe.second = FileDescriptor();
+    std::array<std::byte, 8> buffer{};
+    EXPECT_EQ(receive_message(sockets.second.get(), buffer).kind, ReceivedMessage::Kind::end);
+    EXPECT_FALSE(has_writers(pipe.first)) << count << " descriptors: one is still open";
+  }
+}
+
+TEST(ShmSocket, ClosesTheDescriptorOfAMessageThatIsTooLong) {
+  const Ends sockets = make_sockets();
+  Ends pipe = make_pipe();
+  send_with(sockets.first.get(), pipe.second, 1, 8);
+  pipe.second = FileDescriptor();
+  std::array<std::byte, 1> buffer{};
+  { const ReceivedMessage received = receive_message(sockets.second.get(), buffer); }
+  EXPECT_FALSE(has_writers(pipe.first));
 }
 
 TEST(ShmSocket, MessagesWithoutDescriptorsHaveNone) {
