@@ -14,12 +14,25 @@
 
 namespace falafel {
 
+namespace {
+
+// An empty variable is as if it were unset.
+std::filesystem::path path_from_environment(const char* variable) {
+  const char* const path = std::getenv(variable);
+  return path == nullptr ? "" : path;
+}
+
+}  // namespace
+
 std::filesystem::path default_directory() {
-  if (const char* const directory = std::getenv("FALAFEL_DIRECTORY")) return directory;
-  if (const char* const runtime = std::getenv("XDG_RUNTIME_DIR")) {
-    return std::filesystem::path(runtime) / "falafel";
+  if (auto directory = path_from_environment("FALAFEL_DIRECTORY"); !directory.empty()) {
+    return directory;
   }
-  return fmt::format("/tmp/falafel-{}", getuid());
+  // The specification of this variable says to ignore a relative path.
+  if (const auto runtime = path_from_environment("XDG_RUNTIME_DIR"); runtime.is_absolute()) {
+    return runtime / "falafel";
+  }
+  return fmt::format("/tmp/falafel-{}", geteuid());
 }
 
 std::string own_server_name(const FabricOptions& options) {

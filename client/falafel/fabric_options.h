@@ -43,7 +43,8 @@ struct FabricOptions {
 // The default name of a server on this machine: `falafel`, or its own address with verbs.
 std::string own_server_name(const FabricOptions& options);
 
-// $FALAFEL_DIRECTORY; otherwise $XDG_RUNTIME_DIR/falafel; otherwise /tmp/falafel-<user number>.
+// $FALAFEL_DIRECTORY; otherwise $XDG_RUNTIME_DIR/falafel; otherwise /tmp/falafel-<user number>. A
+// variable that is empty counts as unset, and so does a relative path in XDG_RUNTIME_DIR.
 std::filesystem::path default_directory();
 
 }  // namespace falafel

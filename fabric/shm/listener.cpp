@@ -15,6 +15,7 @@
 #include "fabric/shm/queue_pair.h"
 #include "fabric/shm/reception.h"
 #include "fabric/shm/socket.h"
+#include "fabric/shm/trust.h"
 
 namespace falafel::shm {
 
@@ -95,7 +96,7 @@ class SocketLock {
     std::filesystem::path path = socket_path;
     path += ".lock";
     for (;;) {
-      FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+      FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
       if (!file.is_open()) {
         return make_error(ErrorCode::invalid_argument,
                           fmt::format("cannot create '{}': {}; choose another directory",
@@ -170,35 +171,22 @@ class Listener final : public fabric::Listener {
   std::shared_ptr<Reception> reception_;
 };
 
-Result<void> make_directory(const std::filesystem::path& directory) {
-  std::error_code error;
-  if (std::filesystem::is_directory(directory, error)) return {};
-  if (std::filesystem::create_directories(directory, error)) {
-    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
-    if (!error) return {};
-  }
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("cannot create the directory '{}': {}; choose another directory",
-                                directory.native(), error.message()));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<fabric::Listener>> listen_to_service(Host& host, Device& device,
                                                             std::uint16_t service) {
   ProcessState& process = host.process();
   std::filesystem::path path = socket_path(process.options().directory, host.name(), service);
-  for (const auto& directory : {process.options().directory, path.parent_path()}) {
-    if (auto made = make_directory(directory); !made) return tl::unexpected(made.error());
-  }
+  if (auto made = make_folder(path.parent_path()); !made) return tl::unexpected(made.error());
   auto lock = SocketLock::take(path);
   if (!lock) return tl::unexpected(lock.error());
   std::error_code ignored;
   std::filesystem::remove(path, ignored);  // left by an owner that was killed
   auto socket = listen_at(path);
   if (!socket) return tl::unexpected(socket.error());
-  auto reception = std::make_shared<Reception>(process.context(), std::move(*socket), host.signal(),
-                                               host.descriptor_shortage());
+  auto reception =
+      std::make_shared<Reception>(process.context(), std::move(*socket), path.parent_path(),
+                                  host.signal(), host.descriptor_shortage());
   reception->watch();
   return std::make_unique<Listener>(host, device, std::move(path), std::move(*lock),
                                     std::move(reception));

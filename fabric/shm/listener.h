@@ -14,7 +14,8 @@ namespace falafel::shm {
 class Device;
 class Host;
 
-// Errors: address_in_use; invalid_argument (the directory is not usable).
+// Errors: address_in_use; invalid_argument (the directory is not usable); access_denied (it is not
+// the directory of this user; fabric/shm/trust.h).
 fabric::Result<std::unique_ptr<fabric::Listener>> listen_to_service(Host& host, Device& device,
                                                                     std::uint16_t service);
 

@@ -10,8 +10,8 @@
 // 4096.
 //
 // Trust: the peers of a connection map each other's whole shared memory. The requester checks the
-// rights, so they prevent errors, not attacks. Anyone who may open the socket of a host is trusted;
-// the permissions of the directory decide who may.
+// rights, so they prevent errors, not attacks. Anyone who may open the socket of a host is trusted:
+// the same user, root, and the group that the host's folder is open to (fabric/shm/trust.h).
 //
 // Fencing: after QueuePair::move_to_error, no request of the peer begins. A request in progress
 // must end first. The flushes therefore complete when the peer has cleared its flag in shared
@@ -34,7 +34,8 @@ namespace falafel::shm {
 
 struct ProcessOptions {
   // Listening hosts have their sockets here, at `<directory>/<host>/<service>`. If the directory
-  // does not exist, it is created with access for this user only.
+  // does not exist, it is created with access for this user only. One that another user could have
+  // made or could change is refused (fabric/shm/trust.h).
   std::filesystem::path directory;
   // The limit for the memory of all hosts of this process. Until it is used, it takes address space
   // only.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fabric/shm/socket.h"
+#include "fabric/shm/trust.h"
 
 namespace falafel::shm {
 
@@ -42,10 +43,11 @@ void Caller::reject(std::span<const std::byte> reason) const {
 }
 
 Reception::Reception(boost::asio::io_context& context, FileDescriptor socket,
-                     std::shared_ptr<HostSignal> signal,
+                     std::filesystem::path folder, std::shared_ptr<HostSignal> signal,
                      std::shared_ptr<fabric::DescriptorShortage> shortage)
     : context_(context),
       socket_(context, socket.release()),
+      folder_(std::move(folder)),
       pause_(context),
       signal_(std::move(signal)),
       shortage_(std::move(shortage)) {}
@@ -124,6 +126,9 @@ void Reception::await_request_of(const SilentCaller& caller) {
 }
 
 void Reception::admit(Caller caller) {
+  if (const auto checked = check_caller(caller.socket.get(), folder_); !checked) {
+    return caller.reject(as_bytes_of(checked.error().detail));
+  }
   if (caller.message.version != layout_version) {
     return caller.reject(
         as_bytes_of(fmt::format("it has version {}, not {}; use the same release on both sides",

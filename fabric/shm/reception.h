@@ -6,6 +6,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +30,8 @@ struct Caller {
 
 class Reception : public std::enable_shared_from_this<Reception> {
  public:
-  Reception(boost::asio::io_context& context, FileDescriptor socket,
+  // `folder`: of the socket. It says who may call (fabric/shm/trust.h).
+  Reception(boost::asio::io_context& context, FileDescriptor socket, std::filesystem::path folder,
             std::shared_ptr<HostSignal> signal,
             std::shared_ptr<fabric::DescriptorShortage> shortage);
 
@@ -49,6 +51,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
 
   boost::asio::io_context& context_;
   boost::asio::posix::stream_descriptor socket_;
+  const std::filesystem::path folder_;
   boost::asio::steady_timer pause_;
   std::deque<SilentCaller> silent_;  // the oldest first
   std::shared_ptr<HostSignal> signal_;

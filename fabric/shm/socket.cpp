@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "fabric/realtime/descriptor_shortage.h"
+#include "fabric/shm/trust.h"
 
 namespace falafel::shm {
 
@@ -75,9 +76,14 @@ Result<FileDescriptor> listen_at(const std::filesystem::path& path) {
 Result<FileDescriptor> connect_to(const std::filesystem::path& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(address.error());
+  const auto owner = owner_of(path);
+  if (!owner) return tl::unexpected(owner.error());
   FileDescriptor socket(::socket(AF_UNIX, socket_type, 0));
   if (socket.is_open() && ::connect(socket.get(), generic(*address), sizeof *address) == 0) {
-    return socket;
+    const auto checked = check_server(socket.get(), *owner);
+    if (checked) return socket;
+    return make_error(checked.error().code,
+                      fmt::format("'{}': {}", path.native(), checked.error().detail));
   }
   const int error = errno;
   const auto refuse = [&](ErrorCode code, std::string_view why) {

@@ -16,7 +16,8 @@ namespace falafel::shm {
 //
 // Errors: address_in_use, invalid_argument (the path is too long or cannot be created).
 fabric::Result<FileDescriptor> listen_at(const std::filesystem::path& path);
-// Errors: unreachable (no socket, or no permission), connection_refused.
+// Errors: unreachable (no socket, or no permission), connection_refused, access_denied (it is not
+// the socket of a user whom this process trusts; fabric/shm/trust.h).
 fabric::Result<FileDescriptor> connect_to(const std::filesystem::path& path);
 
 // The result of accepting a caller.

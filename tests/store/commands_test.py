@@ -261,6 +261,14 @@ class Errors(CommandTest):
             self.expect(NO_PERMISSION, "stat", user=NOBODY)
             self.expect(NO_PERMISSION, "serve", *SMALL, "--name", "other", user=NOBODY)
 
+    @unittest.skipIf(os.getuid() != 0, "only root can become another user")
+    def test_a_directory_that_a_stranger_made_first_is_not_used(self):
+        os.chmod(self.falafel.folder.name, 0o1777)
+        with self.falafel.serve(*SMALL, user=NOBODY):
+            for command in (("get", "key"), ("set", "key", "secret"), ("stat",), ("keys",),
+                            ("serve", *SMALL, "--name", "other")):
+                self.expect(NO_PERMISSION, *command, message=f"belongs to user {NOBODY}")
+
     def test_a_server_that_is_stopped_does_not_hang_stat(self):
         with self.falafel.serve(*SMALL) as server:
             server.process.send_signal(signal.SIGSTOP)

@@ -1,6 +1,7 @@
 #include "tools/memcached_front/unix_socket.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <system_error>
 
@@ -33,11 +34,11 @@ fabric::Result<std::unique_ptr<UnixSocket>> UnixSocket::listen(asio::io_context&
     const Protocol::endpoint endpoint(path.string());
     remove_abandoned(context, endpoint, path);
     Protocol::acceptor acceptor(context, endpoint.protocol());
+    // The file gets the mode that its socket has. A change of the file's mode would follow a
+    // symbolic link that somebody put there meanwhile.
+    ::fchmod(acceptor.native_handle(), S_IRWXU);
     acceptor.bind(endpoint);
     std::unique_ptr<UnixSocket> socket(new UnixSocket(std::move(acceptor), path));
-    std::error_code failure;  // the directory protects it as well
-    // nobody can connect before listen()
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all, failure);
     socket->acceptor_.listen();
     return socket;
   } catch (const boost::system::system_error& error) {

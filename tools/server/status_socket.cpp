@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "fabric/shm/trust.h"
 #include "tools/server/listening.h"
 
 namespace falafel::server_program {
@@ -65,8 +66,10 @@ fabric::Result<std::unique_ptr<StatusSocket>> StatusSocket::listen(asio::io_cont
                                                                    ReportSource source) {
   std::unique_ptr<StatusSocket> status(
       new StatusSocket(context, std::move(path), std::move(source)));
+  if (auto made = shm::make_folder(status->path_.parent_path()); !made) {
+    return tl::unexpected(made.error());
+  }
   std::error_code ignored;  // binding reports the errors that matter
-  std::filesystem::create_directories(status->path_.parent_path(), ignored);
   std::filesystem::remove(status->path_, ignored);
   try {
     const Protocol::endpoint endpoint(status->path_.string());
@@ -93,7 +96,9 @@ void StatusSocket::accept() {
   acceptor_.async_accept([this](error_code error, Protocol::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return accept_after_pause(acceptor_, [this] { accept(); });
-    std::make_shared<StatusSession>(std::move(socket), source_)->start();
+    if (shm::check_caller(socket.native_handle(), path_.parent_path())) {
+      std::make_shared<StatusSession>(std::move(socket), source_)->start();
+    }
     accept();
   });
 }
@@ -102,6 +107,8 @@ void StatusSocket::accept() {
 
 fabric::Result<std::string> request_status(const std::filesystem::path& socket, ReportFormat format,
                                            std::chrono::milliseconds patience) {
+  const auto owner = shm::owner_of(socket);
+  if (!owner) return tl::unexpected(owner.error());
   Protocol::iostream stream;
   stream.expires_after(patience);
   try {
@@ -116,6 +123,10 @@ fabric::Result<std::string> request_status(const std::filesystem::path& socket, 
     return fabric::make_error(
         is_forbidden ? fabric::ErrorCode::access_denied : fabric::ErrorCode::connection_refused,
         fmt::format("{}: {}", socket.string(), error.message()));
+  }
+  if (const auto checked = shm::check_server(stream.socket().native_handle(), *owner); !checked) {
+    return fabric::make_error(checked.error().code,
+                              fmt::format("{}: {}", socket.string(), checked.error().detail));
   }
   stream << (format == ReportFormat::json ? "json\n" : "text\n") << std::flush;
   std::ostringstream reply;

@@ -1,5 +1,6 @@
 // Provides the server's status on a UNIX-domain socket, `<directory>/<name>/status`. A client that
-// connects and sends a line, `text` or `json`, receives a report.
+// connects and sends a line, `text` or `json`, receives a report. Both sides check whose socket it
+// is (fabric/shm/trust.h).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -25,7 +26,8 @@ using ReportSource = std::function<std::optional<ServerReport>()>;
 class StatusSocket {
  public:
   // Serves while `context` runs. Replaces an existing socket, because the caller owns the name.
-  // Errors: access_denied; invalid_argument (the path is too long or the directory does not exist).
+  // Errors: access_denied; invalid_argument (the path is too long, or its directories cannot be
+  // made).
   static fabric::Result<std::unique_ptr<StatusSocket>> listen(boost::asio::io_context& context,
                                                               std::filesystem::path path,
                                                               ReportSource source);
