@@ -13,6 +13,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
 #include "fabric/realtime/fiber_operation.h"
+#include "fabric/realtime/share.h"
 #include "fabric/stream/handshake.h"
 
 namespace falafel::stream {
@@ -27,8 +28,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// A caller must send its offer within this time.
+// A caller must send its offer within this time. If there are too many that have not, the oldest is
+// disconnected: they must not take all descriptors of the process.
 constexpr std::uint64_t offer_timeout_ns = 10'000'000'000;
+constexpr std::size_t most_silent_callers = 64;
 
 // After an error, such as a process that has no descriptors left, callers wait at the socket.
 // Trying again at once would fail again and occupy the processor.
@@ -41,6 +44,11 @@ struct Caller {
   tcp::socket socket;
   Greeting offer;
 };
+
+void disconnect(Caller& caller) {
+  error_code ignored;
+  caller.socket.close(ignored);
+}
 
 // A new connection has room for a greeting, so this does not wait.
 void answer(tcp::socket& socket, GreetingKind kind, const fabric::PrivateData& data) {
@@ -102,6 +110,7 @@ class Reception : public std::enable_shared_from_this<Reception> {
 
   Site& site_;
   tcp::acceptor acceptor_;
+  fabric::Share<Caller> silent_{most_silent_callers};
   std::deque<std::shared_ptr<Caller>> callers_;  // whose offers have arrived
   fabric::WaitList waiters_;
 };
@@ -156,6 +165,7 @@ void Reception::take_callers() {
       site_.scheduler.wait(nullptr, fabric::monotonic_ns() + pause_after_error_ns);
       continue;
     }
+    if (const auto oldest = silent_.admit(caller)) disconnect(*oldest);
     site_.scheduler.spawn({.name = "caller", .daemon = true},
                           [self = shared_from_this(), caller] { self->receive_offer(caller); });
   }
@@ -168,10 +178,8 @@ void Reception::receive_offer(const std::shared_ptr<Caller>& caller) {
   };
   const std::uint64_t deadline_ns = fabric::monotonic_ns() + offer_timeout_ns;
   const auto error = fabric::wait_for_operation(site_.scheduler, deadline_ns, receive);
-  if (!error) {  // the pending operation has the caller, so say that it is over
-    error_code ignored;
-    caller->socket.close(ignored);
-  }
+  silent_.remove(caller);
+  if (!error) disconnect(*caller);  // the pending operation has the caller, so say that it is over
   const bool is_offer = error && !*error && problem_of(caller->offer).empty();
   if (!is_offer || !acceptor_.is_open()) return;
   callers_.push_back(caller);

@@ -13,6 +13,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/realtime/clock.h"
+#include "fabric/realtime/share.h"
 #include "fabric/verbs/device.h"
 #include "fabric/verbs/handshake.h"
 #include "fabric/verbs/listener.h"
@@ -30,8 +31,10 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// A caller must send its offer within this time.
+// A caller must send its offer within this time. If there are too many that have not, the oldest is
+// disconnected: they must not take all descriptors of the process.
 constexpr std::chrono::seconds offer_timeout{10};
+constexpr std::size_t most_silent_callers = 64;
 
 // After an error, such as a process that has no descriptors left, callers wait at the socket.
 // Trying again at once would fail again and occupy the processor.
@@ -47,10 +50,12 @@ struct Caller : std::enable_shared_from_this<Caller> {
     timer.expires_after(offer_timeout);
     timer.async_wait([weak = weak_from_this()](const error_code& cancelled) {
       const auto self = weak.lock();
-      if (self == nullptr || cancelled) return;
-      error_code ignored;
-      self->socket.close(ignored);
+      if (self != nullptr && !cancelled) self->disconnect();
     });
+  }
+  void disconnect() {
+    error_code ignored;
+    socket.close(ignored);
   }
 
   // The pending operation keeps the caller alive until the answer has been sent.
@@ -162,6 +167,7 @@ struct Reception : std::enable_shared_from_this<Reception> {
 
   void receive_head(const std::shared_ptr<Caller>& caller) {
     caller->limit_time();
+    if (const auto oldest = silent.admit(caller)) oldest->disconnect();
     asio::async_read(caller->socket, asio::buffer(&caller->offer.head, sizeof(HandshakeHead)),
                      [self = shared_from_this(), caller](const error_code& error, std::size_t) {
                        if (error) return;
@@ -176,6 +182,7 @@ struct Reception : std::enable_shared_from_this<Reception> {
                      [self = shared_from_this(), caller](const error_code& error, std::size_t) {
                        if (error) return;
                        caller->timer.cancel();
+                       self->silent.remove(caller);
                        self->callers.push_back(caller);
                        self->waiters.wake_all();
                      });
@@ -184,7 +191,8 @@ struct Reception : std::enable_shared_from_this<Reception> {
   tcp::acceptor acceptor;
   asio::steady_timer pause;
   std::shared_ptr<fabric::DescriptorShortage> shortage;
-  std::deque<std::shared_ptr<Caller>> callers;
+  fabric::Share<Caller> silent{most_silent_callers};
+  std::deque<std::shared_ptr<Caller>> callers;  // whose offers have arrived
   fabric::WaitList waiters;
 };
 

@@ -17,7 +17,7 @@ import urllib.request
 from harness import HANG_LIMIT_SECONDS, Falafel
 
 PROGRAM = sys.argv.pop(1)
-DESCRIPTORS = 32
+DESCRIPTORS = 64
 LISTENERS = 3  # for clients, status and metrics
 PAUSE_SECONDS = 0.01  # of a listener, after each attempt without a descriptor
 
@@ -34,19 +34,20 @@ class Descriptors(unittest.TestCase):
                                          preexec_fn=limit_descriptors)
         self.addCleanup(self.server.end, signal.SIGKILL)
         self.metrics = self.server.ready_line.rsplit("metrics at ", 1)[1].strip()
-        self.connections = []
-        self.addCleanup(self.close_connections)
 
     def take_all_descriptors(self):
-        """By connections to the status socket that request nothing. Some stay in the queue."""
-        for _ in range(DESCRIPTORS):
-            connection = socket.socket(socket.AF_UNIX)
-            self.connections.append(connection)
-            connection.connect(f"{self.falafel.directory}/falafel/status")
+        """Lets the server open no more files than it has."""
+        taken = {int(name) for name in os.listdir(f"/proc/{self.server.process.pid}/fd")}
+        lowest_free = next(number for number in range(DESCRIPTORS) if number not in taken)
+        self.permit_descriptors(lowest_free)
 
-    def close_connections(self):
-        while self.connections:
-            self.connections.pop().close()
+    def permit_descriptors(self, number):
+        resource.prlimit(self.server.process.pid, resource.RLIMIT_NOFILE, (number, DESCRIPTORS))
+
+    def connect_silently(self, family, address):
+        connection = socket.socket(family)
+        self.addCleanup(connection.close)
+        connection.connect(address)
 
     def start_client(self):
         client = subprocess.Popen(
@@ -68,7 +69,7 @@ class Descriptors(unittest.TestCase):
         self.assertRegex(self.says(HANG_LIMIT_SECONDS) or "", "^falafel serve: no file descriptor .*LimitNOFILE")
         time.sleep(1)
         self.assertIsNone(self.says(0))
-        self.close_connections()
+        self.permit_descriptors(DESCRIPTORS)
         self.assertEqual(client.wait(timeout=HANG_LIMIT_SECONDS), 0)  # it has waited
         lasted = time.monotonic() - began
         shortages = self.falafel.report()["statistics"]["descriptor_shortages"]
@@ -78,6 +79,15 @@ class Descriptors(unittest.TestCase):
         text = urllib.request.urlopen(f"http://{self.metrics}/metrics", timeout=HANG_LIMIT_SECONDS).read().decode()
         self.assertGreater(
             int(re.search(r"^falafel_descriptor_shortages_total (\d+)$", text, re.MULTILINE)[1]), 1)
+
+    def test_silent_connections_for_reports_keep_nobody_out(self):
+        """Each of the two sockets has a share of the descriptors."""
+        host, port = self.metrics.rsplit(":", 1)
+        for _ in range(2 * DESCRIPTORS):
+            self.connect_silently(socket.AF_UNIX, f"{self.falafel.directory}/falafel/status")
+            self.connect_silently(socket.AF_INET, (host, int(port)))
+        self.assertEqual(self.falafel.run("set", "key", "value")[0], 0)
+        self.assertEqual(self.falafel.run("stat")[0], 0)
 
 
 if __name__ == "__main__":

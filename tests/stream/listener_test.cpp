@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fabric/stream/handshake.h"
 #include "fabric/stream/host.h"
@@ -75,6 +76,33 @@ TEST_F(StreamListener, WaitsWhileThereAreNoDescriptors) {
       EXPECT_LE(host->descriptor_shortage()->count(), most_attempts) << "it does not pause";
     }
     EXPECT_NE((*listener)->accept(host->now_ns() + hang_limit_ns), nullptr);
+  });
+}
+
+// Without descriptors for its callers, the listener could serve nobody.
+TEST_F(StreamListener, DisconnectsTheOldestOfTooManySilentCallers) {
+  ServiceFiles services(folder_);
+  const auto host = stream::create_host(
+      {.name = "server", .listening_address = "127.0.0.1", .services = &services});
+  host->run_program([&] {
+    const auto listener = host->device(0).listen(server_address.service).value();
+    const tcp::endpoint place{boost::asio::ip::make_address("127.0.0.1"),
+                              services.find_port(server_address).value()};
+    boost::asio::io_context reactor;
+    std::vector<tcp::socket> silent;
+    for (int count = 0; count < 65; ++count) silent.emplace_back(reactor).connect(place);
+    tcp::socket caller(reactor);
+    caller.connect(place);
+    const stream::Greeting offer = stream::make_greeting(stream::GreetingKind::offer, {});
+    boost::asio::write(caller, boost::asio::buffer(&offer, sizeof offer));
+    EXPECT_NE(listener->accept(host->now_ns() + 10'000 * millisecond_ns), nullptr);
+    char nothing = 0;
+    boost::system::error_code error;
+    silent.front().read_some(boost::asio::buffer(&nothing, 1), error);
+    EXPECT_EQ(error, boost::asio::error::eof);
+    silent.back().non_blocking(true);
+    silent.back().read_some(boost::asio::buffer(&nothing, 1), error);
+    EXPECT_EQ(error, boost::asio::error::would_block);
   });
 }
 

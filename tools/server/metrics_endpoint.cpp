@@ -16,20 +16,23 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
+}  // namespace
+
 // One connection with one request. The session lives until its last handler has run.
 class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
  public:
   MetricsSession(Tcp::socket socket, MetricsSource source)
       : stream_(std::move(socket)), source_(std::move(source)) {}
 
-  void start() {
-    constexpr std::chrono::seconds patience(5);
+  // The patience is for all of the connection.
+  void start(std::chrono::milliseconds patience) {
     stream_.expires_after(patience);
     http::async_read(stream_, buffer_, request_,
                      [self = shared_from_this()](error_code error, std::size_t) {
                        if (!error) self->reply();
                      });
   }
+  void close() { stream_.close(); }
 
  private:
   void reply() {
@@ -62,15 +65,13 @@ class MetricsSession : public std::enable_shared_from_this<MetricsSession> {
   http::response<http::string_body> response_;
 };
 
-}  // namespace
-
-fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(asio::io_context& context,
-                                                                         const std::string& address,
-                                                                         MetricsSource source) {
+fabric::Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::listen(
+    asio::io_context& context, const std::string& address, MetricsSource source,
+    const ConnectionLimits& limits) {
   auto acceptor = listen_at(context, "--metrics", address);
   if (!acceptor) return tl::unexpected(acceptor.error());
   std::unique_ptr<MetricsEndpoint> metrics(
-      new MetricsEndpoint(std::move(*acceptor), std::move(source)));
+      new MetricsEndpoint(std::move(*acceptor), std::move(source), limits));
   metrics->accept();
   return metrics;
 }
@@ -81,9 +82,15 @@ void MetricsEndpoint::accept() {
   acceptor_.async_accept([this](error_code error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return accept_after_pause(acceptor_, [this] { accept(); });
-    std::make_shared<MetricsSession>(std::move(socket), source_)->start();
+    begin_session(std::move(socket));
     accept();
   });
+}
+
+void MetricsEndpoint::begin_session(Tcp::socket socket) {
+  const auto session = std::make_shared<MetricsSession>(std::move(socket), source_);
+  if (const auto oldest = sessions_.admit(session)) oldest->close();
+  session->start(patience_);
 }
 
 }  // namespace falafel::server_program

@@ -19,17 +19,35 @@ using Protocol = asio::local::stream_protocol;
 
 constexpr std::size_t longest_line_bytes = 64;
 
+fabric::ErrorCode code_of_listening(const error_code& error) {
+  if (error == asio::error::access_denied || error == asio::error::no_permission) {
+    return fabric::ErrorCode::access_denied;
+  }
+  return fabric::ErrorCode::invalid_argument;
+}
+
+}  // namespace
+
 // One request. The session lives until its last handler has run.
 class StatusSession : public std::enable_shared_from_this<StatusSession> {
  public:
   StatusSession(Protocol::socket socket, ReportSource source)
-      : socket_(std::move(socket)), source_(std::move(source)) {}
+      : socket_(std::move(socket)), deadline_(socket_.get_executor()), source_(std::move(source)) {}
 
-  void start() {
+  void start(std::chrono::milliseconds patience) {
+    deadline_.expires_after(patience);
+    deadline_.async_wait([weak = weak_from_this()](error_code cancelled) {
+      const auto self = weak.lock();
+      if (self != nullptr && !cancelled) self->close();
+    });
     asio::async_read_until(socket_, asio::dynamic_buffer(line_, longest_line_bytes), '\n',
                            [self = shared_from_this()](error_code error, std::size_t) {
                              if (!error) self->reply();
                            });
+  }
+  void close() {
+    error_code ignored;
+    socket_.close(ignored);
   }
 
  private:
@@ -42,19 +60,11 @@ class StatusSession : public std::enable_shared_from_this<StatusSession> {
   }
 
   Protocol::socket socket_;
+  asio::steady_timer deadline_;
   ReportSource source_;
   std::string line_;
   std::string reply_;
 };
-
-fabric::ErrorCode code_of_listening(const error_code& error) {
-  if (error == asio::error::access_denied || error == asio::error::no_permission) {
-    return fabric::ErrorCode::access_denied;
-  }
-  return fabric::ErrorCode::invalid_argument;
-}
-
-}  // namespace
 
 std::filesystem::path status_socket_path(const std::filesystem::path& directory,
                                          const std::string& name) {
@@ -63,9 +73,10 @@ std::filesystem::path status_socket_path(const std::filesystem::path& directory,
 
 fabric::Result<std::unique_ptr<StatusSocket>> StatusSocket::listen(asio::io_context& context,
                                                                    std::filesystem::path path,
-                                                                   ReportSource source) {
+                                                                   ReportSource source,
+                                                                   const ConnectionLimits& limits) {
   std::unique_ptr<StatusSocket> status(
-      new StatusSocket(context, std::move(path), std::move(source)));
+      new StatusSocket(context, std::move(path), std::move(source), limits));
   if (auto made = shm::make_folder(status->path_.parent_path()); !made) {
     return tl::unexpected(made.error());
   }
@@ -97,10 +108,16 @@ void StatusSocket::accept() {
     if (error == asio::error::operation_aborted) return;
     if (error) return accept_after_pause(acceptor_, [this] { accept(); });
     if (shm::check_caller(socket.native_handle(), path_.parent_path())) {
-      std::make_shared<StatusSession>(std::move(socket), source_)->start();
+      begin_session(std::move(socket));
     }
     accept();
   });
+}
+
+void StatusSocket::begin_session(Protocol::socket socket) {
+  const auto session = std::make_shared<StatusSession>(std::move(socket), source_);
+  if (const auto oldest = sessions_.admit(session)) oldest->close();
+  session->start(patience_);
 }
 
 // Requesting a status

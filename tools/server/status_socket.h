@@ -14,6 +14,8 @@
 #include <tl/expected.hpp>
 
 #include "fabric/error.h"
+#include "fabric/realtime/share.h"
+#include "tools/server/connection_limits.h"
 #include "tools/server/server_report.h"
 
 namespace falafel::server_program {
@@ -23,6 +25,8 @@ std::filesystem::path status_socket_path(const std::filesystem::path& directory,
 
 using ReportSource = std::function<std::optional<ServerReport>()>;
 
+class StatusSession;
+
 class StatusSocket {
  public:
   // Serves while `context` runs. Replaces an existing socket, because the caller owns the name.
@@ -30,7 +34,8 @@ class StatusSocket {
   // made).
   static fabric::Result<std::unique_ptr<StatusSocket>> listen(boost::asio::io_context& context,
                                                               std::filesystem::path path,
-                                                              ReportSource source);
+                                                              ReportSource source,
+                                                              const ConnectionLimits& limits = {});
   // Removes the socket.
   ~StatusSocket();
   StatusSocket(const StatusSocket&) = delete;
@@ -39,13 +44,21 @@ class StatusSocket {
  private:
   using Protocol = boost::asio::local::stream_protocol;
 
-  StatusSocket(boost::asio::io_context& context, std::filesystem::path path, ReportSource source)
-      : acceptor_(context), path_(std::move(path)), source_(std::move(source)) {}
+  StatusSocket(boost::asio::io_context& context, std::filesystem::path path, ReportSource source,
+               const ConnectionLimits& limits)
+      : acceptor_(context),
+        path_(std::move(path)),
+        source_(std::move(source)),
+        patience_(limits.patience),
+        sessions_(limits.most) {}
   void accept();
+  void begin_session(Protocol::socket socket);
 
   Protocol::acceptor acceptor_;
   std::filesystem::path path_;
   ReportSource source_;
+  std::chrono::milliseconds patience_;
+  fabric::Share<StatusSession> sessions_;
 };
 
 enum class ReportFormat : bool { text, json };
