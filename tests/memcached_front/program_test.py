@@ -4,6 +4,7 @@ the program."""
 
 import pathlib
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -198,6 +199,28 @@ class OverSockets(FrontTest):
             with connection.makefile("rb") as answers:
                 self.assertEqual(answers.readline(), b"STORED\r\n")
                 self.assertEqual(answers.read(), b"VALUE k 0 100000\r\n%s\r\n" % value * 1_000 + b"END\r\n")
+
+    def test_a_set_that_waits_for_a_stopped_server_holds_up_nobody(self):
+        sets = 60  # more than what the front's regions hold
+        address = self.front().address()
+        client = Client(address, timeout=60)
+        client.set("key", "value", noreply=False)
+        self.server.process.send_signal(signal.SIGSTOP)
+        with socket.create_connection(address, timeout=60) as waiting:
+            sender = threading.Thread(target=waiting.sendall, args=(
+                b"".join(b"set k%d 0 0 100000\r\n%s\r\n" % (number, b"v" * 100_000)
+                         for number in range(sets)),))
+            sender.start()
+            answers = b""
+            while select.select([waiting], [], [], 2)[0]:  # until it waits
+                answers += waiting.recv(65_536)
+            self.assertEqual(client.get("key"), b"value")
+            self.assertEqual(select.select([waiting], [], [], 0)[0], [], "it no longer waits")
+            self.server.process.send_signal(signal.SIGCONT)
+            while len(answers) < sets * len(b"STORED\r\n"):
+                answers += waiting.recv(65_536)
+            sender.join()
+            self.assertEqual(answers, b"STORED\r\n" * sets)
 
     def test_more_connections_than_permitted_are_refused(self):
         address = self.front("--connections", "2").address()

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,10 +18,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/client/client.h"
 #include "falafel/metrics.h"
 #include "tools/memcached_front/expiry.h"
 #include "tools/memcached_front/open_files.h"
 #include "tools/memcached_front/session.h"
+#include "tools/memcached_front/session_fibers.h"
 #include "tools/memcached_front/unix_socket.h"
 #include "tools/server/listening.h"
 #include "tools/server/metrics_endpoint.h"
@@ -32,44 +35,82 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using server_program::ServeFailure;
 
+// Performs operations on fibers while it has a client, and otherwise lets the store look for the
+// server.
 class StoreStorage final : public Storage {
  public:
   explicit StoreStorage(Store& store) : store_(store) {}
 
+  // Null: the store is not connected.
+  void use(engine::Client* client) { client_ = client; }
+
   engine::Answer get(std::string_view key,
                      const std::function<void(std::string_view)>& use) override {
-    const engine::GetResult result = store_.get(key);
+    const engine::GetResult result =
+        client_ != nullptr ? client_->get(bytes_of(key)) : store_.get(key);
     if (result.answer == engine::Answer::found) use(text_of(result.value));
     return result.answer;
   }
   engine::Answer set(std::string_view key, std::string_view value, std::int64_t exptime) override {
-    return store_.set(key, value, time_to_live_ns(exptime, std::time(nullptr))).answer;
+    const std::uint64_t lives_ns = time_to_live_ns(exptime, std::time(nullptr));
+    return client_ != nullptr ? client_->set(bytes_of(key), bytes_of(value), lives_ns).answer
+                              : store_.set(key, value, lives_ns).answer;
   }
-  engine::Answer remove(std::string_view key) override { return store_.remove(key).answer; }
+  engine::Answer remove(std::string_view key) override {
+    return client_ != nullptr ? client_->remove(bytes_of(key)).answer : store_.remove(key).answer;
+  }
 
  private:
   Store& store_;
+  engine::Client* client_ = nullptr;
 };
 
 // A thread with a client of the store. Sessions live in handlers of the context, so the context is
 // destroyed before what they use.
 class Worker {
  public:
-  explicit Worker(std::unique_ptr<Store> store)
-      : store_(std::move(store)), storage_(*store_), thread_([this] { context_.run(); }) {}
+  Worker(std::unique_ptr<Store> store, std::uint32_t most_operations)
+      : store_(std::move(store)),
+        storage_(*store_),
+        fibers_(context_, most_operations),
+        thread_([this] { run(); }) {}
   ~Worker() { context_.stop(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   asio::io_context& context() { return context_; }
-  Storage& storage() { return storage_; }
+  std::shared_ptr<Session> make_session(Session::Socket socket, const ParserOptions& parser,
+                                        Statistics& statistics) {
+    return std::make_shared<Session>(
+        std::move(socket), parser,
+        [this](std::shared_ptr<Session> session) { fibers_.add(std::move(session)); }, storage_,
+        statistics);
+  }
   StoreMetrics metrics() const { return store_->metrics(); }
 
  private:
+  void run() {
+    while (!context_.stopped()) {
+      context_.run_one();  // sleeps while nobody sends anything
+      while (!fibers_.is_empty() && !context_.stopped()) answer();
+    }
+  }
+  // An operation that finds the connection broken is repeated once, after the store has tried to
+  // connect again.
+  void answer() {
+    const bool is_connected = store_->run([this](fabric::Host& host, engine::Client& client) {
+      storage_.use(&client);
+      fibers_.run(host, [&] { return client.is_connected() && !context_.stopped(); });
+      storage_.use(nullptr);
+    });
+    if (!is_connected) fibers_.run_disconnected();
+  }
+
   std::unique_ptr<Store> store_;
   StoreStorage storage_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
+  SessionFibers fibers_;
   std::jthread thread_;
 };
 
@@ -124,13 +165,19 @@ class Front {
  private:
   std::optional<ServeFailure> start_workers() {
     workers_.reserve(options_.threads);
+    // A connection runs one operation at a time. With as many operations as connections, none waits
+    // for another one.
+    constexpr std::uint32_t most_operations = 4'096;
+    StoreOptions store_options = options_.store;
+    store_options.max_operations_in_flight = std::min(options_.max_connections, most_operations);
     for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
-      auto store = Store::open(options_.store);
+      auto store = Store::open(store_options);
       if (!store) {
         return ServeFailure{server_program::status_of(store.error().problem), store.error().detail};
       }
       parser_.is_cache = (*store)->is_cache();
-      workers_.push_back(std::make_unique<Worker>(std::move(*store)));
+      workers_.push_back(
+          std::make_unique<Worker>(std::move(*store), store_options.max_operations_in_flight));
     }
     return std::nullopt;
   }
@@ -196,8 +243,8 @@ class Front {
     }
     ++statistics_.current_connections;
     ++statistics_.total_connections;
-    const auto session = std::make_shared<Session>(Session::Socket(std::move(socket)), parser_,
-                                                   worker.storage(), statistics_);
+    const auto session =
+        worker.make_session(Session::Socket(std::move(socket)), parser_, statistics_);
     asio::post(worker.context(), [session] { session->start(); });
   }
 

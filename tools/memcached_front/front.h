@@ -1,7 +1,7 @@
 // falafel serve-memcached: accepts clients of memcached on the application's host and runs their
 // requests on a store.
 //
-// Each thread is a client of the store of its own and serves its connections one request at a time.
+// Each thread is a client of the store of its own and serves each of its connections on a fiber.
 // Connections are distributed over the threads in turn.
 #pragma once
 

@@ -74,7 +74,9 @@ void append_meta_flags(std::string& answers, const Request& request, const Flagg
 
 }  // namespace
 
-Responder::Next Responder::respond(const Request& request, std::string& answers) {
+Responder::Next Responder::respond(const Request& request, std::string& answers,
+                                   IfDisconnected if_disconnected) {
+  if_disconnected_ = if_disconnected;
   switch (request.kind) {
     case Kind::get: return get(request, answers);
     case Kind::meta_get: return meta_get(request, answers);
@@ -110,8 +112,7 @@ Responder::Next Responder::get(const Request& request, std::string& answers) {
     append_line(answers, found.value);
   });
   if (answer == Answer::found || answer == Answer::not_found) return Next::go_on;
-  refuse(request, error_of(answer), answers);
-  return Next::skip_get;
+  return refuse(request, answer, answers) == Next::repeat ? Next::repeat : Next::skip_get;
 }
 
 Responder::Next Responder::meta_get(const Request& request, std::string& answers) {
@@ -123,7 +124,7 @@ Responder::Next Responder::meta_get(const Request& request, std::string& answers
     if (with_value) append_line(answers, found.value);
   });
   if (answer == Answer::found) return Next::go_on;
-  if (answer != Answer::not_found) return refuse(request, error_of(answer), answers);
+  if (answer != Answer::not_found) return refuse(request, answer, answers);
   if (!request.is_quiet) append_line(answers, "EN");
   return Next::go_on;
 }
@@ -131,7 +132,7 @@ Responder::Next Responder::meta_get(const Request& request, std::string& answers
 Responder::Next Responder::set(const Request& request, std::string& answers) {
   const FlaggedValue value{.value = request.value, .flags = request.flags};
   const Answer answer = storage_.set(request.key, encode(value, encoded_), request.exptime);
-  if (answer != Answer::stored) return refuse(request, error_of(answer), answers);
+  if (answer != Answer::stored) return refuse(request, answer, answers);
   ++statistics_.sets;
   if (request.is_quiet) return Next::go_on;
   answers += is_meta(request.kind) ? "HD" : "STORED";
@@ -142,7 +143,7 @@ Responder::Next Responder::set(const Request& request, std::string& answers) {
 Responder::Next Responder::remove(const Request& request, std::string& answers) {
   const Answer answer = storage_.remove(request.key);
   if (answer != Answer::deleted && answer != Answer::not_found) {
-    return refuse(request, error_of(answer), answers);
+    return refuse(request, answer, answers);
   }
   const bool is_hit = answer == Answer::deleted;
   ++(is_hit ? statistics_.delete_hits : statistics_.delete_misses);
@@ -154,6 +155,12 @@ Responder::Next Responder::remove(const Request& request, std::string& answers) 
   }
   append_meta_flags(answers, request, {});
   return Next::go_on;
+}
+
+Responder::Next Responder::refuse(const Request& request, Answer answer, std::string& answers) {
+  const bool is_repeated =
+      answer == Answer::disconnected && if_disconnected_ == IfDisconnected::repeat;
+  return is_repeated ? Next::repeat : refuse(request, error_of(answer), answers);
 }
 
 // A quiet meta command reports errors nevertheless, so that its client expects them.

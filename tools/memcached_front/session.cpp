@@ -3,6 +3,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
+#include <utility>
 
 namespace falafel::memcached_front {
 namespace {
@@ -15,10 +16,11 @@ constexpr std::size_t enough_answers_bytes = 262'144;
 
 }  // namespace
 
-Session::Session(Socket socket, const ParserOptions& options, Storage& storage,
-                 Statistics& statistics)
+Session::Session(Socket socket, const ParserOptions& options, OnRequests on_requests,
+                 Storage& storage, Statistics& statistics)
     : socket_(std::move(socket)),
       deadline_(socket_.get_executor()),
+      on_requests_(std::move(on_requests)),
       parser_(options),
       responder_(storage, statistics),
       statistics_(statistics) {}
@@ -30,19 +32,26 @@ void Session::read() {
                           [self = shared_from_this()](error_code error, std::size_t length) {
                             if (error) return;
                             self->parser_.append({self->received_.data(), length});
-                            self->answer();
+                            self->on_requests_(self);
                           });
 }
 
-void Session::answer() {
+void Session::answer(const std::function<void()>& let_others_run,
+                     Responder::IfDisconnected if_disconnected) {
   while (answers_.size() < enough_answers_bytes) {
-    const auto request = parser_.next();
+    const bool was_repeated = repeated_.has_value();
+    auto request = was_repeated ? std::exchange(repeated_, std::nullopt) : parser_.next();
     if (!request) break;
-    switch (responder_.respond(*request, answers_)) {
+    switch (responder_.respond(
+        *request, answers_, was_repeated ? Responder::IfDisconnected::answer : if_disconnected)) {
       case Responder::Next::go_on: break;
       case Responder::Next::skip_get: parser_.skip_get(); break;
-      case Responder::Next::end_connection: write(true); return;
+      case Responder::Next::end_connection: return write(true);
+      case Responder::Next::repeat:
+        repeated_ = std::move(request);
+        return on_requests_(shared_from_this());
     }
+    if (++requests_ % requests_per_turn == 0) let_others_run();
   }
   if (answers_.empty()) {
     read();
@@ -59,7 +68,7 @@ void Session::write(bool is_last) {
                       if (is_last) {
                         self->discard_rest();
                       } else {
-                        self->answer();
+                        self->on_requests_(self);
                       }
                     });
 }
