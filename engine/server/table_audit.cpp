@@ -5,7 +5,11 @@
 namespace falafel::engine {
 namespace {
 
-constexpr std::uint64_t audited_slots_of_piece = 4'096;
+// A repair reads a container and swaps an entry. It counts as this many looks at an entry, and each
+// cache line of the key as one more. The longest key counts as a quarter of a piece, so every
+// piece progresses.
+constexpr std::uint64_t work_of_repair = 16;
+constexpr std::uint64_t key_bytes_of_look = 64;
 
 }  // namespace
 
@@ -22,17 +26,30 @@ TableAudit::TableAudit(fabric::Host& host, const Chunk& chunk, const Safeguards&
 
 bool TableAudit::walk_piece() {
   update_.finish();
-  for (std::uint64_t slots = 0; slots < audited_slots_of_piece; ++slots) {
-    const Entry entry = chunk_.load_entry(next_slot_);
-    if (safeguards_.bounded_walks && is_foreign(entry)) repair(next_slot_, entry);
-    if (entry.is_deleted()) ++counted_;
+  for (Piece piece(host_); !piece.is_over();) {
+    if (!look_at(next_slot_, piece)) return false;
     if (++next_slot_ < chunk_.geometry.table_entries) continue;
     deleted_entries_ = counted_;
     counted_ = 0;
     next_slot_ = 0;
+    occupied_before_ = 0;
     return true;
   }
   return false;
+}
+
+// Returns false if the piece was over before.
+bool TableAudit::look_at(std::uint64_t slot, Piece& piece) {
+  piece.add(1);
+  const Entry entry = chunk_.load_entry(slot);
+  bool is_occupied = !entry.is_empty();
+  if (safeguards_.bounded_walks && is_foreign(entry)) {
+    if (!repair(slot, entry, piece)) return false;
+    is_occupied = !chunk_.load_entry(slot).is_empty();
+  }
+  if (entry.is_deleted()) ++counted_;
+  occupied_before_ = is_occupied ? occupied_before_ + 1 : 0;
+  return true;
 }
 
 bool TableAudit::is_foreign(Entry entry) const {
@@ -43,28 +60,40 @@ bool TableAudit::is_foreign(Entry entry) const {
   return !book_.is_in_use(offset);
 }
 
-void TableAudit::repair(std::uint64_t slot, Entry entry) {
+// Returns false if the piece was over before.
+bool TableAudit::repair(std::uint64_t slot, Entry entry, Piece& piece) {
+  piece.add(work_of_repair);
   const Entry unlocked = entry.without_lock();
-  const bool is_right = entry.is_locked() && !is_foreign(unlocked) && !unlocked.is_empty() &&
-                        is_in_place(slot, unlocked);
-  const Entry repaired = is_right ? unlocked : chunk_.stand_in_for(entry);
+  const bool may_stay = entry.is_locked() && !is_foreign(unlocked) && !unlocked.is_empty();
+  const Place place = may_stay ? place_of(slot, unlocked, piece) : Place::wrong;
+  if (place == Place::not_yet_known) return false;
+  const Entry repaired = place == Place::right ? unlocked : chunk_.stand_in_for(entry);
   const Entry desired =
       safeguards_.tag_discipline ? repaired.with_next_tag(chunk_.geometry.tag_bits) : repaired;
-  if (!update_.execute({.slot = slot, .expected = entry, .desired = desired}).succeeded) return;
-  ++statistics_.entries_repaired;
-  host_.count(probes::entry_repaired);
-}
-
-// Whether a search for the key of the container passes this slot.
-bool TableAudit::is_in_place(std::uint64_t slot, Entry entry) {
-  const auto container = reader_.read(entry, Chunk::Part::key);
-  if (!container || container->key.empty()) return false;
-  const std::uint64_t table_entries = chunk_.geometry.table_entries;
-  for (std::uint64_t on_the_way = home_slot(container->key, chunk_.hash_key, table_entries);
-       on_the_way != slot; on_the_way = (on_the_way + 1) % table_entries) {
-    if (chunk_.load_entry(on_the_way).is_empty()) return false;
+  if (update_.execute({.slot = slot, .expected = entry, .desired = desired}).succeeded) {
+    ++statistics_.entries_repaired;
+    host_.count(probes::entry_repaired);
   }
   return true;
+}
+
+// Finds out if a search for the key of the container passes this slot. The walk has looked at the
+// entries before this one. Where it found an empty one, or where it began, a client may have
+// inserted a key meanwhile, so it looks on from there, backward.
+TableAudit::Place TableAudit::place_of(std::uint64_t slot, Entry entry, Piece& piece) {
+  const auto container = reader_.read(entry, Chunk::Part::key);
+  if (!container || container->key.empty()) return Place::wrong;
+  piece.add(container->key.size() / key_bytes_of_look);
+  const std::uint64_t table_entries = chunk_.geometry.table_entries;
+  const std::uint64_t home = home_slot(container->key, chunk_.hash_key, table_entries);
+  const std::uint64_t distance = (slot + table_entries - home) % table_entries;
+  for (; occupied_before_ < distance; ++occupied_before_) {
+    if (piece.is_over()) return Place::not_yet_known;
+    piece.add(1);
+    const std::uint64_t before = (slot + table_entries - occupied_before_ - 1) % table_entries;
+    if (chunk_.load_entry(before).is_empty()) return Place::wrong;
+  }
+  return Place::right;
 }
 
 }  // namespace falafel::engine

@@ -16,6 +16,7 @@
 #include "engine/server/chunk.h"
 #include "engine/server/container_reader.h"
 #include "engine/server/memory_book.h"
+#include "engine/server/pace.h"
 #include "engine/server/server.h"
 #include "engine/server/single_update.h"
 #include "fabric/fabric.h"
@@ -28,17 +29,38 @@ class TableAudit {
              const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
              ServerStatistics& statistics);
 
-  // Audits one part of the table. Neither the collector nor the cleanup may be active. Waits.
-  // Returns true at the end of a walk. Each entry is tried once; the next walk handles an entry
-  // that others keep changing.
+  // Audits one part of the table. Neither the collector nor the cleanup may be active. Waits, and
+  // lets other fibers run meanwhile. Returns true at the end of a walk. Each entry is tried once;
+  // the next walk handles an entry that others keep changing.
   bool walk_piece();
   // Counted by the last complete walk.
   std::uint64_t deleted_entries() const { return deleted_entries_; }
 
  private:
+  // The work of one call of walk_piece(), in entries that it looks at.
+  class Piece {
+   public:
+    explicit Piece(fabric::Host& host) : pace_(host) {}
+
+    void add(std::uint64_t work) {
+      done_ += work;
+      pace_.step(work);
+    }
+    bool is_over() const { return done_ >= work_of_piece; }
+
+   private:
+    static constexpr std::uint64_t work_of_piece = 4'096;
+
+    Pace pace_;
+    std::uint64_t done_ = 0;
+  };
+  // The piece may be over before an entry has been judged. The next piece then continues with it.
+  enum class Place : std::uint8_t { right, wrong, not_yet_known };
+
   bool is_foreign(Entry entry) const;
-  void repair(std::uint64_t slot, Entry entry);
-  bool is_in_place(std::uint64_t slot, Entry entry);
+  bool look_at(std::uint64_t slot, Piece& piece);
+  bool repair(std::uint64_t slot, Entry entry, Piece& piece);
+  Place place_of(std::uint64_t slot, Entry entry, Piece& piece);
 
   fabric::Host& host_;
   const Chunk& chunk_;
@@ -48,6 +70,9 @@ class TableAudit {
   ServerStatistics& statistics_;
   SingleUpdate update_;
   std::uint64_t next_slot_ = 0;
+  // How many entries directly before the next one were not empty when this walk looked at them.
+  // Only the cleanup empties entries, and it does not run during a walk.
+  std::uint64_t occupied_before_ = 0;
   std::uint64_t counted_ = 0;
   std::uint64_t deleted_entries_ = 0;
 };
