@@ -240,8 +240,12 @@ std::string RefusalChecker::objection_to_lack_of_memory(const Call& call, Need n
 std::string RefusalChecker::objection_to(const Call& call, const Operation& operation,
                                          Refusal refusal, Need need, std::uint64_t cleanups,
                                          std::uint64_t time_ns) const {
-  const bool is_overdue = time_ns - call.time_ns >= rules_.server_timeout_ns;
-  if (refusal == Refusal::timed_out) return is_overdue ? "" : "the time-out was not over";
+  const std::uint64_t lasted_ns = time_ns - call.time_ns;
+  const bool is_overdue = lasted_ns >= rules_.server_timeout_ns;
+  const bool may_have_walked = rules_.longest_walk_ns && lasted_ns >= *rules_.longest_walk_ns;
+  if (refusal == Refusal::timed_out) {
+    return is_overdue || may_have_walked ? "" : "the time-out was not over";
+  }
   const std::uint64_t container_bytes = engine::container_bytes(
       operation.key.size(), rules_.value_prefix_bytes + operation.value.size());
   if (refusal == Refusal::out_of_memory && last_failed_registration_ >= call.moment) return {};

@@ -20,7 +20,7 @@
 //   time-out. A SET overwrites if
 //   its key had a container of at least that length from the call to the refusal. Other operations
 //   are never refused like this. A failed registration of memory during the operation excuses any.
-// - timed_out: the operation lasted at least as long as the time-out.
+// - timed_out: the operation lasted at least as long as the time-out, or as a walk may last.
 //
 // Properties: "refusal.value-too-large", "refusal.table-full", "refusal.out-of-memory",
 // "refusal.timed-out".
@@ -52,6 +52,7 @@ struct RefusalRules {
   std::uint64_t value_prefix_bytes = 0;  // of each value in the store, before the caller's bytes
   std::uint64_t server_timeout_ns = 0;
   std::uint64_t heartbeat_timeout_ns = 0;
+  std::optional<std::uint64_t> longest_walk_ns{};  // empty: a walk may last for ever
   bool gives_regions_back = true;
   bool keeps_reserve = true;
   bool evicts = false;  // the server deletes values before it refuses a SET

@@ -51,6 +51,7 @@ class FindOperation {
   Result end_of_table();
   Result end_at(std::uint64_t index, const FindResult& result);
   Result start_over();
+  static Result too_long();
   Result unreadable(std::uint64_t index);
   std::uint32_t containers_ahead() const;
 
@@ -70,8 +71,13 @@ FindOperation::Result FindOperation::run() {
   while (!restart_) {
     if (!walk_.read_chunk()) return FindResult{.outcome = FindOutcome::disconnected};
     if (Result result = search_chunk()) return result;
+    if (!restart_ && operation_.has_walked_too_long()) return too_long();
   }
   return std::nullopt;
+}
+
+FindOperation::Result FindOperation::too_long() {
+  return FindResult{.outcome = FindOutcome::timed_out};
 }
 
 FindOperation::Result FindOperation::search_chunk() {
@@ -149,6 +155,7 @@ FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
     for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
       if (Result result = examine(candidate); result || restart_) return result;
     }
+    if (next < occupied && operation_.has_walked_too_long()) return too_long();
   }
   return std::nullopt;
 }
@@ -191,6 +198,7 @@ FindOperation::Result FindOperation::end_at(std::uint64_t index, const FindResul
   switch (validates ? walk_.validate(index) : Walk::Validation::unchanged) {
     case Walk::Validation::unchanged: return damaged_.value_or(result);
     case Walk::Validation::disconnected: return FindResult{};
+    case Walk::Validation::too_long: return too_long();
     case Walk::Validation::cleaning: met_lock_ = true; break;
     case Walk::Validation::changed: break;
   }

@@ -86,6 +86,7 @@ std::optional<Answer> ChunkScan::run() {
     next = fill_batch(next);
     if (!read_batch()) return Answer::disconnected;
     if (const auto answer = take_batch(); answer != Answer::found) return answer;
+    if (next < live_.size() && operation_.has_walked_too_long()) return Answer::timed_out;
   }
   return has_damaged_ ? Answer::corrupted : Answer::found;
 }

@@ -38,7 +38,17 @@ Verification PendingOperation::verification() const {
   return safeguards().crc_verification ? Verification::on : Verification::off;
 }
 
-void PendingOperation::begin() { session_->quiescence().begin(slot_); }
+void PendingOperation::begin() {
+  end_of_walk_ns_ = 0;
+  session_->quiescence().begin(slot_);
+}
+
+bool PendingOperation::has_walked_too_long() {
+  if (!safeguards().heartbeats) return false;
+  const std::uint64_t now_ns = session_->host().now_ns();
+  if (end_of_walk_ns_ == 0) end_of_walk_ns_ = now_ns + session_->longest_walk_ns();
+  return now_ns >= end_of_walk_ns_;
+}
 
 void PendingOperation::forget() { session_->quiescence().end(slot_); }
 

@@ -62,6 +62,10 @@ class PendingOperation {
   bool is_overdue() const {
     return deadline_ns_ != fabric::never_ns && session_->host().now_ns() >= deadline_ns_;
   }
+  // Call between the pieces of a walk. Returns true if the operation has to answer `timed_out`:
+  // otherwise the server would give up on the client, and with it on all its operations. An
+  // operation that reads one piece only does not pay for reading the clock.
+  bool has_walked_too_long();
   // The operation discards everything it read and may wait for the server until the next begin().
   void forget();
   // Call when an entry is locked, before the next attempt; `attempts` counts the earlier calls. A
@@ -157,6 +161,7 @@ class PendingOperation {
   std::size_t slot_;
   bool in_flight_ = false;
   std::uint64_t deadline_ns_ = fabric::never_ns;  // set at the first restart
+  std::uint64_t end_of_walk_ns_ = 0;              // set behind the first piece; 0: not yet
   OperationStatistics statistics_;
   struct Doubt {
     std::uint64_t slot;

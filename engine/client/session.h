@@ -46,6 +46,11 @@ class Session : public std::enable_shared_from_this<Session> {
   const ClientOptions& options() const { return options_; }
   const ServerMemory& server() const { return server_; }
   bool is_broken() const { return requester_->is_broken(); }
+  // How long an operation may walk. While it does, the client can neither send a heartbeat nor
+  // answer the server's question for quiescence, and the server waits for each of them no longer
+  // than the heartbeat time-out. A heartbeat is due one interval after the last one, and there are
+  // five of them in the time-out: four are over at the end of the walk.
+  std::uint64_t longest_walk_ns() const { return 3 * heartbeat_interval_ns_; }
 
   // What operations share. Valid once the session is open.
   fabric::ProtectionDomain& domain() { return *domain_; }

@@ -100,6 +100,7 @@ Walk::Validation Walk::validate(std::uint64_t index) {
     compare(position, count);
     if (second_ == Second::different) break;
     position += count;
+    if (position < length && operation_.has_walked_too_long()) return Validation::too_long;
   }
   return second_ == Second::same_words ? Validation::unchanged : validate_keys();
 }

@@ -52,8 +52,9 @@ class Walk {
   // Call after the request from second_reading() has completed.
   void compare_second_reading(std::uint64_t index) { compare(0, index + 1); }
 
-  // Cleaning: slots have changed, and a cleanup was in progress when the walk began.
-  enum class Validation : std::uint8_t { unchanged, changed, cleaning, disconnected };
+  // Cleaning: slots have changed, and a cleanup was in progress when the walk began. Too long: see
+  // PendingOperation::has_walked_too_long().
+  enum class Validation : std::uint8_t { unchanged, changed, cleaning, disconnected, too_long };
   // Uses the result of second_reading() if there is one; otherwise reads and waits.
   Validation validate(std::uint64_t index);
 

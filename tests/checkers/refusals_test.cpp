@@ -412,6 +412,17 @@ TEST_F(RefusalTest, TheServerHasItsTimeToAnswer) {
   expect_violation(checker_.judgement(), "refusal.timed-out");
 }
 
+TEST_F(RefusalTest, AWalkMayEndBeforeTheTimeOut) {
+  RefusalRules rules = refusal_rules;
+  rules.longest_walk_ns = 300;
+  checker_ = RefusalChecker(rules);
+  const Operation operation{.kind = OperationKind::get, .key = "key"};
+  checker_.on_refused(call(), operation, Refusal::timed_out, Need::any_key, 0, 300, 9);
+  expect_no_violation();
+  checker_.on_refused(call(), operation, Refusal::timed_out, Need::any_key, 0, 299, 9);
+  expect_violation(checker_.judgement(), "refusal.timed-out");
+}
+
 // Connections
 
 TEST(Disconnections, NeedABrokenConnectionAndAReason) {

@@ -48,12 +48,19 @@ checkers::OperationBounds bounds_of(const Scenario& scenario) {
   };
 }
 
+// A client whose server does not wait for heartbeats may walk for ever.
+std::optional<std::uint64_t> longest_walk_ns(const Scenario& scenario) {
+  if (!scenario.safeguards.heartbeats) return std::nullopt;
+  return scenario.heartbeat_timeout_ns / 5 * 3;
+}
+
 checkers::RefusalRules refusal_rules_of(const Scenario& scenario) {
   return {.longest_container_bytes = std::min<std::uint64_t>(scenario.geometry.region_bytes,
                                                              scenario.simulation.max_message_bytes),
           .value_prefix_bytes = scenario.geometry.value_prefix_bytes(),
           .server_timeout_ns = scenario.server_timeout_ns,
           .heartbeat_timeout_ns = scenario.heartbeat_timeout_ns,
+          .longest_walk_ns = longest_walk_ns(scenario),
           .gives_regions_back = scenario.asks_for_regions_back,
           .keeps_reserve = scenario.keeps_overwrite_reserve,
           .evicts = scenario.evicts};
