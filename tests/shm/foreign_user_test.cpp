@@ -89,8 +89,8 @@ struct Party {
 
   // The error of listening, if any. Otherwise calls `meanwhile`, then accepts callers, one by one,
   // until the directory has a file `end`.
-  std::optional<fabric::Error> serve(const fs::path& directory,
-                                     const std::function<void()>& meanwhile) {
+  std::optional<fabric::Error> listen_until_end(const fs::path& directory,
+                                                const std::function<void()>& meanwhile) {
     std::optional<fabric::Error> error;
     host->run([&] {
       fabric::Device& device = host->device(0);
@@ -160,7 +160,7 @@ class ForeignUserAsRootTest : public ForeignUserTest {
     if (::geteuid() != 0) GTEST_SKIP() << "needs to become another user";
     ASSERT_EQ(::chmod(place_.c_str(), 01777), 0);  // like /tmp
   }
-  // Ends serve().
+  // Ends listen_until_end().
   void end() const { ::close(::creat((directory_ / "end").c_str(), 0600)); }
 };
 
@@ -219,7 +219,7 @@ TEST_F(ForeignUserAsRootTest, WhoServesInAPublicPlaceIsNotCalled) {
   ChildProcess stranger([&] {
     become(another_user, another_user, {});
     Party party(directory_, "server");
-    const auto error = party.serve(directory_, [&] { step.reach(1); });
+    const auto error = party.listen_until_end(directory_, [&] { step.reach(1); });
     return error || party.accepted_count > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
   });
   step.await(1);
@@ -300,7 +300,7 @@ TEST_F(ForeignUserAsRootTest, CallersAreThisUserAndTheGroupOfTheFolder) {
       ASSERT_EQ(::chmod(socket.c_str(), 0777), 0);
       step.reach(1);
     };
-    EXPECT_FALSE(party.serve(place_, open_door).has_value());
+    EXPECT_FALSE(party.listen_until_end(place_, open_door).has_value());
     EXPECT_TRUE(stranger.wait().is_success())
         << "mode " << caller.mode << ", group " << caller.group;
     EXPECT_EQ(party.accepted_count, caller.is_accepted ? 1 : 0);
