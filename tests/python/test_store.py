@@ -59,6 +59,23 @@ def test_keys_are_listed_with_their_times_to_live(cache_options):
         assert keys[b"never"] == 0
 
 
+def test_an_exception_while_keys_are_listed_leaves_the_call(store, monkeypatch):
+    class FailingFfi:
+        def __getattr__(self, name):
+            return getattr(ffi, name)
+
+        def buffer(self, *arguments):
+            raise MemoryError("for the key")
+
+    store.set_many({"one": b"1", "two": b"2"})
+    ffi = falafel._store.ffi
+    monkeypatch.setattr(falafel._store, "ffi", FailingFfi())
+    with pytest.raises(MemoryError, match="for the key"):
+        store.keys()
+    monkeypatch.undo()
+    assert set(store.keys()) == {b"one", b"two"}
+
+
 def test_keys_of_text_are_utf_8(store):
     store.set("Käse", b"1")
     assert store.get("Käse".encode()) == b"1"

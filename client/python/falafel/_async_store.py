@@ -6,12 +6,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 from types import TracebackType
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Type, Union
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Type, Union
 
+from falafel._arguments import Buffer, Key, Values, keys_of, pairs_of
 from falafel._declarations import ffi
-from falafel._operations import (
-    Buffer, Key, Operation, Status, lib, operation_array, pairs_of, set_operation,
-)
+from falafel._operations import Operation, Status, lib, operation_array, set_operation
 from falafel._store import Store
 
 _POLLED_AT_ONCE = 256
@@ -78,13 +77,10 @@ class AsyncStore:
 
     async def get_many(self, keys: Iterable[Key]) -> List[Optional[bytes]]:
         """The values of the keys, in their order."""
-        gets = await self._run([Operation(lib.FALAFEL_GET, key) for key in keys])
+        gets = await self._run([Operation(lib.FALAFEL_GET, key) for key in keys_of(keys)])
         return [get.value() for get in gets]
 
-    async def set_many(
-        self, values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]],
-        time_to_live: float = 0,
-    ) -> None:
+    async def set_many(self, values: Values, time_to_live: float = 0) -> None:
         """Stores all values, each with this time to live; raises the first error after all have
         ended."""
         for operation in await self._run([set_operation(key, value, time_to_live)
@@ -93,7 +89,7 @@ class AsyncStore:
 
     async def delete_many(self, keys: Iterable[Key]) -> int:
         """How many of the keys were in the store."""
-        deletes = await self._run([Operation(lib.FALAFEL_DELETE, key) for key in keys])
+        deletes = await self._run([Operation(lib.FALAFEL_DELETE, key) for key in keys_of(keys)])
         return sum(delete.was_deleted() for delete in deletes)
 
     def metrics(self) -> str:
@@ -105,7 +101,8 @@ class AsyncStore:
     def _handle(self) -> Any:
         if self._store is None:
             raise ValueError("the store is not open")
-        return self._store._open()
+        with self._store._call() as handle:  # close() of this class alone closes it
+            return handle
 
     async def _run(self, operations: List[Operation]) -> List[Operation]:
         self._handle()

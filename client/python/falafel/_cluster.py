@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable, Union
 
+from falafel._arguments import names_of
 from falafel._declarations import ffi
 from falafel._operations import lib
 from falafel._waiting import Functions, WaitingCalls, metrics_text, native_options
@@ -26,9 +27,7 @@ class Cluster(WaitingCalls):
                            close=lib.falafel_cluster_close)
 
     def __init__(self, servers: Iterable[str] = (), **options: Union[str, int, bool]) -> None:
-        if isinstance(servers, str):
-            raise TypeError(f"servers is the text {servers!r}; pass a list of names")
-        names = [ffi.new("char[]", server.encode()) for server in servers]
+        names = [ffi.new("char[]", name) for name in names_of(servers)]
         self._take_opened(
             "falafel_cluster**", lambda handle, message, length: lib.falafel_cluster_open(
                 names, len(names), native_options(options), handle, message, length))
@@ -36,4 +35,5 @@ class Cluster(WaitingCalls):
     def metrics(self) -> str:
         """What has been done at each server that was ever reached, in the text format of
         Prometheus."""
-        return metrics_text(lambda text: lib.falafel_cluster_metrics(self._open(), text))
+        with self._call() as handle:
+            return metrics_text(lambda text: lib.falafel_cluster_metrics(handle, text))

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import enum
 import pathlib
-from typing import Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence
 
+from falafel._arguments import Buffer, Key, nanoseconds_of, wrong_key, wrong_value
 from falafel._declarations import ffi
 
 _NAME = "libfalafel-c.so.0"
 _bundled = pathlib.Path(__file__).parent / _NAME
 lib = ffi.dlopen(str(_bundled) if _bundled.exists() else _NAME)
 libc = ffi.dlopen(None)
-
-# Objects with a contiguous buffer: bytes, bytearray, memoryview, array.array, NumPy arrays, ...
-Buffer = Any
-# The text of a key is encoded in UTF-8.
-Key = Union[str, Buffer]
 
 
 class Status(enum.IntEnum):
@@ -56,13 +52,19 @@ def error_of(action: str, key: Key, status: int) -> Error:
     return Error(status, f"{action} {key!r}: {text}", key)
 
 
-def bytes_of(buffer: Buffer) -> Any:
-    """The memory of the buffer for the library, without a copy. The result keeps it alive."""
-    return ffi.from_buffer(buffer)
+def value_bytes_of(key: Key, value: Buffer) -> Any:
+    """The memory of the value for the library, without a copy. The result keeps it alive."""
+    try:
+        return ffi.from_buffer(value)
+    except TypeError:
+        raise wrong_value(key, value) from None
 
 
 def key_bytes_of(key: Key) -> Any:
-    return ffi.from_buffer(key.encode() if isinstance(key, str) else key)
+    try:
+        return ffi.from_buffer(key.encode() if isinstance(key, str) else key)
+    except TypeError:
+        raise wrong_key(key) from None
 
 
 def take_value(memory: Any, length: int) -> bytes:
@@ -71,10 +73,6 @@ def take_value(memory: Any, length: int) -> bytes:
         return bytes(ffi.buffer(memory, length))
     finally:
         libc.free(memory)
-
-
-def nanoseconds_of(time_to_live: float) -> int:
-    return round(time_to_live * 1e9)
 
 
 class Operation:
@@ -88,7 +86,8 @@ class Operation:
         self._time_to_live_ns = time_to_live_ns
         self._value: Optional[bytes] = None
         self._key_bytes = key_bytes_of(key)
-        self._value_bytes = None if value is None else bytes_of(value)
+        is_set = kind == lib.FALAFEL_SET_EXPIRING
+        self._value_bytes = value_bytes_of(key, value) if is_set else None
 
     def write_to(self, native: Any) -> None:
         """Fills a falafel_operation."""
@@ -136,9 +135,3 @@ def operation_array(operations: Sequence[Operation]) -> Any:
     for native, operation in zip(array, operations):
         operation.write_to(native)
     return array
-
-
-def pairs_of(
-    values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]]
-) -> Iterable[Tuple[Key, Buffer]]:
-    return values.items() if isinstance(values, Mapping) else values

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Union
+import contextlib
+from typing import Any, Dict, Iterable, List, Union
 
+from falafel._arguments import name_bytes_of
 from falafel._declarations import ffi
 from falafel._operations import Error, Status, lib
 from falafel._waiting import Functions, WaitingCalls, metrics_text, native_options
@@ -21,29 +23,41 @@ class Store(WaitingCalls):
                            close=lib.falafel_close)
 
     def __init__(self, server: str = "falafel", **options: Union[str, int, bool]) -> None:
+        name = name_bytes_of(server)
         self._take_opened("falafel_store**", lambda handle, message, length: lib.falafel_open(
-            server.encode(), native_options(options), handle, message, length))
+            name, native_options(options), handle, message, length))
 
     @property
     def is_connected(self) -> bool:
         """Whether the connection was intact at its last use."""
-        return bool(lib.falafel_is_connected(self._open()))
+        with self._call() as handle:
+            return bool(lib.falafel_is_connected(handle))
 
     @property
     def server_incarnation(self) -> int:
         """Changes if the server has restarted and was empty."""
-        return int(lib.falafel_server_incarnation(self._open()))
+        with self._call() as handle:
+            return int(lib.falafel_server_incarnation(handle))
 
     def keys(self) -> Dict[bytes, float]:
         """All keys, and what is left of their times to live in seconds; 0: the key does not expire.
         Keys that are inserted or deleted during the call may be missing or not."""
         found: Dict[bytes, float] = {}
+        raised: List[BaseException] = []
 
+        # An exception cannot pass through the library.
         @ffi.callback("falafel_visit")
         def visit(key: Any, length: int, time_to_live_ns: int, _user_data: Any) -> None:
-            found[bytes(ffi.buffer(key, length))] = time_to_live_ns / 1e9
+            try:
+                if not raised:
+                    found[bytes(ffi.buffer(key, length))] = time_to_live_ns / 1e9
+            except BaseException as error:
+                raised.append(error)
 
-        status = lib.falafel_for_each_key(self._open(), visit, ffi.NULL)
+        with self._call() as handle:
+            status = lib.falafel_for_each_key(handle, visit, ffi.NULL)
+        if raised:
+            raise raised[0]
         if status != Status.OK:
             raise Error(status, ffi.string(lib.falafel_status_text(status)).decode())
         return found
@@ -56,5 +70,9 @@ class Store(WaitingCalls):
 def metrics(stores: Iterable[Store]) -> str:
     """What these stores have done so far, in the text format of Prometheus (version 0.0.4). Stores
     of one server are added up, so a program with several stores should export them together."""
-    handles = [store._open() for store in stores]
-    return metrics_text(lambda text: lib.falafel_metrics(handles, len(handles), text))
+    if isinstance(stores, Store):
+        raise TypeError("stores is one store; pass a list of stores")
+    stores = list(stores)  # so that none is collected during the call
+    with contextlib.ExitStack() as calls:
+        handles = [calls.enter_context(store._call()) for store in stores]
+        return metrics_text(lambda text: lib.falafel_metrics(handles, len(handles), text))

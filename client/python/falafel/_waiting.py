@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from types import TracebackType
 from typing import (
-    Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Type, TypeVar, Union,
+    Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Type, TypeVar, Union,
 )
 
+from falafel._arguments import (
+    Buffer, Key, Values, keys_of, nanoseconds_of, option_bytes_of, pairs_of,
+)
 from falafel._declarations import ffi
+from falafel._handle import Handle
 from falafel._operations import (
-    Buffer, Error, Key, Operation, Status, bytes_of, error_of, key_bytes_of, lib, libc,
-    nanoseconds_of, operation_array, pairs_of, set_operation, take_value,
+    Error, Operation, Status, error_of, key_bytes_of, lib, libc, operation_array, set_operation,
+    take_value, value_bytes_of,
 )
 
 Self = TypeVar("Self", bound="WaitingCalls")
@@ -28,13 +32,13 @@ class Functions(NamedTuple):
 
 class WaitingCalls:
     _functions: Functions
-    _handle: Any = None
+    _handle: Optional[Handle] = None  # None: opening it failed
 
     def close(self) -> None:
-        """Ends the connections. No other thread may use them."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            self._functions.close(handle)
+        """Ends the connections. Calls that other threads have running raise ValueError when they
+        end, and close() waits for that."""
+        if self._handle is not None:
+            self._handle.close()
 
     def __enter__(self: Self) -> Self:
         return self
@@ -51,12 +55,12 @@ class WaitingCalls:
         value = ffi.new("void**")
         length = ffi.new("size_t*")
         key_bytes = key_bytes_of(key)
-        status = self._functions.get(self._open(), key_bytes, len(key_bytes), value, length)
-        if status == Status.NOT_FOUND:
-            return None
-        if status != Status.OK:
+        with self._call() as handle:
+            status = self._functions.get(handle, key_bytes, len(key_bytes), value, length)
+            found = take_value(value[0], length[0]) if status == Status.OK else None
+        if status not in (Status.OK, Status.NOT_FOUND):
             raise error_of("get", key, status)
-        return take_value(value[0], length[0])
+        return found
 
     def get_into(self, key: Key, buffer: Buffer) -> Optional[int]:
         """Copies the value into the buffer and returns its length; None if the key is not in the
@@ -66,7 +70,8 @@ class WaitingCalls:
         array = operation_array([operation])
         array[0].value = memory
         array[0].buffer_bytes = len(memory)
-        self._functions.execute(self._open(), array, 1)
+        with self._call() as handle:
+            self._functions.execute(handle, array, 1)
         if array[0].status == Status.NOT_FOUND:
             return None
         if array[0].status != Status.OK:
@@ -77,16 +82,19 @@ class WaitingCalls:
         """Stores the value, without a copy in Python. In a cache (falafel serve --cache), it
         expires after `time_to_live` seconds; 0: never. Other stores raise Error with
         Status.NOT_A_CACHE if there is a time to live."""
-        key_bytes, value_bytes = key_bytes_of(key), bytes_of(value)
-        status = self._functions.set(self._open(), key_bytes, len(key_bytes), value_bytes,
-                                     len(value_bytes), nanoseconds_of(time_to_live))
+        key_bytes, value_bytes = key_bytes_of(key), value_bytes_of(key, value)
+        time_to_live_ns = nanoseconds_of(time_to_live)
+        with self._call() as handle:
+            status = self._functions.set(handle, key_bytes, len(key_bytes), value_bytes,
+                                         len(value_bytes), time_to_live_ns)
         if status != Status.OK:
             raise error_of("set", key, status)
 
     def delete(self, key: Key) -> bool:
         """Whether the key was in the store."""
         key_bytes = key_bytes_of(key)
-        status = self._functions.delete(self._open(), key_bytes, len(key_bytes))
+        with self._call() as handle:
+            status = self._functions.delete(handle, key_bytes, len(key_bytes))
         if status not in (Status.OK, Status.NOT_FOUND):
             raise error_of("delete", key, status)
         return bool(status == Status.OK)
@@ -94,10 +102,9 @@ class WaitingCalls:
     def get_many(self, keys: Iterable[Key]) -> List[Optional[bytes]]:
         """The values of the keys, in their order, read with many operations in flight."""
         return [get.value() for get in self._execute(Operation(lib.FALAFEL_GET, key)
-                                                     for key in keys)]
+                                                     for key in keys_of(keys))]
 
-    def set_many(self, values: Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]],
-                 time_to_live: float = 0) -> None:
+    def set_many(self, values: Values, time_to_live: float = 0) -> None:
         """Stores all values, each with this time to live (see set()); raises the first error after
         all have ended."""
         for operation in self._execute(set_operation(key, value, time_to_live)
@@ -107,7 +114,7 @@ class WaitingCalls:
     def delete_many(self, keys: Iterable[Key]) -> int:
         """How many of the keys were in the store."""
         return sum(delete.was_deleted() for delete in self._execute(
-            Operation(lib.FALAFEL_DELETE, key) for key in keys))
+            Operation(lib.FALAFEL_DELETE, key) for key in keys_of(keys)))
 
     def _take_opened(self, kind: str, open_it: Callable[[Any, Any, int], int]) -> None:
         """Calls open_it(handle, message, length), and takes the handle or raises the message."""
@@ -116,21 +123,25 @@ class WaitingCalls:
         status = open_it(handle, message, len(message))
         if status != Status.OK:
             raise Error(status, ffi.string(message).decode(errors="replace"))
-        self._handle = handle[0]
+        self._handle = Handle(handle[0], self._functions.close)
 
-    def _open(self) -> Any:
+    def _call(self) -> Handle:
+        """For a with statement around a call of the library."""
         if self._handle is None:
-            raise ValueError("the store is closed")
+            raise ValueError("the store is not open")
         return self._handle
 
     def _execute(self, operations: Iterable[Operation]) -> List[Operation]:
         operations = list(operations)
         array = operation_array(operations)
-        status = self._functions.execute(self._open(), array, len(operations))
+        with self._call() as handle:
+            status = self._functions.execute(handle, array, len(operations))
+            # They release the memory of the library, also if the store was closed meanwhile.
+            if status == Status.OK:
+                for native, operation in zip(array, operations):
+                    operation.end(native)
         if status != Status.OK:
             raise Error(status, ffi.string(lib.falafel_status_text(status)).decode())
-        for native, operation in zip(array, operations):
-            operation.end(native)
         return operations
 
 
@@ -138,8 +149,7 @@ def native_options(options: Mapping[str, Union[str, int, bool]]) -> Any:
     """As falafel_options."""
     native = ffi.gc(lib.falafel_options_create(), lib.falafel_options_destroy)
     for name, value in options.items():
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        lib.falafel_options_set(native, name.encode(), text.encode())
+        lib.falafel_options_set(native, name.encode(), option_bytes_of(name, value))
     return native
 
 
