@@ -320,7 +320,9 @@ tl::expected<void, std::string> save_results(const CampaignResults& results,
 
 tl::expected<CampaignResults, std::string> load_results(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected(system_failure(path, "cannot read the file"));
+  file.peek();  // fails for a directory
+  if (!file.is_open() || file.bad())
+    return tl::unexpected(system_failure(path, "cannot read the file"));
   const Json json = Json::parse(file, nullptr, false);
   if (!json.is_object() || json.value("format", Json()) != format_name) {
     return tl::unexpected(fmt::format(
@@ -334,6 +336,9 @@ tl::expected<CampaignResults, std::string> load_results(const std::string& path)
   }
   try {
     return from_json(json);
+  } catch (const Json::exception&) {
+    return tl::unexpected(fmt::format(
+        "{}: a value is missing or of another kind; use the build that wrote it", path));
   } catch (const std::exception& error) {
     return tl::unexpected(fmt::format("{}: {}", path, error.what()));
   }

@@ -24,8 +24,6 @@ using nlohmann::json;
 // An operation is an object whose fields may be objects without nested objects.
 constexpr int max_depth = 2;
 
-constexpr std::size_t longest_json_message = 200;
-
 tl::expected<json, std::string> parse_json(std::string_view line) {
   const auto limit_depth = [](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
     if (depth > max_depth) throw std::runtime_error("nested more deeply than an operation is");
@@ -34,7 +32,7 @@ tl::expected<json, std::string> parse_json(std::string_view line) {
   try {
     return json::parse(line, limit_depth);
   } catch (const json::exception& error) {
-    return fail("not valid JSON: {}", shortened(error.what(), longest_json_message));
+    return tl::unexpected(describe_parse_error(error));
   } catch (const std::runtime_error& error) {
     return tl::unexpected<std::string>(error.what());
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -23,6 +24,13 @@ inline std::string shortened(std::string_view text, std::size_t longest_bytes = 
   std::size_t end = longest_bytes;  // moved back to a character boundary
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
   return std::string(text.substr(0, end)) + "...";
+}
+
+// Says where a line is not JSON; the parser's own text names its rules.
+inline std::string describe_parse_error(const nlohmann::json::exception& error) {
+  const auto* const position = dynamic_cast<const nlohmann::json::parse_error*>(&error);
+  if (position == nullptr) return "not valid JSON: a number is too large";
+  return fmt::format("not valid JSON: column {} is unexpected", position->byte);
 }
 
 }  // namespace falafel::checkers::formats

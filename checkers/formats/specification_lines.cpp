@@ -66,7 +66,7 @@ json parse_line(std::string_view line) {
   try {
     object = json::parse(line, limit_depth);
   } catch (const json::exception& error) {
-    reject(fmt::format("not valid JSON: {}", shortened(error.what(), 200)));
+    reject(describe_parse_error(error));
   }
   if (!object.is_object()) reject(fmt::format("{} is not a JSON object", quote_json(object)));
   return object;

@@ -233,6 +233,7 @@ void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status
   command
       ->add_option("--seconds-per-safeguard", options->seconds_per_safeguard,
                    "time limit of each search, in seconds")
+      ->check(CLI::Range(0.001, 1e9))
       ->capture_default_str();
   command
       ->add_option("--shrink-seconds", options->shrink_seconds,
@@ -247,8 +248,10 @@ void add_ablate_command(CLI::App& app, CommandProgram& program, int& exit_status
   command->add_option("--jobs", options->jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();
-  command->add_option("--schedules", options->schedules,
-                      "limit of schedules of each search (default: as many as the time allows)");
+  command
+      ->add_option("--schedules", options->schedules,
+                   "limit of schedules of each search (default: as many as the time allows)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000'000'000}));
   add_simulation_options(*command, options->simulation);
   command->add_option("--safeguard", options->only, "test only this safeguard (may be repeated)");
   program.add_ablate_options(*command);

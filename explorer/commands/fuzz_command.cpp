@@ -28,6 +28,7 @@ namespace falafel::command_line {
 namespace {
 
 constexpr int status_interrupted = 4;
+constexpr std::uint64_t most_schedules = 1'000'000'000'000'000'000;
 
 struct FuzzOptions {
   CoursePlan plan;
@@ -224,9 +225,12 @@ void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status) 
   const CLI::Option* schedules = command
                                      ->add_option("--schedules", options->plan.campaign.schedules,
                                                   "number of schedules to run")
+                                     ->check(CLI::Range(std::uint64_t{1}, most_schedules))
                                      ->capture_default_str();
-  command->add_option("--seconds", options->plan.campaign.seconds,
-                      "duration in seconds (with --schedules: time limit)");
+  command
+      ->add_option("--seconds", options->plan.campaign.seconds,
+                   "duration in seconds (with --schedules: time limit)")
+      ->check(CLI::Range(0.001, 1e9));
   command->add_option("--jobs", options->plan.campaign.jobs, "number of worker processes")
       ->check(CLI::Range(1, 1'024))
       ->capture_default_str();

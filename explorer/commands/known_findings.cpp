@@ -20,6 +20,10 @@ tl::expected<KnownFindings, std::string> KnownFindings::load(const std::string& 
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return known;
   std::ifstream file(path, std::ios::binary);
+  file.peek();  // fails for a directory
+  if (!file.is_open() || file.bad()) {
+    return tl::unexpected(fmt::format("{}: cannot be read; name another file", path));
+  }
   const auto json = nlohmann::json::parse(file, nullptr, false);
   const bool is_ours = json.is_object() && json.value("format", nlohmann::json()) == format_name &&
                        json.value("version", nlohmann::json()) == format_version;
@@ -32,8 +36,9 @@ tl::expected<KnownFindings, std::string> KnownFindings::load(const std::string& 
       known.add(finding.at("property").get<std::string>(),
                 finding.at("fingerprint").get<std::string>(), finding.at("seed"));
     }
-  } catch (const nlohmann::json::exception& error) {
-    return tl::unexpected(fmt::format("{}: {}; name another file", path, error.what()));
+  } catch (const nlohmann::json::exception&) {
+    return tl::unexpected(fmt::format(
+        "{}: a finding lacks its property, fingerprint or seed; name another file", path));
   }
   return known;
 }

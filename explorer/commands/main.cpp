@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "explorer/commands/arguments.h"
 #include "explorer/commands/chosen_program.h"
 #include "explorer/commands/command_program.h"
 #include "explorer/commands/commands.h"
@@ -70,7 +71,6 @@ class LinkedPrograms final : public CommandProgram {
 namespace falafel::explorer {
 
 int main(int argument_count, char** arguments, std::span<const Program* const> programs) {
-  constexpr int status_wrong_usage = 2;
   FALAFEL_ASSERT(!programs.empty(), "explorer::main needs at least one program");
   const fabric::StackOverflowReport stack_overflow_report;
   int exit_status = 0;
@@ -85,12 +85,8 @@ int main(int argument_count, char** arguments, std::span<const Program* const> p
   command_line::add_shrink_command(app, linked, exit_status);
   command_line::add_ablate_command(app, linked, exit_status);
   command_line::add_prove_command(app, linked, exit_status);
-  try {
-    app.parse(argument_count, arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : status_wrong_usage;
-  }
-  return exit_status;
+  const auto refused = command_line::parse_arguments(app, argument_count, arguments);
+  return refused.value_or(exit_status);
 }
 
 }  // namespace falafel::explorer

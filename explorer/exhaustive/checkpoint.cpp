@@ -55,12 +55,14 @@ tl::expected<void, std::string> read_checkpoint(const nlohmann::json& json,
 
 tl::expected<void, std::string> load_checkpoint(const std::string& path, Checkpoint& checkpoint) {
   std::ifstream file(path);
-  if (!file) return {};
+  if (!file.is_open()) return {};
+  file.peek();  // fails for a directory
   tl::expected<void, std::string> result;
   try {
-    result = read_checkpoint(nlohmann::json::parse(file), checkpoint);
-  } catch (const nlohmann::json::exception& error) {
-    result = tl::unexpected(fmt::format("is no checkpoint: {}", error.what()));
+    result =
+        read_checkpoint(file.bad() ? nlohmann::json() : nlohmann::json::parse(file), checkpoint);
+  } catch (const nlohmann::json::exception&) {
+    result = tl::unexpected<std::string>("is no checkpoint");
   }
   if (!result) {
     return tl::unexpected(fmt::format("{}: {}; name another file, or remove it to start again",

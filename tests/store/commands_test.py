@@ -361,7 +361,7 @@ class Bench(CommandTest):
                 self.assertGreater(result["operations_per_second"], 0)
                 self.assertNotIn("server_work", result)
             self.assertEqual(len(self.expect(OK, "get", "0000000000000a")), 24)  # stays there
-        self.expect(1, "bench", *self.OPTIONS, "--name", "nobody", message="client 0: connecting")
+        self.expect(NO_SERVER, "bench", *self.OPTIONS, "--name", "nobody", message="'nobody'")
 
     def test_the_floor(self):
         result = self.measure("--floor")

@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "explorer/commands/arguments.h"
+#include "falafel/store.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/reference_bit_options.h"
 #include "tools/falafel/store_options.h"
+#include "tools/server/exit_status.h"
 #include "tools/store_benchmark/floor.h"
 #include "tools/store_benchmark/options.h"
 #include "tools/store_benchmark/real_time_benchmark.h"
@@ -22,6 +25,7 @@ namespace {
 
 constexpr int status_failed = 1;
 constexpr int status_wrong_usage = 2;
+constexpr std::uint64_t most_condition_ns = 1'000'000'000;
 
 struct BenchOptions {
   store_benchmark::BenchmarkOptions benchmark;
@@ -115,11 +119,24 @@ tl::expected<store_benchmark::BenchmarkResult, std::string> measure(const BenchO
   return store_benchmark::run_in_real_time(options.benchmark, options.real_time, on_progress);
 }
 
+// Whether the server that --name names can be reached; otherwise explains it as get does, and
+// returns the exit status.
+std::optional<int> find_no_server(const BenchOptions& options) {
+  const store_benchmark::RealTimeOptions& real_time = options.real_time;
+  if (real_time.server.empty() || options.fabric == "sim" || options.floor) return std::nullopt;
+  const ServerAddress address{.name = real_time.server, .fabric = real_time.fabric};
+  const auto store = Store::open({.server = address.server_name(), .fabric = real_time.fabric});
+  if (store) return std::nullopt;
+  fmt::print(stderr, "falafel bench: {}\n", store.error().detail);
+  return server_program::status_of(store.error().problem);
+}
+
 int bench(BenchOptions& options) {
   if (const auto problem = complete(options)) {
     fmt::print(stderr, "falafel bench: {}\n", *problem);
     return status_wrong_usage;
   }
+  if (const auto status = find_no_server(options)) return *status;
   const auto result = measure(options);
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
   if (!result) {
@@ -137,6 +154,7 @@ void add_condition_options(CLI::App& command, CLI::Option& card, BenchOptions& o
   command
       .add_option("--jitter-ns", conditions.jitter_ns,
                   "how late completions are on average, at random")
+      ->check(CLI::Range(std::uint64_t{0}, most_condition_ns))
       ->needs(&card)
       ->capture_default_str();
   CLI::Option* const processors =
@@ -157,12 +175,15 @@ void add_condition_options(CLI::App& command, CLI::Option& card, BenchOptions& o
                 "clients give up the processor while they wait (default: they poll)")
       ->needs(processors);
   command.add_option("--slice-ns", conditions.slice_ns, "time slice of a thread that polls")
+      ->check(CLI::Range(std::uint64_t{0}, most_condition_ns))
       ->needs(processors)
       ->capture_default_str();
   command.add_option("--switch-ns", conditions.switch_ns, "switch from one thread to another")
+      ->check(CLI::Range(std::uint64_t{0}, most_condition_ns))
       ->needs(processors)
       ->capture_default_str();
   command.add_option("--wake-ns", conditions.wake_ns, "waking a thread that blocks")
+      ->check(CLI::Range(std::uint64_t{0}, most_condition_ns))
       ->needs(processors)
       ->capture_default_str();
 }
@@ -231,7 +252,7 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command->add_option("--seed", benchmark.seed, "seed of the operations")->capture_default_str();
   command->add_option("--region-size", benchmark.region_bytes, "size of a client's region")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(size_in_bytes(1, std::uint64_t{1} << 38U))
       ->capture_default_str();
   command
       ->add_option("--readahead", options->readahead,
@@ -257,7 +278,10 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   command->add_flag("--floor", options->floor,
                     "measure only hashing the keys and copying the bytes, without a store");
   command->add_flag("--json", options->json, "print the result as JSON");
-  command->footer("Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage.");
+  command->footer(
+      "Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage; with --name\n"
+      "also those of get: 3 no such server, 4 no permission, 5 the server speaks another version,\n"
+      "7 no memory on this machine, 11 the server accepts no more clients or does not respond.");
   command->callback([options, &exit_status] { exit_status = bench(*options); });
 }
 

@@ -26,7 +26,8 @@ void add_members_command(CLI::App& app, int& exit_status);
 // Exit status: tools/server/exit_status.h.
 void add_top_command(CLI::App& app, int& exit_status);
 
-// Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage.
+// Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage; with --name also
+// those of tools/server/exit_status.h for a server that cannot be reached.
 void add_bench_command(CLI::App& app, int& exit_status);
 
 // Exit status: 0 measured, 1 a party failed or the profile cannot be written, 2 wrong usage.

@@ -58,8 +58,10 @@ void add_doctor_command(CLI::App& app, int& exit_status) {
   const auto texts = std::make_shared<DoctorTexts>();
   CLI::App* command = app.add_subcommand(
       "doctor", "check whether this machine is ready for RDMA, and suggest changes");
-  command->add_option("--memory-mib", texts->memory_mib, "memory of the planned server");
+  command->add_option("--memory-mib", texts->memory_mib, "memory of the planned server")
+      ->check(CLI::Range(0, 256 << 10));
   command->add_option("--clients", texts->clients, "maximum number of clients of that server")
+      ->check(CLI::Range(1, 65'535))
       ->capture_default_str();
   command->add_flag("--cards", texts->cards,
                     "only print which network cards have what the store needs");

@@ -1,17 +1,18 @@
 // falafel: a list of commands, each in its own file.
 #include <CLI/CLI.hpp>
 
+#include "explorer/commands/arguments.h"
 #include "explorer/commands/commands.h"
 #include "fabric/fiber_stack.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_command_program.h"
 
 int main(int argument_count, char** arguments) {
-  constexpr int status_wrong_usage = 2;
   const falafel::fabric::StackOverflowReport stack_overflow_report;
   int exit_status = 0;
   falafel::command_line::StoreCommandProgram store;
-  CLI::App app("An in-memory key-value store over one-sided RDMA, with a deterministic simulator");
+  CLI::App app("An in-memory key-value store over one-sided RDMA, with a deterministic simulator",
+               "falafel");
   app.require_subcommand(1);
   app.set_config("--config", "", "file with settings: a section [COMMAND] with lines OPTION=VALUE");
   app.allow_config_extras(CLI::config_extras_mode::error);
@@ -36,10 +37,6 @@ int main(int argument_count, char** arguments) {
 #ifdef FALAFEL_HAS_VERBS
   falafel::command_line::add_doctor_command(app, exit_status);
 #endif
-  try {
-    app.parse(argument_count, arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : status_wrong_usage;
-  }
-  return exit_status;
+  const auto refused = falafel::command_line::parse_arguments(app, argument_count, arguments);
+  return refused.value_or(exit_status);
 }

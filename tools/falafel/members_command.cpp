@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/placement/placement.h"
 #include "falafel/cluster_change.h"
 #include "falafel/etcd_directory.h"
 #include "tools/falafel/commands.h"
@@ -96,7 +97,19 @@ int change(const MembersOptions& options, const engine::PlacementList& list) {
   return server_program::success;
 }
 
+void check_names(const char* option, const std::vector<std::string>& names,
+                 const FabricOptions& fabric) {
+  if (names.empty()) return;
+  const std::string problem = engine::problem_of(names);
+  if (!problem.empty()) throw CLI::ValidationError(option, problem);
+  for (const std::string& name : names) check_server_name(option, name, fabric);
+}
+
 int run(const MembersOptions& options) {
+  check_names("--set", options.set, options.address.fabric);
+  check_names("--add", options.add, options.address.fabric);
+  check_names("--remove", options.remove, options.address.fabric);
+  check_names("--lost", options.lost, options.address.fabric);
   if (to_ns(options.settle_seconds) <= to_ns(options.lease_seconds)) {
     return refuse(server_program::wrong_usage,
                   "--settle must be longer than --lease, by a millisecond at least");

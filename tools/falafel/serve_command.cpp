@@ -6,6 +6,8 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/layout/entry.h"
+#include "explorer/commands/arguments.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/reference_bit_options.h"
 #include "tools/falafel/store_options.h"
@@ -13,6 +15,9 @@
 
 namespace falafel::command_line {
 namespace {
+
+// What entries can refer to, in units of 64 bytes.
+constexpr std::uint64_t largest_store_bytes = std::uint64_t{1} << 38U;
 
 struct ServeTexts {
   ServerAddress address;
@@ -37,6 +42,7 @@ int serve(ServeTexts& texts) {
   const bool huge_pages = texts.serve.fabric.huge_pages;
   texts.serve.fabric = texts.address.fabric;
   texts.serve.fabric.huge_pages = huge_pages;
+  check_address("--metrics", texts.serve.metrics);
   texts.serve.fabric.report_failure = [](std::string_view what) {
     fmt::print(stderr, "falafel serve: {}\n", what);
   };
@@ -58,14 +64,16 @@ void add_serve_command(CLI::App& app, int& exit_status) {
   command
       ->add_option("--memory", serve_options.sizing.memory_bytes,
                    "total memory in bytes, or with a unit as in 512MiB")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(size_in_bytes(0, largest_store_bytes))
       ->capture_default_str();
-  command->add_option("--entries", serve_options.sizing.table_entries,
-                      "number of slots in the table, one per key (default: memory / 128)");
+  command
+      ->add_option("--entries", serve_options.sizing.table_entries,
+                   "number of slots in the table, one per key (default: memory / 128)")
+      ->check(CLI::Range(std::uint64_t{1}, largest_store_bytes / engine::entry_bytes));
   command
       ->add_option("--region-size", serve_options.sizing.region_bytes,
                    "size of a client's region; must hold a key with its value (default: 1MiB)")
-      ->transform(CLI::AsSizeValue(true));
+      ->transform(size_in_bytes(1, largest_store_bytes));
   command->add_flag("--semi-spaces", serve_options.sizing.semi_spaces,
                     "two halves that hold the data alternately, instead of blocks");
   add_reference_bit_options(*command, serve_options.sizing.reference_bits,

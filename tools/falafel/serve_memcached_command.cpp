@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "explorer/commands/arguments.h"
 #include "tools/falafel/commands.h"
 #include "tools/falafel/store_options.h"
 #include "tools/memcached_front/front.h"
@@ -28,6 +29,8 @@ int serve_memcached(FrontTexts& texts) {
   memcached_front::FrontOptions& front = texts.front;
   front.store.server = texts.address.server_name();
   front.store.fabric = texts.address.fabric;
+  check_address("--listen", front.listen);
+  check_address("--metrics", front.metrics);
   if (front.listen.empty() && front.socket_path.empty()) front.listen = "127.0.0.1:11211";
   const auto failure = memcached_front::serve(
       front,
@@ -64,7 +67,7 @@ void add_serve_memcached_command(CLI::App& app, int& exit_status) {
   command
       ->add_option("--largest-value", front.parser.largest_value_bytes,
                    "largest value that is accepted, in bytes or with a unit")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(size_in_bytes(1, std::uint64_t{1} << 32U))
       ->capture_default_str();
   command->add_flag("--ignore-expiry", front.parser.ignores_expiry,
                     "accept values with a time to live and keep them until they are deleted");

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/client/rendezvous_hashing.h"
+#include "engine/placement/placement.h"
 #include "falafel/cluster.h"
 #include "falafel/store.h"
 #include "tools/falafel/commands.h"
@@ -84,24 +85,26 @@ int refuse(const char* command, int status, std::string_view message) {
   return status;
 }
 
-// The server that the key belongs to, or the name that is there twice.
-tl::expected<std::string, OpenError> server_of_key(const OperationTexts& texts) {
+int refuse_empty_key(const char* command) {
+  return refuse(command, server_program::wrong_size,
+                "the key is empty; a key has 1 to 65536 bytes");
+}
+
+// The server that the key belongs to. Throws CLI::ValidationError.
+std::string server_of_key(const OperationTexts& texts) {
   if (texts.servers.empty()) return texts.address.server_name();
-  std::vector<std::string_view> names(texts.servers.begin(), texts.servers.end());
-  std::ranges::sort(names);
-  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
-    return tl::unexpected(
-        OpenError{OpenProblem::invalid_options,
-                  fmt::format("--servers has '{}' twice; name each server once", *twice)});
+  if (const std::string problem = engine::problem_of(texts.servers); !problem.empty()) {
+    throw CLI::ValidationError("--servers", problem);
   }
+  for (const std::string& name : texts.servers)
+    check_server_name("--servers", name, texts.address.fabric);
+  const std::vector<std::string_view> names(texts.servers.begin(), texts.servers.end());
   return std::string(names[engine::RendezvousHashing(names).server_of(bytes_of(texts.key))]);
 }
 
 tl::expected<std::unique_ptr<Store>, OpenError> open(const OperationTexts& texts) {
-  const auto server = server_of_key(texts);
-  if (!server) return tl::unexpected(server.error());
   StoreOptions options;
-  options.server = *server;
+  options.server = server_of_key(texts);
   options.fabric = texts.address.fabric;
   return Store::open(options);
 }
@@ -120,6 +123,8 @@ int with_store(const char* command, const OperationTexts& texts, const Operation
 }
 
 std::optional<std::string> read_all(std::istream& stream) {
+  stream.peek();  // fails for a directory
+  if (stream.bad()) return std::nullopt;
   std::string text(std::istreambuf_iterator<char>(stream), {});
   if (stream.bad()) return std::nullopt;
   return text;
@@ -134,10 +139,17 @@ std::optional<std::string> read_value(const OperationTexts& texts) {
 }
 
 int set(const OperationTexts& texts) {
+  if (texts.key.empty()) return refuse_empty_key("set");
   const auto value = read_value(texts);
   if (!value) {
     return refuse("set", server_program::no_input_output,
                   fmt::format("cannot read the value from '{}'; check the file", texts.file));
+  }
+  // An empty pipe is rather a mistake than a value.
+  if (value->empty() && !texts.value && texts.file.empty()) {
+    return refuse("set", server_program::wrong_usage,
+                  fmt::format("standard input is empty; to store an empty value: falafel set {} ''",
+                              texts.key));
   }
   const auto time_to_live_ns = static_cast<std::uint64_t>(texts.time_to_live_seconds * 1e9);
   return with_store("set", texts, [&](auto& store) {
@@ -155,6 +167,7 @@ bool write_value(const std::vector<std::byte>& value) {
 }
 
 int get(const OperationTexts& texts) {
+  if (texts.key.empty()) return refuse_empty_key("get");
   return with_store("get", texts, [&](auto& store) -> int {
     const engine::GetResult result = store.get(texts.key);
     if (result.answer == engine::Answer::found && !write_value(result.value)) {
@@ -166,6 +179,7 @@ int get(const OperationTexts& texts) {
 }
 
 int remove(const OperationTexts& texts) {
+  if (texts.key.empty()) return refuse_empty_key("del");
   return with_store("del", texts, [&](auto& store) {
     const engine::Answer answer = store.remove(texts.key).answer;
     return report("del", texts, answer, server_program::status_of_reading(answer));

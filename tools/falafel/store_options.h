@@ -1,10 +1,15 @@
 // The options that all commands of the store share to select a server.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 
+#include "fabric/shm/connector.h"
 #include "falafel/fabric_options.h"
+#include "tools/server/listening.h"
 
 namespace falafel::command_line {
 
@@ -12,12 +17,36 @@ struct ServerAddress {
   std::string name;  // as given on the command line
   FabricOptions fabric;
 
-  std::string server_name() const { return name.empty() ? own_server_name(fabric) : name; }
+  // Throws CLI::ValidationError if no server can have the name.
+  std::string server_name() const;
 
   std::filesystem::path directory() const {
     return fabric.directory.empty() ? default_directory() : fabric.directory;
   }
 };
+
+// Throws CLI::ValidationError, which names the option.
+inline void check_server_name(const char* option, const std::string& name,
+                              const FabricOptions& fabric) {
+  if (fabric.fabric != "shm" || shm::is_host_name(name)) return;
+  throw CLI::ValidationError(
+      option, fmt::format("'{}' cannot name a server; use up to 64 letters, digits, '-', '_' and "
+                          "'.', but no '.' in front",
+                          name));
+}
+
+// The same for an address at which to listen; empty: none was given.
+inline void check_address(const char* option, const std::string& address) {
+  if (address.empty()) return;
+  const std::string problem = server_program::problem_of_address(address);
+  if (!problem.empty()) throw CLI::ValidationError(option, problem);
+}
+
+inline std::string ServerAddress::server_name() const {
+  if (name.empty()) return own_server_name(fabric);
+  check_server_name("--name", name, fabric);
+  return name;
+}
 
 inline void add_device_options(CLI::App& command, FabricOptions& fabric) {
   command.add_option(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
 #include <optional>
@@ -36,14 +37,22 @@ fabric::ErrorCode code_of_binding(const error_code& error) {
 
 }  // namespace
 
+std::string problem_of_address(const std::string& address) {
+  if (parse(address)) return {};
+  const std::string port = address.substr(address.starts_with(':') ? 1 : 0);
+  const bool is_port = !port.empty() && std::ranges::all_of(port, [](char character) {
+    return character >= '0' && character <= '9';
+  });
+  return fmt::format("'{}' is not an address and port; use the form 127.0.0.1:{}", address,
+                     is_port ? port : "9100");
+}
+
 fabric::Result<Tcp::acceptor> listen_at(asio::io_context& context, std::string_view option,
                                         const std::string& address) {
   const auto endpoint = parse(address);
   if (!endpoint) {
-    return fabric::make_error(
-        fabric::ErrorCode::invalid_argument,
-        fmt::format("{} {}: not an address and port; use the form 127.0.0.1:9100", option,
-                    address));
+    return fabric::make_error(fabric::ErrorCode::invalid_argument,
+                              fmt::format("{}: {}", option, problem_of_address(address)));
   }
   try {
     Tcp::acceptor acceptor(context);

@@ -20,6 +20,9 @@ fabric::Result<boost::asio::ip::tcp::acceptor> listen_at(boost::asio::io_context
                                                          std::string_view option,
                                                          const std::string& address);
 
+// Says why listen_at() would not understand the address; otherwise empty.
+std::string problem_of_address(const std::string& address);
+
 // The address on which it listens, as ADDRESS:PORT.
 std::string address_of(const boost::asio::ip::tcp::acceptor& acceptor);
 

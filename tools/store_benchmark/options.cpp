@@ -12,6 +12,8 @@ namespace falafel::store_benchmark {
 namespace {
 
 constexpr std::uint32_t most_clients = 1'000;
+constexpr double bytes_per_gib = 1 << 30;
+constexpr double most_store_bytes = 256 * bytes_per_gib;
 constexpr std::uint64_t regions_per_client = 4;  // current, next, and two that are being collected
 
 }  // namespace
@@ -32,6 +34,18 @@ std::optional<std::string> find_invalid_option(const BenchmarkOptions& options) 
     return fmt::format(
         "--key-bytes is {} but must be from 1 to {}, with enough hexadecimal digits for {} keys",
         options.key_bytes, engine::max_key_bytes, options.most_keys());
+  }
+  if (options.value_bytes > engine::max_value_bytes) {
+    return fmt::format("--value-bytes is {} but must be at most {}", options.value_bytes,
+                       engine::max_value_bytes);
+  }
+  if (const double bytes = static_cast<double>(options.most_keys()) *
+                           static_cast<double>(container_size_bytes(options));
+      bytes > most_store_bytes) {
+    return fmt::format(
+        "--keys is {}: these keys and their values take {:.0f} GiB, and a store has "
+        "at most {:.0f}; use fewer",
+        options.most_keys(), bytes / bytes_per_gib, most_store_bytes / bytes_per_gib);
   }
   if (options.load <= 0 || options.load > 0.95) {
     return fmt::format("--load is {} but must be over 0 and at most 0.95", options.load);

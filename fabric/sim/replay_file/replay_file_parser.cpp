@@ -29,6 +29,13 @@ std::string shown(const json& value) {
   return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
+// Says where the text is not JSON; the parser's own text names its rules.
+std::string describe_parse_error(const json::exception& error) {
+  const auto* const position = dynamic_cast<const json::parse_error*>(&error);
+  if (position == nullptr) return "not valid JSON: a number is too large";
+  return fmt::format("not valid JSON: byte {} is unexpected", position->byte);
+}
+
 json parse_json(std::string_view text) {
   const auto limit_depth = [](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
     if (depth > replay_file_max_depth) {
@@ -155,7 +162,7 @@ tl::expected<ReplayFile, std::string> parse_replay_file(std::string_view text) {
   try {
     return read_document(parse_json(text));
   } catch (const json::exception& error) {
-    return tl::unexpected<std::string>(fmt::format("not valid JSON: {}", shortened(error.what())));
+    return tl::unexpected(describe_parse_error(error));
   } catch (const std::exception& error) {
     return tl::unexpected<std::string>(error.what());
   }

@@ -178,17 +178,25 @@ std::vector<std::string_view> profile_names() {
   return names;
 }
 
+static bool is_in_program(std::string_view name) {
+  return std::ranges::find(profile_texts(), name, &ProfileText::name) != profile_texts().end();
+}
+
 tl::expected<Profile, std::string> find_profile(std::string_view name) {
   const auto profile = std::ranges::find(profile_texts(), name, &ProfileText::name);
   if (profile != profile_texts().end()) return parse_profile(profile->text);
-  return Unexpected(fmt::format("there is no profile '{}'; the profiles are: {}", name,
+  return Unexpected(fmt::format("there is no profile '{}'; name a file, or one of: {}", name,
                                 fmt::join(profile_names(), ", ")));
 }
 
 tl::expected<Profile, std::string> find_or_read_profile(const std::string& name) {
-  if (name.find('/') == std::string::npos && !name.ends_with(".json")) return find_profile(name);
   std::ifstream file(name);
-  if (!file) return Unexpected(fmt::format("cannot read '{}'; check the file", name));
+  const bool looks_like_a_path = name.find('/') != std::string::npos || name.ends_with(".json");
+  if (is_in_program(name) || (!file.is_open() && !looks_like_a_path)) return find_profile(name);
+  file.peek();  // fails for a directory
+  if (!file.is_open() || file.bad()) {
+    return Unexpected(fmt::format("cannot read '{}'; check the file", name));
+  }
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto profile = parse_profile(text);
   if (!profile) return Unexpected(fmt::format("'{}': {}", name, profile.error()));
