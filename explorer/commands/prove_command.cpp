@@ -273,8 +273,7 @@ void add_bounds(CLI::App& command, ProveOptions& options) {
       .add_option("--explored-from", exploration.explored_from_ns,
                   "choices before this time, in nanoseconds, are fixed")
       ->capture_default_str();
-  command.add_option("--seconds", exploration.max_seconds, "time limit in seconds")
-      ->check(CLI::Range(0.001, 1e9));
+  command.add_option("--seconds", exploration.max_seconds, "time limit in seconds");
   command.add_option("--executions", exploration.max_executions, "limit of executions");
   CLI::Option* plain =
       command.add_flag("--without-reduction", exploration.without_reduction,

@@ -90,7 +90,6 @@ void add_shrink_command(CLI::App& app, CommandProgram& program, int& exit_status
   command->add_option("file", options->path, "a replay file")->required();
   command->add_option("--output", options->output, "file for the minimized run")->required();
   command->add_option("--seconds", options->seconds, "time limit in seconds")
-      ->check(CLI::Range(0.001, 1e9))
       ->capture_default_str();
   command->callback([options, &program, &exit_status] { exit_status = shrink(program, *options); });
 }

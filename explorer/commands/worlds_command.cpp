@@ -91,7 +91,6 @@ void add_worlds_command(CLI::App& app, CommandProgram& program, int& exit_status
   const auto options = std::make_shared<WorldsOptions>();
   command->add_option("--world", options->names, "only this world (may be repeated)");
   command->add_option("--seconds", options->seconds, "time limit of each world, in seconds")
-      ->check(CLI::Range(0.001, 1e9))
       ->capture_default_str();
   command->add_option("--preemptions", options->max_preemptions,
                       "only schedules that preempt an actor at most so often, without reduction");
