@@ -3,7 +3,10 @@
 #include <sodium/randombytes.h>
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -16,17 +19,15 @@ namespace {
 
 using engine::Answer;
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
+// The store reconnects, also to a server that has restarted. Calls then answer `disconnected`.
 class StoreKeys final : public engine::ServerKeys {
  public:
-  explicit StoreKeys(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+  explicit StoreKeys(std::unique_ptr<Store> store)
+      : store_(std::move(store)), incarnation_(store_->server_incarnation()) {}
 
   tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
     tl::expected<void, Answer> done = tl::unexpected(Answer::disconnected);
-    store_->run([&](fabric::Host&, engine::Client& client) {
+    run([&](engine::Client& client) {
       done = client.for_each_key([&](const engine::KeyAndValue& pair) {
         listed.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
       });
@@ -34,18 +35,37 @@ class StoreKeys final : public engine::ServerKeys {
     return done;
   }
   engine::GetResult get(std::span<const std::byte> key) override {
-    return store_->get(text_of(key));
+    return operate<engine::GetResult>([&](engine::Client& client) { return client.get(key); });
   }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) override {
-    return store_->set(text_of(key), text_of(value), time_to_live_ns);
+    return operate<engine::SetResult>(
+        [&](engine::Client& client) { return client.set(key, value, time_to_live_ns); });
   }
   engine::DeleteResult remove(std::span<const std::byte> key) override {
-    return store_->remove(text_of(key));
+    return operate<engine::DeleteResult>(
+        [&](engine::Client& client) { return client.remove(key); });
   }
+  bool is_same_run() override { return get(engine::any_key).answer != Answer::disconnected; }
 
  private:
+  void run(const std::function<void(engine::Client&)>& body) {
+    store_->run([&](fabric::Host&, engine::Client& client) {
+      if (client.server_incarnation() == incarnation_) body(client);
+    });
+  }
+  // Tries again what found the connection broken and changed nothing.
+  template <typename Result>
+  Result operate(const std::function<Result(engine::Client&)>& operation) {
+    Result result;
+    for (int attempt = 0; attempt < 2 && result.answer == Answer::disconnected; ++attempt) {
+      run([&](engine::Client& client) { result = operation(client); });
+    }
+    return result;
+  }
+
   std::unique_ptr<Store> store_;
+  const std::uint64_t incarnation_;
 };
 
 std::uint64_t random_number() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,8 +27,11 @@ Failure taken_over() {
 }
 
 Failure failed(const std::string& server, Answer answer, std::string_view deed) {
-  return Failure("'" + server + "' answers '" + std::string(to_string(answer)) + "' while " +
-                 std::string(deed) + "; repeat the change, or give it up");
+  const std::string_view reason =
+      answer == Answer::disconnected ? " (it is away, or has restarted)" : "";
+  return Failure("'" + server + "' answers '" + std::string(to_string(answer)) + "'" +
+                 std::string(reason) + " while " + std::string(deed) +
+                 "; repeat the change, or give it up");
 }
 
 class Change {
@@ -43,6 +47,11 @@ class Change {
                              .and_then([this] { return announce(); })
                              .and_then([this] { return move_keys(); });
     if (!changed) return Failure(changed.error());
+    if (const auto restarted = restarted_receiver()) {
+      return Failure("the list has changed, but '" + *restarted +
+                     "' has restarted just then, or is away: keys that moved to it may be gone. "
+                     "Nothing was deleted, so their former servers still have them");
+    }
     const Step swept = sweep(Placement({.servers = next_}));
     if (!swept)
       return Failure("the list has changed, but old copies take memory: " + swept.error());
@@ -98,6 +107,7 @@ class Change {
     return sweep(placement)
         .and_then([&] { return copy(placement); })
         .and_then([this] { return make_sure_of_list(0); })
+        .and_then([this] { return make_sure_of_copies(); })
         .and_then([this] { return replace({.servers = next_, .times = list_.times}); });
   }
 
@@ -124,6 +134,24 @@ class Change {
   }
 
   Step may_operate() { return make_sure_of_list(list_.times.lease_ns); }
+
+  // The copies
+
+  // A server of the next list that may lack what was copied to it.
+  std::optional<std::string> restarted_receiver() {
+    for (const std::string& server : next_) {
+      if (!servers_[server]->is_same_run()) return server;
+    }
+    return std::nullopt;
+  }
+
+  Step make_sure_of_copies() {
+    const auto restarted = restarted_receiver();
+    if (!restarted) return {};
+    return Failure("'" + *restarted +
+                   "' has restarted since keys were copied to it, or is away; repeat the change, "
+                   "or give it up");
+  }
 
   // The keys
 

@@ -10,10 +10,18 @@
 //    server that joins has none of its own. They are remains of earlier changes.
 // 3. The keys that move are copied to their next servers, which replaces what an interrupted
 //    attempt has copied.
-// 4. The list is replaced by the next one. Clients use the keys at their new servers.
-// 5. Each server deletes the keys that are not its own any more, to free memory.
+// 4. The list is replaced by the next one, if every server of that list has been running since
+//    before the copies. Clients use the keys at their new servers.
+// 5. If these servers are still running, each server deletes the keys that are not its own any
+//    more, to free memory.
+//
+// A server that restarts is empty. If it does so before step 4, the change fails, and no key is
+// gone that it did not have by the list. If it restarts between its answer in step 4 and the new
+// list, it costs the keys that it had just received. These are then not deleted at their former
+// servers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,7 +52,11 @@ class PlacementDirectory {
                                                   std::uint64_t revision) = 0;
 };
 
-// The keys of one server. Each call waits.
+// A GET of this key shows that a run of a server goes on, whether it is found or not.
+inline constexpr std::array<std::byte, 1> any_key{};
+
+// The keys of one run of a server. Each call waits. After the server has restarted, calls answer
+// `disconnected`, because the next run has nothing of what this one was given.
 class ServerKeys {
  public:
   struct Listed {
@@ -58,6 +70,8 @@ class ServerKeys {
   virtual SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) = 0;
   virtual DeleteResult remove(std::span<const std::byte> key) = 0;
+  // Whether the run goes on. Asks the server.
+  virtual bool is_same_run() = 0;
 };
 
 struct ChangeTools {

@@ -57,7 +57,15 @@ TEST(Placement, ListsHaveProblems) {
 // All servers and the directory, each call of which may be the last one that succeeds.
 struct FakeCluster {
   using Keys = std::map<Bytes, Bytes>;
+  // A server restarts at a call, and is then empty.
+  struct Restart {
+    int call = 0;
+    std::string server;
+  };
   std::map<std::string, Keys> servers;
+  std::map<std::string, int> runs;  // of each server
+  std::optional<Restart> restart;
+  PlacementList list_at_restart;
   PlacementList list;
   std::uint64_t revision = 0;
   std::uint64_t now_ns = 0;
@@ -66,6 +74,11 @@ struct FakeCluster {
   int calls = 0;
 
   bool fails() {
+    if (restart && restart->call == calls) {
+      servers.at(restart->server).clear();
+      ++runs[restart->server];
+      list_at_restart = list;
+    }
     ++calls;
     return calls_left-- <= 0;
   }
@@ -96,15 +109,18 @@ class FakeDirectory final : public PlacementDirectory {
 class FakeKeys final : public ServerKeys {
  public:
   FakeKeys(FakeCluster& cluster, const std::string& server)
-      : cluster_(cluster), keys_(cluster.servers.at(server)) {}
+      : cluster_(cluster),
+        server_(server),
+        run_(cluster.runs[server]),
+        keys_(cluster.servers.at(server)) {}
 
   tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
-    if (cluster_.fails()) return tl::unexpected(Answer::disconnected);
+    if (fails()) return tl::unexpected(Answer::disconnected);
     for (const auto& [key, value] : keys_) listed.push_back({.key = key});
     return {};
   }
   engine::GetResult get(std::span<const std::byte> key) override {
-    if (cluster_.fails()) return {};
+    if (fails()) return {};
     const auto found = keys_.find(Bytes(key.begin(), key.end()));
     engine::GetResult result;
     result.answer = found == keys_.end() ? Answer::not_found : Answer::found;
@@ -113,22 +129,30 @@ class FakeKeys final : public ServerKeys {
   }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t) override {
-    if (cluster_.fails()) return {};
+    if (fails()) return {};
     keys_[Bytes(key.begin(), key.end())] = Bytes(value.begin(), value.end());
     engine::SetResult result;
     result.answer = Answer::stored;
     return result;
   }
   engine::DeleteResult remove(std::span<const std::byte> key) override {
-    if (cluster_.fails()) return {};
+    if (fails()) return {};
     engine::DeleteResult result;
     const bool was_there = keys_.erase(Bytes(key.begin(), key.end())) > 0;
     result.answer = was_there ? Answer::deleted : Answer::not_found;
     return result;
   }
+  bool is_same_run() override { return !fails(); }
 
  private:
+  bool fails() {
+    const bool failed = cluster_.fails();
+    return failed || cluster_.runs[server_] != run_;
+  }
+
   FakeCluster& cluster_;
+  const std::string server_;
+  const int run_;
   FakeCluster::Keys& keys_;
 };
 
@@ -243,6 +267,42 @@ TEST(PlacementChange, CanBeInterruptedAnywhere) {
     expect_all_keys(other);
     ASSERT_TRUE(change(other, {"c", "d"}));
     expect_all_keys(other);
+  }
+}
+
+// The keys that a server had when it restarted are gone. All others are found, or are still where
+// they were if a server restarted just when it began to have them.
+void expect_no_key_of_others_is_lost(FakeCluster& cluster, bool is_done) {
+  const Placement before(cluster.list_at_restart);
+  const Placement after(cluster.list);
+  for (int number = 0; number < 40; ++number) {
+    const Bytes key = key_number(number);
+    const std::string& former = before.current_server_of(key);
+    if (former == cluster.restart->server) continue;
+    if (cluster.servers[after.current_server_of(key)].contains(key)) continue;
+    EXPECT_FALSE(is_done) << "key " << number << " is lost";
+    EXPECT_TRUE(cluster.servers[former].contains(key)) << "key " << number << " is lost";
+  }
+}
+
+TEST(PlacementChange, LosesNoKeyOfServersThatDidNotRestart) {
+  FakeCluster whole = full_cluster({"a", "b", "c"});
+  ASSERT_TRUE(change(whole, {"b", "c", "d"}));
+  for (const char* server : {"a", "b", "c", "d"}) {
+    int lasting = 0;
+    for (int call = 0; call < whole.calls; ++call) {
+      SCOPED_TRACE(fmt::format("{} restarts at call {}", server, call));
+      FakeCluster cluster = full_cluster({"a", "b", "c"});
+      cluster.restart = {.call = call, .server = server};
+      const bool is_done = change(cluster, {"b", "c", "d"}).has_value();
+      expect_no_key_of_others_is_lost(cluster, is_done);
+      cluster.calls = whole.calls + 1;
+      if (is_done || !cluster.list.is_changing()) continue;
+      ++lasting;
+      ASSERT_TRUE(change(cluster, {"b", "c", "d"}));
+      expect_no_key_of_others_is_lost(cluster, true);
+    }
+    EXPECT_GT(lasting, 10) << "the change noticed no restart";
   }
 }
 

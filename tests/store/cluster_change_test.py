@@ -67,11 +67,14 @@ class ClusterChange(unittest.TestCase):
         os.environ["FALAFEL_DIRECTORY"] = self.directory
         self.etcd = Etcd(self.directory)
         self.addCleanup(self.etcd.kill)
-        for name in ("a", "b", "c", "d"):
-            server = harness.Server(FALAFEL, self.directory, "--name", name, "--memory", "8MiB",
-                                    "--region-size", "16KiB", "--entries", "4096",
-                                    "--client-timeout", str(CLIENT_TIMEOUT))
-            self.addCleanup(server.end, signal.SIGKILL)
+        self.servers = {name: self.start_server(name) for name in ("a", "b", "c", "d")}
+
+    def start_server(self, name):
+        server = harness.Server(FALAFEL, self.directory, "--name", name, "--memory", "8MiB",
+                                "--region-size", "16KiB", "--entries", "4096",
+                                "--client-timeout", str(CLIENT_TIMEOUT))
+        self.addCleanup(server.end, signal.SIGKILL)
+        return server
 
     def members(self, *options):
         return subprocess.run(
@@ -136,6 +139,23 @@ class ClusterChange(unittest.TestCase):
         counts = dict(line.rsplit(" ", 1) for line in lines[:-1])
         for answer in ("found", "not found", "stored", "deleted", "disconnected"):
             self.assertGreater(int(counts.get(answer, 0)), 0, output)
+
+    def test_a_receiver_that_restarts_costs_no_key(self):
+        self.make_list("a,b")
+        keys = [f"key {number}" for number in range(20)]
+        for key in keys:
+            self.assertEqual(self.falafel("set", key, key).returncode, 0)
+        change = subprocess.Popen([FALAFEL, "members", "--etcd", self.etcd.address, "--add", "c"],
+                                  stderr=subprocess.PIPE, text=True)
+        self.wait_for("a change is under way, to: a,b,c")
+        self.servers["c"].end(signal.SIGKILL)
+        self.start_server("c")
+        _, error = change.communicate(timeout=harness.HANG_LIMIT_SECONDS)
+        self.assertEqual(change.returncode, 1)
+        self.assertRegex(error, "'c' .* has restarted")
+        self.change("--add", "c")
+        for key in keys:
+            self.assertEqual(self.falafel("get", key).stdout, key)
 
     def test_commands_use_the_list(self):
         self.assertIn("no list of servers", self.members().stderr)

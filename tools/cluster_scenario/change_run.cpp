@@ -24,16 +24,17 @@ constexpr std::uint64_t heartbeat_timeout_ns = 2 * ms;
 constexpr std::uint64_t server_timeout_ns = 2 * ms;
 constexpr std::uint64_t most_changes = 3;
 constexpr int most_attempts_of_a_change = 6;
+constexpr int most_connections_of_an_attempt = 3;
 constexpr int most_looks = 12;  // at the list, before a client gives an operation up
 
 std::string name_of(std::size_t server) { return "server " + std::to_string(server); }
 
-std::span<const std::byte> as_bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
+std::size_t number_of(const std::string& server) {
+  return static_cast<std::size_t>(server.back() - '0');
 }
 
-void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns) {
-  host.sleep_until(host.now_ns() + host.random(longest_ns));
+std::span<const std::byte> as_bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
 }
 
 std::optional<Attempts::Result> recorded(Answer answer) {
@@ -48,53 +49,6 @@ std::optional<Attempts::Result> recorded(Answer answer) {
 
 }  // namespace
 
-// etcd takes its time before and after it answers.
-class ChangeRun::Directory final : public PlacementDirectory {
- public:
-  Directory(fabric::Host& host, Entry& entry) : host_(host), entry_(entry) {}
-
-  tl::expected<Entry, std::string> read() override {
-    sleep_up_to(host_, 20 * us);
-    Entry entry = entry_;
-    sleep_up_to(host_, 20 * us);
-    return entry;
-  }
-  tl::expected<bool, std::string> replace(const PlacementList& list,
-                                          std::uint64_t revision) override {
-    sleep_up_to(host_, 20 * us);
-    const bool is_current = entry_.revision == revision;
-    if (is_current) entry_ = {.list = list, .revision = revision + 1};
-    sleep_up_to(host_, 20 * us);
-    return is_current;
-  }
-
- private:
-  fabric::Host& host_;
-  Entry& entry_;
-};
-
-class ChangeRun::Keys final : public ServerKeys {
- public:
-  explicit Keys(std::unique_ptr<engine::Client> client) : client_(std::move(client)) {}
-
-  tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
-    return client_->for_each_key([&](const engine::KeyAndValue& pair) {
-      listed.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
-    });
-  }
-  engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
-  engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
-                        std::uint64_t time_to_live_ns) override {
-    return client_->set(key, value, time_to_live_ns);
-  }
-  engine::DeleteResult remove(std::span<const std::byte> key) override {
-    return client_->remove(key);
-  }
-
- private:
-  std::unique_ptr<engine::Client> client_;
-};
-
 ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
     : world_(world),
       plan_(plan),
@@ -102,10 +56,13 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
       heeds_lease_(world.safeguard("lease")),
       heeds_announcement_(world.safeguard("announcement")),
       waits_(world.safeguard("settling")),
+      asks_for_runs_(world.safeguard("same-runs")),
+      crash_percent_(world.one_of({0, 50})),
       finds_moved_(world.sometimes("a key is found after keys have moved")),
       meets_moving_(world.sometimes("a client meets a key that moves")),
       repeats_(world.sometimes("a change is repeated")),
       takes_over_(world.sometimes("an operator takes a change over")),
+      loses_keys_(world.sometimes("a server loses keys during a change")),
       server_options_{.geometry = {.table_entries = 16,
                                    .region_bytes = 512,
                                    .region_count = 8,
@@ -131,7 +88,7 @@ std::vector<std::string> ChangeRun::draw_servers() {
 
 void ChangeRun::execute() {
   for (std::size_t server = 0; server < server_count; ++server) {
-    world_.server(name_of(server), [this](fabric::Host& host) { serve(host); });
+    world_.server(name_of(server), [this, server](fabric::Host& host) { serve(host, server); });
   }
   for (std::uint32_t number = 0; number < operator_count; ++number) {
     world_.client("operator " + std::to_string(number),
@@ -142,15 +99,41 @@ void ChangeRun::execute() {
   world_.run();
 }
 
-void ChangeRun::serve(fabric::Host& host) {
-  const auto server = engine::Server::start(host, server_options_);
-  if (!server) return world_.fail("cluster.start", server.error().detail);
-  ++servers_up_;
+void ChangeRun::serve(fabric::Host& host, std::size_t server) {
+  struct Presence {
+    Place& place;
+    const engine::PlacementDirectory::Entry& entry;
+    ~Presence() {
+      place.is_up = false;
+      place.list_at_crash = entry.list;
+    }
+  };
+  Place& place = places_[server];
+  if (place.lives > 0) lose_keys(server, place.list_at_crash);
+  const Presence presence{place, entry_};
+  const auto started = engine::Server::start(host, server_options_);
+  if (!started) return world_.fail("cluster.start", started.error().detail);
+  ++place.lives;
+  place.is_up = true;
   host.create_event()->wait(fabric::never_ns);
 }
 
+// For the history, clients delete them whose answers are lost.
+void ChangeRun::lose_keys(std::size_t server, const PlacementList& list) {
+  loses_keys_.reached_if(list.is_changing());
+  const Placement placement(list);
+  for (std::uint64_t key = 0; key < most_keys; ++key) {
+    if (placement.current_server_of(as_bytes_of(key_of(key))) != name_of(server)) continue;
+    history_.call(plan_.clients() + losses_++, AttemptedMap::Remove{key_of(key)},
+                  [] { return std::optional<AttemptedMap::Result>(); });
+  }
+}
+
 std::unique_ptr<engine::Client> ChangeRun::connect(fabric::Host& host, std::size_t server) const {
-  while (servers_up_ < server_count) host.sleep_until(host.now_ns() + 20 * us);
+  constexpr int most_looks_for_server = 100;
+  for (int look = 0; look < most_looks_for_server && !places_[server].is_up; ++look) {
+    host.sleep_until(host.now_ns() + 20 * us);
+  }
   auto client =
       engine::Client::connect(host, {.host = name_of(server), .service = server_options_.service},
                               {.connect_timeout_ns = 4 * ms,
@@ -182,14 +165,17 @@ void ChangeRun::run_operator(fabric::Host& host) {
 }
 
 bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next) {
-  Directory directory(host, entry_);
+  FoundLives found;
+  Directory directory(host, entry_, [&] { note_late_crashes(found); });
   engine::ChangeTools tools{
       .directory = directory,
       .reach =
           [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
-        auto client = connect(host, static_cast<std::size_t>(server.back() - '0'));
+        const std::size_t place = number_of(server);
+        auto client = connect(host, place);
         if (client == nullptr) return tl::unexpected(std::string("away"));
-        return std::make_unique<Keys>(std::move(client));
+        return std::make_unique<Keys>(server, std::move(client), places_[place],
+                                      asks_for_runs_ ? &found : nullptr);
       },
       .now_ns = [&] { return host.now_ns(); },
       .wait =
@@ -197,6 +183,7 @@ bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next)
             ++steps_;
             host.sleep_until(host.now_ns() + duration_ns);
             ++steps_;
+            if (host.random(100) < crash_percent_) crash_soon(host);
           },
       .own_number = 1 + host.random(1'000'000'000)};
   const auto changed = change_placement(tools, next);
@@ -204,13 +191,29 @@ bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next)
   return changed.has_value();
 }
 
+void ChangeRun::crash_soon(fabric::Host& host) {
+  const std::uint64_t longest_ns = std::uint64_t{10 * us} << host.random(7);
+  host.spawn({.name = "misfortune", .daemon = true}, [this, &host, longest_ns] {
+    sleep_up_to(host, longest_ns);
+    const std::string server = name_of(host.random(server_count));
+    world_.simulation().crash(server);
+    world_.simulation().restart(server);
+  });
+}
+
+// A crash after the answer costs the keys that the server is just given.
+void ChangeRun::note_late_crashes(const FoundLives& found) {
+  if (entry_.list.is_changing()) return;
+  for (const auto& [name, life] : found) {
+    const std::size_t server = number_of(name);
+    if (!places_[server].is_up || places_[server].lives != life) lose_keys(server, entry_.list);
+  }
+}
+
 // Clients
 
 void ChangeRun::run_client(fabric::Host& host, std::uint32_t number) {
   Party party;
-  for (std::size_t server = 0; server < server_count; ++server) {
-    party.connections[server] = connect(host, server);
-  }
   for (const AttemptedMap::Operation& operation : plan_.operations(number)) {
     wait_for_change(host);
     attempt(host, party, number, operation);
@@ -254,8 +257,7 @@ std::optional<std::size_t> ChangeRun::place_of(const Known& known, const std::st
   const auto server = known.placement->server_of(as_bytes_of(key));
   if (!server) meets_moving_.reached();
   if (!server && heeds_announcement_) return std::nullopt;
-  return static_cast<std::size_t>(known.placement->current_server_of(as_bytes_of(key)).back() -
-                                  '0');
+  return number_of(known.placement->current_server_of(as_bytes_of(key)));
 }
 
 std::optional<std::size_t> ChangeRun::server_of(fabric::Host& host, Known& known,
@@ -271,12 +273,22 @@ std::optional<std::size_t> ChangeRun::server_of(fabric::Host& host, Known& known
   return std::nullopt;
 }
 
+engine::Client* ChangeRun::client_for(fabric::Host& host, Party& party, const std::string& key) {
+  for (int attempt = 0; attempt < most_connections_of_an_attempt; ++attempt) {
+    const auto server = server_of(host, party.known, key);
+    if (!server) return nullptr;
+    auto& client = party.connections[*server];
+    if (client != nullptr && client->is_connected()) return client.get();
+    client = connect(host, *server);
+  }
+  return nullptr;
+}
+
 void ChangeRun::attempt(fabric::Host& host, Party& party, std::uint32_t number,
                         const AttemptedMap::Operation& operation) {
   const std::string key = std::visit([](const auto& known) { return known.key; }, operation);
   // From the decision to the operation, the fiber does not wait.
-  const auto server = server_of(host, party.known, key);
-  engine::Client* const client = server ? party.connections[*server].get() : nullptr;
+  engine::Client* const client = client_for(host, party, key);
   if (client == nullptr) return;
   history_.call(number, operation, [&] { return execute(*client, key, operation); });
 }

@@ -1,7 +1,9 @@
 // One run of the scenario whose list of servers changes: servers, clients that use it, and two
 // operators who change it and move the keys (engine/placement). They do not know of each other: one
-// repeats what the other has begun, or gives it up, also while the other is still at work. A value
-// that hosts read and replace with delays stands for etcd.
+// repeats what the other has begun, or gives it up, also while the other is still at work.
+//
+// Servers crash and come back empty. By the history, somebody then deleted the keys that belonged
+// to them, but no others.
 #pragma once
 
 #include <array>
@@ -20,6 +22,7 @@
 #include "explorer/check/workload.h"
 #include "explorer/check/world.h"
 #include "fabric/fabric.h"
+#include "tools/cluster_scenario/change_tools.h"
 
 namespace falafel::cluster_scenario {
 
@@ -35,8 +38,6 @@ class ChangeRun {
   static constexpr std::size_t server_count = 4;
   static constexpr std::uint32_t operator_count = 2;
 
-  class Directory;
-  class Keys;
   // What a client knows of the list.
   struct Known {
     std::shared_ptr<const engine::Placement> placement;
@@ -47,12 +48,19 @@ class ChangeRun {
     Known known;
   };
 
-  void serve(fabric::Host& host);
+  void serve(fabric::Host& host, std::size_t server);
+  // The server has lost what belongs to it by the list.
+  void lose_keys(std::size_t server, const engine::PlacementList& list);
+  // Null if the server does not answer.
   std::unique_ptr<engine::Client> connect(fabric::Host& host, std::size_t server) const;
   std::vector<std::string> draw_servers();
 
   void run_operator(fabric::Host& host);
   bool change(fabric::Host& host, const std::vector<std::string>& next);
+  // A server crashes while the keys move, when mistakes matter.
+  void crash_soon(fabric::Host& host);
+  // A server may have crashed since the change found it running.
+  void note_late_crashes(const FoundLives& found);
 
   void run_client(fabric::Host& host, std::uint32_t number);
   bool is_changed() const { return next_change_ == changes_.size(); }
@@ -63,6 +71,8 @@ class ChangeRun {
                const AttemptedMap::Operation& operation);
   // Waits until the list may be used for the key, or the client gives up.
   std::optional<std::size_t> server_of(fabric::Host& host, Known& known, const std::string& key);
+  // Chooses the server and connects to it. Null: the client gives up.
+  engine::Client* client_for(fabric::Host& host, Party& party, const std::string& key);
   std::optional<std::size_t> place_of(const Known& known, const std::string& key) const;
   std::optional<AttemptedMap::Result> execute(engine::Client& client, const std::string& key,
                                               const AttemptedMap::Operation& operation);
@@ -73,18 +83,22 @@ class ChangeRun {
   const bool heeds_lease_;
   const bool heeds_announcement_;
   const bool waits_;
+  const bool asks_for_runs_;
+  const std::uint64_t crash_percent_;  // of the changes, besides the crashes of the simulator
   check::Condition& finds_moved_;
   check::Condition& meets_moving_;
   check::Condition& repeats_;
   check::Condition& takes_over_;
+  check::Condition& loses_keys_;
   engine::ServerOptions server_options_;
   engine::PlacementTimes times_;
   std::vector<std::vector<std::string>> changes_;
-  std::uint32_t servers_up_ = 0;
+  std::array<Place, server_count> places_;
   engine::PlacementDirectory::Entry entry_;  // in etcd
   std::uint64_t steps_ = 0;                  // of the operators
   std::size_t next_change_ = 0;              // those before it are made or given up
   std::uint64_t moved_ = 0;
+  std::uint32_t losses_ = 0;
 };
 
 }  // namespace falafel::cluster_scenario

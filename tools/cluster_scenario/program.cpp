@@ -48,10 +48,11 @@ std::unique_ptr<check::WorldProgram> make_program(
 
 std::unique_ptr<check::WorldProgram> make_changing_program(
     std::function<void(sim::SimulationOptions&)> adjust) {
-  // A server that crashed would take keys with it. Nothing stalls for half of a heartbeat time-out.
+  // Nothing stalls for half of a heartbeat time-out, or forever.
   const std::vector<sim::FaultKind> kinds{
       sim::FaultKind::client_crash,  sim::FaultKind::client_pause, sim::FaultKind::queue_pair_error,
-      sim::FaultKind::message_delay, sim::FaultKind::late_packets, sim::FaultKind::server_stall};
+      sim::FaultKind::message_delay, sim::FaultKind::late_packets, sim::FaultKind::server_stall,
+      sim::FaultKind::client_stop,   sim::FaultKind::server_stop,  sim::FaultKind::server_restart};
   const auto with_short_stalls = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
     options.longest_stall_ns = std::min<std::uint64_t>(options.longest_stall_ns, 1'000'000);
     if (adjust) adjust(options);

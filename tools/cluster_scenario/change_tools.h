@@ -1,0 +1,74 @@
+// What the operators of a changing cluster work with (change_run.h): a value that hosts read and
+// replace with delays stands for etcd, and clients of the engine reach the keys of servers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/client/client.h"
+#include "engine/placement/change.h"
+#include "engine/placement/placement.h"
+#include "fabric/fabric.h"
+
+namespace falafel::cluster_scenario {
+
+// A server of the scenario, which may crash and come back empty.
+struct Place {
+  std::uint32_t lives = 0;
+  bool is_up = false;
+  engine::PlacementList list_at_crash{};  // of the last crash
+};
+
+void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns);
+
+// etcd takes its time before and after it answers.
+class Directory final : public engine::PlacementDirectory {
+ public:
+  // Calls on_replaced() at the moment when the list is replaced.
+  Directory(fabric::Host& host, Entry& entry, std::function<void()> on_replaced = {})
+      : host_(host), entry_(entry), on_replaced_(std::move(on_replaced)) {}
+
+  tl::expected<Entry, std::string> read() override;
+  tl::expected<bool, std::string> replace(const engine::PlacementList& list,
+                                          std::uint64_t revision) override;
+
+ private:
+  fabric::Host& host_;
+  Entry& entry_;
+  std::function<void()> on_replaced_;
+};
+
+// The lives in which a change last found servers running, by their names.
+using FoundLives = std::map<std::string, std::uint32_t>;
+
+class Keys final : public engine::ServerKeys {
+ public:
+  // `found` is null without the safeguard: the keys then do not ask whether the server runs.
+  Keys(std::string server, std::unique_ptr<engine::Client> client, const Place& place,
+       FoundLives* found)
+      : server_(std::move(server)), client_(std::move(client)), place_(place), found_(found) {}
+
+  tl::expected<void, engine::Answer> list(std::vector<Listed>& listed) override;
+  engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
+  engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
+                        std::uint64_t time_to_live_ns) override {
+    return client_->set(key, value, time_to_live_ns);
+  }
+  engine::DeleteResult remove(std::span<const std::byte> key) override {
+    return client_->remove(key);
+  }
+  bool is_same_run() override;
+
+ private:
+  const std::string server_;
+  std::unique_ptr<engine::Client> client_;
+  const Place& place_;
+  FoundLives* const found_;
+};
+
+}  // namespace falafel::cluster_scenario
