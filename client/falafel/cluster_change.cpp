@@ -95,7 +95,8 @@ tl::expected<engine::ChangeReport, std::string> change_cluster(const ClusterChan
             std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
           },
       .times = change.times,
-      .own_number = random_number()};
+      .own_number = random_number(),
+      .may_delete_strays = change.may_delete_strays};
   return engine::change_placement(tools, change.servers, change.lost);
 }
 

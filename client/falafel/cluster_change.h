@@ -16,8 +16,11 @@ struct ClusterChange {
   std::string etcd_key = "falafel/servers";
   std::vector<std::string> servers;  // the whole list afterwards
   std::vector<std::string> lost{};   // servers that leave without their keys being asked for
-  engine::PlacementTimes times{};    // of a list that is new; others keep theirs
-  StoreOptions store{};              // how to reach each server; its `server` is ignored
+  // Whether keys may be deleted that are at servers where the list does not have them, and nowhere
+  // else; without a list, all that do not belong to their server by the new one.
+  bool may_delete_strays = false;
+  engine::PlacementTimes times{};  // of a list that is new; others keep theirs
+  StoreOptions store{};            // how to reach each server; its `server` is ignored
 };
 
 // Waits until the keys have moved, for longer than PlacementTimes::settle_ns. Errors are

@@ -11,6 +11,7 @@ namespace {
 
 using Step = tl::expected<void, std::string>;
 using Failure = tl::unexpected<std::string>;
+using Key = std::vector<std::byte>;
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -44,6 +45,7 @@ class Change {
     const Step changed = check_request()
                              .and_then([this] { return read_list(); })
                              .and_then([this] { return reach_servers(); })
+                             .and_then([this] { return search_for_strays(); })
                              .and_then([this] { return announce(); })
                              .and_then([this] { return move_keys(); });
     if (!changed) return Failure(changed.error());
@@ -52,7 +54,7 @@ class Change {
                      "' has restarted just then, or is away: keys that moved to it may be gone. "
                      "Nothing was deleted, so their former servers still have them");
     }
-    const Step swept = sweep(Placement({.servers = next_}));
+    const Step swept = delete_originals();
     if (!swept)
       return Failure("the list has changed, but old copies take memory: " + swept.error());
     return report_;
@@ -72,11 +74,12 @@ class Change {
     if (!entry) return Failure(entry.error());
     list_ = entry->list;
     revision_ = entry->revision;
+    has_list_ = !list_.servers.empty();
     if (list_.is_changing() && list_.next != next_) {
       return Failure("a change to " + joined(list_.next) +
                      " is under way; repeat it with the same list, or give it up");
     }
-    if (list_.servers.empty()) list_ = {.servers = next_, .times = tools_.times};
+    if (!has_list_) list_ = {.servers = next_, .times = tools_.times};
     return {};
   }
 
@@ -95,7 +98,52 @@ class Change {
     return {};
   }
 
+  // Strays
+
+  struct Strays {
+    std::uint64_t unproven = 0;
+    std::uint64_t keys = 0;  // of the server, with these
+  };
+
+  // Whoever announced a change has searched before that.
+  Step search_for_strays() {
+    if (list_.is_changing() || tools_.may_delete_strays) return {};
+    const Placement placement(list_);
+    std::string found;
+    for (const auto& [server, keys] : servers_) {
+      const auto strays = strays_of(server, placement);
+      if (!strays) return Failure(strays.error());
+      if (has_list_ ? strays->unproven == 0 : strays->keys == 0) continue;
+      found += (found.empty() ? "'" : ", '") + server + "' has " + std::to_string(strays->keys) +
+               " keys, of which " + std::to_string(strays->unproven) + " would be deleted";
+    }
+    if (found.empty()) return {};
+    const std::string_view reason =
+        has_list_ ? "servers have keys that the list has at other servers, which do not have them: "
+                  : "there is no list yet, and servers have keys: ";
+    return Failure(std::string(reason) + found +
+                   ". Make sure that these are the right servers, and that the list is the right "
+                   "one. If these keys may go, say so (falafel members --delete-strays)");
+  }
+
+  tl::expected<Strays, std::string> strays_of(const std::string& server,
+                                              const Placement& placement) {
+    const auto listed = keys_of(server);
+    if (!listed) return Failure(listed.error());
+    Strays strays{.keys = listed->size()};
+    for (const auto& [key, time_to_live_ns] : *listed) {
+      const std::string& owner = placement.current_server_of(key);
+      if (owner == server) continue;
+      const auto reached = servers_.find(owner);  // not if it is lost
+      const bool is_proven =
+          reached != servers_.end() && reached->second->get(key).answer == Answer::found;
+      if (!is_proven) ++strays.unproven;
+    }
+    return strays;
+  }
+
   Step announce() {
+    former_ = list_.servers;
     list_.next = next_;
     list_.changed_by = tools_.own_number;
     return replace(list_);
@@ -104,7 +152,7 @@ class Change {
   Step move_keys() {
     tools_.wait(list_.times.settle_ns);
     const Placement placement(list_);
-    return sweep(placement)
+    return delete_strays(placement)
         .and_then([&] { return copy(placement); })
         .and_then([this] { return make_sure_of_list(0); })
         .and_then([this] { return make_sure_of_copies(); })
@@ -162,13 +210,14 @@ class Change {
     return listed;
   }
 
-  // Deletes keys at servers that they do not belong to.
-  Step sweep(const Placement& placement) {
+  // Deletes the keys for which is_remains(key, server).
+  template <typename IsRemains>
+  Step sweep(const IsRemains& is_remains) {
     for (const auto& [server, keys] : servers_) {
       const auto listed = keys_of(server);
       if (!listed) return Failure(listed.error());
       for (const auto& [key, time_to_live_ns] : *listed) {
-        if (placement.current_server_of(key) == server) continue;
+        if (!is_remains(key, server)) continue;
         if (Step current = may_operate(); !current) return current;
         const Answer answer = keys->remove(key).answer;
         if (answer == Answer::deleted) ++report_.deleted;
@@ -178,6 +227,21 @@ class Change {
       }
     }
     return {};
+  }
+
+  Step delete_strays(const Placement& placement) {
+    return sweep([&](const Key& key, const std::string& server) {
+      return placement.current_server_of(key) != server;
+    });
+  }
+
+  // Of the keys that were copied, and no others.
+  Step delete_originals() {
+    const Placement before({.servers = former_});
+    const Placement after({.servers = next_});
+    return sweep([&](const Key& key, const std::string& server) {
+      return before.current_server_of(key) == server && after.current_server_of(key) != server;
+    });
   }
 
   Step copy(const Placement& placement) {
@@ -215,6 +279,8 @@ class Change {
   const std::vector<std::string>& next_;
   const std::vector<std::string>& lost_;
   PlacementList list_;
+  bool has_list_ = false;
+  std::vector<std::string> former_;  // the servers of the list before
   std::uint64_t revision_ = 0;
   std::uint64_t confirmed_ns_ = 0;
   std::map<std::string, std::unique_ptr<ServerKeys>> servers_;

@@ -5,6 +5,10 @@
 // over waits for settle_ns, so no operations of the two mix. A change that was interrupted at any
 // point can be repeated:
 //
+// 0. Unless somebody has announced this change before, all servers are searched for keys that they
+//    do not have by the list, and for any keys if there is no list. Such keys are deleted without a
+//    question only if they are also at the servers that have them by the list. Otherwise the change
+//    ends here, or the caller has said that they may go.
 // 1. The list gets the next one beside it. Clients stop using the keys that move.
 // 2. After settle_ns, each server deletes the keys that are not its own under the list before. A
 //    server that joins has none of its own. They are remains of earlier changes.
@@ -82,6 +86,9 @@ struct ChangeTools {
   std::function<void(std::uint64_t duration_ns)> wait;
   PlacementTimes times{};        // of a list that is new; others keep theirs
   std::uint64_t own_number = 0;  // random, not 0
+  // Whether a change may delete keys that are nowhere else: strays, at servers that do not have
+  // them by the list.
+  bool may_delete_strays = false;
 };
 
 struct ChangeReport {
@@ -90,7 +97,7 @@ struct ChangeReport {
 };
 
 // Servers in `lost` leave the list, are not asked for their keys, and take these with them. Without
-// a list so far, it becomes the list, and keys are deleted at servers that they do not belong to.
+// a list so far, it becomes the list.
 // Errors are explanations with a remedy; the change is then either not begun or can be repeated or
 // given up.
 tl::expected<ChangeReport, std::string> change_placement(ChangeTools& tools,

@@ -156,8 +156,11 @@ class FakeKeys final : public ServerKeys {
   FakeCluster::Keys& keys_;
 };
 
+enum class Strays : bool { stay, may_go };
+
 tl::expected<ChangeReport, std::string> change(FakeCluster& cluster, const Names& next,
-                                               const Names& lost = {}) {
+                                               const Names& lost = {},
+                                               Strays strays = Strays::stay) {
   FakeDirectory directory(cluster);
   ChangeTools tools{
       .directory = directory,
@@ -174,7 +177,8 @@ tl::expected<ChangeReport, std::string> change(FakeCluster& cluster, const Names
             cluster.waited_ns += duration_ns;
             cluster.now_ns += duration_ns;
           },
-      .own_number = 1 + static_cast<std::uint64_t>(cluster.calls)};
+      .own_number = 1 + static_cast<std::uint64_t>(cluster.calls),
+      .may_delete_strays = strays == Strays::may_go};
   return change_placement(tools, next, lost);
 }
 
@@ -227,20 +231,53 @@ TEST(PlacementChange, MovesKeysOfServersThatJoinAndLeave) {
 
 TEST(PlacementChange, MakesTheFirstList) {
   FakeCluster cluster = full_cluster({"a", "b"});
+  for (auto& [server, keys] : cluster.servers) keys.clear();
+  cluster.list = {};
+  cluster.revision = 0;
+  ASSERT_TRUE(change(cluster, {"a", "b"}));
+  EXPECT_EQ(cluster.list.servers, (Names{"a", "b"}));
+}
+
+// The key of etcd may be the wrong one.
+TEST(PlacementChange, MakesNoFirstListOverKeysWithoutWord) {
+  FakeCluster cluster = full_cluster({"a", "b"});
   cluster.list = {};
   cluster.revision = 0;
   cluster.servers["b"][bytes_of("a stranger 3")] = {};
-  ASSERT_TRUE(change(cluster, {"a", "b"}));
+  const std::size_t keys_of_b = cluster.servers["b"].size();
+  const auto refused = change(cluster, {"a", "b"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(cluster.revision, 0U);
+  EXPECT_EQ(count_copies(cluster), 41U);
+  EXPECT_NE(refused.error().find(fmt::format("'b' has {} keys, of which 1 would", keys_of_b)),
+            std::string::npos)
+      << refused.error();
+  ASSERT_TRUE(change(cluster, {"a", "b"}, {}, Strays::may_go));
   expect_all_keys(cluster);
+  EXPECT_EQ(count_copies(cluster), 40U);
 }
 
-TEST(PlacementChange, RemovesWhatAServerKeptFromEarlier) {
+// Server c may belong to somebody else, or has old values and keys that were deleted elsewhere.
+TEST(PlacementChange, RemovesStraysAfterWordAlone) {
   FakeCluster cluster = full_cluster({"a", "b"});
-  // Old values of keys, and keys that were deleted elsewhere.
   for (int number = 0; number < 80; ++number) cluster.servers["c"][key_number(number)] = {};
-  ASSERT_TRUE(change(cluster, {"a", "b", "c"}));
+  const auto refused = change(cluster, {"a", "b", "c"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(cluster.revision, 1U);
+  EXPECT_EQ(cluster.servers["c"].size(), 80U);
+  EXPECT_NE(refused.error().find("'c' has 80 keys, of which 40 would"), std::string::npos)
+      << refused.error();
+  ASSERT_TRUE(change(cluster, {"a", "b", "c"}, {}, Strays::may_go));
   expect_all_keys(cluster);
   EXPECT_EQ(count_copies(cluster), 40U) << "a deleted key is back";
+}
+
+TEST(PlacementChange, RemovesStraysThatAreElsewhere) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  for (int number = 0; number < 40; ++number) cluster.servers["c"][key_number(number)] = {};
+  ASSERT_TRUE(change(cluster, {"a", "b", "c"}));
+  expect_all_keys(cluster);
+  EXPECT_EQ(count_copies(cluster), 40U);
 }
 
 // After the failure of any call, clients find all keys that do not move. If the change is repeated

@@ -166,6 +166,12 @@ class ClusterChange(unittest.TestCase):
         self.assertIn("servers: a,b,c", self.change())
         self.assertEqual(self.falafel("set", "greeting", "hello").returncode, 0)
         self.assertEqual(self.falafel("get", "greeting").stdout, "hello")
+        # The wrong key of etcd.
+        wrong = ("--etcd-key", "falafel/sever")
+        self.assertIn("no list of servers", self.members(*wrong, "--add", "c").stderr)
+        refused = self.members(*wrong, "--set", "a,b,c", "--lease", "0.1", "--settle", "0.2")
+        self.assertEqual(refused.returncode, 1)
+        self.assertRegex(refused.stderr, "there is no list yet, .* has 1 keys")
         for server in ("a", "b"):
             self.change("--remove", server)
             self.assertEqual(self.falafel("get", "greeting").stdout, "hello")

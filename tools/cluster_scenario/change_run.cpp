@@ -57,7 +57,7 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
       heeds_announcement_(world.safeguard("announcement")),
       waits_(world.safeguard("settling")),
       asks_for_runs_(world.safeguard("same-runs")),
-      crash_percent_(world.one_of({0, 50})),
+      crash_percent_(world.one_of({0, 20})),
       finds_moved_(world.sometimes("a key is found after keys have moved")),
       meets_moving_(world.sometimes("a client meets a key that moves")),
       repeats_(world.sometimes("a change is repeated")),
@@ -154,7 +154,7 @@ void ChangeRun::run_operator(fabric::Host& host) {
       if (next_change_ != current) break;
       repeats_.reached_if(attempt > 0 && entry_.list.is_changing());
       takes_over_.reached_if(attempt == 0 && entry_.list.is_changing());
-      is_done = change(host, changes_[current]);
+      is_done = change(host, changes_[current], attempt > 0);
       if (!is_done) sleep_up_to(host, times_.settle_ns);
     }
     if (next_change_ != current) continue;
@@ -164,7 +164,7 @@ void ChangeRun::run_operator(fabric::Host& host) {
   }
 }
 
-bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next) {
+bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next, bool is_repeated) {
   FoundLives found;
   Directory directory(host, entry_, [&] { note_late_crashes(found); });
   engine::ChangeTools tools{
@@ -175,7 +175,11 @@ bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next)
         auto client = connect(host, place);
         if (client == nullptr) return tl::unexpected(std::string("away"));
         return std::make_unique<Keys>(server, std::move(client), places_[place],
-                                      asks_for_runs_ ? &found : nullptr);
+                                      asks_for_runs_ ? &found : nullptr, [this, &host, place] {
+                                        if (host.random(100) < crash_percent_) {
+                                          crash_soon(host, place);
+                                        }
+                                      });
       },
       .now_ns = [&] { return host.now_ns(); },
       .wait =
@@ -183,21 +187,20 @@ bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next)
             ++steps_;
             host.sleep_until(host.now_ns() + duration_ns);
             ++steps_;
-            if (host.random(100) < crash_percent_) crash_soon(host);
           },
-      .own_number = 1 + host.random(1'000'000'000)};
+      .own_number = 1 + host.random(1'000'000'000),
+      .may_delete_strays = is_repeated};
   const auto changed = change_placement(tools, next);
   if (changed) moved_ += changed->moved;
   return changed.has_value();
 }
 
-void ChangeRun::crash_soon(fabric::Host& host) {
-  const std::uint64_t longest_ns = std::uint64_t{10 * us} << host.random(7);
-  host.spawn({.name = "misfortune", .daemon = true}, [this, &host, longest_ns] {
+void ChangeRun::crash_soon(fabric::Host& host, std::size_t server) {
+  const std::uint64_t longest_ns = std::uint64_t{10 * us} << host.random(6);
+  host.spawn({.name = "misfortune", .daemon = true}, [this, &host, server, longest_ns] {
     sleep_up_to(host, longest_ns);
-    const std::string server = name_of(host.random(server_count));
-    world_.simulation().crash(server);
-    world_.simulation().restart(server);
+    world_.simulation().crash(name_of(server));
+    world_.simulation().restart(name_of(server));
   });
 }
 

@@ -56,9 +56,10 @@ class ChangeRun {
   std::vector<std::string> draw_servers();
 
   void run_operator(fabric::Host& host);
-  bool change(fabric::Host& host, const std::vector<std::string>& next);
-  // A server crashes while the keys move, when mistakes matter.
-  void crash_soon(fabric::Host& host);
+  // A repeated one may meet copies of keys that clients have deleted since.
+  bool change(fabric::Host& host, const std::vector<std::string>& next, bool is_repeated);
+  // A server that has just got a key crashes.
+  void crash_soon(fabric::Host& host, std::size_t server);
   // A server may have crashed since the change found it running.
   void note_late_crashes(const FoundLives& found);
 
@@ -84,7 +85,7 @@ class ChangeRun {
   const bool heeds_announcement_;
   const bool waits_;
   const bool asks_for_runs_;
-  const std::uint64_t crash_percent_;  // of the changes, besides the crashes of the simulator
+  const std::uint64_t crash_percent_;  // of the copies, besides the crashes of the simulator
   check::Condition& finds_moved_;
   check::Condition& meets_moving_;
   check::Condition& repeats_;

@@ -35,6 +35,13 @@ tl::expected<void, engine::Answer> Keys::list(std::vector<Listed>& listed) {
   });
 }
 
+engine::SetResult Keys::set(std::span<const std::byte> key, std::span<const std::byte> value,
+                            std::uint64_t time_to_live_ns) {
+  const engine::SetResult result = client_->set(key, value, time_to_live_ns);
+  if (result.answer == engine::Answer::stored) on_copied_();
+  return result;
+}
+
 bool Keys::is_same_run() {
   if (found_ == nullptr) return true;
   const std::uint32_t life = place_.lives;

@@ -48,17 +48,20 @@ using FoundLives = std::map<std::string, std::uint32_t>;
 
 class Keys final : public engine::ServerKeys {
  public:
-  // `found` is null without the safeguard: the keys then do not ask whether the server runs.
+  // `found` is null without the safeguard: the keys then do not ask whether the server runs. Calls
+  // on_copied() when the server has got a key.
   Keys(std::string server, std::unique_ptr<engine::Client> client, const Place& place,
-       FoundLives* found)
-      : server_(std::move(server)), client_(std::move(client)), place_(place), found_(found) {}
+       FoundLives* found, std::function<void()> on_copied)
+      : server_(std::move(server)),
+        client_(std::move(client)),
+        place_(place),
+        found_(found),
+        on_copied_(std::move(on_copied)) {}
 
   tl::expected<void, engine::Answer> list(std::vector<Listed>& listed) override;
   engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
-                        std::uint64_t time_to_live_ns) override {
-    return client_->set(key, value, time_to_live_ns);
-  }
+                        std::uint64_t time_to_live_ns) override;
   engine::DeleteResult remove(std::span<const std::byte> key) override {
     return client_->remove(key);
   }
@@ -69,6 +72,7 @@ class Keys final : public engine::ServerKeys {
   std::unique_ptr<engine::Client> client_;
   const Place& place_;
   FoundLives* const found_;
+  std::function<void()> on_copied_;
 };
 
 }  // namespace falafel::cluster_scenario

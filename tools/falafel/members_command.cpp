@@ -29,6 +29,7 @@ struct MembersOptions {
   std::vector<std::string> remove;
   std::vector<std::string> lost;
   bool give_up = false;
+  bool delete_strays = false;
   double lease_seconds = 10;
   double settle_seconds = 65;
 };
@@ -62,6 +63,11 @@ std::uint64_t to_ns(double seconds) {
 tl::expected<std::vector<std::string>, std::string> list_after(const MembersOptions& options,
                                                                const engine::PlacementList& list) {
   if (!options.set.empty()) return options.set;
+  if (list.servers.empty()) {
+    return tl::unexpected(fmt::format(
+        "etcd has no list of servers under '{}'; check --etcd-key, or make a list with --set",
+        options.etcd_key));
+  }
   std::vector<std::string> servers = list.servers;
   for (const std::string& server : options.add) {
     if (std::ranges::find(servers, server) == servers.end()) servers.push_back(server);
@@ -88,6 +94,7 @@ int change(const MembersOptions& options, const engine::PlacementList& list) {
                                       .etcd_key = options.etcd_key,
                                       .servers = *servers,
                                       .lost = options.lost,
+                                      .may_delete_strays = options.delete_strays,
                                       .times = {.lease_ns = to_ns(options.lease_seconds),
                                                 .settle_ns = to_ns(options.settle_seconds)},
                                       .store = store});
@@ -165,6 +172,9 @@ void add_members_command(CLI::App& app, int& exit_status) {
       ->excludes(add)
       ->excludes(remove)
       ->excludes(lost);
+  command->add_flag("--delete-strays", options->delete_strays,
+                    "the change may delete keys at servers where the list does not have them, even "
+                    "if they are nowhere else");
   command
       ->add_option("--lease", options->lease_seconds,
                    "of a new list: for how many seconds clients use it without asking etcd again")
