@@ -25,13 +25,16 @@ class StoreKeys final : public engine::ServerKeys {
   explicit StoreKeys(std::unique_ptr<Store> store)
       : store_(std::move(store)), incarnation_(store_->server_incarnation()) {}
 
-  tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
+  tl::expected<void, Answer> list(Contents& contents) override {
     tl::expected<void, Answer> done = tl::unexpected(Answer::disconnected);
     run([&](engine::Client& client) {
-      done = client.for_each_key([&](const engine::KeyAndValue& pair) {
-        listed.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
-      });
+      done = client.for_each_key(
+          [&](const engine::KeyAndValue& pair) {
+            contents.keys.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
+          },
+          [&](const engine::DamagedContainer& damaged) { contents.damaged.push_back(damaged); });
     });
+    if (!done && done.error() == Answer::corrupted) return {};
     return done;
   }
   engine::GetResult get(std::span<const std::byte> key) override {
@@ -45,6 +48,10 @@ class StoreKeys final : public engine::ServerKeys {
   engine::DeleteResult remove(std::span<const std::byte> key) override {
     return operate<engine::DeleteResult>(
         [&](engine::Client& client) { return client.remove(key); });
+  }
+  engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
+    return operate<engine::DeleteResult>(
+        [&](engine::Client& client) { return client.drop_damaged(damaged); });
   }
   bool is_same_run() override { return get(engine::any_key).answer != Answer::disconnected; }
 
@@ -96,7 +103,8 @@ tl::expected<engine::ChangeReport, std::string> change_cluster(const ClusterChan
           },
       .times = change.times,
       .own_number = random_number(),
-      .may_delete_strays = change.may_delete_strays};
+      .may_delete_strays = change.may_delete_strays,
+      .drops_damaged = change.drops_damaged};
   return engine::change_placement(tools, change.servers, change.lost);
 }
 

@@ -19,6 +19,7 @@ struct ClusterChange {
   // Whether keys may be deleted that are at servers where the list does not have them, and nowhere
   // else; without a list, all that do not belong to their server by the new one.
   bool may_delete_strays = false;
+  bool drops_damaged = false;      // containers that do not verify
   engine::PlacementTimes times{};  // of a list that is new; others keep theirs
   StoreOptions store{};            // how to reach each server; its `server` is ignored
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/client/batch.h"
+#include "engine/client/damaged_container.h"
 #include "engine/client/key_scan.h"
 #include "engine/client/operation_context.h"
 #include "engine/client/pending_operation.h"
@@ -97,8 +98,13 @@ SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte>
 
 DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key); }
 
-tl::expected<void, Answer> Client::for_each_key(const VisitPair& visit) {
-  return engine::for_each_key(*context_, visit);
+tl::expected<void, Answer> Client::for_each_key(const VisitPair& visit,
+                                                const VisitDamaged& visit_damaged) {
+  return engine::for_each_key(*context_, visit, visit_damaged);
+}
+
+DeleteResult Client::drop_damaged(const DamagedContainer& damaged) {
+  return engine::drop_damaged(*context_, damaged);
 }
 
 void Client::disconnect() {

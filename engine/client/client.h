@@ -80,6 +80,8 @@ struct ClientOptions {
   OperationObserver* observer = nullptr;
 };
 
+struct DamagedContainer;
+
 struct KeyAndValue {
   std::span<const std::byte> key;
   std::span<const std::byte> value;
@@ -89,6 +91,9 @@ struct KeyAndValue {
 // Is called with a key, its value, and what is left of its time to live; 0: it does not expire. The
 // bytes are valid only during the call.
 using VisitPair = std::function<void(const KeyAndValue& pair)>;
+
+// Is called with a container that does not verify.
+using VisitDamaged = std::function<void(const DamagedContainer& damaged)>;
 
 class Session;
 
@@ -152,7 +157,12 @@ class Client {
   //
   // Errors: disconnected, timed_out, out_of_memory (of this host), each after some keys may have
   // been visited; corrupted: all keys were visited but those of containers that do not verify.
-  tl::expected<void, Answer> for_each_key(const VisitPair& visit);
+  // `visit_damaged` may be empty.
+  tl::expected<void, Answer> for_each_key(const VisitPair& visit,
+                                          const VisitDamaged& visit_damaged = {});
+  // Removes the entry of a container that does not verify. Waits. Answers `not_found` if the entry
+  // has changed since.
+  DeleteResult drop_damaged(const DamagedContainer& damaged);
 
   // Notifies the server, so that it reclaims this client's memory at once. Waits. Pending
   // operations answer as if the connection had broken.

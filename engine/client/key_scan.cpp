@@ -6,8 +6,10 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/client/damaged_container.h"
 #include "engine/client/examination.h"
 #include "engine/client/pending_operation.h"
 #include "engine/layout/container.h"
@@ -29,14 +31,20 @@ struct OwnedPair {
   std::uint64_t time_to_live_ns = 0;
 };
 
+// What a chunk has.
+struct ChunkContents {
+  std::vector<OwnedPair> pairs;
+  std::vector<DamagedContainer> damaged;
+};
+
 // One attempt to read the pairs of a chunk.
 class ChunkScan {
  public:
   // `by_counter`: accept any changes between the two readings if the server's counter of rebindings
   // shows that no entry was moved.
   ChunkScan(PendingOperation& operation, const Slots& slots, bool by_counter,
-            std::vector<OwnedPair>& pairs)
-      : operation_(operation), slots_(slots), by_counter_(by_counter), pairs_(pairs) {}
+            ChunkContents& contents)
+      : operation_(operation), slots_(slots), by_counter_(by_counter), contents_(contents) {}
 
   // Waits. Returns `found` if all pairs were read, `corrupted` if all were read but those of
   // damaged containers, nullopt for another attempt.
@@ -66,17 +74,18 @@ class ChunkScan {
   std::optional<Answer> take_batch();
   std::optional<Answer> take(LiveEntry live);
   std::optional<Answer> skip_unreadable(const LiveEntry& live);
+  std::optional<Answer> skip_unreadable(const LiveEntry& live, std::span<const std::byte> key);
+  std::optional<Answer> skip(const LiveEntry& live, DamagedContainer damaged);
   void take_pair(std::span<const std::byte> key, std::span<const std::byte> value);
 
   PendingOperation& operation_;
   Slots slots_;
   bool by_counter_;
-  std::vector<OwnedPair>& pairs_;
+  ChunkContents& contents_;
   std::vector<LiveEntry> live_;  // of both readings
   std::span<LiveEntry> batch_;   // those that are read by one chain
   bool met_lock_ = false;
   bool met_change_ = false;
-  bool has_damaged_ = false;
 };
 
 std::optional<Answer> ChunkScan::run() {
@@ -88,7 +97,7 @@ std::optional<Answer> ChunkScan::run() {
     if (const auto answer = take_batch(); answer != Answer::found) return answer;
     if (next < live_.size() && operation_.has_walked_too_long()) return Answer::timed_out;
   }
-  return has_damaged_ ? Answer::corrupted : Answer::found;
+  return contents_.damaged.empty() ? Answer::found : Answer::corrupted;
 }
 
 std::optional<Answer> ChunkScan::read_words() {
@@ -203,14 +212,27 @@ std::optional<Answer> ChunkScan::take(LiveEntry live) {
   const auto key = read_container_key(container.bytes(), *header, operation_.verification());
   const auto value = read_container_value(container.bytes(), *header, operation_.verification());
   operation_.spend_on_checksum(std::uint64_t{header->key_bytes} + header->value_bytes);
-  if (!key || !value) return skip_unreadable(live);
+  if (!key) return skip_unreadable(live);
+  if (!value) return skip_unreadable(live, *key);
   take_pair(*key, *value);
   return Answer::found;
 }
 
 std::optional<Answer> ChunkScan::skip_unreadable(const LiveEntry& live) {
+  return skip(live, {.slot = live.slot, .entry = live.entry});
+}
+
+std::optional<Answer> ChunkScan::skip_unreadable(const LiveEntry& live,
+                                                 std::span<const std::byte> key) {
+  return skip(live, {.slot = live.slot,
+                     .entry = live.entry,
+                     .key = std::vector<std::byte>(key.begin(), key.end())});
+}
+
+std::optional<Answer> ChunkScan::skip(const LiveEntry& live, DamagedContainer damaged) {
   if (!operation_.note_bad_checksum(live.slot, live.entry)) return std::nullopt;
-  has_damaged_ = true;
+  if (live.container.loaded_bytes > 0) damaged.damage = damage_of(live.container.bytes());
+  contents_.damaged.push_back(std::move(damaged));
   return Answer::found;
 }
 
@@ -224,20 +246,20 @@ void ChunkScan::take_pair(std::span<const std::byte> key, std::span<const std::b
     value = without_expiry(geometry, value);
   }
   operation_.spend(fabric::Work::copy, key.size() + value.size());
-  pairs_.push_back({.key{key.begin(), key.end()},
-                    .value{value.begin(), value.end()},
-                    .time_to_live_ns = time_to_live_ns});
+  contents_.pairs.push_back({.key{key.begin(), key.end()},
+                             .value{value.begin(), value.end()},
+                             .time_to_live_ns = time_to_live_ns});
 }
 
 // Reads the pairs of a chunk. Returns `found` or `corrupted` as ChunkScan::run().
-Answer read_pairs(const OperationContext& context, const Slots& slots,
-                  std::vector<OwnedPair>& pairs) {
+Answer read_pairs(const OperationContext& context, const Slots& slots, ChunkContents& contents) {
   PendingOperation operation(context);
   operation.begin();
   bool by_counter = false;  // costs two round trips, but a key that others overwrite needs it
   for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
-    pairs.clear();
-    ChunkScan scan(operation, slots, by_counter, pairs);
+    contents.pairs.clear();
+    contents.damaged.clear();
+    ChunkScan scan(operation, slots, by_counter, contents);
     try {
       if (const auto answer = scan.run()) return *answer;
     } catch (const std::bad_alloc&) {
@@ -271,25 +293,28 @@ tl::expected<std::optional<std::uint64_t>, Answer> find_empty_slot(
 
 }  // namespace
 
-tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit) {
+tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit,
+                                        const VisitDamaged& visit_damaged) {
   const auto empty_slot = find_empty_slot(context);
   if (!empty_slot) return tl::unexpected(empty_slot.error());
   const std::uint64_t table_entries = context.session->server().geometry.table_entries;
   std::uint64_t end = empty_slot->value_or(0);  // the chunks before it remain, around the table
   std::uint64_t left = *empty_slot ? table_entries - 1 : 2 * table_entries - 1;
   bool has_damaged = false;
-  std::vector<OwnedPair> pairs;
+  ChunkContents contents;
   while (left > 0) {
     if (end == 0) end = table_entries;
     const std::uint64_t count = std::min({context.session->slots().chunk_entries(), end, left});
     end -= count;
     left -= count;
-    const Answer answer = read_pairs(context, {.first = end, .count = count}, pairs);
+    const Answer answer = read_pairs(context, {.first = end, .count = count}, contents);
     has_damaged = has_damaged || answer == Answer::corrupted;
     if (answer != Answer::found && answer != Answer::corrupted) return tl::unexpected(answer);
-    for (const OwnedPair& pair : pairs) {
+    for (const OwnedPair& pair : contents.pairs) {
       visit({.key = pair.key, .value = pair.value, .time_to_live_ns = pair.time_to_live_ns});
     }
+    if (!visit_damaged) continue;
+    for (const DamagedContainer& damaged : contents.damaged) visit_damaged(damaged);
   }
   if (has_damaged) return tl::unexpected(Answer::corrupted);
   return {};

@@ -47,6 +47,7 @@ namespace falafel::engine {
 
 // As Client::for_each_key(). Each chunk is an operation of its own, so the scan does not delay the
 // server's reclamation however long it takes.
-tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit);
+tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit,
+                                        const VisitDamaged& visit_damaged);
 
 }  // namespace falafel::engine

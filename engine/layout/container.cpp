@@ -76,6 +76,22 @@ std::optional<std::span<const std::byte>> read_container_value(std::span<const s
   return value;
 }
 
+ContainerDamage damage_of(std::span<const std::byte> bytes) {
+  ContainerHeader header;
+  if (bytes.size() < sizeof header) return {};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const std::uint32_t of_header = checksum_of_header(header);
+  const ContainerDamage in_header{ContainerPart::header, header.header_crc, of_header};
+  if (header.header_crc != of_header || bytes.size() < header.key_end()) return in_header;
+  const std::uint32_t of_key =
+      crc32c(bytes.subspan(container_header_bytes, header.key_bytes), header.header_crc);
+  if (header.key_crc != of_key) return {ContainerPart::key, header.key_crc, of_key};
+  if (bytes.size() < header.container_bytes()) return in_header;
+  const std::uint32_t of_value =
+      crc32c(bytes.subspan(header.key_end(), header.value_bytes), header.key_crc);
+  return {ContainerPart::value, header.value_crc, of_value};
+}
+
 bool verify_container_key(std::span<const std::byte> key, const ContainerHeader& header) {
   return key.size() == header.key_bytes && crc32c(key, header.header_crc) == header.key_crc;
 }

@@ -77,6 +77,19 @@ std::optional<std::span<const std::byte>> read_container_value(std::span<const s
                                                                const ContainerHeader& header,
                                                                Verification verification);
 
+// The first part of a container that does not verify. Equal checksums: the header has another
+// magic, or states a length that no container has.
+enum class ContainerPart : std::uint8_t { header, key, value };
+struct ContainerDamage {
+  ContainerPart part = ContainerPart::header;
+  std::uint32_t expected_checksum = 0;  // which the header states
+  std::uint32_t found_checksum = 0;     // of what is there
+
+  friend bool operator==(const ContainerDamage&, const ContainerDamage&) = default;
+};
+// `bytes` starts with a container that does not verify, as far as it was loaded.
+ContainerDamage damage_of(std::span<const std::byte> bytes);
+
 // Verifies parts that were loaded separately.
 bool verify_container_key(std::span<const std::byte> key, const ContainerHeader& header);
 bool verify_container_value(std::span<const std::byte> value, const ContainerHeader& header);

@@ -128,10 +128,10 @@ class Change {
 
   tl::expected<Strays, std::string> strays_of(const std::string& server,
                                               const Placement& placement) {
-    const auto listed = keys_of(server);
-    if (!listed) return Failure(listed.error());
-    Strays strays{.keys = listed->size()};
-    for (const auto& [key, time_to_live_ns] : *listed) {
+    const auto contents = contents_of(server);
+    if (!contents) return Failure(contents.error());
+    Strays strays{.keys = contents->keys.size()};
+    for (const auto& [key, time_to_live_ns] : contents->keys) {
       const std::string& owner = placement.current_server_of(key);
       if (owner == server) continue;
       const auto reached = servers_.find(owner);  // not if it is lost
@@ -203,20 +203,20 @@ class Change {
 
   // The keys
 
-  tl::expected<std::vector<ServerKeys::Listed>, std::string> keys_of(const std::string& server) {
-    std::vector<ServerKeys::Listed> listed;
-    const auto done = servers_[server]->list(listed);
+  tl::expected<ServerKeys::Contents, std::string> contents_of(const std::string& server) {
+    ServerKeys::Contents contents;
+    const auto done = servers_[server]->list(contents);
     if (!done) return failed(server, done.error(), "its keys are listed");
-    return listed;
+    return contents;
   }
 
   // Deletes the keys for which is_remains(key, server).
   template <typename IsRemains>
   Step sweep(const IsRemains& is_remains) {
     for (const auto& [server, keys] : servers_) {
-      const auto listed = keys_of(server);
-      if (!listed) return Failure(listed.error());
-      for (const auto& [key, time_to_live_ns] : *listed) {
+      const auto contents = contents_of(server);
+      if (!contents) return Failure(contents.error());
+      for (const auto& [key, time_to_live_ns] : contents->keys) {
         if (!is_remains(key, server)) continue;
         if (Step current = may_operate(); !current) return current;
         const Answer answer = keys->remove(key).answer;
@@ -248,9 +248,12 @@ class Change {
     for (const std::string& server : list_.servers) {
       if (has(lost_, server)) continue;
       const std::uint64_t listed_ns = tools_.now_ns();
-      const auto listed = keys_of(server);
-      if (!listed) return Failure(listed.error());
-      for (const auto& [key, time_to_live_ns] : *listed) {
+      const auto contents = contents_of(server);
+      if (!contents) return Failure(contents.error());
+      for (const DamagedContainer& damaged : contents->damaged) {
+        if (Step noted = note(server, damaged); !noted) return noted;
+      }
+      for (const auto& [key, time_to_live_ns] : contents->keys) {
         const std::string& target = placement.next_server_of(key);
         if (target == server) continue;
         const std::uint64_t age_ns = tools_.now_ns() - listed_ns;
@@ -261,6 +264,16 @@ class Change {
       }
     }
     return {};
+  }
+
+  Step note(const std::string& server, const DamagedContainer& damaged) {
+    report_.damaged.push_back({.server = server, .container = damaged});
+    if (!tools_.drops_damaged) return {};
+    if (Step current = may_operate(); !current) return current;
+    const Answer answer = servers_[server]->drop(damaged).answer;
+    report_.damaged.back().is_dropped = answer == Answer::deleted;
+    if (answer == Answer::deleted || answer == Answer::not_found) return {};
+    return failed(server, answer, "a damaged container is dropped");
   }
 
   Step copy(std::span<const std::byte> key, std::uint64_t time_to_live_ns,

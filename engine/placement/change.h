@@ -19,6 +19,8 @@
 // 5. If these servers are still running, each server deletes the keys that are not its own any
 //    more, to free memory.
 //
+// A container that does not verify has no key to move, and stops nothing: the report names it.
+//
 // A server that restarts is empty. If it does so before step 4, the change fails, and no key is
 // gone that it did not have by the list. If it restarts between its answer in step 4 and the new
 // list, it costs the keys that it had just received. These are then not deleted at their former
@@ -35,6 +37,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "engine/client/damaged_container.h"
 #include "engine/client/results.h"
 #include "engine/placement/placement.h"
 
@@ -67,13 +70,19 @@ class ServerKeys {
     std::vector<std::byte> key;
     std::uint64_t time_to_live_ns = 0;  // 0: does not expire
   };
+  struct Contents {
+    std::vector<Listed> keys{};
+    std::vector<DamagedContainer> damaged{};
+  };
   virtual ~ServerKeys() = default;
-  // All keys that nobody changes meanwhile, each at least once. An error: `listed` lacks some.
-  virtual tl::expected<void, Answer> list(std::vector<Listed>& listed) = 0;
+  // All keys that nobody changes meanwhile, each at least once, but those of containers that do not
+  // verify. An error: the contents lack some.
+  virtual tl::expected<void, Answer> list(Contents& contents) = 0;
   virtual GetResult get(std::span<const std::byte> key) = 0;
   virtual SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) = 0;
   virtual DeleteResult remove(std::span<const std::byte> key) = 0;
+  virtual DeleteResult drop(const DamagedContainer& damaged) = 0;
   // Whether the run goes on. Asks the server.
   virtual bool is_same_run() = 0;
 };
@@ -89,11 +98,20 @@ struct ChangeTools {
   // Whether a change may delete keys that are nowhere else: strays, at servers that do not have
   // them by the list.
   bool may_delete_strays = false;
+  bool drops_damaged = false;  // containers that do not verify
 };
 
 struct ChangeReport {
   std::uint64_t moved = 0;    // keys that were copied
   std::uint64_t deleted = 0;  // at servers that they do not belong to
+  // The containers that do not verify, at servers of the list before. Their keys are not copied:
+  // they stay where they are, or were dropped.
+  struct Damaged {
+    std::string server;
+    DamagedContainer container;
+    bool is_dropped = false;
+  };
+  std::vector<Damaged> damaged{};
 };
 
 // Servers in `lost` leave the list, are not asked for their keys, and take these with them. Without

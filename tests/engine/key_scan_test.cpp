@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/client/client.h"
+#include "engine/client/damaged_container.h"
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 #include "engine/layout/status_line.h"
@@ -31,17 +32,20 @@ using Contents = std::map<Bytes, Bytes>;
 struct Scan {
   Contents contents;  // with the value of the last visit
   std::uint64_t visits = 0;
+  std::vector<engine::DamagedContainer> damaged;
   tl::expected<void, Answer> result;
 };
 
 Scan scan(Client& client) {
   Scan scan;
-  scan.result = client.for_each_key([&](const engine::KeyAndValue& pair) {
-    ++scan.visits;
-    EXPECT_EQ(pair.time_to_live_ns, 0U);
-    scan.contents[Bytes(pair.key.begin(), pair.key.end())] =
-        Bytes(pair.value.begin(), pair.value.end());
-  });
+  scan.result = client.for_each_key(
+      [&](const engine::KeyAndValue& pair) {
+        ++scan.visits;
+        EXPECT_EQ(pair.time_to_live_ns, 0U);
+        scan.contents[Bytes(pair.key.begin(), pair.key.end())] =
+            Bytes(pair.value.begin(), pair.value.end());
+      },
+      [&](const engine::DamagedContainer& damaged) { scan.damaged.push_back(damaged); });
   return scan;
 }
 
@@ -181,6 +185,51 @@ TEST(KeyScan, VisitsAllButADamagedContainer) {
     EXPECT_TRUE(scan(client).result);
   });
   run_without_problems(store);
+}
+
+// Where a container of the key `numbered_key(4)` is damaged, and what a scan then says of it.
+struct Damage {
+  std::uint64_t offset = 0;  // in the container
+  engine::ContainerPart part;
+  bool has_key = false;
+};
+
+void expect_named_and_dropped(const Damage& damage) {
+  fabric::FiberStackPool stacks;
+  TestStore store({}, stacks);
+  store.add_client([&](fabric::Host&, Client& client) {
+    for (std::uint64_t number = 0; number < 10; ++number) {
+      client.set(numbered_key(number), bytes_of("a value"));
+    }
+    const auto place = find_planted(*store.server(), numbered_key(4));
+    ASSERT_TRUE(place);
+    auto& memory = store.server()->memory();
+    const std::uint64_t offset = place->container_offset + damage.offset;
+    memory.store(offset, memory.load(offset) ^ 1U << 31U);
+    const Scan found = scan(client);
+    ASSERT_EQ(found.damaged.size(), 1U);
+    const engine::DamagedContainer& damaged = found.damaged[0];
+    EXPECT_EQ(damaged.slot, place->slot);
+    EXPECT_EQ(damaged.key, damage.has_key ? std::optional(numbered_key(4)) : std::nullopt);
+    ASSERT_TRUE(damaged.damage);
+    EXPECT_EQ(damaged.damage->part, damage.part);
+    EXPECT_NE(damaged.damage->expected_checksum, damaged.damage->found_checksum);
+    EXPECT_EQ(client.drop_damaged(damaged).answer, Answer::deleted);
+    EXPECT_EQ(client.drop_damaged(damaged).answer, Answer::not_found);
+    EXPECT_TRUE(scan(client).result);
+  });
+  run_without_problems(store);
+}
+
+TEST(KeyScan, NamesADamagedContainerThatCanBeDropped) {
+  using engine::ContainerPart;
+  constexpr std::uint64_t key_at = engine::container_header_bytes;
+  for (const Damage& damage :
+       {Damage{0, ContainerPart::header}, Damage{8, ContainerPart::header},
+        Damage{key_at, ContainerPart::key}, Damage{key_at + 8, ContainerPart::value, true}}) {
+    SCOPED_TRACE(damage.offset);
+    expect_named_and_dropped(damage);
+  }
 }
 
 // Beside other clients, collections and cleanups

@@ -65,6 +65,8 @@ struct FakeCluster {
   std::map<std::string, Keys> servers;
   std::map<std::string, int> runs;  // of each server
   std::optional<Restart> restart;
+  std::string damaged_server{};  // has a container that does not verify
+  bool drops_damaged = false;
   PlacementList list_at_restart;
   PlacementList list;
   std::uint64_t revision = 0;
@@ -114,9 +116,10 @@ class FakeKeys final : public ServerKeys {
         run_(cluster.runs[server]),
         keys_(cluster.servers.at(server)) {}
 
-  tl::expected<void, Answer> list(std::vector<Listed>& listed) override {
+  tl::expected<void, Answer> list(Contents& contents) override {
     if (fails()) return tl::unexpected(Answer::disconnected);
-    for (const auto& [key, value] : keys_) listed.push_back({.key = key});
+    for (const auto& [key, value] : keys_) contents.keys.push_back({.key = key});
+    if (cluster_.damaged_server == server_) contents.damaged.push_back({.slot = 17});
     return {};
   }
   engine::GetResult get(std::span<const std::byte> key) override {
@@ -140,6 +143,14 @@ class FakeKeys final : public ServerKeys {
     engine::DeleteResult result;
     const bool was_there = keys_.erase(Bytes(key.begin(), key.end())) > 0;
     result.answer = was_there ? Answer::deleted : Answer::not_found;
+    return result;
+  }
+  engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
+    if (fails()) return {};
+    EXPECT_EQ(damaged.slot, 17U);
+    cluster_.damaged_server.clear();
+    engine::DeleteResult result;
+    result.answer = Answer::deleted;
     return result;
   }
   bool is_same_run() override { return !fails(); }
@@ -178,7 +189,8 @@ tl::expected<ChangeReport, std::string> change(FakeCluster& cluster, const Names
             cluster.now_ns += duration_ns;
           },
       .own_number = 1 + static_cast<std::uint64_t>(cluster.calls),
-      .may_delete_strays = strays == Strays::may_go};
+      .may_delete_strays = strays == Strays::may_go,
+      .drops_damaged = cluster.drops_damaged};
   return change_placement(tools, next, lost);
 }
 
@@ -358,6 +370,22 @@ TEST(PlacementChange, ExplainsWhatItRefuses) {
   FakeCluster changing = cluster;
   changing.list.next = {"a"};
   EXPECT_NE(problem(changing, {"b"}).find("a change to a is under way"), std::string::npos);
+}
+
+TEST(PlacementChange, NamesDamagedContainersAndMovesAllOtherKeys) {
+  for (const bool drops : {false, true}) {
+    FakeCluster cluster = full_cluster({"a", "b"});
+    cluster.damaged_server = "b";
+    cluster.drops_damaged = drops;
+    const auto changed = change(cluster, {"a", "c"});
+    ASSERT_TRUE(changed) << changed.error();
+    expect_all_keys(cluster);
+    ASSERT_EQ(changed->damaged.size(), 1U);
+    EXPECT_EQ(changed->damaged[0].server, "b");
+    EXPECT_EQ(changed->damaged[0].container.slot, 17U);
+    EXPECT_EQ(changed->damaged[0].is_dropped, drops);
+    EXPECT_EQ(cluster.damaged_server.empty(), drops);
+  }
 }
 
 TEST(PlacementChange, LosesTheKeysOfLostServers) {

@@ -29,9 +29,9 @@ tl::expected<bool, std::string> Directory::replace(const engine::PlacementList& 
   return is_current;
 }
 
-tl::expected<void, engine::Answer> Keys::list(std::vector<Listed>& listed) {
+tl::expected<void, engine::Answer> Keys::list(Contents& contents) {
   return client_->for_each_key([&](const engine::KeyAndValue& pair) {
-    listed.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
+    contents.keys.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
   });
 }
 

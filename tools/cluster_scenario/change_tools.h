@@ -58,12 +58,15 @@ class Keys final : public engine::ServerKeys {
         found_(found),
         on_copied_(std::move(on_copied)) {}
 
-  tl::expected<void, engine::Answer> list(std::vector<Listed>& listed) override;
+  tl::expected<void, engine::Answer> list(Contents& contents) override;
   engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) override;
   engine::DeleteResult remove(std::span<const std::byte> key) override {
     return client_->remove(key);
+  }
+  engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
+    return client_->drop_damaged(damaged);
   }
   bool is_same_run() override;
 

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@ struct MembersOptions {
   std::vector<std::string> lost;
   bool give_up = false;
   bool delete_strays = false;
+  bool drop_damaged = false;
   double lease_seconds = 10;
   double settle_seconds = 65;
 };
@@ -85,6 +88,41 @@ tl::expected<std::vector<std::string>, std::string> list_after(const MembersOpti
   return servers;
 }
 
+// With characters that may be printed, and the others as \xHH.
+std::string printable(const std::vector<std::byte>& key) {
+  std::string text;
+  for (const std::byte byte : key) {
+    const auto character = std::to_integer<char>(byte);
+    const bool is_printable = character >= ' ' && character <= '~' && character != '\\';
+    text += is_printable ? std::string(1, character)
+                         : fmt::format("\\x{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return text;
+}
+
+std::string describe(const engine::DamagedContainer& container) {
+  const std::string key =
+      container.key ? fmt::format("key '{}'", printable(*container.key)) : "unreadable key";
+  if (!container.damage) return key + ", points to where no container can be";
+  constexpr std::array parts{"header", "key", "value"};
+  return fmt::format("{}, its {} has the checksum {:08x} instead of {:08x}", key,
+                     parts.at(static_cast<std::size_t>(container.damage->part)),
+                     container.damage->found_checksum, container.damage->expected_checksum);
+}
+
+void print_damaged(const engine::ChangeReport& report) {
+  if (report.damaged.empty()) return;
+  fmt::print(
+      stderr,
+      "falafel members: {} damaged containers; their keys have not moved, and are lost unless "
+      "a copy is elsewhere. --drop-damaged removes them\n",
+      report.damaged.size());
+  for (const auto& damaged : report.damaged) {
+    fmt::print(stderr, "server '{}', slot {}: {}{}\n", damaged.server, damaged.container.slot,
+               describe(damaged.container), damaged.is_dropped ? "; dropped" : "");
+  }
+}
+
 int change(const MembersOptions& options, const engine::PlacementList& list) {
   const auto servers = list_after(options, list);
   if (!servers) return refuse(server_program::wrong_usage, servers.error());
@@ -95,12 +133,14 @@ int change(const MembersOptions& options, const engine::PlacementList& list) {
                                       .servers = *servers,
                                       .lost = options.lost,
                                       .may_delete_strays = options.delete_strays,
+                                      .drops_damaged = options.drop_damaged,
                                       .times = {.lease_ns = to_ns(options.lease_seconds),
                                                 .settle_ns = to_ns(options.settle_seconds)},
                                       .store = store});
   if (!report) return refuse(not_done, report.error());
   fmt::print("servers: {}\n{} keys moved; {} deleted at servers that they do not belong to\n",
              fmt::join(*servers, ","), report->moved, report->deleted);
+  print_damaged(*report);
   return server_program::success;
 }
 
@@ -175,6 +215,9 @@ void add_members_command(CLI::App& app, int& exit_status) {
   command->add_flag("--delete-strays", options->delete_strays,
                     "the change may delete keys at servers where the list does not have them, even "
                     "if they are nowhere else");
+  command->add_flag(
+      "--drop-damaged", options->drop_damaged,
+      "the change removes containers whose checksums are wrong; it names them anyway");
   command
       ->add_option("--lease", options->lease_seconds,
                    "of a new list: for how many seconds clients use it without asking etcd again")
