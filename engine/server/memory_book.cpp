@@ -6,19 +6,8 @@
 
 namespace falafel::engine {
 
-// In regions or blocks. A small memory would have nothing left to grant.
-static std::uint64_t reserve_of(const Geometry& geometry) {
-  constexpr std::uint64_t share = 32;
-  if (!geometry.has_blocks()) return geometry.mature_bytes >= 4 * geometry.region_bytes ? 1 : 0;
-  const std::uint64_t blocks = geometry.mature_space_count;
-  return blocks >= fewest_blocks + 2 ? (blocks + share - 1) / share + 1 : 0;
-}
-
-MemoryBook::MemoryBook(const Geometry& geometry, bool keeps_reserve)
-    : geometry_(geometry),
-      reserve_(keeps_reserve ? reserve_of(geometry) : 0),
-      regions_(geometry.region_count),
-      mature_(geometry) {}
+MemoryBook::MemoryBook(const Geometry& geometry)
+    : geometry_(geometry), regions_(geometry.region_count), mature_(geometry) {}
 
 std::uint64_t MemoryBook::count(RegionState state) const {
   return static_cast<std::uint64_t>(std::ranges::count(regions_, state, &RegionInspection::state));
@@ -30,40 +19,9 @@ std::optional<std::uint32_t> MemoryBook::find(RegionState state) const {
   return static_cast<std::uint32_t>(found - regions_.begin());
 }
 
-// The regions whose content may still have to be copied.
 std::uint64_t MemoryBook::promised_regions() const {
   return count(RegionState::granted) + count(RegionState::released) +
          count(RegionState::collecting);
-}
-
-bool MemoryBook::has_room_for_grant(bool from_reserve) const {
-  if (geometry_.has_blocks()) return mature_.free_count() >= needed_blocks(from_reserve);
-  return would_have_room_without(0, from_reserve);
-}
-
-bool MemoryBook::would_have_room_without(std::uint64_t garbage_bytes, bool from_reserve) const {
-  const std::uint64_t used_bytes = mature_[mature_.active()].used_bytes - garbage_bytes;
-  const std::uint64_t regions = promised_regions() + 1 + (from_reserve ? 0 : reserve_);
-  return used_bytes + regions * geometry_.region_bytes <= geometry_.mature_bytes;
-}
-
-// Free ones: for the regions, and for the collection of a block. The reserve need not be free if it
-// is garbage.
-std::uint64_t MemoryBook::needed_blocks(bool from_reserve) const {
-  const std::uint64_t regions = promised_regions() + 1;
-  const std::uint64_t most_live_blocks = geometry_.mature_space_count - 1 - reserve_;
-  const bool leaves_reserve = mature_.most_live_bytes() + regions * geometry_.mature_bytes <=
-                              most_live_blocks * geometry_.mature_bytes;
-  return regions + 1 + (from_reserve || leaves_reserve ? 0 : reserve_);
-}
-
-std::int64_t MemoryBook::spare_blocks() const {
-  const std::uint64_t coming = mature_.free_count() + mature_.waiting_count();
-  return static_cast<std::int64_t>(coming) - static_cast<std::int64_t>(needed_blocks(false));
-}
-
-bool MemoryBook::has_room_for_block_collection() const {
-  return mature_.free_count() >= promised_regions() + 1;
 }
 
 std::uint64_t MemoryBook::grant(std::uint32_t index, std::uint32_t client) {

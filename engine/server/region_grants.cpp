@@ -1,7 +1,6 @@
 #include "engine/server/region_grants.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/probes.h"
 
@@ -9,14 +8,13 @@ namespace falafel::engine {
 
 RegionGrants::RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
                            Membership& membership, ServerStatistics& statistics,
-                           MatureSpaceControl mature_space, BlockCleaner* cleaner)
+                           MatureSpace& mature)
     : host_(host),
       options_(options),
       book_(book),
       membership_(membership),
       statistics_(statistics),
-      mature_space_(std::move(mature_space)),
-      cleaner_(cleaner),
+      mature_(mature),
       work_(host) {}
 
 void RegionGrants::add(const RegionRequest& request) {
@@ -24,6 +22,7 @@ void RegionGrants::add(const RegionRequest& request) {
     return membership_.expel(request.client, Breach::malformed_message);
   }
   requests_.push_back(request);
+  requests_.back().room.overwrites = request.need == RegionNeed::overwrite;
   work_.raise();
 }
 
@@ -40,12 +39,6 @@ void RegionGrants::on_released(std::uint32_t client) {
   asked_back_.erase(asked);
 }
 
-void RegionGrants::on_flipped() {
-  flip_asked_ = false;
-  measurement_.reset();
-  work_.raise();
-}
-
 void RegionGrants::run() {
   while (work_.take(look_again_ns_)) {
     look_again_ns_ = fabric::never_ns;
@@ -55,19 +48,23 @@ void RegionGrants::run() {
 
 void RegionGrants::serve() {
   while (!requests_.empty()) {
-    const RegionRequest request = requests_.front();
-    const Decision decision = decide(request);
-    // The decision may wait while it examines the memory, and the client may leave in the meantime.
-    if (requests_.empty() || requests_.front().client != request.client) continue;
+    RegionRequest& request = requests_.front();
+    const Outlook outlook = mature_.room_for(request.room);
+    const Decision decision = decide(request, outlook);
+    const bool lacks_room = decision == Decision::wait_for_room ||
+                            decision == Decision::make_room || decision == Decision::ask_for_room;
+    if (lacks_room && !request.room.wanted_ns) request.room.wanted_ns = host_.now_ns();
+    if (decision != Decision::make_room) request.room.measurement.reset();
     switch (decision) {
       case Decision::wait: return;
-      case Decision::again: continue;
-      case Decision::flip:
-        flip_asked_ = true;
-        mature_space_.ask_for_flip();
+      case Decision::wait_for_room:
+        look_again_ns_ = outlook.look_again_ns;
+        mature_.on_waiting();
         return;
+      case Decision::make_room: make_room(); continue;
       case Decision::ask_for_regions:
-        if (ask_for_regions(requests_.front())) return;
+      case Decision::ask_for_room:
+        if (ask_for_regions(request)) return;
         deny(request);
         break;
       case Decision::grant: grant(request); break;
@@ -78,13 +75,12 @@ void RegionGrants::serve() {
 }
 
 // A client that still has room must not take the last region from a client without room.
-RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
+RegionGrants::Decision RegionGrants::decide(const RegionRequest& request,
+                                            const Outlook& outlook) const {
   const bool is_ahead = request.need == RegionNeed::ahead;
   const std::uint64_t free_regions = book_.count(RegionState::free);
   const std::uint64_t wanted = is_ahead && membership_.count() > 1 ? 2 : 1;
-  if (free_regions >= wanted && book_.has_room_for_grant(request.need == RegionNeed::overwrite)) {
-    return Decision::grant;
-  }
+  if (free_regions >= wanted && outlook.room == Room::free) return Decision::grant;
   if (is_ahead) return Decision::deny;
   if (free_regions == 0) {
     const bool will_be_free =
@@ -94,87 +90,25 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request) {
   // Memory that is being collected counts as full; the amount of live data in it is known after the
   // collection.
   if (is_collecting()) return Decision::wait;
-  if (cleaner_ != nullptr) return decide_by_cleaner(requests_.front());
-  if (flip_asked_ || book_.mature().waiting_count() > 0) return Decision::wait;
-  return decide_by_measurement(request);
-}
-
-RegionGrants::Decision RegionGrants::decide_by_cleaner(RegionRequest& request) {
-  if (!request.wanted_ns) request.wanted_ns = host_.now_ns();
-  if (!cleaner_->has_nothing_to_gain(*request.wanted_ns)) {
-    cleaner_->want_room();
-    return Decision::wait;
+  switch (outlook.room) {
+    case Room::free: return Decision::grant;
+    case Room::comes: return Decision::wait_for_room;
+    case Room::can_be_made: return Decision::make_room;
+    case Room::none: break;
   }
-  const std::uint64_t copied_bytes = book_.mature().allocated_bytes();
-  const bool has_nothing_to_evict =
-      !mature_space_.evict || request.nothing_to_evict_at_bytes == copied_bytes;
-  if (has_nothing_to_evict) return Decision::ask_for_regions;
-  const std::uint32_t client = request.client;
-  const bool has_evicted = mature_space_.evict();
-  cleaner_->forget_measurement();
-  if (!has_evicted && !requests_.empty() && requests_.front().client == client) {
-    requests_.front().nothing_to_evict_at_bytes = copied_bytes;
-  }
-  return Decision::again;
+  return Decision::ask_for_room;
 }
 
-std::uint64_t RegionGrants::used_bytes() const {
-  return book_.mature()[book_.mature().active()].used_bytes;
-}
-
-std::optional<MeasurementTime> RegionGrants::measured() const {
-  if (cleaner_ != nullptr) return cleaner_->measured();
-  return measurement_ ? std::optional(measurement_->time) : std::nullopt;
+// The client may leave in the meantime.
+void RegionGrants::make_room() {
+  const std::uint32_t client = requests_.front().client;
+  RoomRequest room = requests_.front().room;
+  mature_.make_room(room);
+  if (!requests_.empty() && requests_.front().client == client) requests_.front().room = room;
 }
 
 bool RegionGrants::is_collecting() const {
   return book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
-}
-
-// There is a free region, but the active semi-space has no room for what may be written to it.
-RegionGrants::Decision RegionGrants::decide_by_measurement(const RegionRequest& request) {
-  const auto has_room_after_flip = [&] {
-    return measurement_ && book_.would_have_room_without(measurement_->garbage_bytes,
-                                                         request.need == RegionNeed::overwrite);
-  };
-  if (has_room_after_flip()) return Decision::flip;
-  if (!measurement_ || host_.now_ns() >= measurement_->due_ns) {
-    measure();
-    if (is_collecting()) return Decision::wait;
-    if (has_room_after_flip()) return Decision::flip;
-  }
-  // The amount of live data in memory collected since is unknown until the next measurement.
-  if (used_bytes() != measurement_->used_bytes) {
-    look_again_ns_ = measurement_->due_ns;
-    return Decision::wait;
-  }
-  if (!mature_space_.evict) return Decision::ask_for_regions;
-  if (mature_space_.evict()) {
-    measurement_.reset();
-    return Decision::again;
-  }
-  // Others may have made room in the meantime.
-  measure();
-  if (is_collecting()) return Decision::wait;
-  if (used_bytes() != measurement_->used_bytes) return Decision::again;
-  return has_room_after_flip() ? Decision::flip : Decision::ask_for_regions;
-}
-
-void RegionGrants::measure() {
-  constexpr std::uint64_t share = 10;
-  ++statistics_.mature_measurements;
-  const std::uint64_t began_ns = host_.now_ns();
-  const std::uint64_t used = used_bytes();
-  const std::uint64_t live = std::min(mature_space_.live_bytes(), used);
-  // The server may have been stalled during the measurement. The stall must not delay the next
-  // measurement.
-  const std::uint64_t took_ns = host_.now_ns() - began_ns;
-  const std::uint64_t pause_ns = std::min(share * took_ns, options_.heartbeat_timeout_ns);
-  measurement_ =
-      Measurement{.garbage_bytes = used - live,
-                  .used_bytes = used,
-                  .time = {.began_ns = began_ns, .took_ns = took_ns},
-                  .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
 }
 
 // Returns false if every client with regions has already been asked on behalf of this request.

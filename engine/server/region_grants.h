@@ -23,12 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 
 #include "engine/layout/control_message.h"
-#include "engine/server/block_cleaner.h"
+#include "engine/server/mature_space.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/server.h"
@@ -42,65 +41,45 @@ struct RegionRequest {
   RegionNeed need = RegionNeed::waiting;
   // The server asked for regions with incarnations up to this one to serve the request.
   std::optional<std::uint64_t> asked_back_up_to{};
-  // Blocks: when it first found no room.
-  std::optional<std::uint64_t> wanted_ns{};
-  // Blocks: no value was left to evict for it when so many bytes had been copied to blocks.
-  std::optional<std::uint64_t> nothing_to_evict_at_bytes{};
-};
-
-// The operations of the collector of semi-spaces that grants need.
-struct MatureSpaceControl {
-  // Returns the bytes that would be in use after a collection of the active mature space. May wait.
-  std::function<std::uint64_t()> live_bytes;
-  // Requests that collection; on_flipped() reports its end.
-  std::function<void()> ask_for_flip;
-  // Evicts values, so that a collection makes room. Returns false if it cannot make any. May wait.
-  // Empty: the server does not evict.
-  std::function<bool()> evict;
+  RoomRequest room{};
 };
 
 class RegionGrants {
  public:
   RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
-               Membership& membership, ServerStatistics& statistics,
-               MatureSpaceControl mature_space, BlockCleaner* cleaner);
+               Membership& membership, ServerStatistics& statistics, MatureSpace& mature);
 
   void add(const RegionRequest& request);
   void remove_client(std::uint32_t client);
   void on_released(std::uint32_t client);
   // Memory was collected or freed.
   void on_change() { work_.raise(); }
-  void on_flipped();
 
   // The fiber's main loop.
   void run();
 
   // The number of denied requests for that need.
   std::uint64_t denied(RegionNeed need) const { return denied_[static_cast<std::size_t>(need)]; }
-  // The last measurement of the mature spaces. None if semi-spaces were collected since.
-  std::optional<MeasurementTime> measured() const;
   std::uint64_t waiting_count() const { return requests_.size(); }
   // No request is waiting or about to be examined.
-  bool is_idle() const { return requests_.empty() && !work_.is_raised() && !flip_asked_; }
+  bool is_idle() const { return requests_.empty() && !work_.is_raised(); }
 
  private:
-  enum class Decision : std::uint8_t { grant, deny, wait, again, flip, ask_for_regions };
-  // Semi-spaces: the garbage and used bytes of the active one at the last measurement. Bytes that
-  // are in use but not live never become live, so there is at least as much garbage now.
-  struct Measurement {
-    std::uint64_t garbage_bytes = 0;
-    std::uint64_t used_bytes = 0;
-    MeasurementTime time;
-    std::uint64_t due_ns = 0;  // time of the next permitted measurement
+  enum class Decision : std::uint8_t {
+    grant,
+    deny,
+    wait,
+    wait_for_room,
+    make_room,
+    ask_for_regions,
+    ask_for_room,  // also by asking for regions
   };
 
   void serve();
-  Decision decide(const RegionRequest& request);
-  Decision decide_by_cleaner(RegionRequest& request);
+  // Changes nothing.
+  Decision decide(const RegionRequest& request, const Outlook& outlook) const;
+  void make_room();
   bool is_collecting() const;
-  std::uint64_t used_bytes() const;  // of the active mature space
-  Decision decide_by_measurement(const RegionRequest& request);
-  void measure();
   bool ask_for_regions(RegionRequest& request);
   void grant(const RegionRequest& request);
   void deny(const RegionRequest& request);
@@ -110,15 +89,12 @@ class RegionGrants {
   MemoryBook& book_;
   Membership& membership_;
   ServerStatistics& statistics_;
-  MatureSpaceControl mature_space_;
-  BlockCleaner* const cleaner_;  // nullptr with semi-spaces
+  MatureSpace& mature_;
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::deque<RegionRequest> requests_;
   // by client: the incarnation up to which the server asked for regions
   std::map<std::uint32_t, std::uint64_t> asked_back_;
-  std::optional<Measurement> measurement_;
-  bool flip_asked_ = false;
   std::array<std::uint64_t, region_need_count> denied_{};
 };
 

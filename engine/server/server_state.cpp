@@ -9,19 +9,15 @@
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "engine/probes.h"
+#include "engine/server/blocks.h"
 #include "engine/server/loopback_updater.h"
 #include "engine/server/processor_updater.h"
+#include "engine/server/semi_spaces.h"
 
 namespace falafel::engine {
 
 ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
     : host_(owner), options_(server_options), moving_(owner), collector_work_(owner) {}
-
-static std::uint64_t live_bytes(const std::vector<LiveSpace>& spaces) {
-  std::uint64_t bytes = 0;
-  for (const LiveSpace& space : spaces) bytes += space.live_bytes;
-  return bytes;
-}
 
 // Start and end
 
@@ -54,7 +50,7 @@ fabric::Result<void> ServerState::start() {
   spawn("grants", &ServerState::grant_regions);
   spawn("collector", &ServerState::collect);
   spawn("cleanup", &ServerState::maintain_table);
-  if (cleaner_) spawn("cleaner", &ServerState::clean_blocks);
+  if (mature_->has_fiber()) spawn("cleaner", &ServerState::clean_mature_space);
   return {};
 }
 
@@ -89,7 +85,7 @@ fabric::Result<void> ServerState::prepare_memory() {
   std::array<std::byte, container_header_bytes> stand_in{};
   write_unreadable_container(stand_in);
   chunk_.write(Geometry::stand_in_offset(), stand_in);
-  book_.emplace(options_.geometry, options_.keeps_overwrite_reserve);
+  book_.emplace(options_.geometry);
   return {};
 }
 
@@ -123,22 +119,23 @@ fabric::Result<void> ServerState::prepare_network() {
           .left = [this](std::uint32_t client) { on_left(client); },
           .quarantined = [this](std::uint32_t) { on_memory_changed(); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
-  if (chunk_.geometry.has_blocks()) {
-    cleaner_.emplace(host_, options_, *book_, statistics_,
-                     BlockControl{.measure = [this] { return collector_->measure_mature_spaces(); },
-                                  .ask_for_collection =
-                                      [this](std::uint32_t block) { ask_for_collection(block); },
-                                  .report = [this] { grants_->on_change(); }});
-  }
-  MatureSpaceControl mature_space{
-      .live_bytes = [this] { return live_bytes(collector_->measure_mature_spaces()); },
-      .ask_for_flip = [this] { ask_for_collection(book_->mature().active()); },
-      .evict = {}};
-  if (options_.evicts) mature_space.evict = [this] { return evict_for_memory(); };
-  grants_.emplace(host_, options_, *book_, *membership_, statistics_, std::move(mature_space),
-                  cleaner_ ? &*cleaner_ : nullptr);
+  mature_ = make_mature_space();
+  grants_.emplace(host_, options_, *book_, *membership_, statistics_, *mature_);
   loopback_.emplace(host_, *domain_, options_);
   return {};
+}
+
+std::unique_ptr<MatureSpace> ServerState::make_mature_space() {
+  MatureSpaceControl control{
+      .measure = [this] { return collector_->measure_mature_spaces(); },
+      .ask_for_collection = [this](std::uint32_t space) { ask_for_collection(space); },
+      .report = [this] { grants_->on_change(); },
+      .evict = {}};
+  if (options_.evicts) control.evict = [this] { return evict_for_memory(); };
+  if (chunk_.geometry.has_blocks()) {
+    return std::make_unique<Blocks>(host_, options_, *book_, statistics_, std::move(control));
+  }
+  return std::make_unique<SemiSpaces>(host_, options_, *book_, statistics_, std::move(control));
 }
 
 fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
@@ -247,7 +244,7 @@ void ServerState::on_reclaimed(const CollectedMemory& memory) {
 void ServerState::on_memory_changed() {
   collector_work_.raise();
   grants_->on_change();
-  if (cleaner_) cleaner_->on_change();
+  mature_->on_change();
 }
 
 // Eviction
@@ -270,11 +267,8 @@ bool ServerState::evict_for_memory() {
     return book_->mature().allocated_bytes() != copied_bytes ||
            statistics_.entries_cleaned != cleaned;
   };
-  const std::uint64_t spaces =
-      chunk_.geometry.has_blocks() ? chunk_.geometry.mature_space_count : 1;
-  const std::uint64_t mature_bytes = spaces * chunk_.geometry.mature_bytes;
   const auto freed = eviction_->free_memory(
-      std::max<std::uint64_t>(1, mature_bytes / 100 * options_.evicted_percent));
+      std::max<std::uint64_t>(1, mature_->capacity_bytes() / 100 * options_.evicted_percent));
   if (freed.entries > 0) maintenance_->ask_for_cleanup();
   if (freed.entries > 0 || has_changed()) return true;
   if (!freed.met_deleted) return false;
@@ -337,14 +331,9 @@ void ServerState::collect_mature_space(std::uint32_t space) {
   };
   collector_->collect_mature_space(space, free_source);
   ++statistics_.mature_collections;
-  host_.count(cleaner_ ? probes::block_collected : probes::mature_space_flipped);
   if (options_.safeguards.drain_before_free) free_source();
   asked_for_.reset();
-  if (cleaner_) {
-    cleaner_->on_collected(space);
-  } else {
-    grants_->on_flipped();
-  }
+  mature_->on_collected(space);
 }
 
 void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
@@ -368,7 +357,7 @@ ServerBooks ServerState::books() const {
   ServerBooks books = book_->books();
   books.requests_denied = grants_->denied(RegionNeed::waiting);
   books.overwrites_denied = grants_->denied(RegionNeed::overwrite);
-  books.measured = grants_->measured();
+  books.measured = mature_->measured();
   books.cleanups = statistics_.cleanups;
   return books;
 }
@@ -388,9 +377,7 @@ ServerInspection ServerState::inspect() const {
   inspection.idle = !collector_work_.is_raised() && grants_->is_idle() &&
                     !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
-                    !maintenance_->is_busy() && !moving_.is_locked() &&
-                    (!cleaner_ || cleaner_->is_idle()) &&
-
+                    !maintenance_->is_busy() && !moving_.is_locked() && mature_->is_idle() &&
                     !(eviction_ && eviction_->is_running());
   return inspection;
 }

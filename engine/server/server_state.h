@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "engine/server/block_cleaner.h"
 #include "engine/server/chunk.h"
 #include "engine/server/collector.h"
 #include "engine/server/container_reader.h"
@@ -15,6 +14,7 @@
 #include "engine/server/eviction.h"
 #include "engine/server/fiber_mutex.h"
 #include "engine/server/loopback.h"
+#include "engine/server/mature_space.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/reclamation.h"
@@ -45,6 +45,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   fabric::Result<void> prepare_network();
   fabric::Result<std::unique_ptr<EntryUpdater>> make_updater();
   fabric::Result<void> prepare_reader();
+  std::unique_ptr<MatureSpace> make_mature_space();
   void spawn(std::string_view name, void (ServerState::*body)());
 
   // Main loops of fibers.
@@ -53,7 +54,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void receive_messages() { membership_->receive_messages(); }
   void watch_clients() { membership_->watch(); }
   void grant_regions() { grants_->run(); }
-  void clean_blocks() { cleaner_->run(); }
+  void clean_mature_space() { mature_->run(); }
   void collect();
   void maintain_table() { maintenance_->run(); }
 
@@ -94,8 +95,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::optional<ContainerReader> reader_;
   std::optional<TableMaintenance> maintenance_;
   FiberMutex moving_;  // Safeguards::exclusion: held by the collection or the cleanup
-  std::optional<BlockCleaner> cleaner_;  // with blocks
-  std::optional<Eviction> eviction_;     // none: the server does not evict
+  std::unique_ptr<MatureSpace> mature_;
+  std::optional<Eviction> eviction_;  // none: the server does not evict
   std::optional<RegionGrants> grants_;
   WorkSignal collector_work_;
   std::optional<std::uint32_t> asked_for_;  // the mature space to collect

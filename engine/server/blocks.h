@@ -1,4 +1,12 @@
-// Decides which blocks are collected, and when.
+// More than two mature spaces: blocks, of which one is active, and decides which blocks are
+// collected, and when.
+//
+// There is room for a region if there is a free block for each region that is granted or not yet
+// collected, and one for the collection of a block. That is enough, because a region or block is
+// not longer than a block: if its containers do not fit into the active block, then the rest of
+// them fits into the next one. The reserve is so much memory that is not live that the garbage of
+// overwrites can be collected, even if it is scattered over all blocks (docs/protocol.md,
+// "Blocks").
 //
 // A collection takes a block of b bytes, l of them live, and gives it back empty. It needs l bytes
 // of other blocks. If it opens a new block, it leaves less than the length of its longest container
@@ -16,12 +24,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "engine/layout/geometry.h"
 #include "engine/server/live_space.h"
+#include "engine/server/mature_space.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/server.h"
 #include "engine/server/work_signal.h"
@@ -29,37 +37,21 @@
 
 namespace falafel::engine {
 
-// The operations of the collector that the cleaner needs.
-struct BlockControl {
-  // Returns what is live in each block. May wait.
-  std::function<std::vector<LiveSpace>()> measure;
-  // Requests the collection of a block; on_collected() reports its end.
-  std::function<void(std::uint32_t)> ask_for_collection;
-  // A measurement has ended, so requests may be decided.
-  std::function<void()> report;
-};
-
-class BlockCleaner {
+class Blocks final : public MatureSpace {
  public:
-  BlockCleaner(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
-               ServerStatistics& statistics, BlockControl control);
+  Blocks(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
+         ServerStatistics& statistics, MatureSpaceControl control);
 
-  // The fiber's main loop.
-  void run();
-
-  // Memory was granted, collected or freed.
-  void on_change() { work_.raise(); }
-  void on_collected(std::uint32_t block);
-  // A request waits for room.
-  void want_room();
-  // Values were evicted, so there is more garbage than measured.
-  void forget_measurement() { measurement_.reset(); }
-  // Whether collections cannot make room: no block is worth one, and none is being collected or
-  // waits for clients, by a measurement that is recent or began after a request wanted room.
-  bool has_nothing_to_gain(std::uint64_t wanted_ns) const;
-
-  std::optional<MeasurementTime> measured() const;
-  bool is_idle() const { return !work_.is_raised() && !is_collecting_; }
+  Outlook room_for(const RoomRequest& request) const override;
+  void make_room(RoomRequest& request) override;
+  void on_waiting() override;
+  void on_change() override { work_.raise(); }
+  void on_collected(std::uint32_t block) override;
+  std::uint64_t capacity_bytes() const override;
+  std::optional<MeasurementTime> measured() const override;
+  bool is_idle() const override { return !work_.is_raised() && !is_collecting_; }
+  bool has_fiber() const override { return true; }
+  void run() override;
 
  private:
   struct Measurement {
@@ -69,7 +61,20 @@ class BlockCleaner {
     std::uint64_t first_gain_bytes = 0;
   };
 
+  // Room
+  bool has_room(bool overwrites) const;
+  std::uint64_t needed_blocks(bool overwrites) const;
+  // How many more blocks are free or wait for clients than a grant needs that is not from the
+  // reserve; negative: how many fewer.
+  std::int64_t spare_blocks() const;
+  // Whether collections cannot make room: no block is worth one, and none is being collected or
+  // waits for clients, by a measurement that is recent or began after a request wanted room.
+  bool has_nothing_to_gain(std::uint64_t wanted_ns) const;
+
+  // Cleaning
   void clean();
+  // Whether a block may be collected now. It may, unless blocks wait for clients.
+  bool has_room_for_collection() const;
   bool is_short() const;
   bool has_enough() const;
   // A request is decided only when no block waits for clients.
@@ -86,7 +91,8 @@ class BlockCleaner {
   const Geometry& geometry_;
   MemoryBook& book_;
   ServerStatistics& statistics_;
-  BlockControl control_;
+  MatureSpaceControl control_;
+  const std::uint64_t reserve_blocks_;
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::optional<Measurement> measurement_;

@@ -1,0 +1,82 @@
+// The mature memory as the server's other parts see it: semi-spaces (semi_spaces.h) or blocks
+// (blocks.h).
+//
+// Grants ask one question: is there room for what a client may write to one more region? The answer
+// changes nothing. There is room only if the memory can take every region that is granted or not
+// yet collected, full of live data, so a collection always finishes (Behringer 3.3). Some room is
+// reserved for SETs that overwrite, because they do not increase the amount of live data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/layout/inspection.h"
+#include "engine/server/live_space.h"
+#include "fabric/fabric.h"
+
+namespace falafel::engine {
+
+// A request for a region, as far as room for it is concerned.
+struct RoomRequest {
+  bool overwrites = false;  // it does not increase the amount of live data
+  // When it first found no room.
+  std::optional<std::uint64_t> wanted_ns{};
+  // The number of the measurement that make_room() has made for it, until it is decided.
+  std::optional<std::uint64_t> measurement{};
+  // No value was left to evict for it when so many bytes had been copied.
+  std::optional<std::uint64_t> nothing_to_evict_at_bytes{};
+};
+
+enum class Room : std::uint8_t {
+  free,         // there is room
+  comes,        // there may be some after the next change, or at Outlook::look_again_ns
+  can_be_made,  // make_room() may find some
+  none,
+};
+
+struct Outlook {
+  Room room = Room::none;
+  std::uint64_t look_again_ns = fabric::never_ns;
+};
+
+// The operations of the server that the mature memory needs.
+struct MatureSpaceControl {
+  // Returns what is live in each space. May wait.
+  std::function<std::vector<LiveSpace>()> measure;
+  // Requests the collection of a space; on_collected() reports its end.
+  std::function<void(std::uint32_t)> ask_for_collection;
+  // Answers may have changed.
+  std::function<void()> report;
+  // Evicts values, so that a collection makes room. Returns false if it cannot make any. May wait.
+  // Empty: the server does not evict.
+  std::function<bool()> evict;
+};
+
+class MatureSpace {
+ public:
+  virtual ~MatureSpace() = default;
+
+  virtual Outlook room_for(const RoomRequest& request) const = 0;
+  // After Room::can_be_made. Waits.
+  virtual void make_room(RoomRequest& request) = 0;
+  // After Room::comes: the request waits.
+  virtual void on_waiting() = 0;
+
+  // Memory was granted, collected or freed.
+  virtual void on_change() = 0;
+  virtual void on_collected(std::uint32_t space) = 0;
+
+  // The bytes that can hold data.
+  virtual std::uint64_t capacity_bytes() const = 0;
+  // The last measurement of live data. None if semi-spaces were collected since.
+  virtual std::optional<MeasurementTime> measured() const = 0;
+  virtual bool is_idle() const = 0;
+
+  // The main loop of a fiber, if it needs one.
+  virtual bool has_fiber() const = 0;
+  virtual void run() = 0;
+};
+
+}  // namespace falafel::engine
