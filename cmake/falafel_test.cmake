@@ -64,8 +64,8 @@ endfunction()
 # THOROUGH_FOR alone makes the whole test thorough. With patterns of cases, a second test,
 # <name>_thorough, runs the cases that only it runs, and those of which it runs more
 # (tests/thoroughness.h). DEAR_UNDER_SANITIZERS makes it a thorough test of these folders in builds
-# with the address sanitizer, where other tests run the same code. The label "tsan" includes the test
-# in the thread sanitizer's run.
+# with the address sanitizer, where other tests run the same code. The label "tsan" includes the
+# test in the thread sanitizer's run.
 set(falafel_lists_of_test SOURCES LIBRARIES LABELS ENVIRONMENT
   DEAR_UNDER_SANITIZERS THOROUGH_FOR ONLY_IN_THOROUGH MORE_IN_THOROUGH)
 function(falafel_add_test)

@@ -51,9 +51,9 @@ OpenError explain_fabric_error(const fabric::Error& error) {
 OpenError explain_connect_error(const fabric::Error& error, const Fabric& fabric,
                                 const std::string& server) {
   const OpenProblem problem = problem_of(error);
-  const bool is_explained =
-      problem == OpenProblem::other_version || problem == OpenProblem::invalid_options ||
-      error.code == fabric::ErrorCode::access_denied;
+  const bool is_explained = problem == OpenProblem::other_version ||
+                            problem == OpenProblem::invalid_options ||
+                            error.code == fabric::ErrorCode::access_denied;
   if (is_explained) return {.problem = problem, .detail = error.detail};
   switch (fabric.look_for(address_of(server))) {
     case ServerPresence::absent:
