@@ -75,11 +75,10 @@ Device::Device(fabric::FiberScheduler& scheduler, Network& network, std::string 
     : scheduler_(scheduler),
       network_(network),
       host_name_(std::move(host_name)),
-      context_(std::move(port.context)),
-      port_(port.identity),
+      port_(std::move(port)),
       channel_(std::move(channel)),
       interrupts_(network.reactor()),
-      events_(network, context_) {
+      events_(network, port_.context) {
   // Asio closes its descriptor, so it gets a duplicate.
   interrupts_.assign(::fcntl(channel_->fd, F_DUPFD_CLOEXEC, 0));
   interrupts_.native_non_blocking(true);
@@ -104,15 +103,15 @@ void Device::await_interrupts() {
 
 Result<void> Device::query_attributes() {
   ibv_device_attr_ex device{};
-  const int failed = ibv_query_device_ex(context_.get(), nullptr, &device);
+  const int failed = ibv_query_device_ex(port_.context.get(), nullptr, &device);
   if (failed != 0) {
     return refuse(fmt::format("cannot query the limits of device {}: {}",
-                              ibv_get_device_name(context_->device), words_of(failed)));
+                              ibv_get_device_name(port_.context->device), words_of(failed)));
   }
   const ibv_device_attr& limits = device.orig_attr;
   attributes_.atomic_capability = to_capability(limits.atomic_cap);
-  attributes_.mtu_bytes = port_.mtu_bytes;
-  attributes_.max_message_bytes = port_.max_message_bytes;
+  attributes_.mtu_bytes = port_.identity.mtu_bytes;
+  attributes_.max_message_bytes = port_.identity.max_message_bytes;
   attributes_.max_completions = limited(limits.max_cqe, std::numeric_limits<int>::max());
   // Half of the entries, so one completion queue can serve both queues of a queue pair.
   attributes_.max_queue_requests = limited(limits.max_qp_wr, limits.max_cqe / 2);
@@ -129,15 +128,15 @@ Result<void> Device::query_attributes() {
   attributes_.destruction_drains = true;
   // On InfiniBand, the LID of the other host would have to be queried, which this backend does not
   // do.
-  attributes_.supports_unreliable_datagram = port_.is_ethernet;
+  attributes_.supports_unreliable_datagram = port_.identity.is_ethernet;
   attributes_.max_inline_bytes = find_inline_limit();
   return {};
 }
 
 // No call reports this limit. It is the largest for which a queue pair can be created.
 std::uint32_t Device::find_inline_limit() {
-  const DomainHandle domain = own(ibv_alloc_pd(context_.get()), context_);
-  ibv_cq* const queue = ibv_create_cq(context_.get(), 2, nullptr, nullptr, 0);
+  const DomainHandle domain = own(ibv_alloc_pd(port_.context.get()), port_.context);
+  ibv_cq* const queue = ibv_create_cq(port_.context.get(), 2, nullptr, nullptr, 0);
   if (domain == nullptr || queue == nullptr) return 0;
   std::uint32_t limit = 0;
   for (std::uint32_t wanted = 1024; wanted >= 16 && limit == 0; wanted /= 2) {
@@ -163,9 +162,9 @@ std::uint32_t Device::find_inline_limit() {
 // What belongs to the device
 
 std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
-  ibv_pd* const domain = ibv_alloc_pd(context_.get());
+  ibv_pd* const domain = ibv_alloc_pd(port_.context.get());
   FALAFEL_ASSERT(domain != nullptr, "ibv_alloc_pd: {}", words_of(errno));
-  return std::make_unique<ProtectionDomain>(own(domain, context_));
+  return std::make_unique<ProtectionDomain>(own(domain, port_.context));
 }
 
 Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue(
@@ -174,7 +173,7 @@ Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue
     return tl::unexpected(checked.error());
   }
   ibv_cq* const queue =
-      ibv_create_cq(context_.get(), static_cast<int>(capacity), nullptr, channel_.get(), 0);
+      ibv_create_cq(port_.context.get(), static_cast<int>(capacity), nullptr, channel_.get(), 0);
   if (queue == nullptr) {
     return make_error(
         ErrorCode::out_of_memory,
@@ -191,7 +190,10 @@ Result<std::unique_ptr<QueuePair>> Device::create_queue_pair(
   if (Result<void> checked = check_options(options); !checked) {
     return tl::unexpected(checked.error());
   }
-  return QueuePair::create(options, port_, attributes_, addresses_);
+  const auto identity = identify_again(port_);
+  if (!identity) return tl::unexpected(identity.error());
+  port_.identity = *identity;
+  return QueuePair::create(options, *identity, attributes_, addresses_);
 }
 
 Result<void> Device::check_options(const fabric::QueuePairOptions& options) const {
@@ -248,12 +250,12 @@ HandshakeBody Device::describe(const QueuePair& queue_pair,
                                const fabric::QueuePairOptions& options) {
   constexpr std::uint64_t packet_numbers = std::uint64_t{1} << 24;
   HandshakeBody body;
-  body.gid = port_.gid;
+  body.gid = port_.identity.gid;
   body.queue_pair_number = queue_pair.number();
   body.first_sent_packet = static_cast<std::uint32_t>(random_.next(packet_numbers));
-  body.mtu_bytes = port_.mtu_bytes;
-  body.local_identifier = port_.local_identifier;
-  body.is_ethernet = port_.is_ethernet ? 1 : 0;
+  body.mtu_bytes = port_.identity.mtu_bytes;
+  body.local_identifier = port_.identity.local_identifier;
+  body.is_ethernet = port_.identity.is_ethernet ? 1 : 0;
   body.transport = options.transport;
   body.reads_as_requester = std::min(options.max_outstanding_reads_and_atomics,
                                      attributes_.max_outstanding_reads_and_atomics);

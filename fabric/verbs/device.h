@@ -60,8 +60,7 @@ class Device final : public fabric::Device {
   fabric::FiberScheduler& scheduler_;
   Network& network_;
   std::string host_name_;
-  ContextHandle context_;
-  PortIdentity port_;
+  OpenedPort port_;  // with the identity that it had when the last queue pair was created
   ChannelHandle channel_;
   boost::asio::posix::stream_descriptor interrupts_;
   DeviceEvents events_;

@@ -110,6 +110,12 @@ std::vector<IndexedGid> gids_of(const Candidate& candidate) {
   return gids;
 }
 
+bool has_at(const Candidate& candidate, std::uint8_t index, const Gid& gid) {
+  ibv_gid_entry entry{};
+  return ibv_query_gid_ex(candidate.context.get(), candidate.port, index, &entry, 0) == 0 &&
+         entry.gid_type == IBV_GID_TYPE_ROCE_V2 && std::ranges::equal(entry.gid.raw, gid);
+}
+
 bool has_address(const Candidate& candidate, const Gid& address) {
   return std::ranges::any_of(gids_of(candidate), [&](const IndexedGid& own) {
     return std::ranges::equal(own.gid.raw, address);
@@ -274,7 +280,36 @@ Result<OpenedPort> open_port(const DeviceOptions& options, const Gid& address) {
   const Candidate& candidate = candidates[*chosen];
   const auto identity = identify(candidate, options, address);
   if (!identity) return tl::unexpected(identity.error());
-  return OpenedPort{.context = candidate.context, .identity = *identity};
+  return OpenedPort{
+      .context = candidate.context, .identity = *identity, .options = options, .address = address};
+}
+
+// A port that had the host's own address must have it again: another address of it would not be the
+// one at which the peer knows this host. Most of the time, the address is where it was.
+Result<PortIdentity> identify_again(const OpenedPort& port) {
+  const PortIdentity& known = port.identity;
+  Candidate candidate{.context = port.context,
+                      .port = known.port,
+                      .is_soft_roce = known.most_retries == soft_roce_most_retries};
+  const auto lacks = [&](std::string_view what) {
+    return make_error(ErrorCode::unreachable, fmt::format("{} {}", candidate.name(), what));
+  };
+  if (ibv_query_port(port.context.get(), known.port, &candidate.attributes) != 0 ||
+      candidate.attributes.state != IBV_PORT_ACTIVE) {
+    return lacks("is not active; check the cable and that the interface is up");
+  }
+  const bool is_own_address =
+      known.is_ethernet && !port.options.gid_index && known.gid == port.address;
+  if (is_own_address) {
+    if (has_at(candidate, known.gid_index, known.gid)) return known;
+    if (!has_address(candidate, port.address)) {
+      return lacks(fmt::format("has lost the address {}; give it back to the network interface",
+                               to_string(port.address)));
+    }
+  }
+  auto identity = identify(candidate, port.options, port.address);
+  if (!identity) return make_error(ErrorCode::unreachable, identity.error().detail);
+  return identity;
 }
 
 std::optional<std::uint32_t> numa_node_of(const ibv_context& context) {

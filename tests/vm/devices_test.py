@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A machine with two RDMA devices: the own address of a server or a client chooses the device, and an
-address of neither is an error. One server runs on each device."""
+address of neither is an error. One server runs on each device. An address that goes away and comes
+back has another index at the device, and clients connect again."""
 
 import os
 import re
@@ -26,6 +27,8 @@ serve() {
     sleep 0.5
   done
 }
+# The index of an address at the second device.
+index_of() { grep -l "0000:ffff:0a02:0001" /sys/class/infiniband/rxe1/ports/1/gids/* | head -n 1; }
 # How many processes have opened each device.
 users() { rdma resource | sed 's/.*\\(rxe[01]\\):.* ctx \\([0-9]*\\).*/\\1=\\2/' | tr '\\n' ' '; }
 """
@@ -42,6 +45,12 @@ CASES = [
      "S='--fabric verbs --name 10.2.0.1 --own-address 10.2.0.1'; "
      "falafel get $S card; falafel set $S card second && falafel get $S card",
      "'card': not found\nsecond$"),
+    ("address is away", "before=$(index_of); ip address del 10.2.0.1/24 dev dummy1; "
+     "ip address add 10.2.0.1/24 dev lo; falafel get $S --device rxe1 --gid-index 0 card; echo $?",
+     "rxe1 port 1 has lost the address ::ffff:10.2.0.1.*\n11$"),
+    ("address is back at another index", "ip address del 10.2.0.1/24 dev lo; "
+     "ip address add 10.4.0.1/24 dev dummy1; ip address add 10.2.0.1/24 dev dummy1; "
+     "[ $before != $(index_of) ] && echo moved; falafel get $S card", "^moved\nsecond$"),
     ("address of no device", "falafel serve --fabric verbs --memory 16MiB --name 10.3.0.1; echo $?",
      r"the own address ::ffff:10.3.0.1 belongs to none of the RDMA ports "
      r"rxe0 port 1 \(.*::ffff:10.1.0.1\), rxe1 port 1 \(.*::ffff:10.2.0.1\); use the address of "
