@@ -76,10 +76,13 @@ Result<FileDescriptor> listen_at(const std::filesystem::path& path) {
 Result<FileDescriptor> connect_to(const std::filesystem::path& path) {
   const auto address = address_of(path);
   if (!address) return tl::unexpected(address.error());
-  const auto owner = owner_of(path);
+  auto owner = owner_of(path);
   if (!owner) return tl::unexpected(owner.error());
   FileDescriptor socket(::socket(AF_UNIX, socket_type, 0));
   if (socket.is_open() && ::connect(socket.get(), generic(*address), sizeof *address) == 0) {
+    // The server may have made its socket after the look at it.
+    if (!*owner) owner = owner_of(path);
+    if (!owner) return tl::unexpected(owner.error());
     const auto checked = check_server(socket.get(), *owner);
     if (checked) return socket;
     return make_error(checked.error().code,

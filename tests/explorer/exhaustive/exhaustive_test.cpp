@@ -14,7 +14,7 @@
 namespace falafel::explorer {
 namespace {
 
-const std::uint64_t programs = tests::usual_share(2'500);
+const std::uint64_t programs = tests::usual_share(2'000);
 // Programs for which a plain search takes longer are left out.
 constexpr std::uint64_t most_plain_executions = 300;
 const std::uint64_t faulty_programs = tests::usual_share(1'000);
@@ -134,7 +134,7 @@ TEST(Exhaustive, FindsTheStatesOfProgramsWithMessages) {
 }
 
 TEST(Exhaustive, FindsTheStatesOfProgramsWhoseFibersTakeTurns) {
-  EXPECT_GT(compare_with_plain_search(draw_fibers_program), programs / 5);
+  EXPECT_GT(compare_with_plain_search(draw_fibers_program), programs / 6);
 }
 
 // The queue pair takes the first request while the server posts the second one.
