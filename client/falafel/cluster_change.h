@@ -16,8 +16,8 @@ struct ClusterChange {
   std::string etcd_key = "falafel/servers";
   std::vector<std::string> servers;  // the whole list afterwards
   std::vector<std::string> lost{};   // servers that leave without their keys being asked for
-  // Whether keys may be deleted that are at servers where the list does not have them, and nowhere
-  // else; without a list, all that do not belong to their server by the new one.
+  // The change may delete strays: keys at servers where the list does not have them, and nowhere
+  // else. Without a list, all keys that do not belong to their server by the new list are strays.
   bool may_delete_strays = false;
   bool drops_damaged = false;      // containers that do not verify
   engine::PlacementTimes times{};  // of a list that is new; others keep theirs

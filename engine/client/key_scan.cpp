@@ -31,7 +31,7 @@ struct OwnedPair {
   std::uint64_t time_to_live_ns = 0;
 };
 
-// What a chunk has.
+// The contents of a chunk.
 struct ChunkContents {
   std::vector<OwnedPair> pairs;
   std::vector<DamagedContainer> damaged;

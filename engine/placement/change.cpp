@@ -235,7 +235,7 @@ class Change {
     });
   }
 
-  // Of the keys that were copied, and no others.
+  // Deletes the originals of the keys that were copied, and nothing else.
   Step delete_originals() {
     const Placement before({.servers = former_});
     const Placement after({.servers = next_});

@@ -83,7 +83,7 @@ class ServerKeys {
                         std::uint64_t time_to_live_ns) = 0;
   virtual DeleteResult remove(std::span<const std::byte> key) = 0;
   virtual DeleteResult drop(const DamagedContainer& damaged) = 0;
-  // Whether the run goes on. Asks the server.
+  // Asks the server; true if this run of it goes on.
   virtual bool is_same_run() = 0;
 };
 
@@ -95,8 +95,8 @@ struct ChangeTools {
   std::function<void(std::uint64_t duration_ns)> wait;
   PlacementTimes times{};        // of a list that is new; others keep theirs
   std::uint64_t own_number = 0;  // random, not 0
-  // Whether a change may delete keys that are nowhere else: strays, at servers that do not have
-  // them by the list.
+  // A change may delete strays: keys that are nowhere else than at servers that do not have them by
+  // the list.
   bool may_delete_strays = false;
   bool drops_damaged = false;  // containers that do not verify
 };

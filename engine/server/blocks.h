@@ -67,13 +67,13 @@ class Blocks final : public MatureSpace {
   // How many more blocks are free or wait for clients than a grant needs that is not from the
   // reserve; negative: how many fewer.
   std::int64_t spare_blocks() const;
-  // Whether collections cannot make room: no block is worth one, and none is being collected or
+  // True if collections cannot make room: no block is worth one, and none is being collected or
   // waits for clients, by a measurement that is recent or began after a request wanted room.
   bool has_nothing_to_gain(std::uint64_t wanted_ns) const;
 
   // Cleaning
   void clean();
-  // Whether a block may be collected now. It may, unless blocks wait for clients.
+  // A block may be collected now unless blocks wait for clients.
   bool has_room_for_collection() const;
   bool is_short() const;
   bool has_enough() const;

@@ -78,7 +78,7 @@ TEST(Spread, OfFewValuesIsAllOfThem) {
   EXPECT_EQ(to_text(three), "5.000 (-2.000 to 7.000 in 3 rounds)");
 }
 
-// Of 12 values, fewer than three are below the median with a probability of 1.9 %, and above too.
+// Fewer than three of 12 values are below the median with a probability of 1.9 %; above it, too.
 TEST(Spread, OfManyValuesLeavesTheOutermostOut) {
   const Spread twelve = spread_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   EXPECT_EQ(twelve.low, 3);

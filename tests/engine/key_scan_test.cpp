@@ -187,7 +187,7 @@ TEST(KeyScan, VisitsAllButADamagedContainer) {
   run_without_problems(store);
 }
 
-// Where a container of the key `numbered_key(4)` is damaged, and what a scan then says of it.
+// A damage to a container of the key `numbered_key(4)`, and the report of a scan that meets it.
 struct Damage {
   std::uint64_t offset = 0;  // in the container
   engine::ContainerPart part;

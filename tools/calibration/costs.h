@@ -16,7 +16,7 @@ struct ShownCost {
   Spread ns;
 };
 
-// Whether the rounds show that the cost is greater than zero.
+// True if the rounds show that the cost is greater than zero.
 inline bool is_told(const ShownCost& cost) { return cost.ns.low > 0; }
 
 // For example "post_ns: 12.500 (9.100 to 14.000 in 5 rounds)".

@@ -1,4 +1,4 @@
-// Where each value of a fitted profile comes from.
+// The sources of the values of a fitted profile.
 #pragma once
 
 #include <string>

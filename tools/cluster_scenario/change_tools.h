@@ -1,4 +1,4 @@
-// What the operators of a changing cluster work with (change_run.h): a value that hosts read and
+// The tools of the operators of a changing cluster (change_run.h): a value that hosts read and
 // replace with delays stands for etcd, and clients of the engine reach the keys of servers.
 #pragma once
 

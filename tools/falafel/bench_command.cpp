@@ -119,8 +119,8 @@ tl::expected<store_benchmark::BenchmarkResult, std::string> measure(const BenchO
   return store_benchmark::run_in_real_time(options.benchmark, options.real_time, on_progress);
 }
 
-// Whether the server that --name names can be reached; otherwise explains it as get does, and
-// returns the exit status.
+// Returns an exit status if the server that --name names cannot be reached, after explaining it as
+// get does.
 std::optional<int> find_no_server(const BenchOptions& options) {
   const store_benchmark::RealTimeOptions& real_time = options.real_time;
   if (real_time.server.empty() || options.fabric == "sim" || options.floor) return std::nullopt;

@@ -16,7 +16,7 @@
 namespace falafel::command_line {
 namespace {
 
-// What entries can refer to, in units of 64 bytes.
+// The largest memory that entries can refer to, in units of 64 bytes.
 constexpr std::uint64_t largest_store_bytes = std::uint64_t{1} << 38U;
 
 struct ServeTexts {
