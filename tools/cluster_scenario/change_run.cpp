@@ -57,7 +57,7 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
       heeds_announcement_(world.safeguard("announcement")),
       waits_(world.safeguard("settling")),
       asks_for_runs_(world.safeguard("same-runs")),
-      crash_percent_(world.one_of({0, 20})),
+      crash_percent_(world.one_of<std::uint64_t>({0, 20})),
       finds_moved_(world.sometimes("a key is found after keys have moved")),
       meets_moving_(world.sometimes("a client meets a key that moves")),
       repeats_(world.sometimes("a change is repeated")),
