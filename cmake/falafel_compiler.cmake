@@ -20,12 +20,6 @@ endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_CXX_FLAGS_MINSIZEREL "-Os -g")
 
-# GCC frees memory that it no longer needs only above this size (2 GB for each compilation), because
-# the search for it takes a tenth of the time.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PROJECT_IS_TOP_LEVEL)
-  add_compile_options(--param=ggc-min-expand=1000 --param=ggc-min-heapsize=2000000)
-endif()
-
 find_program(FALAFEL_CCACHE ccache)
 if(FALAFEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${FALAFEL_CCACHE}")

@@ -164,7 +164,7 @@ class PendingOperation {
   std::uint64_t end_of_walk_ns_ = 0;              // set behind the first piece; 0: not yet
   OperationStatistics statistics_;
   struct Doubt {
-    std::uint64_t slot;
+    std::uint64_t slot = 0;
     Entry entry;
 
     friend bool operator==(const Doubt&, const Doubt&) = default;
