@@ -361,6 +361,12 @@ class Headers(CheckTest):
         self.add("engine/store.h", "struct Entry {};\n")
         self.assert_reported("headers", "redefinition")
 
+    def test_examines_a_tenth_without_a_change(self):
+        for number in range(30):
+            self.add(f"engine/header_{number}.h", "#pragma once\n")
+        run = self.run_check("headers", "--touched")
+        self.assertRegex(run.stdout, "^[34] examined, 0 problems")
+
     def test_asks_for_a_build(self):
         shutil.rmtree(self.root / "build")
         self.add("engine/store.h", "#pragma once\n")

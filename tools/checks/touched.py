@@ -24,6 +24,15 @@ def touched_files(root="."):
     return git("diff", "--name-only", base, root=root).split() + [line[3:] for line in changed]
 
 
+def touched_or_drawn(root, names):
+    """The names of files that the change touches; without a change, a tenth, which the commit draws."""
+    files = touched_files(root)
+    if files is not None:
+        return set(names).intersection(files)
+    head = git("rev-parse", "HEAD", root=root)
+    return set(sorted(names, key=lambda name: draw_order(head, name))[:len(names) // 10 + 1])
+
+
 def draw_order(commit, name):
     """A key for sorting, which differs from commit to commit."""
     return hashlib.sha256(f"{commit} {name}".encode()).digest()
