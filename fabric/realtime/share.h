@@ -20,7 +20,7 @@ class Share {
     std::erase_if(connections_, [](const auto& other) { return other.expired(); });
     connections_.push_back(connection);
     if (connections_.size() <= most_) return nullptr;
-    const auto oldest = connections_.front().lock();
+    auto oldest = connections_.front().lock();
     connections_.pop_front();
     return oldest;
   }
