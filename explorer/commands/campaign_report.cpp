@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "explorer/crash_recorder.h"
+#include "explorer/record_failure.h"
 
 namespace falafel::command_line {
 namespace {
