@@ -425,7 +425,7 @@ class Stores(CommandTest):
         with tempfile.TemporaryDirectory() as folder:
             for store in ("c-hint", "pilaf", "pilaf-vo", "nessie-cd", "nessie-sd", "nessie-hy",
                           "two-sided-rc", "two-sided-uc", "two-sided-ud", "two-sided-tcp"):
-                printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "2000",
+                printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "200",
                                       "--output", folder)
                 self.assertIn(f"{store}, hardened protocol".encode(), printed)
                 self.assertIn(b"all properties held", printed)
