@@ -61,8 +61,8 @@ TEST_P(ClosingTest, IsNotHeardBeforeItHappens) {
 
 TEST_P(ClosingTest, ChangesNothingAtTheOtherSide) {
   run_pairs(
-      {.queue_pair = {.acknowledge_timeout_ns = millisecond_ns,
-                      .retry_count = 1,
+      {.queue_pair = {.acknowledge_timeout_ns = impatient.acknowledge_timeout_ns,
+                      .retry_count = impatient.retry_count,
                       .hears_close = true}},
       [](Peer& client) { client.queue_pair->close(); },
       [](Peer& server) {

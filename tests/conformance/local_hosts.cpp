@@ -14,12 +14,13 @@
 #include <utility>
 
 #include "processes/child_process.h"
+#include "tests/hang_limit.h"
 
 namespace falafel::conformance {
 namespace {
 
 // Longer than any test waits for an event that does not occur.
-constexpr std::chrono::seconds patience{120};
+constexpr std::chrono::seconds patience = hang_limit;
 
 // A directory that is removed at the end.
 class TemporaryDirectory {

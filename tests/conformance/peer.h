@@ -15,6 +15,7 @@
 
 #include "fabric/fabric.h"
 #include "tests/conformance/harness.h"
+#include "tests/hang_limit.h"
 
 namespace falafel::fabric {
 
@@ -31,7 +32,7 @@ using namespace fabric;  // the suite uses nothing else
 inline constexpr std::uint64_t microsecond_ns = 1'000;
 inline constexpr std::uint64_t millisecond_ns = 1'000'000;
 // far more than successful operations need
-inline constexpr std::uint64_t patience_ns = 60'000 * millisecond_ns;
+inline constexpr std::uint64_t patience_ns = hang_limit_ns;
 inline constexpr Access all_rights{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
 
@@ -148,8 +149,8 @@ class Channel {
 // -------------------------------------------------------------------------------------------------
 // Pairs of hosts
 
-// Gives up on a silent responder after 2 ms.
-inline constexpr QueuePairOptions impatient{.acknowledge_timeout_ns = millisecond_ns,
+// Gives up on a silent responder after 40 ms, but not on one that a busy machine delays.
+inline constexpr QueuePairOptions impatient{.acknowledge_timeout_ns = 20 * millisecond_ns,
                                             .retry_count = 1};
 
 struct PairOptions {

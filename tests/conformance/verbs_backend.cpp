@@ -21,6 +21,7 @@
 #include "fabric/verbs/host.h"
 #include "processes/child_process.h"
 #include "tests/conformance/harness.h"
+#include "tests/hang_limit.h"
 
 namespace falafel::conformance {
 namespace {
@@ -30,7 +31,7 @@ using std::chrono::steady_clock;
 constexpr const char* device_name = "rxe0";
 constexpr std::size_t max_hosts = 16;
 // Longer than any test waits for an event that does not occur.
-constexpr std::chrono::seconds patience{120};
+constexpr std::chrono::seconds patience = hang_limit;
 
 struct HostOfProgram {
   HostDescription description;
