@@ -23,7 +23,7 @@ falafel bench --fabric sim --card /tmp/profile.json --keys 500 --seconds 0.01 --
 class CalibrateTest(unittest.TestCase):
     def test_the_profile_of_soft_roce(self):
         run = subprocess.run(
-            [FOLDER / "vm", "--timeout", "1400", "--program", os.environ["FALAFEL"], COMMANDS],
+            [FOLDER / "vm", "--timeout", "4000", "--program", os.environ["FALAFEL"], COMMANDS],
             stdout=subprocess.PIPE, text=True, check=False)
         if run.returncode == CANNOT_TELL:
             self.check_refusal(run.stdout)

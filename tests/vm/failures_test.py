@@ -12,10 +12,6 @@ from stage import AWAIT_SERVER, Stage  # noqa: E402
 
 # How often the client's machine is killed; the environment may increase it.
 KILLS = int(os.environ.get("KILLS", "2"))
-# A client's requests fail after 8 attempts of at least 200 ms. An attempt takes up to twice as long
-# on Soft-RoCE, and emulation adds to it.
-NOTICED_WITHIN_S = 15
-BOOTED_WITHIN_S = 120
 
 # The client next to the server has no operation in doubt.
 WITNESS = f"""
@@ -47,13 +43,13 @@ class FailuresTest(Stage):
         server = self.machine("server", WITNESS)
         for _ in range(KILLS):
             client = self.machine("client", VICTIM)
-            client.wait_for("connected", BOOTED_WITHIN_S)
+            client.wait_for("connected")
             time.sleep(2)
             client.kill()
         server.set_cable(False)  # ends the witness
-        server.wait_for("the witness ends", 30)
+        server.wait_for("the witness ends")
         server.set_cable(True)
-        self.succeed(server, 200)
+        self.succeed(server)
         self.assertIn("all bytes are accounted for", server.text())
         statistics = self.statistics(server)
         self.assertGreaterEqual(statistics["clients_fenced"], KILLS)
@@ -65,21 +61,21 @@ class FailuresTest(Stage):
     def test_server_machine_dies(self):
         server = self.machine("server", "store_driver --name server serve")
         client = self.machine("client", VICTIM)
-        client.wait_for("connected", BOOTED_WITHIN_S)
+        client.wait_for("connected")
         time.sleep(2)
         server.kill()
-        client.wait_for("disconnected after", NOTICED_WITHIN_S)
-        self.succeed(client, 10)
+        client.wait_for("disconnected after")
+        self.succeed(client)
 
     def test_cable_is_pulled_and_plugged_in_again(self):
         self.machine("server", "store_driver --name server serve")
         client = self.machine("client", SURVIVOR)
-        client.wait_for("connected", BOOTED_WITHIN_S)
+        client.wait_for("connected")
         time.sleep(2)
         client.set_cable(False)
-        client.wait_for("disconnected after", NOTICED_WITHIN_S)
+        client.wait_for("disconnected after")
         client.set_cable(True)
-        client.wait_for("(?s)disconnected after.*connected", 20)
+        client.wait_for("(?s)disconnected after.*connected")
 
 
 if __name__ == "__main__":

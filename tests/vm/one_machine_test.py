@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 
 import devices_test  # noqa: E402
 import errors_test  # noqa: E402
-from machine import Description, Machine  # noqa: E402
+from machine import HANG_LIMIT_SECONDS, Description, Machine  # noqa: E402
 from stage import Stage  # noqa: E402
 
 # All of them belong to this machine.
@@ -58,7 +58,7 @@ class OneMachineTest(Stage):
             command=COMMANDS, hosts=HOSTS, addresses=ADDRESSES,
             programs=[(file, f"/bin/{Path(file).name}") for file in programs]))
         self.addCleanup(machine.kill)
-        self.succeed(machine, 2000)
+        self.succeed(machine, timeout_s=4 * HANG_LIMIT_SECONDS)
         parts = machine.text().replace("\r", "").split("--- ")
         told = {title: text for title, _, text in (part.partition("\n") for part in parts)}
         for title in ("conformance", "command line"):

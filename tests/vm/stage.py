@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from kernel import unpacked_kernel
-from machine import Description, Machine, Wire
+from machine import HANG_LIMIT_SECONDS, Description, Machine, Wire
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESSES = {"server": "10.1.0.1", "client": "10.1.0.2"}
@@ -56,12 +56,12 @@ class Stage(unittest.TestCase):
         self.addCleanup(machine.kill)
         return machine
 
-    def succeed(self, machine, timeout_s):
+    def succeed(self, machine, *, timeout_s=HANG_LIMIT_SECONDS):
         self.assertEqual(machine.wait(timeout_s), 0, machine.text())
 
     def statistics(self, server):
         """Statistics of the server after its end, by name."""
-        line = server.wait_for("statistics: (.*)", 1)[1]
+        line = server.wait_for("statistics: (.*)")[1]
         return {name: int(number) for name, number in (pair.split("=") for pair in line.split())}
 
     def check_history(self, event_files):

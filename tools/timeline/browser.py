@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 600  # only ends what hangs
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 

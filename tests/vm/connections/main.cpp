@@ -17,6 +17,7 @@
 
 #include "fabric/assert.h"
 #include "falafel/store.h"
+#include "tests/hang_limit.h"
 
 namespace falafel::connections {
 namespace {
@@ -32,15 +33,13 @@ struct Settings {
   std::uint32_t killed = 0;         // of a round
 };
 
-constexpr std::chrono::seconds patience{150};
-
 StoreOptions store_options(const Settings& settings) {
   StoreOptions options;
   options.server = settings.server;
   options.fabric.fabric = "verbs";
   options.fabric.own_address = settings.own_address;
   options.location_cache_entries = 0;
-  options.connect_timeout_ns = 30'000'000'000;
+  options.connect_timeout_ns = hang_limit_ns;
   options.fabric.report_failure = [](std::string_view what) { fmt::print("device: {}\n", what); };
   return options;
 }
@@ -48,7 +47,7 @@ StoreOptions store_options(const Settings& settings) {
 // Tries again while the server has as many clients as it accepts, because the previous ones are
 // leaving, or is too busy to answer.
 std::unique_ptr<Store> connect(const Settings& settings, std::string& problem) {
-  const Clock::time_point deadline = Clock::now() + patience;
+  const Clock::time_point deadline = Clock::now() + hang_limit;
   for (;;) {
     auto store = Store::open(store_options(settings));
     if (store) {

@@ -1,5 +1,7 @@
 #include "tests/vm/driver/control.h"
 
+#include "tests/hang_limit.h"
+
 namespace falafel::driver {
 
 fabric::Result<void> wait_until_stopped(fabric::Host& host, std::uint16_t control_service) {
@@ -10,7 +12,6 @@ fabric::Result<void> wait_until_stopped(fabric::Host& host, std::uint16_t contro
 }
 
 bool stop_server(fabric::Host& host, const fabric::Address& control) {
-  constexpr std::uint64_t patience_ns = 10'000'000'000;
   fabric::Device& device = host.device(0);
   const auto domain = device.create_protection_domain();
   const auto completions = device.create_completion_queue(2);
@@ -19,7 +20,7 @@ bool stop_server(fabric::Host& host, const fabric::Address& control) {
                                          .receive_completions = completions->get(),
                                          .max_send_requests = 1,
                                          .max_receive_requests = 1};
-  const auto refused = device.connect(control, options, {}, host.now_ns() + patience_ns);
+  const auto refused = device.connect(control, options, {}, host.now_ns() + hang_limit_ns);
   return !refused && refused.error().code == fabric::ErrorCode::connection_refused;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/layout/control_message.h"
 #include "engine/layout/geometry.h"
+#include "tests/hang_limit.h"
 #include "tests/vm/driver/driver.h"
 
 namespace falafel::driver {
@@ -29,7 +30,7 @@ class Intruder {
                                               .max_receive_requests = 4,
                                               .acknowledge_timeout_ns = 100 * millisecond_ns},
                                              engine::to_bytes(engine::ClientHello{}),
-                                             host.now_ns() + 10 * second_ns);
+                                             host.now_ns() + hang_limit_ns);
     FALAFEL_ASSERT(connection.has_value(), "{}", connection.error().detail);
     queue_pair_ = std::move(connection->queue_pair);
     hello_ = engine::from_bytes<engine::ServerHello>(connection->private_data).value();

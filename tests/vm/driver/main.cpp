@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tests/hang_limit.h"
 #include "tests/vm/driver/driver.h"
 
 namespace falafel::driver {
@@ -15,7 +16,6 @@ engine::ServerOptions server_options(const Settings& settings) {
                       .mature_bytes = 131'072};
   options.service = settings.service;
   options.max_clients = settings.max_clients;
-  options.heartbeat_timeout_ns = 5 * second_ns;
   options.cleanup_percent = 2;
   options.cleanup_interval_ns = 200 * millisecond_ns;
   options.acknowledge_timeout_ns = 200 * millisecond_ns;
@@ -24,7 +24,7 @@ engine::ServerOptions server_options(const Settings& settings) {
 
 engine::ClientOptions client_options() {
   engine::ClientOptions options;
-  options.connect_timeout_ns = 30 * second_ns;
+  options.connect_timeout_ns = hang_limit_ns;
   options.acknowledge_timeout_ns = 200 * millisecond_ns;
   return options;
 }

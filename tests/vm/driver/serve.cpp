@@ -4,16 +4,15 @@
 #include "checkers/collector.h"
 #include "checkers/memory_view.h"
 #include "checkers/table.h"
+#include "tests/hang_limit.h"
 #include "tests/vm/driver/control.h"
 #include "tests/vm/driver/driver.h"
 
 namespace falafel::driver {
 namespace {
 
-constexpr std::uint64_t patience_ns = 60 * second_ns;
-
 bool comes_to_rest(fabric::Host& host, const engine::Server& server) {
-  const std::uint64_t deadline_ns = host.now_ns() + patience_ns;
+  const std::uint64_t deadline_ns = host.now_ns() + hang_limit_ns;
   for (;;) {
     const engine::ServerInspection inspection = server.inspect();
     if (inspection.idle && inspection.statistics.clients_connected == 0) return true;
