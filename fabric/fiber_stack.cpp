@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "fabric/assert.h"
 
@@ -97,9 +98,11 @@ void FiberStack::set_name(std::string_view name) {
 void FiberStackPool::map_group() {
   // One additional slot leaves room for alignment; the surrounding pages stay untouched.
   const std::size_t size_bytes = (slots_per_group + 1) * stack_slot_bytes;
+  groups_.reserve(groups_.size() + 1);
+  free_.reserve((groups_.size() + 1) * slots_per_group);  // a stack returns without new memory
   void* group = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  FALAFEL_ASSERT(group != MAP_FAILED, "no memory for {} bytes of fiber stacks", size_bytes);
+  if (group == MAP_FAILED) throw std::bad_alloc();
   groups_.push_back(group);
   const std::size_t guard_bytes = page_bytes();
   FALAFEL_ASSERT(stack_slot_bytes % guard_bytes == 0 && guard_bytes < stack_slot_bytes / 2,
@@ -110,8 +113,8 @@ void FiberStackPool::map_group() {
   std::byte* first_slot = static_cast<std::byte*>(group) + (stack_slot_bytes - beyond_slot);
   for (std::size_t index = slots_per_group; index-- > 0;) {
     std::byte* slot = first_slot + index * stack_slot_bytes;
-    const int status = ::mprotect(slot, guard_bytes, PROT_NONE);
-    FALAFEL_ASSERT(status == 0, "cannot protect the guard page of a fiber stack");
+    // It fails if the process has too many mappings. The stacks before this one can be used.
+    if (::mprotect(slot, guard_bytes, PROT_NONE) != 0) throw std::bad_alloc();
     FiberStack stack;
     stack.lowest = slot + guard_bytes;
     stack.highest = slot + stack_slot_bytes - label_bytes - (index % colours) * colour_bytes;

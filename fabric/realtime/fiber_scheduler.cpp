@@ -28,13 +28,15 @@ std::uint64_t load(std::uint64_t& word) {
 class RealTimeFiber final : public Waiter {
  public:
   RealTimeFiber(FiberScheduler& owner, FiberId number, const FiberOptions& options,
-                std::function<void()> program)
+                std::function<void()> program, std::exception_ptr* keep)
       : scheduler(owner),
         id(number),
         name(options.name),
         daemon(options.daemon),
         body(std::move(program)),
-        context(owner.stacks_, options.name, &RealTimeFiber::enter, this) {}
+        thrown(keep),
+        context(owner.stacks_, options.name, &RealTimeFiber::enter, this),
+        timer(*this) {}
 
   static void enter(void* self) { static_cast<RealTimeFiber*>(self)->run_body(); }
   void run_body();
@@ -45,10 +47,12 @@ class RealTimeFiber final : public Waiter {
   std::string name;
   bool daemon;
   std::function<void()> body;
+  std::exception_ptr* thrown;
   FiberContext context;
+  FiberScheduler::Timer timer;
+  FiberScheduler::WordWait word_wait;
   WaitList joiners;
   RealTimeFiber* next_ready = nullptr;
-  std::uint64_t deadline_ns = never_ns;  // of its timer, if it has one
   bool ready = false;
   bool woken = false;
   bool cancelled = false;
@@ -63,7 +67,11 @@ void RealTimeFiber::run_body() {
   } catch (const FiberCancelled&) {
     unwinding = true;
   } catch (const std::exception& error) {
-    FALAFEL_ASSERT(false, "fiber '{}' ended with an exception: {}", name, error.what());
+    FALAFEL_ASSERT(thrown != nullptr, "fiber '{}' ended with an exception: {}", name, error.what());
+    *thrown = std::current_exception();
+  } catch (...) {
+    FALAFEL_ASSERT(thrown != nullptr, "fiber '{}' ended with an exception", name);
+    *thrown = std::current_exception();
   }
   body = nullptr;  // destroys what it captured while the fiber can still call the fabric
 }
@@ -73,20 +81,24 @@ void RealTimeFiber::wake() {
   scheduler.make_ready(*this);
 }
 
-struct FiberScheduler::WordWait {
-  WordWait(FiberScheduler& owner, std::uint64_t& awaited, std::uint64_t old)
-      : scheduler(owner), word(awaited), seen(old), since_ns(monotonic_ns()) {
-    scheduler.word_waits_.push_back(this);
+// While it exists, the scheduler looks at the word.
+class FiberScheduler::WaitingForWord {
+ public:
+  WaitingForWord(FiberScheduler& scheduler, std::uint64_t& word, std::uint64_t seen)
+      : wait_(scheduler.running_->word_wait) {
+    wait_.word = &word;
+    wait_.seen = seen;
+    wait_.since_ns = monotonic_ns();
+    scheduler.word_waits_.push_back(wait_);
   }
-  ~WordWait() { std::erase(scheduler.word_waits_, this); }
-  WordWait(const WordWait&) = delete;
-  WordWait& operator=(const WordWait&) = delete;
+  ~WaitingForWord() { wait_.unlink(); }
+  WaitingForWord(const WaitingForWord&) = delete;
+  WaitingForWord& operator=(const WaitingForWord&) = delete;
 
-  FiberScheduler& scheduler;
-  std::uint64_t& word;
-  std::uint64_t seen;
-  std::uint64_t since_ns;
-  WaitList waiters;
+  WaitList& waiters() { return wait_.waiters; }
+
+ private:
+  WordWait& wait_;
 };
 
 // -------------------------------------------------------------------------------------------------
@@ -102,20 +114,32 @@ FiberScheduler::~FiberScheduler() {
                  fibers_.size() - free_places_.size());
 }
 
-FiberId FiberScheduler::spawn(const FiberOptions& options, std::function<void()> body) {
-  if (free_places_.empty()) {
-    FALAFEL_ASSERT(fibers_.size() < 0x1'0000, "{} fibers at the same time", fibers_.size());
-    free_places_.push_back(static_cast<std::uint16_t>(fibers_.size()));
-    fibers_.emplace_back();
-    generations_.push_back(0);
-  }
+FiberId FiberScheduler::spawn(const FiberOptions& options, std::function<void()> body,
+                              std::exception_ptr* thrown) {
+  if (free_places_.empty()) add_place();
   const std::uint16_t place = free_places_.back();
-  free_places_.pop_back();
   const FiberId id = FiberId{generations_[place]} << 16U | place;
-  fibers_[place] = std::make_unique<RealTimeFiber>(*this, id, options, std::move(body));
+  fibers_[place] = std::make_unique<RealTimeFiber>(*this, id, options, std::move(body), thrown);
+  free_places_.pop_back();
   if (!options.daemon) ++foreground_fibers_;
   make_ready(*fibers_[place]);
   return id;
+}
+
+// Changes nothing if there is no memory. free_places_ has room for all places, so a fiber can end
+// without memory.
+void FiberScheduler::add_place() {
+  const std::size_t places = fibers_.size();
+  FALAFEL_ASSERT(places < 0x1'0000, "{} fibers at the same time", places);
+  if (places == fibers_.capacity()) {
+    const std::size_t room = 2 * places + 8;
+    free_places_.reserve(room);
+    generations_.reserve(room);
+    fibers_.reserve(room);
+  }
+  fibers_.emplace_back();
+  generations_.push_back(0);
+  free_places_.push_back(static_cast<std::uint16_t>(places));
 }
 
 RealTimeFiber* FiberScheduler::find(FiberId id) const {
@@ -195,10 +219,12 @@ bool FiberScheduler::wait(WaitList* list, std::uint64_t deadline_ns) {
   }
   fiber.woken = false;
   if (list != nullptr) list->add(fiber);
-  fiber.deadline_ns = deadline_ns;
-  if (deadline_ns != never_ns) timers_.emplace(deadline_ns, &fiber);
+  if (deadline_ns != never_ns) {
+    fiber.timer.deadline_ns = deadline_ns;
+    timers_.insert(fiber.timer);
+  }
   suspend();
-  if (deadline_ns != never_ns) timers_.erase({deadline_ns, &fiber});
+  fiber.timer.unlink();
   fiber.stop_waiting();
   FALAFEL_ASSERT(running_ == &fiber, "fiber '{}' was resumed in place of another", fiber.name);
   if (!ends_here()) throw_if_cancelled();
@@ -212,9 +238,9 @@ std::uint64_t FiberScheduler::wait_until_changed(std::uint64_t& word, std::uint6
     waited_for_nothing();
     return found;
   }
-  WordWait awaited(*this, word, seen);
+  WaitingForWord waiting(*this, word, seen);
   while (found == seen) {
-    wait(&awaited.waiters, deadline_ns);
+    wait(&waiting.waiters(), deadline_ns);
     found = load(word);
     if (gives_up(deadline_ns)) break;
   }
@@ -222,15 +248,15 @@ std::uint64_t FiberScheduler::wait_until_changed(std::uint64_t& word, std::uint6
 }
 
 void FiberScheduler::look_at_words() {
-  for (WordWait* awaited : word_waits_) {
-    if (load(awaited->word) != awaited->seen) awaited->waiters.wake_all();
+  for (WordWait& awaited : word_waits_) {
+    if (load(*awaited.word) != awaited.seen) awaited.waiters.wake_all();
   }
 }
 
 std::uint64_t FiberScheduler::next_look_ns(std::uint64_t now_ns) const {
   std::uint64_t interval_ns = never_ns - now_ns;
-  for (const WordWait* awaited : word_waits_) {
-    const std::uint64_t waited_ns = now_ns - awaited->since_ns;
+  for (const WordWait& awaited : word_waits_) {
+    const std::uint64_t waited_ns = now_ns - awaited.since_ns;
     interval_ns =
         std::min(interval_ns, std::clamp(waited_ns / look_intervals_per_wait,
                                          shortest_look_interval_ns, longest_look_interval_ns));
@@ -241,10 +267,10 @@ std::uint64_t FiberScheduler::next_look_ns(std::uint64_t now_ns) const {
 void FiberScheduler::expire_timers() {
   if (timers_.empty()) return;
   const std::uint64_t now_ns = monotonic_ns();
-  while (!timers_.empty() && timers_.begin()->first <= now_ns) {
-    RealTimeFiber& fiber = *timers_.begin()->second;
-    timers_.erase(timers_.begin());
-    make_ready(fiber);
+  while (!timers_.empty() && timers_.begin()->deadline_ns <= now_ns) {
+    Timer& timer = *timers_.begin();
+    timer.unlink();
+    make_ready(timer.fiber);
   }
 }
 
@@ -274,7 +300,7 @@ void FiberScheduler::finish(RealTimeFiber& fiber) {
 
 // Runs each fiber that is ready now once. Fibers that become ready meanwhile run in the next round,
 // after the network.
-void FiberScheduler::run_ready() {
+void FiberScheduler::run_ready() noexcept {
   network_.progress();
   look_at_words();
   expire_timers();
@@ -302,7 +328,7 @@ void FiberScheduler::rest(std::uint64_t& idle_since_ns) {
   const std::uint64_t now_ns = monotonic_ns();
   if (idle_since_ns == not_idle) idle_since_ns = now_ns;
   if (now_ns - idle_since_ns < spin_ns_) return pause_processor();
-  const std::uint64_t timer_ns = timers_.empty() ? never_ns : timers_.begin()->first;
+  const std::uint64_t timer_ns = timers_.empty() ? never_ns : timers_.begin()->deadline_ns;
   network_.idle_until(std::min({timer_ns, network_.next_deadline_ns(), next_look_ns(now_ns)}));
 }
 

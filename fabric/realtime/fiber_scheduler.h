@@ -6,12 +6,13 @@
 // until there is something to do.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/set.hpp>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -45,7 +46,10 @@ class FiberScheduler {
   FiberScheduler(const FiberScheduler&) = delete;
   FiberScheduler& operator=(const FiberScheduler&) = delete;
 
-  FiberId spawn(const FiberOptions& options, std::function<void()> body);
+  // An exception of the body goes to `thrown`, or aborts the program if that is null. Throws
+  // std::bad_alloc; nothing has changed then. No other function needs memory.
+  FiberId spawn(const FiberOptions& options, std::function<void()> body,
+                std::exception_ptr* thrown = nullptr);
   void cancel(FiberId fiber);
   bool has_ended(FiberId fiber) const { return find(fiber) == nullptr; }
 
@@ -71,8 +75,9 @@ class FiberScheduler {
 
   // Runs the fibers until the condition holds.
   void run_until(const std::function<bool()>& condition);
-  // Runs what is ready, without sleeping.
-  void run_ready();
+  // Runs what is ready, without sleeping. An exception of the network ends the process, because the
+  // fibers that wait for the network cannot receive it.
+  void run_ready() noexcept;
   bool has_foreground_fibers() const { return foreground_fibers_ > 0; }
   bool is_running_fiber() const { return running_ != nullptr; }
   // Cancels all fibers and runs them to their end.
@@ -80,12 +85,29 @@ class FiberScheduler {
 
  private:
   friend class RealTimeFiber;
-  // A fiber's wait for a word. It ends with this object.
-  struct WordWait;
+  using UnlinksItself = boost::intrusive::link_mode<boost::intrusive::auto_unlink>;
+  // A fiber's wait for a word, and its timer, are parts of the fiber, so a wait needs no memory.
+  struct WordWait : boost::intrusive::list_base_hook<UnlinksItself> {
+    std::uint64_t* word = nullptr;
+    std::uint64_t seen = 0;
+    std::uint64_t since_ns = 0;
+    WaitList waiters{};
+  };
+  class WaitingForWord;
+  struct Timer : boost::intrusive::set_base_hook<UnlinksItself> {
+    explicit Timer(RealTimeFiber& owner) : fiber(owner) {}
+    friend bool operator<(const Timer& one, const Timer& other) {
+      return one.deadline_ns < other.deadline_ns;
+    }
+
+    RealTimeFiber& fiber;
+    std::uint64_t deadline_ns = never_ns;
+  };
+  using Unsized = boost::intrusive::constant_time_size<false>;
   static constexpr std::uint32_t waits_per_turn = 256;
   static constexpr std::uint64_t not_idle = 0;
-  using Timer = std::pair<std::uint64_t, RealTimeFiber*>;
 
+  void add_place();
   RealTimeFiber* find(FiberId id) const;
   void make_ready(RealTimeFiber& fiber);
   void run(RealTimeFiber& fiber);
@@ -108,8 +130,8 @@ class FiberScheduler {
   std::vector<std::uint16_t> free_places_;
   RealTimeFiber* first_ready_ = nullptr;
   RealTimeFiber* last_ready_ = nullptr;
-  std::set<Timer> timers_;
-  std::vector<WordWait*> word_waits_;
+  boost::intrusive::multiset<Timer, Unsized> timers_;
+  boost::intrusive::list<WordWait, Unsized> word_waits_;
   RealTimeFiber* running_ = nullptr;
   std::uint32_t foreground_fibers_ = 0;
   std::uint32_t waits_for_nothing_ = 0;

@@ -1,5 +1,12 @@
 #include "fabric/realtime/host.h"
 
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
 namespace falafel::fabric {
 namespace {
 
@@ -20,17 +27,48 @@ std::unique_ptr<Event> RealTimeHost::create_event() {
   return std::make_unique<RealTimeEvent>(scheduler_);
 }
 
+// While it exists, the calling thread runs the host's fibers.
+class RealTimeHost::Driving {
+ public:
+  explicit Driving(RealTimeHost& host) : host_(host), lock_(host.driving_, std::defer_lock) {
+    // A thread only looks for itself, so the order of stores does not matter.
+    if (host.driver_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+      throw std::logic_error(
+          fmt::format("a callback or a fiber of host '{}' made a call that waits until it has "
+                      "returned; make the call afterwards",
+                      host.name_));
+    }
+    lock_.lock();
+    host.driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  ~Driving() { host_.driver_.store(std::thread::id(), std::memory_order_relaxed); }
+  Driving(const Driving&) = delete;
+  Driving& operator=(const Driving&) = delete;
+
+ private:
+  RealTimeHost& host_;
+  std::unique_lock<std::mutex> lock_;
+};
+
 void RealTimeHost::run(std::function<void()> body) {
-  const std::lock_guard driving(driving_);
-  const FiberId fiber = scheduler_.spawn({.name = name_}, std::move(body));
+  const Driving driving(*this);
+  std::exception_ptr thrown;
+  const FiberId fiber = scheduler_.spawn({.name = name_}, std::move(body), &thrown);
   scheduler_.run_until([&] { return scheduler_.has_ended(fiber); });
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void RealTimeHost::run_program(std::function<void()> body) {
-  const std::lock_guard driving(driving_);
-  scheduler_.spawn({.name = name_}, std::move(body));
-  scheduler_.run_until([&] { return !scheduler_.has_foreground_fibers(); });
+  const Driving driving(*this);
+  std::exception_ptr thrown;
+  try {
+    scheduler_.spawn({.name = name_}, std::move(body), &thrown);
+  } catch (const std::bad_alloc&) {
+    thrown = std::current_exception();
+  }
+  scheduler_.run_until([&] { return thrown || !scheduler_.has_foreground_fibers(); });
   scheduler_.unwind_all();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void RealTimeHost::run_daemons() {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/clock.h"
@@ -26,11 +28,14 @@ class RealTimeHost : public Host {
         scheduler_(network, spin_ns),
         descriptor_shortage_(std::move(descriptor_shortage)) {}
 
-  // Runs `body` as a fiber, together with the host's other fibers, until the body has returned. Any
-  // thread may call it, but no fiber of this host. Blocks while another thread runs the host.
+  // Runs `body` as a fiber, together with the host's other fibers, until the body has returned or
+  // thrown. Its exception leaves run(); an exception of any other fiber aborts the program. Any
+  // thread may call it, but no fiber of this host: the call would wait for itself, so it throws
+  // std::logic_error. Blocks while another thread runs the host. Throws std::bad_alloc if there is
+  // no memory for the fiber.
   void run(std::function<void()> body);
-  // The same until all fibers except daemons have returned. Then cancels the daemons; the host has
-  // ended.
+  // The same until all fibers except daemons have returned, or until the body has thrown. Then
+  // cancels the fibers that remain; the host has ended.
   void run_program(std::function<void()> body);
   // Runs the fibers that are ready, unless another thread runs the host. Daemons need it between
   // calls of run().
@@ -64,10 +69,13 @@ class RealTimeHost : public Host {
   }
 
  private:
+  class Driving;
+
   std::string name_;
   FiberScheduler scheduler_;
   const std::shared_ptr<DescriptorShortage> descriptor_shortage_;
-  std::mutex driving_;  // held by the thread that runs the fibers
+  std::mutex driving_;                     // held by the thread that runs the fibers
+  std::atomic<std::thread::id> driver_{};  // the thread in run() or run_program()
   SystemRandom random_;
   std::array<std::uint64_t, max_probes> probe_counts_{};
 };

@@ -146,16 +146,17 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
     if (free_bytes < wanted) continue;
     if (!populate(offset, wanted)) return refuse("the system has too little memory left");
     const std::uint64_t found = offset;
-    const std::uint64_t rest = free_bytes - wanted;
-    free_.erase(found);
-    if (rest > 0) free_[found + wanted] = rest;
+    auto range = free_.extract(found);
+    range.key() += wanted;
+    range.mapped() -= wanted;
+    if (range.mapped() > 0) free_.insert(std::move(range));
     return found;
   }
   return refuse("over the memory limit of the process");
 }
 
 // Returns the pages to the system, which makes them zero for the next allocation.
-void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) {
+void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
   const std::uint64_t length = whole_pages(size_bytes);
   FALAFEL_ASSERT(
       offset % page_bytes_ == 0 && offset >= fixed_part_bytes && mapping_->contains(offset, length),
@@ -166,27 +167,37 @@ void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) {
   FALAFEL_ASSERT(result == 0, "the system does not take back the memory at {}: {}", offset,
                  std::strerror(errno));
   const std::lock_guard lock(mutex_);
-  add_free(offset, length);
+  try {
+    add_free(offset, length);
+  } catch (const std::bad_alloc&) {
+    // The range has no memory, but it is not used again either.
+  }
 }
 
+// Needs memory only for a range between two that are in use.
 void Arena::add_free(std::uint64_t offset, std::uint64_t size_bytes) {
-  auto next = free_.lower_bound(offset);
+  const auto next = free_.lower_bound(offset);
   FALAFEL_ASSERT(next == free_.end() || offset + size_bytes <= next->first,
                  "{} bytes at {} were released twice", size_bytes, offset);
-  if (next != free_.end() && offset + size_bytes == next->first) {
-    size_bytes += next->second;
-    next = free_.erase(next);
-  }
+  auto merged = free_.end();
   if (next != free_.begin()) {
     const auto previous = std::prev(next);
     FALAFEL_ASSERT(previous->first + previous->second <= offset,
                    "{} bytes at {} were released twice", size_bytes, offset);
-    if (previous->first + previous->second == offset) {
-      previous->second += size_bytes;
-      return;
-    }
+    if (previous->first + previous->second == offset) merged = previous;
   }
-  free_[offset] = size_bytes;
+  const bool touches_next = next != free_.end() && offset + size_bytes == next->first;
+  if (merged != free_.end()) {
+    merged->second += size_bytes + (touches_next ? next->second : 0);
+    if (touches_next) free_.erase(next);
+  } else if (touches_next) {
+    auto range = free_.extract(next);
+    range.key() = offset;
+    range.mapped() += size_bytes;
+    free_.insert(std::move(range));
+  } else {
+    free_[offset] = size_bytes;
+  }
 }
 
 }  // namespace falafel::shm

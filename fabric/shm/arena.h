@@ -72,7 +72,7 @@ class Arena {
 
   // Returns the offset of whole pages, which are zero and populated. Errors: out_of_memory.
   fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes);
-  void release(std::uint64_t offset, std::uint64_t size_bytes);
+  void release(std::uint64_t offset, std::uint64_t size_bytes) noexcept;
   // Populates the pages of these bytes. Returns false if the system has too little memory left.
   bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
 

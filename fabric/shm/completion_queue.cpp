@@ -1,5 +1,7 @@
 #include "fabric/shm/completion_queue.h"
 
+#include <bit>
+
 #include "fabric/realtime/clock.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/queue_pair.h"
@@ -18,8 +20,13 @@ void CompletionQueue::reserve(std::uint32_t entries) {
   reserved_ += entries;
 }
 
-void CompletionQueue::grow() {
-  std::vector<Entry> larger(ring_.size() * 2);
+void CompletionQueue::expect(std::uint32_t requests) {
+  if (expected_ + requests > ring_.size()) grow(std::bit_ceil(expected_ + requests));
+  expected_ += requests;
+}
+
+void CompletionQueue::grow(std::size_t entries) {
+  std::vector<Entry> larger(entries);
   for (std::uint64_t index = first_; index != end_; ++index) {
     larger[index & (larger.size() - 1)] = entry(index);
   }
@@ -30,7 +37,8 @@ void CompletionQueue::push(const fabric::WorkCompletion& completion, QueuePair& 
                            std::uint32_t places) {
   FALAFEL_ASSERT(end_ - first_ < capacity_, "a completion queue overflows its {} entries",
                  capacity_);
-  if (end_ - first_ == ring_.size()) grow();
+  FALAFEL_ASSERT(end_ - first_ < ring_.size(), "a completion of queue pair {} was not expected",
+                 completion.queue_pair_number);
   entry(end_++) = {.completion = completion, .queue_pair = &queue_pair, .places = places};
   if (!waiters_.empty()) waiters_.wake_all();
 }
@@ -41,6 +49,7 @@ std::size_t CompletionQueue::poll(std::span<fabric::WorkCompletion> destination)
   while (taken < destination.size() && first_ != end_) {
     const Entry& oldest = entry(first_++);
     destination[taken++] = oldest.completion;
+    expect_no_more(oldest.places);
     oldest.queue_pair->free_places(oldest.completion.opcode, oldest.places);
   }
   return taken;

@@ -20,6 +20,11 @@ class CompletionQueue final : public fabric::CompletionQueue {
   std::size_t poll(std::span<fabric::WorkCompletion> destination) override;
   bool wait(std::uint64_t deadline_ns) override;
 
+  // Makes room for the completions of requests that are about to be posted, because push() must
+  // not need memory. Throws std::bad_alloc; nothing has changed then.
+  void expect(std::uint32_t requests);
+  // The requests were not posted, or their completions will not be polled.
+  void expect_no_more(std::uint32_t requests) { expected_ -= requests; }
   // `places`: the number of places of the queue pair that become free when this completion is
   // polled.
   void push(const fabric::WorkCompletion& completion, QueuePair& queue_pair, std::uint32_t places);
@@ -37,12 +42,13 @@ class CompletionQueue final : public fabric::CompletionQueue {
     std::uint32_t places = 0;
   };
   Entry& entry(std::uint64_t index) { return ring_[index & (ring_.size() - 1)]; }
-  void grow();
+  void grow(std::size_t entries);
 
   Host& host_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;
-  std::vector<Entry> ring_;  // a power of two
+  std::uint32_t expected_ = 0;  // posted requests that no polled completion has reported
+  std::vector<Entry> ring_;     // a power of two, at least expected_
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   fabric::WaitList waiters_;

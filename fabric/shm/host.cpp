@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <new>
 
 #include "fabric/shm/memory.h"
 #include "fabric/shm/queue_pair.h"
@@ -54,7 +55,12 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
   }
   const auto offset = process_->allocate_memory(size_bytes);
   if (!offset) return tl::unexpected(offset.error());
-  return std::make_shared<MemoryBlock>(process_, scheduler(), *offset, size_bytes);
+  try {
+    return std::make_shared<MemoryBlock>(process_, scheduler(), *offset, size_bytes);
+  } catch (const std::bad_alloc&) {
+    process_->release_memory(*offset, size_bytes, {});
+    throw;
+  }
 }
 
 void Host::progress() {

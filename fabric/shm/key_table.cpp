@@ -1,5 +1,7 @@
 #include "fabric/shm/key_table.h"
 
+#include <new>
+
 namespace falafel::shm {
 
 using fabric::ErrorCode;
@@ -121,10 +123,14 @@ void KeyTable::revoke(std::uint32_t key) {
   entry.control.store(0);
 }
 
-void KeyTable::remove(std::uint32_t key) {
+void KeyTable::remove(std::uint32_t key) noexcept {
   revoke(key);
   const std::lock_guard lock(mutex_);
-  unused_.push_back(index_of(key));
+  try {
+    unused_.push_back(index_of(key));
+  } catch (const std::bad_alloc&) {
+    // Nobody remembers the index, so it is not used again.
+  }
 }
 
 }  // namespace falafel::shm

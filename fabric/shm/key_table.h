@@ -71,7 +71,7 @@ class KeyTable {
   void change_access(std::uint32_t key, fabric::Access access);
   // Makes the key invalid. It becomes valid again only after many other keys.
   void revoke(std::uint32_t key);
-  void remove(std::uint32_t key);
+  void remove(std::uint32_t key) noexcept;
 
  private:
   KeyEntry& entry_of(std::uint32_t key) const;

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
+#include <chrono>
+#include <new>
+#include <thread>
 
 #include "fabric/shm/handshake.h"
 #include "fabric/shm/process_state.h"
@@ -71,10 +74,14 @@ void Link::watch() {
 }
 
 void Link::await_message() {
-  socket_.async_wait(stream_descriptor::wait_read,
-                     [self = shared_from_this()](const boost::system::error_code& error) {
-                       if (!error) self->on_readable();
-                     });
+  try {
+    socket_.async_wait(stream_descriptor::wait_read,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error) self->on_readable();
+                       });
+  } catch (const std::bad_alloc&) {
+    give_up();
+  }
 }
 
 void Link::on_readable() {
@@ -99,10 +106,20 @@ void Link::on_goodbye() {
 // Children of the peer may inherit the socket and keep it open, so the process is watched too.
 void Link::await_end_of_process() {
   if (!process_.is_open()) return;
-  process_.async_wait(stream_descriptor::wait_read,
-                      [self = shared_from_this()](const boost::system::error_code& error) {
-                        if (!error) self->on_end_of_process();
-                      });
+  try {
+    process_.async_wait(stream_descriptor::wait_read,
+                        [self = shared_from_this()](const boost::system::error_code& error) {
+                          if (!error) self->on_end_of_process();
+                        });
+  } catch (const std::bad_alloc&) {
+    give_up();
+  }
+}
+
+// Without memory to watch the peer, this side would not learn of its end.
+void Link::give_up() {
+  lost_.store(true);
+  signal_->raise();
 }
 
 // The news of a goodbye and of the end of the process may arrive together, in any order.
@@ -118,6 +135,11 @@ void Link::on_end_of_process() {
   lost_.store(true);
   socket_.cancel();
   signal_->raise();
+}
+
+void Link::wait_until_drained() const noexcept {
+  constexpr std::chrono::microseconds interval(50);
+  while (!is_drained()) std::this_thread::sleep_for(interval);
 }
 
 void Link::close() {

@@ -89,6 +89,8 @@ class Link : public std::enable_shared_from_this<Link> {
   bool peer_has_closed() const { return peer_has_closed_.load(); }
   // No request of the peer is in progress. Call it once the endpoint of this side has left `ready`.
   bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
+  // Blocks the thread. For a process without memory, which cannot remember to look later.
+  void wait_until_drained() const noexcept;
 
  private:
   Link(boost::asio::io_context& context, FileDescriptor socket, FileDescriptor process,
@@ -99,6 +101,7 @@ class Link : public std::enable_shared_from_this<Link> {
   void on_readable();
   void on_goodbye();
   void on_end_of_process();
+  void give_up();
 
   std::unique_ptr<OwnEndpoint> own_;
   Endpoint* own_endpoint_;

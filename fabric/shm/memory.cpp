@@ -20,11 +20,21 @@ constexpr std::uint32_t accesses_per_turn = 512;
 class MemoryRegion final : public fabric::MemoryRegion {
  public:
   MemoryRegion(std::shared_ptr<ProcessState> process, std::shared_ptr<MemoryBlock> block,
-               std::uint32_t key, const KeyTable::Region& region)
-      : process_(std::move(process)), block_(std::move(block)), key_(key), region_(region) {}
-  ~MemoryRegion() override { process_->keys().remove(key_); }
+               const KeyTable::Region& region)
+      : process_(std::move(process)), block_(std::move(block)), region_(region) {}
+  ~MemoryRegion() override {
+    if (key_ != no_key) process_->keys().remove(key_);
+  }
   MemoryRegion(const MemoryRegion&) = delete;
   MemoryRegion& operator=(const MemoryRegion&) = delete;
+
+  // Gives the region its key.
+  Result<void> make_valid() {
+    const auto key = process_->keys().add(region_);
+    if (!key) return tl::unexpected(key.error());
+    key_ = *key;
+    return {};
+  }
 
   std::uint32_t local_key() const override { return key_; }
   std::uint32_t remote_key() const override { return key_; }
@@ -43,9 +53,11 @@ class MemoryRegion final : public fabric::MemoryRegion {
   }
 
  private:
+  static constexpr std::uint32_t no_key = 0;
+
   std::shared_ptr<ProcessState> process_;
   std::shared_ptr<MemoryBlock> block_;
-  std::uint32_t key_;
+  std::uint32_t key_ = no_key;
   KeyTable::Region region_;
   bool revoked_ = false;
 };
@@ -155,10 +167,10 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
                                 .offset = offset,
                                 .length_bytes = length_bytes,
                                 .access = access};
-  const auto key = process_->keys().add(region);
-  if (!key) return tl::unexpected(key.error());
   own->add_domain(number_);
-  return std::make_unique<MemoryRegion>(process_, std::move(own), *key, region);
+  auto registered = std::make_unique<MemoryRegion>(process_, std::move(own), region);
+  if (auto valid = registered->make_valid(); !valid) return tl::unexpected(valid.error());
+  return registered;
 }
 
 }  // namespace falafel::shm

@@ -1,11 +1,18 @@
 // Posting to a queue pair. The rules are those of fabric/posting_rules.h.
+//
+// A post that throws std::bad_alloc has changed nothing.
+#include <algorithm>
+#include <new>
+
 #include "fabric/posting_rules.h"
+#include "fabric/shm/completion_queue.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/queue_pair.h"
 
 namespace falafel::shm {
 
+using fabric::CompletionStatus;
 using fabric::Result;
 
 fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
@@ -33,14 +40,58 @@ Result<void> QueuePair::post_send(std::span<const fabric::WorkRequest> chain) {
       .queue_pair_number = number_, .is_closed = closed_, .places_taken = places_taken_};
   auto checked = fabric::check_send_chain(chain, queue, options_, host_.attributes(), examine);
   if (!checked) return checked;
+  make_room(chain);
   places_taken_ += static_cast<std::uint32_t>(chain.size());
   LocalParts locals = locals_;
-  const std::size_t completed = waiting_.empty() ? carry_out_at_once(chain, locals) : 0;
-  for (const fabric::WorkRequest& request : chain.subspan(completed)) {
-    enqueue(request, take_parts(locals, part_count(request)));
+  const bool is_tried = waiting_.empty();
+  const std::size_t completed = is_tried ? carry_out_at_once(chain, locals) : 0;
+  if (completed == chain.size()) return {};
+  try {
+    enqueue(chain.subspan(completed), locals);
+  } catch (const std::bad_alloc&) {
+    if (is_tried) {
+      break_off(chain.subspan(completed));
+      return {};
+    }
+    places_taken_ -= static_cast<std::uint32_t>(chain.size());
+    send_completions_.expect_no_more(static_cast<std::uint32_t>(chain.size()));
+    throw;
   }
-  if (completed < chain.size()) progress();
+  progress();
   return {};
+}
+
+// Carrying out requests and completing them needs no further memory.
+void QueuePair::make_room(std::span<const fabric::WorkRequest> chain) {
+  for (const fabric::WorkRequest& request : chain) {
+    if (request.segments.empty()) continue;
+    gathered_.reserve(fabric::is_send(request.opcode)
+                          ? request.length_bytes
+                          : std::min(request.length_bytes, host_.attributes().mtu_bytes));
+  }
+  send_completions_.expect(static_cast<std::uint32_t>(chain.size()));
+}
+
+// Enqueues all or, if there is no memory, nothing.
+void QueuePair::enqueue(std::span<const fabric::WorkRequest> chain, LocalParts locals) {
+  const std::size_t before = waiting_.size();
+  try {
+    for (const fabric::WorkRequest& request : chain) {
+      enqueue(request, take_parts(locals, part_count(request)));
+    }
+  } catch (const std::bad_alloc&) {
+    while (waiting_.size() > before) waiting_.pop_back();
+    throw;
+  }
+}
+
+// For the rest of a chain that may have been carried out in part, when there is no memory for the
+// rest to wait. Completions tell the program how far the chain got.
+void QueuePair::break_off(std::span<const fabric::WorkRequest> chain) {
+  move_to_error();
+  link_->wait_until_drained();
+  progress();
+  for (const fabric::WorkRequest& request : chain) complete(request, CompletionStatus::flushed);
 }
 
 void QueuePair::enqueue(const fabric::WorkRequest& request, LocalParts local) {
@@ -87,6 +138,7 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
       .queue_pair_number = number_, .is_closed = closed_, .places_taken = receive_places_taken_};
   auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
   if (!checked) return checked;
+  receive_completions_.expect(static_cast<std::uint32_t>(chain.size()));
   LocalParts locals = locals_;
   for (const fabric::ReceiveRequest& request : chain) {
     fill_slot(request, take_parts(locals, part_count(request)));

@@ -44,7 +44,12 @@ Result<std::unique_ptr<OwnEndpoint>> ProcessState::make_endpoint(
   endpoint->slot_mask = slots - 1;
   endpoint->further_segments = further_segments;
   endpoint->state.store(EndpointState::ready);
-  return std::make_unique<OwnEndpoint>(*this, std::move(domain), *offset, size_bytes);
+  try {
+    return std::make_unique<OwnEndpoint>(*this, std::move(domain), *offset, size_bytes);
+  } catch (const std::bad_alloc&) {
+    arena_->release(*offset, size_bytes);
+    throw;
+  }
 }
 
 Result<std::shared_ptr<MappedArena>> ProcessState::map_peer(const ArenaId& id,
@@ -67,10 +72,14 @@ Result<std::shared_ptr<MappedArena>> ProcessState::map_peer(const ArenaId& id,
   return mapped;
 }
 
-void ProcessState::retire(std::shared_ptr<Link> link) {
+void ProcessState::retire(std::shared_ptr<Link> link) noexcept {
   if (link->is_drained()) return;
-  const std::lock_guard lock(mutex_);
-  undrained_.push_back(std::move(link));
+  try {
+    const std::lock_guard lock(mutex_);
+    undrained_.push_back(link);
+  } catch (const std::bad_alloc&) {
+    link->wait_until_drained();
+  }
 }
 
 void ProcessState::release_what_is_drained() {
@@ -91,11 +100,16 @@ bool ProcessState::is_within_reach(const Range& range) const {
 }
 
 void ProcessState::release_memory(std::uint64_t offset, std::uint64_t size_bytes,
-                                  std::vector<std::weak_ptr<const DomainNumber>> domains) {
+                                  std::vector<std::weak_ptr<const DomainNumber>> domains) noexcept {
   const std::lock_guard lock(mutex_);
-  quarantine_.push_back(
-      {.offset = offset, .size_bytes = size_bytes, .domains = std::move(domains)});
   release_what_is_drained();
+  Range range{.offset = offset, .size_bytes = size_bytes, .domains = std::move(domains)};
+  if (!is_within_reach(range)) return arena_->release(offset, size_bytes);
+  try {
+    quarantine_.push_back(std::move(range));
+  } catch (const std::bad_alloc&) {
+    // Nobody remembers the memory, so it is not used again.
+  }
 }
 
 Result<std::uint64_t> ProcessState::allocate_memory(std::uint64_t size_bytes) {

@@ -48,12 +48,12 @@ class ProcessState {
                                                         const FileDescriptor& file);
 
   // Takes over the link of a closed queue pair. While its peer is busy, no memory of its domain is
-  // reused.
-  void retire(std::shared_ptr<Link> link);
+  // reused. Waits for the peer if there is no memory to remember the link.
+  void retire(std::shared_ptr<Link> link) noexcept;
   // `domains`: the protection domains in which the memory was registered. Expired ones do not
   // matter.
   void release_memory(std::uint64_t offset, std::uint64_t size_bytes,
-                      std::vector<std::weak_ptr<const DomainNumber>> domains);
+                      std::vector<std::weak_ptr<const DomainNumber>> domains) noexcept;
   // Errors: out_of_memory.
   fabric::Result<std::uint64_t> allocate_memory(std::uint64_t size_bytes);
 

@@ -36,9 +36,9 @@ QueuePair::QueuePair(Host& host, const fabric::QueuePairOptions& options, std::u
       send_completions_(static_cast<CompletionQueue&>(*options.send_completions)),
       receive_completions_(static_cast<CompletionQueue&>(*options.receive_completions)),
       receive_ids_(std::bit_ceil(options.max_receive_requests)) {
+  host_.add(*this);
   send_completions_.reserve(options.max_send_requests);
   receive_completions_.reserve(options.max_receive_requests);
-  host_.add(*this);
 }
 
 QueuePair::~QueuePair() { close(); }
@@ -71,7 +71,9 @@ void QueuePair::close() {
   closed_ = true;
   host_.remove(*this);
   send_completions_.release(*this, options_.max_send_requests);
+  send_completions_.expect_no_more(places_taken_);
   receive_completions_.release(*this, options_.max_receive_requests);
+  receive_completions_.expect_no_more(receive_places_taken_);
   waiting_.clear();
   if (link_ == nullptr) return;
   link_->close();

@@ -68,7 +68,10 @@ class QueuePair final : public fabric::QueuePair {
   fabric::LocalBuffer examine_local(const fabric::MemoryAddress& local, std::uint64_t length_bytes,
                                     bool is_written);
   void fill_slot(const fabric::ReceiveRequest& request, LocalParts local);
+  void make_room(std::span<const fabric::WorkRequest> chain);
+  void enqueue(std::span<const fabric::WorkRequest> chain, LocalParts locals);
   void enqueue(const fabric::WorkRequest& request, LocalParts local);
+  void break_off(std::span<const fabric::WorkRequest> chain);
   // Attempts requests in order and returns how many have completed. Removes their buffers from
   // `locals`.
   std::size_t carry_out_at_once(std::span<const fabric::WorkRequest> chain, LocalParts& locals);

@@ -110,7 +110,8 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   return !taken_.empty();
 }
 
-bool CompletionQueueState::collect() {
+// Without memory, completions would be lost, and nobody could go on.
+bool CompletionQueueState::collect() noexcept {
   std::array<ibv_wc, batch_size> batch{};
   int count = batch_size;
   while (count == batch_size) {

@@ -42,7 +42,7 @@ class CompletionQueueState {
   bool is_awaited() const { return !waiters_.empty(); }
   // Takes all completions from the device and wakes the waiting fibers. Returns whether any is left
   // to poll.
-  bool collect();
+  bool collect() noexcept;
   void ask_for_interrupt();
 
  private:
