@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ranges>
+#include <iterator>
+#include <list>
 
 namespace falafel {
 
@@ -21,15 +22,15 @@ AsyncOperations::~AsyncOperations() {
 // The caller's side
 
 void AsyncOperations::submit(std::span<falafel_operation> operations) {
+  std::list<falafel_operation*> submitted;
+  for (falafel_operation& operation : operations) submitted.push_back(&operation);
   {
     const std::lock_guard lock(mutex_);
     if (!thread_.joinable()) {
       thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
     }
     for (falafel_operation& operation : operations) operation.status = FALAFEL_OK;
-    const auto addresses =
-        operations | std::views::transform([](falafel_operation& operation) { return &operation; });
-    pending_.insert(pending_.end(), addresses.begin(), addresses.end());
+    pending_.splice(pending_.end(), submitted);
     unfinished_ += operations.size();
   }
   submitted_.notify_one();
@@ -43,7 +44,7 @@ std::size_t AsyncOperations::poll(std::span<falafel_operation*> ended, std::uint
   has_ended_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, longest_ns)),
                       [this] { return !ended_.empty() || unfinished_ == 0; });
   const std::size_t count = std::min(ended.size(), ended_.size());
-  const auto last = ended_.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto last = std::next(ended_.begin(), static_cast<std::ptrdiff_t>(count));
   std::copy(ended_.begin(), last, ended.begin());
   ended_.erase(ended_.begin(), last);
   show_on_descriptor();
@@ -89,20 +90,21 @@ bool AsyncOperations::is_empty() {
 falafel_operation* AsyncOperations::take() {
   const std::lock_guard lock(mutex_);
   if (pending_.empty()) return nullptr;
-  falafel_operation* const operation = pending_.front();
-  pending_.pop_front();
-  return operation;
+  in_flight_.splice(in_flight_.end(), pending_, pending_.begin());
+  return in_flight_.back();
 }
 
 void AsyncOperations::put_back(falafel_operation& operation) {
   const std::lock_guard lock(mutex_);
-  pending_.push_front(&operation);
+  in_flight_.front() = &operation;
+  pending_.splice(pending_.begin(), in_flight_, in_flight_.begin());
 }
 
 void AsyncOperations::finish(falafel_operation& operation) {
   {
     const std::lock_guard lock(mutex_);
-    ended_.push_back(&operation);
+    in_flight_.front() = &operation;
+    ended_.splice(ended_.end(), in_flight_, in_flight_.begin());
     --unfinished_;
     if (ended_.size() == 1) show_on_descriptor();
   }

@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -41,8 +41,12 @@ class AsyncOperations final : private OperationSource {
   std::mutex mutex_;  // protects what follows
   std::condition_variable_any submitted_;
   std::condition_variable has_ended_;
-  std::deque<falafel_operation*> pending_;
-  std::deque<falafel_operation*> ended_;
+  // submit() allocates an element for each operation, and the element moves from list to list, so
+  // an operation can end without memory. Elements in flight are interchangeable: an operation that
+  // leaves takes any.
+  std::list<falafel_operation*> pending_;
+  std::list<falafel_operation*> in_flight_;
+  std::list<falafel_operation*> ended_;
   std::size_t unfinished_ = 0;  // pending or in flight
   int descriptor_ = -1;         // an eventfd, readable if ended_ is not empty
   std::jthread thread_;         // runs from the first submit() on

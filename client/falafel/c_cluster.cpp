@@ -57,6 +57,23 @@ std::vector<falafel_operation*> prepare(std::span<falafel_operation> operations)
   return prepared;
 }
 
+// Without memory for the batch of a server, the operations there end with that status.
+void run(falafel::Cluster& cluster, std::span<const std::string_view> keys,
+         std::span<falafel_operation* const> operations) {
+  const falafel_status status = guarded([&] {
+    cluster.run_batch(keys, [&](falafel::engine::Batch& batch, size_t index) {
+      falafel_operation& operation = *operations[index];
+      operation.status = falafel::perform_in_batch(operation, batch);
+      return operation.status != FALAFEL_DISCONNECTED;
+    });
+    return FALAFEL_OK;
+  });
+  if (status == FALAFEL_OK) return;
+  for (falafel_operation* const operation : operations) {
+    if (operation->status == FALAFEL_DISCONNECTED) operation->status = status;
+  }
+}
+
 }  // namespace
 
 falafel_status falafel_cluster_open(const char* const* servers, size_t count,
@@ -97,7 +114,7 @@ falafel_status falafel_cluster_set(falafel_cluster* cluster, const void* key, si
   return guarded([&] {
     const auto result = cluster->cluster->set(view_of(key, key_bytes), view_of(value, value_bytes),
                                               time_to_live_ns);
-    return status_of(result.answer);
+    return status_of(result);
   });
 }
 
@@ -117,11 +134,7 @@ falafel_status falafel_cluster_execute(falafel_cluster* cluster, falafel_operati
     for (const falafel_operation* const operation : prepared) {
       keys.push_back(view_of(operation->key, operation->key_bytes));
     }
-    cluster->cluster->run_batch(keys, [&](falafel::engine::Batch& batch, size_t index) {
-      falafel_operation& operation = *prepared[index];
-      operation.status = falafel::perform_in_batch(operation, batch);
-      return operation.status != FALAFEL_DISCONNECTED;
-    });
+    run(*cluster->cluster, keys, prepared);
     return FALAFEL_OK;
   });
 }

@@ -23,7 +23,8 @@ void write_message(std::string_view text, char* message, std::size_t message_byt
 falafel_status copy_value(std::span<const std::byte> value, void** copy, std::size_t* copy_bytes);
 falafel_status copy_text(std::string_view text, char** copy);  // with a zero byte at its end
 
-// Converts a failure to allocate memory or to start a thread to a status.
+// Converts a failure to allocate memory or to start a thread to a status. No other exception is
+// expected.
 template <typename Call>
 falafel_status guarded(const Call& call) {
   try {

@@ -102,14 +102,17 @@ void falafel_close(falafel_store* store) { delete store; }
 
 int falafel_is_connected(falafel_store* store) {
   if (store == nullptr) return 0;
-  const std::lock_guard turn(store->turns);
-  return store->store->is_connected() ? 1 : 0;
+  bool is_connected = false;
+  guarded([&] {
+    const std::lock_guard turn(store->turns);
+    is_connected = store->store->is_connected();
+    return FALAFEL_OK;
+  });
+  return is_connected ? 1 : 0;
 }
 
 uint64_t falafel_server_incarnation(falafel_store* store) {
-  if (store == nullptr) return 0;
-  const std::lock_guard turn(store->turns);
-  return store->store->server_incarnation();
+  return store == nullptr ? 0 : store->store->server_incarnation();
 }
 
 falafel_status falafel_metrics(falafel_store* const* stores, size_t count, char** text) {
@@ -154,8 +157,7 @@ falafel_status falafel_set_expiring(falafel_store* store, const void* key, size_
   return guarded([&] {
     const std::lock_guard turn(store->turns);
     return status_of(
-        store->store->set(view_of(key, key_bytes), view_of(value, value_bytes), time_to_live_ns)
-            .answer);
+        store->store->set(view_of(key, key_bytes), view_of(value, value_bytes), time_to_live_ns));
   });
 }
 
@@ -167,23 +169,32 @@ falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_
   });
 }
 
+namespace {
+
+using FoundKeys = std::map<std::string, std::uint64_t, std::less<>>;  // a scan finds keys twice
+
+falafel_status find_keys(falafel_store& store, FoundKeys& found) {
+  const std::lock_guard turn(store.turns);
+  const auto scanned = store.store->for_each_key(
+      [&](std::string_view key, std::span<const std::byte>, std::uint64_t time_to_live_ns) {
+        found.insert_or_assign(std::string(key), time_to_live_ns);
+      });
+  if (scanned) return FALAFEL_OK;
+  return status_of_reading(scanned.error());
+}
+
+}  // namespace
+
 falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit, void* user_data) {
   if (store == nullptr || visit == nullptr) return FALAFEL_INVALID;
-  return guarded([&] {
-    std::map<std::string, std::uint64_t, std::less<>> found;  // the scan may find a key twice
-    const auto scanned = [&] {
-      const std::lock_guard turn(store->turns);
-      return store->store->for_each_key(
-          [&](std::string_view key, std::span<const std::byte>, std::uint64_t time_to_live_ns) {
-            found.insert_or_assign(std::string(key), time_to_live_ns);
-          });
-    }();
-    if (!scanned && scanned.error() != Answer::corrupted) return status_of_reading(scanned.error());
-    for (const auto& [key, time_to_live_ns] : found) {
-      visit(key.data(), key.size(), time_to_live_ns, user_data);
-    }
-    return scanned ? FALAFEL_OK : FALAFEL_CORRUPTED;
-  });
+  FoundKeys found;
+  const falafel_status status = guarded([&] { return find_keys(*store, found); });
+  if (status != FALAFEL_OK && status != FALAFEL_CORRUPTED) return status;
+  // Not guarded: an exception of `visit` is its caller's.
+  for (const auto& [key, time_to_live_ns] : found) {
+    visit(key.data(), key.size(), time_to_live_ns, user_data);
+  }
+  return status;
 }
 
 // Many operations in flight

@@ -12,6 +12,7 @@
 #include "engine/client/client.h"
 #include "fabric/fabric.h"
 #include "fabric/realtime/host.h"
+#include "falafel/c_conversions.h"
 #include "falafel/c_status.h"
 
 namespace falafel {
@@ -53,14 +54,12 @@ template <typename Client>
 falafel_status perform_set(const falafel_operation& operation, std::uint64_t time_to_live_ns,
                            Client& client) {
   if (operation.value == nullptr && operation.value_bytes > 0) return FALAFEL_INVALID;
-  return status_of(client
-                       .set(bytes_of(operation.key, operation.key_bytes),
-                            bytes_of(operation.value, operation.value_bytes), time_to_live_ns)
-                       .answer);
+  return status_of(client.set(bytes_of(operation.key, operation.key_bytes),
+                              bytes_of(operation.value, operation.value_bytes), time_to_live_ns));
 }
 
 template <typename Client>
-falafel_status perform(falafel_operation& operation, Client& client) {
+falafel_status perform_or_throw(falafel_operation& operation, Client& client) {
   if (operation.key == nullptr) return FALAFEL_INVALID;
   switch (operation.kind) {
     case FALAFEL_GET: return perform_get(operation, client);
@@ -70,6 +69,11 @@ falafel_status perform(falafel_operation& operation, Client& client) {
       return status_of_reading(client.remove(bytes_of(operation.key, operation.key_bytes)).answer);
   }
   return FALAFEL_INVALID;
+}
+
+template <typename Client>
+falafel_status perform(falafel_operation& operation, Client& client) {
+  return guarded([&] { return perform_or_throw(operation, client); });
 }
 
 std::optional<engine::Operation> counted_as(int kind) {
@@ -124,7 +128,11 @@ class OperationRunner::Round {
 
   void start(falafel_operation& operation) {
     ++fibers_;
-    host_.spawn({.name = "operation"}, [this, &operation] { work(&operation); });
+    const falafel_status spawned = guarded([&] {
+      host_.spawn({.name = "operation"}, [this, &operation] { work(&operation); });
+      return FALAFEL_OK;
+    });
+    if (spawned != FALAFEL_OK) work(&operation);  // on this fiber
   }
 
   void work(falafel_operation* operation) {
@@ -160,23 +168,33 @@ class OperationRunner::Round {
 void OperationRunner::run(OperationSource& source) {
   while (!source.is_empty()) {
     const std::lock_guard turn(turns_);
-    const bool connected = store_.run([&](fabric::Host& host, engine::Client& client) {
-      Round(*this, source, host, client).run();
+    bool connected = false;
+    const falafel_status status = guarded([&] {
+      connected = store_.run([&](fabric::Host& host, engine::Client& client) {
+        Round(*this, source, host, client).run();
+      });
+      return connected ? FALAFEL_OK : FALAFEL_DISCONNECTED;
     });
-    if (!connected) disconnected(source);
+    if (status != FALAFEL_OK) end_all(source, status);
   }
 }
 
-void OperationRunner::disconnected(OperationSource& source) {
+void OperationRunner::end_all(OperationSource& source, falafel_status status) {
   while (falafel_operation* const operation = source.take()) {
-    set_disconnected(*operation);
+    end(*operation, status);
     source.finish(*operation);
   }
 }
 
-void OperationRunner::set_disconnected(falafel_operation& operation) {
-  operation.status = FALAFEL_DISCONNECTED;
-  if (const auto counted = counted_as(operation.kind)) store_.count_disconnected(*counted);
+void OperationRunner::end(falafel_operation& operation, falafel_status status) {
+  operation.status = status;
+  const auto counted = counted_as(operation.kind);
+  if (status != FALAFEL_DISCONNECTED || !counted) return;
+  // Without memory, the metrics do not count it.
+  guarded([&] {
+    store_.count_disconnected(*counted);
+    return FALAFEL_OK;
+  });
 }
 
 void OperationRunner::notify() { ++std::atomic_ref(news_); }
@@ -191,6 +209,17 @@ void OperationRunner::run_batch(std::span<falafel_operation> operations) {
   }
   while (!left.empty()) {
     const std::lock_guard turn(turns_);
+    const falafel_status status = run_some(left);
+    std::erase(left, nullptr);
+    if (status == FALAFEL_OK) continue;
+    for (falafel_operation* const operation : left) end(*operation, status);
+    return;
+  }
+}
+
+// Sets the operations that have ended to null. Error: no other can run now.
+falafel_status OperationRunner::run_some(std::span<falafel_operation*> left) {
+  return guarded([&] {
     const bool connected = store_.run([&](fabric::Host& /*host*/, engine::Client& client) {
       std::uint64_t started = 0;
       client.run_batch(left.size(), [&](engine::Batch& batch, std::size_t index) {
@@ -203,11 +232,8 @@ void OperationRunner::run_batch(std::span<falafel_operation> operations) {
         if (operation.status != FALAFEL_DISCONNECTED || ran_before) left[index] = nullptr;
       });
     });
-    std::erase(left, nullptr);
-    if (connected) continue;
-    for (falafel_operation* const operation : left) set_disconnected(*operation);
-    return;
-  }
+    return connected ? FALAFEL_OK : FALAFEL_DISCONNECTED;
+  });
 }
 
 }  // namespace falafel

@@ -15,7 +15,8 @@ namespace falafel {
 // Runs one operation in a batch of its server and returns its result.
 falafel_status perform_in_batch(falafel_operation& operation, engine::Batch& batch);
 
-// Where operations come from and where they go. Its functions must not wait for long.
+// Where operations come from and where they go. Its functions must not wait for long and must not
+// need memory.
 class OperationSource {
  public:
   virtual ~OperationSource() = default;
@@ -42,8 +43,9 @@ class OperationRunner {
  private:
   class Round;
 
-  void disconnected(OperationSource& source);
-  void set_disconnected(falafel_operation& operation);
+  falafel_status run_some(std::span<falafel_operation*> left);
+  void end_all(OperationSource& source, falafel_status status);
+  void end(falafel_operation& operation, falafel_status status);
 
   Store& store_;
   Turns& turns_;

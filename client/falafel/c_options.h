@@ -22,12 +22,14 @@ namespace falafel {
 template <typename Open>
 falafel_status open_with(const falafel_options* given, char* message, std::size_t message_bytes,
                          const Open& open) {
+  // The message if there is no memory for a better one.
+  write_message("this process is out of memory; free some", message, message_bytes);
   return guarded([&] {
     const falafel_options defaults;
     const falafel_options& options = given == nullptr ? defaults : *given;
     std::string detail = options.first_mistake;
     const falafel_status status = detail.empty() ? open(options.values, detail) : FALAFEL_INVALID;
-    if (status != FALAFEL_OK) write_message(detail, message, message_bytes);
+    write_message(detail, message, message_bytes);
     return status;
   });
 }

@@ -21,6 +21,10 @@ falafel_status status_of(engine::Answer answer) {
   return FALAFEL_INVALID;
 }
 
+falafel_status status_of(const engine::SetResult& result) {
+  return result.host_lacks_memory ? FALAFEL_OUT_OF_MEMORY : status_of(result.answer);
+}
+
 falafel_status status_of_reading(engine::Answer answer) {
   return answer == engine::Answer::out_of_memory ? FALAFEL_OUT_OF_MEMORY : status_of(answer);
 }

@@ -8,7 +8,8 @@
 namespace falafel {
 
 falafel_status status_of(engine::Answer answer);
-// For GET and DELETE. They run out of this process's memory, and a SET out of the store's.
+falafel_status status_of(const engine::SetResult& result);
+// For GET and DELETE. They run out of this process's memory only, a SET also out of the store's.
 falafel_status status_of_reading(engine::Answer answer);
 falafel_status status_of(OpenProblem problem);
 

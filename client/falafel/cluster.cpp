@@ -13,8 +13,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -165,8 +167,12 @@ class Cluster::Watch {
     std::mutex mutex;
     std::condition_variable_any stopped;
     while (!stop.stop_requested()) {
-      if (look()) {
-        directory_.wait_for_change(revision_, std::chrono::nanoseconds(lease_ns_ / 4), stop);
+      try {
+        if (look()) {
+          directory_.wait_for_change(revision_, std::chrono::nanoseconds(lease_ns_ / 4), stop);
+        }
+      } catch (const std::bad_alloc&) {
+        // Looks again.
       }
       // Also if etcd answers at once.
       std::unique_lock lock(mutex);
@@ -295,11 +301,17 @@ void Cluster::run_batch(std::span<const std::string_view> keys, const Step& step
     });
     std::erase(indices, is_done);
   };
+  std::vector<std::exception_ptr> thrown(indices_of.size());
   const auto attempt_twice = [&](std::size_t member) {
-    attempt(member);
-    if (!indices_of[member].empty()) attempt(member);
+    try {
+      attempt(member);
+      if (!indices_of[member].empty()) attempt(member);
+    } catch (...) {  // it must not end the thread
+      thrown[member] = std::current_exception();
+    }
   };
   std::vector<std::jthread> threads;
+  threads.reserve(indices_of.size());
   std::optional<std::size_t> own;
   for (std::size_t member = 0; member < indices_of.size(); ++member) {
     if (indices_of[member].empty()) continue;
@@ -307,6 +319,10 @@ void Cluster::run_batch(std::span<const std::string_view> keys, const Step& step
     own = member;
   }
   if (own) attempt_twice(*own);
+  threads.clear();  // waits for them
+  for (const std::exception_ptr& exception : thrown) {
+    if (exception) std::rethrow_exception(exception);
+  }
 }
 
 template <typename Result, typename Operation>

@@ -82,7 +82,9 @@ class Cluster {
   // Calls step(batch, index) for each of the keys, to do something with it at its server: all
   // servers at the same time, on threads of their own or the caller's. A step that returns false
   // has found the connection broken and changed nothing; it is called once more. There is no call
-  // for a key whose server is away, or that moves.
+  // for a key whose server is away, or that moves. An exception of a step leaves the call when all
+  // threads have ended. A step must not call this cluster: a call for a key of its own server
+  // throws std::logic_error, and one for a key of another server may wait for a step there.
   using Step = std::function<bool(engine::Batch&, std::size_t index)>;
   void run_batch(std::span<const std::string_view> keys, const Step& step);
 

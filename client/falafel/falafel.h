@@ -13,6 +13,10 @@
    operation that finds the connection broken reconnects if the server is back; a restarted server
    is empty.
 
+   C programs cannot catch exceptions, so no function throws; a lack of memory is a status. The
+   exception is one of a callback in C++: it leaves falafel_for_each_key. With verbs, the process
+   ends if it has no memory to take completions from the device.
+
    A program that was linked with one version of the shared library runs with every later version of
    the same SONAME: numbers and structures do not change, and functions are only added. */
 #ifndef FALAFEL_FALAFEL_H
@@ -44,7 +48,7 @@ typedef enum falafel_status {
   FALAFEL_OTHER_VERSION = 5, /* open: the server speaks another protocol version */
   FALAFEL_REFUSED = 6,       /* open: the server accepts no more clients */
   FALAFEL_UNREACHABLE = 7,   /* open: no answer in time */
-  FALAFEL_OUT_OF_MEMORY = 8, /* this process has no memory, for get and delete: to read data */
+  FALAFEL_OUT_OF_MEMORY = 8, /* this process has no memory; nothing was changed */
   FALAFEL_TABLE_FULL = 9,    /* set: no slot for a new key; delete keys */
   FALAFEL_STORE_FULL = 10,   /* set: no memory for the value; delete or overwrite keys */
   FALAFEL_VALUE_TOO_LARGE = 11, /* set: key and value do not fit into a region of the server, or
@@ -89,7 +93,8 @@ FALAFEL_API falafel_status falafel_open(const char* server, const falafel_option
    Does nothing if `store` is null. */
 FALAFEL_API void falafel_close(falafel_store* store);
 
-/* Returns 1 if the connection was intact at its last use, 0 otherwise. */
+/* Returns 1 if the connection was intact at its last use, 0 otherwise, also if this process has no
+   memory to find out. */
 FALAFEL_API int falafel_is_connected(falafel_store* store);
 
 /* Identifies the server run to which the store was last connected. If the number changes, the
@@ -124,10 +129,10 @@ FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key,
 
 /* Finds the keys of the store, and then calls `visit` once for each of them, in no particular
    order, with what is left of its time to live when it was found (0: it does not expire). `visit`
-   may use the store. All keys take memory of this process meanwhile, and calls of other threads
-   wait while the keys are found. Keys that are in the store all the time are visited; those that
-   are inserted or deleted meanwhile may be or not. Errors: FALAFEL_CORRUPTED, when all have been
-   visited but those of values that fail their checksum; FALAFEL_INVALID (a null pointer),
+   may use the store, but not close it. All keys take memory of this process meanwhile, and calls of
+   other threads wait while the keys are found. Keys that are in the store all the time are visited;
+   those that are inserted or deleted meanwhile may be or not. Errors: FALAFEL_CORRUPTED, when all
+   have been visited but those of values that fail their checksum; FALAFEL_INVALID (a null pointer),
    FALAFEL_DISCONNECTED, FALAFEL_TIMED_OUT, FALAFEL_OUT_OF_MEMORY, when none has been visited. */
 typedef void (*falafel_visit)(const void* key, size_t key_bytes, uint64_t time_to_live_ns,
                               void* user_data);
@@ -168,14 +173,15 @@ typedef struct falafel_operation {
 /* Runs the operations and waits until all have ended. Each has a status of its own. They may take
    effect in any order, also those on the same key. The option max_operations_in_flight limits how
    many are in flight. Returns FALAFEL_INVALID and runs none if `store` is null, or `operations`
-   although `count` is not 0. */
+   although `count` is not 0, and FALAFEL_OUT_OF_MEMORY and runs none if there is no memory to
+   begin. */
 FALAFEL_API falafel_status falafel_execute(falafel_store* store, falafel_operation* operations,
                                            size_t count);
 
 /* Starts the operations and returns without waiting for them. A thread of the library runs them, in
    any order. The operations, their keys, values and buffers must remain valid, and unused by the
-   caller, until falafel_poll has returned them. Errors: those of falafel_execute, and
-   FALAFEL_OUT_OF_MEMORY; none of the operations is then started. */
+   caller, until falafel_poll has returned them. Errors: those of falafel_execute; none of the
+   operations is then started. */
 FALAFEL_API falafel_status falafel_submit(falafel_store* store, falafel_operation* operations,
                                           size_t count);
 

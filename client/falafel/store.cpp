@@ -3,9 +3,11 @@
 // application does other work.
 #include "falafel/store.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -35,8 +37,8 @@ class Store::Connection {
   tl::expected<void, engine::Answer> for_each_key(const engine::VisitPair& visit);
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
   bool is_connected();
-  std::uint64_t server_incarnation();
-  bool is_cache();
+  std::uint64_t server_incarnation() const { return server_incarnation_; }
+  bool is_cache() const { return is_cache_; }
   StoreMetrics metrics() const { return meter_.metrics(options_.server); }
   void count_disconnected(engine::Operation operation);
 
@@ -47,6 +49,7 @@ class Store::Connection {
 
   // Runs on a fiber of the host; only one thread runs the host at a time.
   fabric::Result<void> connect();
+  void disconnect();
   engine::LocationCacheOptions location_cache() const;
   bool has_connection();
 
@@ -58,6 +61,9 @@ class Store::Connection {
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<fabric::RealTimeHost> host_;
   std::unique_ptr<engine::Client> client_;
+  // Of the server that the client was last connected to.
+  std::atomic<std::uint64_t> server_incarnation_ = 0;
+  std::atomic<bool> is_cache_ = false;
   std::uint64_t next_attempt_ns_ = 0;
   std::optional<fabric::FiberId> watcher_;
   std::jthread keeper_;  // ends first
@@ -91,12 +97,18 @@ tl::expected<std::unique_ptr<Store::Connection>, OpenError> Store::Connection::o
 
 Store::Connection::~Connection() {
   keeper_ = {};  // stops the thread
-  host_->run_program([this] {
-    // Otherwise it might look for the client while this fiber waits for the client's end.
-    if (watcher_) host_->cancel(*watcher_);
-    if (client_ != nullptr && client_->is_connected()) client_->disconnect();
-    client_.reset();
-  });
+  try {
+    host_->run_program([this] { disconnect(); });
+  } catch (const std::bad_alloc&) {
+    // Without memory for a fiber, the server learns from the silence that the client has ended.
+  }
+}
+
+void Store::Connection::disconnect() {
+  // Otherwise it might look for the client while this fiber waits for the client's end.
+  if (watcher_) host_->cancel(*watcher_);
+  if (client_ != nullptr && client_->is_connected()) client_->disconnect();
+  client_.reset();
 }
 
 engine::LocationCacheOptions Store::Connection::location_cache() const {
@@ -116,17 +128,23 @@ fabric::Result<void> Store::Connection::connect() {
   auto client = engine::Client::connect(*host_, address_of(options_.server), client_options);
   if (!client) return tl::unexpected(client.error());
   client_ = std::move(*client);
+  server_incarnation_ = client_->server_incarnation();
+  is_cache_ = client_->is_cache();
   meter_.count_connection();
   meter_.set_connected(true);
   return {};
 }
 
+// Throws std::bad_alloc if this process has no memory to reconnect.
 bool Store::Connection::has_connection() {
   if (client_->is_connected()) return true;
   if (host_->now_ns() < next_attempt_ns_) return false;
-  const bool connected = connect().has_value();
+  const fabric::Result<void> connected = connect();
   next_attempt_ns_ = host_->now_ns() + options_.reconnect_interval_ns;
-  return connected;
+  if (!connected && connected.error().code == fabric::ErrorCode::out_of_memory) {
+    throw std::bad_alloc();
+  }
+  return connected.has_value();
 }
 
 void Store::Connection::look_after(const std::stop_token& stop) {
@@ -224,18 +242,6 @@ bool Store::Connection::is_connected() {
   return connected;
 }
 
-std::uint64_t Store::Connection::server_incarnation() {
-  std::uint64_t incarnation = 0;
-  host_->run([&] { incarnation = client_->server_incarnation(); });
-  return incarnation;
-}
-
-bool Store::Connection::is_cache() {
-  bool is_cache = false;
-  host_->run([&] { is_cache = client_->is_cache(); });
-  return is_cache;
-}
-
 // The store
 
 tl::expected<std::unique_ptr<Store>, OpenError> Store::open(const StoreOptions& options) {
@@ -325,8 +331,8 @@ void Store::count_disconnected(engine::Operation operation) {
 
 bool Store::is_connected() { return connection_->is_connected(); }
 
-std::uint64_t Store::server_incarnation() { return connection_->server_incarnation(); }
+std::uint64_t Store::server_incarnation() const { return connection_->server_incarnation(); }
 
-bool Store::is_cache() { return connection_->is_cache(); }
+bool Store::is_cache() const { return connection_->is_cache(); }
 
 }  // namespace falafel

@@ -63,6 +63,16 @@ inline std::string_view text_of(const std::vector<std::byte>& value) {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
 
+// A call throws std::bad_alloc if this process runs out of memory. A single operation has then
+// changed nothing; some operations of a batch may have been carried out. With verbs, the process
+// ends if it has no memory to take completions from the device.
+//
+// An exception of a callback (`use`, `visit`, `body`) leaves the call when the operations in flight
+// have ended; a batch begins no further ones.
+//
+// A callback must not make a call of its own store that waits, because the call would wait for
+// itself; it throws std::logic_error. A callback may call another store, unless a callback of that
+// one calls this store.
 class Store {
  public:
   using KeyAndValue = std::pair<std::string_view, std::string_view>;
@@ -90,7 +100,7 @@ class Store {
   // In a cache, it may answer `deleted` for a value that has expired.
   engine::DeleteResult remove(std::string_view key);
   // The same as get() without a copy: if the key is found, calls `use` once with the bytes that the
-  // network delivered, and the result has no value. `use` must not call this store.
+  // network delivered, and the result has no value.
   engine::GetResult get(std::string_view key,
                         const std::function<void(std::span<const std::byte> value)>& use);
 
@@ -111,10 +121,10 @@ class Store {
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
   // Calls `visit` for the keys of the store, in no particular order, each with its value and what
-  // is left of its time to live; 0: it does not expire. The bytes are valid only during the call,
-  // which must not call this store. A key that is in the store during the whole scan is visited at
-  // least once; one that is inserted or deleted meanwhile may be visited or not, and any key may be
-  // visited twice. Calls of other threads wait until the scan has ended.
+  // is left of its time to live; 0: it does not expire. The bytes are valid only during the call.
+  // A key that is in the store during the whole scan is visited at least once; one that is inserted
+  // or deleted meanwhile may be visited or not, and any key may be visited twice. Calls of other
+  // threads wait until the scan has ended.
   //
   // Errors: disconnected, timed_out, out_of_memory (of this host), each after some keys may have
   // been visited; corrupted: all keys were visited but those of containers that do not verify.
@@ -126,16 +136,18 @@ class Store {
   // Runs `body` as a fiber on the calling thread. The fiber may use all functions of its host, and
   // may spawn fibers with operations of their own. When run() returns, all of these fibers have
   // ended. Calls of other threads wait in the meantime. Returns false if the server is away; `body`
-  // was then not called. May be called from any thread, but not from a fiber of this store.
+  // was then not called. An exception of a fiber that `body` has spawned ends the process. Before
+  // `body` throws, the fibers that it has spawned must have ended. May be called from any thread,
+  // but not from a fiber of this store.
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
 
   // Whether the connection was intact at its last use, including uses by the store itself. May be
   // called from any thread.
   bool is_connected();
-  // Identifies the server run that this store was last connected to.
-  std::uint64_t server_incarnation();
-  // Whether that server runs a cache.
-  bool is_cache();
+  // Identifies the server run that this store was last connected to. Does not wait.
+  std::uint64_t server_incarnation() const;
+  // Whether that server runs a cache. Does not wait.
+  bool is_cache() const;
 
   // What this store has done so far, including operations of fibers. Without StoreOptions::metrics,
   // only connections and operations that found the server away. May be called from any thread and

@@ -1,6 +1,7 @@
 #include "engine/client/batch.h"
 
 #include <algorithm>
+#include <exception>
 #include <vector>
 
 #include "engine/client/client.h"
@@ -83,14 +84,23 @@ void Client::run_batch(std::size_t count,
       .gathering = std::make_shared<Gathering>(session.requester(), fibers)};
   Batch batch(context);
   std::size_t next = 0;
+  std::exception_ptr thrown;  // the first; no further operation begins after it
   const auto work = [&] {
-    while (next < count) operate(batch, next++);
+    try {
+      while (next < count) operate(batch, next++);
+    } catch (const fabric::FiberCancelled&) {
+      throw;
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+      next = count;
+    }
     context.gathering->leave();
   };
   BatchFibers others(session.host());
   others.spawn(fibers - 1, work);
   work();
   others.join();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 std::vector<GetResult> Client::get_many(std::span<const std::span<const std::byte>> keys) {

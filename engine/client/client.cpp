@@ -72,7 +72,14 @@ fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
         fmt::format("this host has no memory for location_cache.entries = {}; use fewer",
                     options.location_cache.entries));
   }
-  if (const auto opened = session->open(server); !opened) {
+  fabric::Result<void> opened;
+  try {
+    opened = session->open(server);
+  } catch (const std::bad_alloc&) {
+    session->close();
+    throw;
+  }
+  if (!opened) {
     session->close();
     return tl::unexpected(opened.error());
   }

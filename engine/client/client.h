@@ -144,6 +144,8 @@ class Client {
   std::vector<DeleteResult> remove_many(std::span<const std::span<const std::byte>> keys);
   // The general form: calls operate(batch, index) once for each index below `count`, on several
   // fibers. The function may wait only for operations of the batch, because the others count on it.
+  // After the first exception, no further call begins, and the exception leaves run_batch() when
+  // the calls that had begun have ended.
   void run_batch(std::size_t count,
                  const std::function<void(Batch& batch, std::size_t index)>& operate);
 

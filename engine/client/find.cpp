@@ -234,6 +234,7 @@ FindResult find(PendingOperation& operation, const HashedKey& key) {
     try {
       if (const auto result = search.run()) return *result;
     } catch (const std::bad_alloc&) {  // a chain may have as many words as the table
+      operation.note_lack_of_memory();
       return {.outcome = FindOutcome::out_of_memory};
     }
     operation.restart();

@@ -1,5 +1,6 @@
 #include "engine/client/gathering.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace falafel::engine {
@@ -7,6 +8,7 @@ namespace falafel::engine {
 ChainOutcome Gathering::post_and_wait(std::span<const fabric::WorkRequest> chain,
                                       std::uint64_t& doorbells) {
   while (chain_ && requests_.size() + chain.size() > requester_.capacity()) post_for_others();
+  make_room(chain.size());
   if (!chain_) {
     chain_ = requester_.open_chain(shared_from_this());
     ++doorbells;
@@ -18,6 +20,13 @@ ChainOutcome Gathering::post_and_wait(std::span<const fabric::WorkRequest> chain
   requests_.insert(requests_.end(), chain.begin(), chain.end());
   if (stop_running()) post();
   return requester_.wait_for(part);
+}
+
+// A chain that is open has requests, so there must be memory for them first.
+void Gathering::make_room(std::size_t requests) {
+  const std::size_t needed = requests_.size() + requests;
+  if (needed <= requests_.capacity()) return;
+  requests_.reserve(std::max(needed, 2 * requests_.capacity()));
 }
 
 void Gathering::leave() {

@@ -32,7 +32,8 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
 
   // Has the chain posted together with those of other fibers, and waits until all of it has
   // completed. Increments `doorbells` if this is the first chain that the doorbell posts. The fiber
-  // that posts for all may first wait until the queue pair has room.
+  // that posts for all may first wait until the queue pair has room. Throws std::bad_alloc if there
+  // is no memory to post; nothing was sent.
   ChainOutcome post_and_wait(std::span<const fabric::WorkRequest> chain, std::uint64_t& doorbells);
   // The calling fiber takes no part any more. May wait for room.
   void leave();
@@ -46,6 +47,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
  private:
   // Returns whether it is time to post.
   bool stop_running();
+  void make_room(std::size_t requests);
   void post();
   void post_for_others();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <type_traits>
 
 #include "engine/copy_bytes.h"
@@ -72,7 +73,13 @@ void PendingOperation::wait_for_unlock(std::uint32_t attempts) const {
 ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chain) {
   spend(fabric::Work::round_trip, 0);
   in_flight_ = true;
-  const ChainOutcome outcome = post_together_or_apart(chain);
+  ChainOutcome outcome{};
+  try {
+    outcome = post_together_or_apart(chain);
+  } catch (const std::bad_alloc&) {
+    in_flight_ = false;  // nothing was sent
+    throw;
+  }
   in_flight_ = false;
   statistics_.verbs += chain.size();
   for (const fabric::WorkRequest& request : chain) statistics_.bytes += request.length_bytes;
@@ -231,18 +238,19 @@ std::optional<std::uint64_t> PendingOperation::read_rebindings() {
   return fetched_word();
 }
 
-namespace {
-
-// Doubles the size, so that a client settles on the sizes it needs.
-fabric::Result<void> grow(LocalMemory& memory, std::uint64_t length_bytes, Session& session) {
-  if (memory.size_bytes >= length_bytes) return {};
-  auto grown = allocate_local_memory(session.host(), session.domain(), std::bit_ceil(length_bytes));
-  if (!grown) return tl::unexpected(grown.error());
-  memory = std::move(*grown);
-  return {};
+// Doubles the size, so that a client settles on the sizes it needs. Returns false if the host is
+// out of memory.
+bool PendingOperation::grow(LocalMemory& memory, std::uint64_t length_bytes) {
+  if (memory.size_bytes >= length_bytes) return true;
+  auto grown =
+      allocate_local_memory(session_->host(), session_->domain(), std::bit_ceil(length_bytes));
+  if (grown) {
+    memory = std::move(*grown);
+  } else {
+    note_lack_of_memory();
+  }
+  return grown.has_value();
 }
-
-}  // namespace
 
 std::optional<LoadedContainer> PendingOperation::container_of_length(std::uint64_t chunk_offset,
                                                                      std::uint64_t length_bytes) {
@@ -252,7 +260,7 @@ std::optional<LoadedContainer> PendingOperation::container_of_length(std::uint64
                             .loaded_bytes = length_bytes};
   if (length_bytes <= session_->options().readahead.container_bytes) return container;
   LocalMemory& incoming = buffers().incoming;
-  if (!grow(incoming, length_bytes, *session_)) return std::nullopt;
+  if (!grow(incoming, length_bytes)) return std::nullopt;
   container.memory = &incoming;
   container.memory_offset = 0;
   container.loaded_bytes = std::min<std::uint64_t>(
@@ -267,7 +275,7 @@ PendingOperation::Load PendingOperation::load_through(LoadedContainer& container
   const bool is_there_already = container.memory == &incoming;
   std::uint64_t kept = container.loaded_bytes;
   if (is_there_already && incoming.size_bytes < length_bytes) kept = 0;
-  if (!grow(incoming, length_bytes, *session_)) return Load::out_of_memory;
+  if (!grow(incoming, length_bytes)) return Load::out_of_memory;
   if (!is_there_already) {
     copy_bytes(container.bytes(), incoming.bytes(0, kept).data());
   }
@@ -296,7 +304,7 @@ bool PendingOperation::read_rest(const LoadedContainer& container, std::uint64_t
 }
 
 bool PendingOperation::prepare_outgoing(std::uint64_t length_bytes) {
-  return grow(buffers().outgoing, length_bytes, *session_).has_value();
+  return grow(buffers().outgoing, length_bytes);
 }
 
 std::span<std::byte> PendingOperation::outgoing(std::uint64_t length_bytes) {

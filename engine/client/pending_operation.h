@@ -125,6 +125,9 @@ class PendingOperation {
   Load load_through(LoadedContainer& container, std::uint64_t length_bytes);
   // Allocates room for a container to be written. Returns false if the host is out of memory.
   bool prepare_outgoing(std::uint64_t length_bytes);
+  // This host had no memory for some of the data.
+  void note_lack_of_memory() { host_lacks_memory_ = true; }
+  bool host_lacks_memory() const { return host_lacks_memory_; }
   std::span<std::byte> outgoing(std::uint64_t length_bytes);
 
   // Returns a cleared buffer for the requests of one round trip.
@@ -153,6 +156,7 @@ class PendingOperation {
   std::uint64_t container_buffer() const;
   std::uint64_t fetched_word() const;
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
+  bool grow(LocalMemory& memory, std::uint64_t length_bytes);
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<Gathering> gathering_;  // null: the operation is in no batch
@@ -160,6 +164,7 @@ class PendingOperation {
   std::optional<Gathering::Aside> apart_;
   std::size_t slot_;
   bool in_flight_ = false;
+  bool host_lacks_memory_ = false;
   std::uint64_t deadline_ns_ = fabric::never_ns;  // set at the first restart
   std::uint64_t end_of_walk_ns_ = 0;              // set behind the first piece; 0: not yet
   OperationStatistics statistics_;

@@ -1,10 +1,16 @@
 #include "engine/client/region_allocator.h"
 
 #include <algorithm>
+#include <new>
 
 #include "engine/probes.h"
 
 namespace falafel::engine {
+namespace {
+
+constexpr std::size_t most_held_regions = 4;  // the current and the next one of both supplies
+
+}  // namespace
 
 RegionAllocator::RegionAllocator(fabric::Host& host, const Geometry& geometry,
                                  const RegionAllocatorOptions& options,
@@ -93,14 +99,19 @@ void RegionAllocator::renew_eagerly() {
       region.incarnation <= wanted_back_) {
     return;
   }
-  region.renewed = true;
-  request(RegionNeed::ahead);
+  try {
+    request(RegionNeed::ahead);
+    region.renewed = true;
+  } catch (const std::bad_alloc&) {
+    // The next allocation tries again.
+  }
 }
 
 void RegionAllocator::request(RegionNeed need) {
+  prepare_for_grant();
+  messages_.push_back({.kind = MessageKind::request_region, .need = need});
   ++requests_;
   requested_ = need;
-  messages_.push_back({.kind = MessageKind::request_region, .need = need});
   on_message_();
 }
 
@@ -131,6 +142,15 @@ void RegionAllocator::release(const Region& region) {
   on_message_();
 }
 
+// Neither the grant nor the release of a region may need memory: a grant belongs to no operation,
+// and an operation that lacks memory must not have changed anything.
+void RegionAllocator::prepare_for_grant() {
+  const std::size_t most_regions = retired_.size() + most_held_regions;
+  retired_.reserve(most_regions);
+  messages_.reserve(messages_.size() + most_regions + 1);  // and the request
+  if (unused_ == nullptr) unused_ = std::make_unique<Region>();
+}
+
 void RegionAllocator::finish(const Allocation& allocation) {
   Region& region = find(allocation.incarnation);
   FALAFEL_ASSERT(region.unfinished > 0, "region {} has no unfinished allocation", region.index);
@@ -140,6 +160,14 @@ void RegionAllocator::finish(const Allocation& allocation) {
   if (region.unfinished > 0) return;
   if (options_.release_after_completion) release(region);
   std::erase_if(retired_, [&](const RegionPointer& retired) { return retired.get() == &region; });
+}
+
+void RegionAllocator::abandon(const Allocation& allocation) noexcept {
+  try {
+    abandoned_.push_back(allocation);
+  } catch (const std::bad_alloc&) {
+    // The region stays with this client until the connection ends.
+  }
 }
 
 void RegionAllocator::finish_abandoned(std::uint64_t count) {
@@ -182,10 +210,11 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
   Supply& supply = *requested_ == RegionNeed::overwrite ? reserve_ : general_;
   FALAFEL_ASSERT(supply.next == nullptr, "at most one region is requested ahead");
   requested_.reset();
-  supply.next = std::make_unique<Region>(Region{.offset = geometry_.region_offset(grant.region),
-                                                .index = grant.region,
-                                                .remote_key = grant.remote_key,
-                                                .incarnation = grant.incarnation});
+  supply.next = std::move(unused_);
+  *supply.next = {.offset = geometry_.region_offset(grant.region),
+                  .index = grant.region,
+                  .remote_key = grant.remote_key,
+                  .incarnation = grant.incarnation};
   if (supply.takers == 0 && supply.current != nullptr) {
     host_.count(probes::region_renewed_eagerly);
   }
@@ -219,7 +248,7 @@ void RegionAllocator::on_broken() {
 std::optional<ControlMessage> RegionAllocator::take_message() {
   if (messages_.empty()) return std::nullopt;
   const ControlMessage message = messages_.front();
-  messages_.pop_front();
+  messages_.erase(messages_.begin());
   return message;
 }
 

@@ -59,7 +59,7 @@ class RegionAllocator {
   // Neither requests nor entries refer to the allocation, so its memory can be reused.
   void give_back(const Allocation& allocation);
   // The fiber that used the allocation was cancelled; requests that refer to it may be in flight.
-  void abandon(const Allocation& allocation) { abandoned_.push_back(allocation); }
+  void abandon(const Allocation& allocation) noexcept;
   // The number of allocations abandoned so far; and notification that all requests posted before
   // the first `count` were abandoned have completed.
   std::uint64_t abandoned_count() const { return finished_abandoned_ + abandoned_.size(); }
@@ -107,6 +107,7 @@ class RegionAllocator {
   bool is_to_go_back(const Supply& supply, const Region& region) const;
   void retire(RegionPointer& region);
   void release(const Region& region);
+  void prepare_for_grant();
   Region& find(std::uint64_t incarnation);
   bool holds(std::uint64_t incarnation) const;
 
@@ -118,7 +119,8 @@ class RegionAllocator {
   Supply general_{.need = RegionNeed::waiting};
   Supply reserve_{.need = RegionNeed::overwrite};
   std::vector<RegionPointer> retired_;  // waiting until all work there has completed
-  std::deque<ControlMessage> messages_;
+  RegionPointer unused_;                // for the next grant
+  std::vector<ControlMessage> messages_;
   std::deque<Allocation> abandoned_;
   std::uint64_t finished_abandoned_ = 0;
   std::uint64_t requests_ = 0;  // number of the last request

@@ -1,5 +1,6 @@
 #include "engine/client/requester.h"
 
+#include <new>
 #include <utility>
 
 #include "engine/client/gathering.h"
@@ -15,7 +16,7 @@ Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
       room_(host.create_event()) {}
 
 void Requester::Chain::set_unused() {
-  used = refused = false;
+  used = refused = lacked_memory = false;
   requests = finished = succeeded = 0;
   gathering.reset();
 }
@@ -63,8 +64,8 @@ ChainOutcome Requester::post_and_wait(std::span<fabric::WorkRequest> chain) {
   wait_for_room(chain.size());
   if (broken_) return ChainOutcome::not_posted;
   const ChainIndex index = take_chain();
-  post_now(index, chain);
   const Waiting waiting(*this, index);
+  post_now(index, chain);
   return wait_for({.chain = index, .begin = 0, .end = static_cast<std::uint32_t>(chain.size())});
 }
 
@@ -76,7 +77,11 @@ Requester::ChainIndex Requester::open_chain(std::shared_ptr<Gathering> gathering
 
 void Requester::post(ChainIndex chain, std::span<fabric::WorkRequest> requests) {
   wait_for_room(requests.size());
-  if (!broken_) return post_now(chain, requests);
+  try {
+    if (!broken_) return post_now(chain, requests);
+  } catch (const std::bad_alloc&) {
+    chains_[chain].lacked_memory = true;
+  }
   chains_[chain].refused = true;
   finish(chains_[chain]);
 }
@@ -91,6 +96,7 @@ ChainOutcome Requester::wait_for(const Part& part) {
   wait_until([&] { return chains_[part.chain].is_done(); },
              [&] { return chains_[part.chain].is_posted(); }, *chains_[part.chain].completed);
   const Chain& chain = chains_[part.chain];
+  if (chain.lacked_memory) throw std::bad_alloc();
   if (chain.refused) return ChainOutcome::not_posted;
   return part.end <= chain.succeeded ? ChainOutcome::completed : ChainOutcome::in_doubt;
 }

@@ -45,16 +45,19 @@ class Requester {
 
   // Posts the chain with one doorbell and waits until all of it has completed. Sets identifiers and
   // signals of the requests. If the fiber is cancelled while it waits, its buffers remain in use.
+  // Throws std::bad_alloc if there is no memory to post; nothing was sent.
   ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
 
   // The same in steps, for a chain that fibers share. When it has completed, the gathering learns
   // how many fibers waited for it. A chain that no fiber waits for must not be used.
   ChainIndex open_chain(std::shared_ptr<Gathering> gathering);
-  // Waits for room and posts. Sets identifiers and signals of the requests, at most `capacity`.
+  // Waits for room and posts. Sets identifiers and signals of the requests, at most `capacity`. If
+  // there is no memory to post, nothing is sent, and all fibers that wait for the chain learn it.
   void post(ChainIndex chain, std::span<fabric::WorkRequest> requests);
   // Call after post() unless the calling fiber waits for the chain: another fiber has to poll.
   void let_poll(ChainIndex chain);
-  // The calling fiber must have a Waiting for the chain.
+  // The calling fiber must have a Waiting for the chain. Throws std::bad_alloc if there was no
+  // memory to post the chain.
   ChainOutcome wait_for(const Part& part);
   std::uint32_t capacity() const { return capacity_; }
 
@@ -71,7 +74,8 @@ class Requester {
     std::uint32_t finished = 0;
     std::uint32_t succeeded = 0;  // requests before the first that failed
     bool used = false;
-    bool refused = false;  // the connection was broken before the chain was posted
+    bool refused = false;        // the connection was broken before the chain was posted
+    bool lacked_memory = false;  // refused, because there was no memory to post it
 
     bool is_posted() const { return requests > 0; }
     bool is_done() const { return refused || (is_posted() && finished == requests); }

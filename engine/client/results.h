@@ -19,7 +19,7 @@ enum class Answer : std::uint8_t {
   value_too_large,
   table_full,  // SET: no slot for a new key; delete keys and wait for a cleanup
   // SET: no memory for the container; delete or overwrite keys. GET, SET, DELETE: this host has no
-  // memory for the data to be read. Nothing was changed
+  // memory for the data (SetResult::host_lacks_memory). Nothing was changed
   out_of_memory,
   // GET: a container that may have the key does not verify although its entry has not changed. SET
   // and DELETE of the key repair it
@@ -60,6 +60,7 @@ struct GetResult {
 
 struct SetResult {
   Answer answer = Answer::disconnected;
+  bool host_lacks_memory = false;  // out_of_memory: this host has none, not the server
   OperationStatistics statistics;
 };
 

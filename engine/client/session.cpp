@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string_view>
 
 #include "engine/client/pending_operation.h"
@@ -161,8 +162,19 @@ fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
 // The fibers own the session until they end. They end on their own when the session is broken.
 void Session::start_fibers() {
   auto self = shared_from_this();
-  host_.spawn({.name = "messages in", .daemon = true}, [self] { self->receive_messages(); });
-  host_.spawn({.name = "messages out", .daemon = true}, [self] { self->send_messages(); });
+  host_.spawn({.name = "messages in", .daemon = true},
+              [self] { self->do_duty(&Session::receive_messages); });
+  host_.spawn({.name = "messages out", .daemon = true},
+              [self] { self->do_duty(&Session::send_messages); });
+}
+
+// A client without memory for its messages gives up the connection.
+void Session::do_duty(void (Session::*duty)()) {
+  try {
+    (this->*duty)();
+  } catch (const std::bad_alloc&) {
+    requester_->break_off();
+  }
 }
 
 void Session::close() {

@@ -72,6 +72,7 @@ class Session : public std::enable_shared_from_this<Session> {
   fabric::Result<void> read_superblock(std::uint64_t promised_bytes);
   void start_fibers();
 
+  void do_duty(void (Session::*duty)());
   void receive_messages();
   void post_receives(std::uint64_t first, std::uint64_t count);
   bool handle(const ControlMessage& message);

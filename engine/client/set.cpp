@@ -283,6 +283,8 @@ SetResult set(const OperationContext& context, std::span<const std::byte> key,
   }
   PendingOperation operation(context);
   result.answer = set_value(operation, key, value, time_to_live_ns);
+  result.host_lacks_memory =
+      result.answer == Answer::out_of_memory && operation.host_lacks_memory();
   result.statistics = operation.statistics();
   return result;
 }
