@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import sys
 import tempfile
@@ -167,6 +168,13 @@ class Errors(CommandTest):
             self.expect(TABLE_FULL, "set", "e", "value", message="--entries")
             self.expect(OK, "set", "a", "another")
             self.expect(OK, "get", "a", output=b"another")
+
+    def test_a_table_that_fills_alone(self):
+        with self.falafel.serve(*SMALL, "--entries", "4") as server:
+            for key in "abcd":
+                self.expect(OK, "set", key, "value")
+            ready, _, _ = select.select([server.process.stderr], [], [], HANG_LIMIT_SECONDS)
+            self.assertIn("more --entries", server.process.stderr.readline() if ready else "")
 
     def test_a_full_table_with_a_deleted_key(self):
         # One of twenty slots is below the usual threshold of a cleanup.

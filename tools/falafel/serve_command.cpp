@@ -43,9 +43,9 @@ int serve(ServeTexts& texts) {
   texts.serve.fabric = texts.address.fabric;
   texts.serve.fabric.huge_pages = huge_pages;
   check_address("--metrics", texts.serve.metrics);
-  texts.serve.fabric.report_failure = [](std::string_view what) {
-    fmt::print(stderr, "falafel serve: {}\n", what);
-  };
+  const auto print = [](std::string_view what) { fmt::print(stderr, "falafel serve: {}\n", what); };
+  texts.serve.fabric.report_failure = print;
+  texts.serve.warn = print;
   const auto failure = server_program::serve(
       texts.serve,
       [&](const server_program::Serving& serving) { print_ready(texts.serve, serving); });

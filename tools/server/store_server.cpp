@@ -15,6 +15,7 @@
 #include "falafel/connecting.h"
 #include "falafel/fabric_choice.h"
 #include "tools/server/available_memory.h"
+#include "tools/server/fill_warnings.h"
 #include "tools/server/metrics_endpoint.h"
 #include "tools/server/report_mailbox.h"
 #include "tools/server/status_socket.h"
@@ -82,8 +83,17 @@ class StoreServer {
     constexpr std::uint64_t interval_ns = 10'000'000;
     while (!stopping_) {
       mailbox_.answer([&] { return report(host, **server); });
+      warn_of_fill(host, **server);
       host.sleep_until(host.now_ns() + interval_ns);
     }
+  }
+
+  void warn_of_fill(fabric::RealTimeHost& host, engine::Server& server) {
+    constexpr std::uint64_t interval_ns = 1'000'000'000;
+    if (host.now_ns() < next_look_at_fill_ns_) return;
+    next_look_at_fill_ns_ = host.now_ns() + interval_ns;
+    const auto warning = fill_warnings_.examine(geometry_, fill_of(server));
+    if (warning && options_.warn) options_.warn(*warning);
   }
 
   // Includes room for the chunk and for the messages of clients.
@@ -146,6 +156,8 @@ class StoreServer {
   std::unique_ptr<MetricsEndpoint> metrics_;
   std::atomic<bool> stopping_ = false;
   std::uint64_t started_ns_ = 0;
+  std::uint64_t next_look_at_fill_ns_ = 0;
+  FillWarnings fill_warnings_;
   std::optional<ServeFailure> failure_;
 };
 

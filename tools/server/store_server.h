@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 
 #include "falafel/fabric_options.h"
@@ -22,6 +23,8 @@ struct ServeOptions {
   double client_timeout_seconds = 10;
   bool is_cache = false;  // values may have a time to live, and leave a full store
   std::string metrics;    // ADDRESS:PORT; empty: none
+  // Receives warnings for the operator. Called from the server's thread.
+  std::function<void(std::string_view)> warn{};
 };
 
 struct Serving {
