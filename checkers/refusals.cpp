@@ -90,44 +90,56 @@ std::string RefusalChecker::objection_to_lack_of_room(Need need, const MemoryVie
       geometry.mature_bytes, live_bytes, outstanding, geometry.region_bytes);
 }
 
-// A full block that gains enough if it is collected.
-static std::optional<std::size_t> find_source(const MemoryView& view,
-                                              const std::vector<TableWatch::LiveSpace>& live) {
-  constexpr std::uint64_t least_gain_share = 32;
-  const std::uint64_t block_bytes = view.geometry.mature_bytes;
-  for (std::size_t block = 0; block < view.mature_spaces.size(); ++block) {
-    const engine::MatureSpaceInspection& space = view.mature_spaces[block];
-    if (space.active || space.used_bytes == 0) continue;
-    const TableWatch::LiveSpace of_block = live.empty() ? TableWatch::LiveSpace{} : live[block];
-    const std::uint64_t gain_bytes =
-        std::max(of_block.longest_bytes, block_bytes / least_gain_share);
-    if (of_block.bytes + gain_bytes <= block_bytes) return block;
-  }
-  return std::nullopt;
+// The bytes that a collection of the block makes usable. What was copied since the measurement
+// counts as live.
+static std::uint64_t gain_bytes(const MemoryView& view,
+                                const std::vector<TableWatch::LiveSpace>& live, std::size_t block) {
+  const engine::MatureSpaceInspection& space = view.mature_spaces[block];
+  if (space.active || space.used_bytes == 0) return 0;
+  const TableWatch::LiveSpace of_block = live.empty() ? TableWatch::LiveSpace{} : live[block];
+  const auto without = [](std::uint64_t bytes, std::uint64_t kept_bytes) {
+    return bytes - std::min(bytes, kept_bytes);
+  };
+  const std::uint64_t dead_bytes =
+      without(space.used_bytes, of_block.bytes + space.unmeasured_bytes);
+  if (space.unmeasured_bytes > 0) return dead_bytes;
+  return std::max(dead_bytes,
+                  without(view.geometry.mature_bytes, of_block.bytes + of_block.longest_bytes));
 }
 
 // The server needs a free block for each region, for the one asked for, and for the collection of a
-// block. The reserve is free or garbage.
+// block. For any key, as much memory as the reserve must be usable besides: free, or gained by
+// collections.
 std::string RefusalChecker::objection_to_lack_of_blocks(Need need, const MemoryView& view,
                                                         const Live& live) const {
   constexpr std::uint64_t reserve_share = 32;
+  constexpr std::uint64_t least_gain_share = 64;
   const engine::Geometry& geometry = view.geometry;
   const std::uint64_t blocks = geometry.mature_space_count;
   const bool has_reserve = rules_.keeps_reserve && blocks >= engine::fewest_blocks + 2;
   const std::uint64_t reserve = has_reserve ? (blocks + reserve_share - 1) / reserve_share + 1 : 0;
   const auto regions = 1 + static_cast<std::uint64_t>(std::ranges::count(
                                view.regions, RegionState::granted, &RegionInspection::state));
-  const auto free_blocks = static_cast<std::uint64_t>(
-      std::ranges::count_if(view.mature_spaces, [](const engine::MatureSpaceInspection& space) {
-        return !space.active && space.used_bytes == 0;
-      }));
-  const bool leaves_reserve = live.bytes + (regions + 1 + reserve) * geometry.mature_bytes <=
-                              blocks * geometry.mature_bytes;
-  if (const auto source = find_source(view, live.blocks)) {
-    return fmt::format("a region was free, and block {} was worth a collection", *source);
+  const auto count_empty = [&](bool waiting) {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(view.mature_spaces, [&](const engine::MatureSpaceInspection& space) {
+          return !space.active && space.used_bytes == 0 && space.waiting == waiting;
+        }));
+  };
+  const std::uint64_t free_blocks = count_empty(false);
+  const std::uint64_t waiting_blocks = count_empty(true);
+  std::uint64_t usable_bytes = (free_blocks + waiting_blocks) * geometry.mature_bytes;
+  std::optional<std::size_t> source;
+  for (std::size_t block = 0; block < view.mature_spaces.size(); ++block) {
+    const std::uint64_t gain = gain_bytes(view, live.blocks, block);
+    usable_bytes += gain;
+    if (!source && gain * least_gain_share >= geometry.mature_bytes) source = block;
   }
-  const bool may_use_reserve = need == Need::overwrite || leaves_reserve;
-  if (free_blocks < regions + 1 + (may_use_reserve ? 0 : reserve)) return {};
+  const bool needs_reserve = has_reserve && need != Need::overwrite;
+  if (needs_reserve && usable_bytes < (regions + 1 + reserve) * geometry.mature_bytes) return {};
+  if (waiting_blocks > 0) return "a collected mature space was waiting for clients";
+  if (source) return fmt::format("a region was free, and block {} was worth a collection", *source);
+  if (free_blocks < regions + 1) return {};
   return fmt::format(
       "a region was free, and so were {} blocks: {} bytes of {} blocks of {} bytes were live, and "
       "{} regions were granted",
@@ -146,16 +158,16 @@ std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
   if (!is_any(RegionState::free)) {
     return is_any(RegionState::waiting) ? "a collected region was waiting for clients" : "";
   }
-  if (std::ranges::any_of(books.memory.mature_spaces, &engine::MatureSpaceInspection::waiting)) {
+  const bool has_blocks = books.memory.geometry.has_blocks();
+  if (!has_blocks &&
+      std::ranges::any_of(books.memory.mature_spaces, &engine::MatureSpaceInspection::waiting)) {
     return "a collected mature space was waiting for clients";
   }
   if (rules_.evicts && mature_values_ > 0) {
     return fmt::format("{} values of the mature space could have been evicted", mature_values_);
   }
   const Live live = live_since(measured_ns);
-  if (books.memory.geometry.has_blocks()) {
-    return objection_to_lack_of_blocks(need, books.memory, live);
-  }
+  if (has_blocks) return objection_to_lack_of_blocks(need, books.memory, live);
   return objection_to_lack_of_room(need, books.memory, live.bytes);
 }
 

@@ -10,9 +10,10 @@
 //   - no region was released or being collected;
 //   - no region was free or waiting for clients; or some region was free, but the mature space had
 //     no room for what one more region can hold, even without garbage. The reserve is for those who
-//     overwrite. Blocks: no block was waiting for clients, too few were free, and none was worth a
-//     collection: one that gains a 32nd of the block, and the length of the longest container
-//     in it;
+//     overwrite. Blocks: the reserve was not usable besides that region (free, or what collections
+//     gain: the dead bytes of a full block, or all that is not live but the length of its longest
+//     container); or no block was waiting for clients, too few were free, and none was worth a
+//     collection, which gains a 64th of the block;
 //   - if clients have to give regions back: connected clients held only regions that were granted
 //     after the call.
 //   The model takes the garbage that the server found when it last measured. That measurement must

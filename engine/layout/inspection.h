@@ -25,6 +25,7 @@ struct MatureSpaceInspection {
   bool active = false;
   bool waiting = false;  // collected; waiting until clients are quiescent
   std::uint64_t used_bytes = 0;
+  std::uint64_t unmeasured_bytes = 0;  // copied there since the last measurement began
 };
 
 // Of a measurement of what is live in the mature spaces.

@@ -10,9 +10,12 @@ namespace {
 
 // Shares of a block that a collection has to gain, and of all blocks that are kept for grants.
 constexpr std::uint64_t usual_gain_share = 4;
-constexpr std::uint64_t least_gain_share = 32;
+constexpr std::uint64_t least_gain_share = 64;
 constexpr std::size_t kept_share = 64;
 constexpr std::size_t fewest_kept_blocks = 2;
+// Measurements take this share of the server's time at most, and this one while clients write.
+constexpr std::uint64_t usual_share = 10;
+constexpr std::uint64_t highest_share = 2;
 
 // A small memory would have nothing left to grant.
 std::uint64_t reserve_of_blocks(const ServerOptions& options) {
@@ -42,10 +45,10 @@ std::uint64_t Blocks::capacity_bytes() const {
 // Room
 
 Outlook Blocks::room_for(const RoomRequest& request) const {
-  if (has_room(request.overwrites)) return {.room = Room::free};
-  if (!has_nothing_to_gain(request.wanted_ns.value_or(host_.now_ns()))) {
-    return {.room = Room::comes};
-  }
+  const bool has_memory = request.overwrites || leaves_reserve();
+  if (has_memory && has_free_blocks()) return {.room = Room::free};
+  const bool is_full = has_memory ? has_nothing_to_gain(request) : is_measured_full(request);
+  if (!is_full) return {.room = Room::comes};
   const bool has_nothing_to_evict =
       !control_.evict || request.nothing_to_evict_at_bytes == book_.mature().allocated_bytes();
   return {.room = has_nothing_to_evict ? Room::none : Room::can_be_made};
@@ -58,29 +61,53 @@ void Blocks::make_room(RoomRequest& request) {
   measurement_.reset();
 }
 
-bool Blocks::has_room(bool overwrites) const {
-  return book_.mature().free_count() >= needed_blocks(overwrites);
+// For the regions, and for the collection of a block.
+bool Blocks::has_free_blocks() const {
+  return book_.mature().free_count() >= book_.promised_regions() + 2;
 }
 
-// Free ones: for the regions, and for the collection of a block. The reserve need not be free if it
-// is garbage.
-std::uint64_t Blocks::needed_blocks(bool overwrites) const {
-  const std::uint64_t regions = book_.promised_regions() + 1;
-  const std::uint64_t most_live_blocks = geometry_.mature_space_count - 1 - reserve_blocks_;
-  const bool leaves_reserve = book_.mature().most_live_bytes() + regions * geometry_.mature_bytes <=
-                              most_live_blocks * geometry_.mature_bytes;
-  return regions + 1 + (overwrites || leaves_reserve ? 0 : reserve_blocks_);
-}
-
+// Blocks that wait for clients count as free.
 std::int64_t Blocks::spare_blocks() const {
   const std::uint64_t coming = book_.mature().free_count() + book_.mature().waiting_count();
-  return static_cast<std::int64_t>(coming) - static_cast<std::int64_t>(needed_blocks(false));
+  return static_cast<std::int64_t>(coming) -
+         static_cast<std::int64_t>(book_.promised_regions() + 2);
 }
 
-bool Blocks::has_nothing_to_gain(std::uint64_t wanted_ns) const {
-  if (is_collecting_ || book_.mature().waiting_count() > 0 || !measurement_) return false;
-  const bool is_recent = measurement_->time.began_ns >= wanted_ns || host_.now_ns() < due_ns();
-  return is_recent && !is_outdated() && !find_source(least_gain_share);
+std::uint64_t Blocks::usable_bytes() const {
+  std::uint64_t bytes =
+      (book_.mature().free_count() + book_.mature().waiting_count()) * geometry_.mature_bytes;
+  for (std::uint32_t block = 0; block < book_.mature().all().size(); ++block) {
+    bytes += gain_bytes(block);
+  }
+  return bytes;
+}
+
+// Besides the blocks for the regions, for another one, and for the collection of a block.
+bool Blocks::leaves_reserve(std::uint64_t usable_bytes) const {
+  const std::uint64_t needed_blocks = book_.promised_regions() + 2 + reserve_blocks_;
+  return reserve_blocks_ == 0 || usable_bytes >= needed_blocks * geometry_.mature_bytes;
+}
+
+bool Blocks::was_measured_after(const RoomRequest& request) const {
+  return measurement_ && measurement_->time.began_ns >= request.wanted_ns.value_or(host_.now_ns());
+}
+
+bool Blocks::is_measured_for(const RoomRequest& request) const {
+  return was_measured_after(request) || (measurement_ && host_.now_ns() < due_ns(usual_share));
+}
+
+// What was copied since the measurement took memory, or replaced what was live.
+bool Blocks::is_measured_full(const RoomRequest& request) const {
+  return is_measured_for(request) && !leaves_reserve(measurement_->usable_bytes);
+}
+
+bool Blocks::has_nothing_to_gain(const RoomRequest& request) const {
+  if (may_free_blocks() || !is_measured_for(request)) return false;
+  return !is_outdated() || was_measured_after(request);
+}
+
+bool Blocks::may_free_blocks() const {
+  return is_collecting_ || book_.mature().waiting_count() > 0 || find_source(least_gain_share);
 }
 
 // Cleaning
@@ -93,102 +120,108 @@ void Blocks::run() {
 }
 
 void Blocks::clean() {
-  if (is_collecting_ || has_enough() || !has_room_for_collection()) return;
-  const std::uint64_t share = is_short() ? least_gain_share : usual_gain_share;
-  if (is_measurement_useful(share) && host_.now_ns() >= due_ns()) measure();
-  if (const auto source = find_source(share)) {
+  if (is_collecting_) return;
+  if (is_measurement_useful()) {
+    look_again_ns_ = due_ns(is_outdated() ? highest_share : usual_share);
+    if (host_.now_ns() >= look_again_ns_) measure();
+  }
+  if (!lacks_blocks()) return;
+  if (const auto source = find_source(gain_share())) {
     is_collecting_ = true;
     control_.ask_for_collection(*source);
-  } else if (is_short() && is_measurement_useful(share)) {
-    look_again_ns_ = due_ns();
   }
 }
 
-// A measurement takes a tenth of the server's time at most, or half of it while copies become
-// garbage.
-std::uint64_t Blocks::due_ns() const {
+// A measurement takes at most a share of the server's time. The server may have been stalled during
+// it. The stall must not delay the next one.
+std::uint64_t Blocks::due_ns(std::uint64_t share) const {
   if (!measurement_) return 0;
-  const std::uint64_t pause_ns = (is_outdated() ? 2 : 10) * measurement_->time.took_ns;
-  return measurement_->time.began_ns + std::max(options_.measurement_interval_ns,
-                                                std::min(pause_ns, options_.heartbeat_timeout_ns));
+  return measurement_->time.began_ns +
+         std::max(options_.measurement_interval_ns,
+                  std::min(share * measurement_->time.took_ns, options_.heartbeat_timeout_ns));
 }
 
+// True unless blocks wait for clients.
 bool Blocks::has_room_for_collection() const {
   return book_.mature().free_count() >= book_.promised_regions() + 1;
 }
 
-// Blocks that wait for clients count as free.
-bool Blocks::is_short() const { return spare_blocks() < 0; }
-
-bool Blocks::has_enough() const {
-  const std::size_t kept = std::max(book_.mature().all().size() / kept_share, fewest_kept_blocks);
-  return spare_blocks() >= static_cast<std::int64_t>(kept);
+bool Blocks::lacks_blocks() const {
+  return spare_blocks() < static_cast<std::int64_t>(kept_blocks()) && has_room_for_collection();
 }
 
-bool Blocks::is_measurement_useful(std::uint64_t gain_share) const {
-  if (!measurement_) return true;
-  const bool decides_request = is_wanted_ && book_.mature().waiting_count() == 0;
-  if (!is_outdated() && !decides_request) return false;
-  const auto best = find_source(gain_share);
-  return !best || 2 * gain_bytes(*best) < measurement_->first_gain_bytes;
+std::uint64_t Blocks::kept_blocks() const {
+  return std::max(book_.mature().all().size() / kept_share, fewest_kept_blocks);
 }
 
-// Something was copied since the measurement began, and may have become garbage.
+std::uint64_t Blocks::gain_share() const {
+  return is_short() ? least_gain_share : usual_gain_share;
+}
+
+// While blocks are free, a measurement has time until as much was written as makes it worth its
+// cost.
+bool Blocks::is_measurement_useful() const {
+  if (is_wanted_ || !measurement_) return is_wanted_ || lacks_blocks();
+  if (!lacks_blocks() || find_source(gain_share())) return false;
+  const std::uint64_t written_bytes = book_.mature().written_bytes() - measurement_->written_bytes;
+  return is_short() ? is_outdated() : written_bytes >= kept_blocks() * geometry_.mature_bytes;
+}
+
+// Clients have written since the measurement began, and may have made garbage.
 bool Blocks::is_outdated() const {
-  return measurement_->allocated_bytes != book_.mature().allocated_bytes();
+  return measurement_ && measurement_->written_bytes != book_.mature().written_bytes();
 }
 
 void Blocks::measure() {
   ++statistics_.mature_measurements;
   is_wanted_ = false;
   const std::uint64_t began_ns = host_.now_ns();
-  const std::uint64_t allocated_bytes = book_.mature().allocated_bytes();
+  const std::uint64_t written_bytes = book_.mature().written_bytes();
   std::vector<LiveSpace> blocks = control_.measure();
   book_.mature().note_live(blocks);
   measurement_ = Measurement{.blocks = std::move(blocks),
                              .time = {.began_ns = began_ns, .took_ns = host_.now_ns() - began_ns},
-                             .allocated_bytes = allocated_bytes};
-  if (const auto best = find_best_block()) measurement_->first_gain_bytes = gain_bytes(*best);
+                             .written_bytes = written_bytes};
+  measurement_->usable_bytes = usable_bytes();
   control_.report();
 }
 
-// The full block that gains most, of those that gain anything and are unchanged since they were
-// measured.
-std::optional<std::uint32_t> Blocks::find_best_block() const {
+// Returns the block that gains most.
+std::optional<std::uint32_t> Blocks::find_source(std::uint64_t share) const {
   std::optional<std::uint32_t> best;
-  for (std::uint32_t block = 0; measurement_ && block < measurement_->blocks.size(); ++block) {
-    const std::uint64_t gain = gain_bytes(block);
-    if (gain > 0 && (!best || gain > gain_bytes(*best))) best = block;
+  std::uint64_t best_bytes = 0;
+  for (std::uint32_t block = 0; block < book_.mature().all().size(); ++block) {
+    const std::uint64_t bytes = gain_bytes(block);
+    if (bytes * share < geometry_.mature_bytes || bytes <= best_bytes) continue;
+    best = block;
+    best_bytes = bytes;
   }
   return best;
 }
 
-std::optional<std::uint32_t> Blocks::find_source(std::uint64_t gain_share) const {
-  const auto best = find_best_block();
-  if (!best || gain_bytes(*best) < geometry_.mature_bytes / gain_share) return std::nullopt;
-  return best;
-}
-
-// 0: it is not full, has changed, or may gain nothing. A hostile client can make containers
-// overlap, and then more bytes are live than there are.
+// What is dead becomes usable. The end of the block does too, but copies may leave as much unused
+// at the end of another block, which is less than the longest container. A hostile client can make
+// containers overlap, and then more bytes are live than there are.
 std::uint64_t Blocks::gain_bytes(std::uint32_t block) const {
+  const MatureSpaceInspection& space = book_.mature()[block];
+  if (space.active || space.used_bytes == 0) return 0;
+  const std::uint64_t dead_bytes = book_.mature().dead_bytes(block);
+  if (space.unmeasured_bytes > 0 || !measurement_) return dead_bytes;
   const LiveSpace& measured = measurement_->blocks[block];
-  const MatureSpaceInspection& now = book_.mature()[block];
-  if (now.active || now.used_bytes == 0 || now.used_bytes != measured.used_bytes) return 0;
-  const std::uint64_t live_bytes = std::min(measured.live_bytes, geometry_.mature_bytes);
-  const std::uint64_t gain = geometry_.mature_bytes - live_bytes;
-  return gain >= measured.longest_bytes ? gain : 0;
+  const std::uint64_t kept_bytes = measured.live_bytes + measured.longest_bytes;
+  return std::max(dead_bytes,
+                  geometry_.mature_bytes - std::min(kept_bytes, geometry_.mature_bytes));
 }
 
-void Blocks::on_collected(std::uint32_t block) {
+void Blocks::on_collected(std::uint32_t) {
   host_.count(probes::block_collected);
   is_collecting_ = false;
-  if (measurement_) measurement_->blocks[block] = {};
   work_.raise();
 }
 
-void Blocks::on_waiting() {
-  is_wanted_ = true;
+void Blocks::on_waiting(const RoomRequest& request) {
+  const bool lacks_memory = !request.overwrites && !leaves_reserve();
+  is_wanted_ = is_wanted_ || lacks_memory || !may_free_blocks();
   work_.raise();
 }
 

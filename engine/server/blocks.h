@@ -4,23 +4,26 @@
 // There is room for a region if there is a free block for each region that is granted or not yet
 // collected, and one for the collection of a block. That is enough, because a region or block is
 // not longer than a block: if its containers do not fit into the active block, then the rest of
-// them fits into the next one. The reserve is so much memory that is not live that the garbage of
-// overwrites can be collected, even if it is scattered over all blocks (docs/protocol.md,
-// "Blocks").
+// them fits into the next one. A region that may increase the amount of live data must also leave
+// the reserve: so much usable memory that values can be overwritten, wherever garbage is
+// (docs/protocol.md, "Blocks").
 //
-// A collection takes a block of b bytes, l of them live, and gives it back empty. It needs l bytes
-// of other blocks. If it opens a new block, it leaves less than the length of its longest container
-// unused at the end of the one before. It therefore gains memory if b - l is at least that length.
-// The block that gains most is next.
+// Usable memory is what is free, and what collections of full blocks gain. A collection takes a
+// block of b bytes, l of them live and d dead, and gives it back empty. It needs l bytes of other
+// blocks. If it opens a new block, it leaves less than the length c of its longest container unused
+// at the end of the one before. It therefore gains b - l - c bytes at least, and if that is less, d
+// bytes, because the end of the block is as useless elsewhere. The block that gains most is next.
 //
 // The cleaner keeps some blocks free for grants, as long as a collection gains at least a quarter
-// of its block and thus copies at most three bytes for each byte gained. While there is no room for
-// a grant, it is content with a 32nd. After that, the memory counts as full.
+// of its block and thus copies at most three bytes for each byte gained. While only one grant or
+// none is possible, it is content with a 64th. After that, the memory counts as full.
 //
 // Only a measurement of the memory shows what is live. Bytes that are in use but not live never
 // become live, so a block has at least as much garbage as measured, until it is collected. The
-// cleaner measures again when the best block that it knows gains less than half as much as the
-// first one did.
+// cleaner measures again when it knows of no block that gains enough. In a full memory, a
+// measurement finds garbage for a number of regions that grows with the memory, so that overwriting
+// is paced by copying and not by measurements. A request that lacks usable memory needs a
+// measurement too, unless the last one is recent.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +47,7 @@ class Blocks final : public MatureSpace {
 
   Outlook room_for(const RoomRequest& request) const override;
   void make_room(RoomRequest& request) override;
-  void on_waiting() override;
+  void on_waiting(const RoomRequest& request) override;
   void on_change() override { work_.raise(); }
   void on_collected(std::uint32_t block) override;
   std::uint64_t capacity_bytes() const override;
@@ -57,33 +60,40 @@ class Blocks final : public MatureSpace {
   struct Measurement {
     std::vector<LiveSpace> blocks;
     MeasurementTime time;
-    std::uint64_t allocated_bytes = 0;  // by the book, when it began
-    std::uint64_t first_gain_bytes = 0;
+    std::uint64_t written_bytes = 0;  // by the book, when it began
+    std::uint64_t usable_bytes = 0;   // when it ended
   };
 
   // Room
-  bool has_room(bool overwrites) const;
-  std::uint64_t needed_blocks(bool overwrites) const;
-  // How many more blocks are free or wait for clients than a grant needs that is not from the
-  // reserve; negative: how many fewer.
+  bool has_free_blocks() const;
+  // How many more blocks are free or wait for clients than a grant needs; negative: how many fewer.
   std::int64_t spare_blocks() const;
-  // True if collections cannot make room: no block is worth one, and none is being collected or
-  // waits for clients, by a measurement that is recent or began after a request wanted room.
-  bool has_nothing_to_gain(std::uint64_t wanted_ns) const;
+  std::uint64_t usable_bytes() const;
+  bool leaves_reserve() const { return leaves_reserve(usable_bytes()); }
+  bool leaves_reserve(std::uint64_t usable_bytes) const;
+  bool was_measured_after(const RoomRequest& request) const;
+  // The same, or the last measurement is recent.
+  bool is_measured_for(const RoomRequest& request) const;
+  // These are true if collections cannot make room: there is too little usable memory, or no block
+  // is worth a collection, and none is being collected or waits for clients.
+  bool is_measured_full(const RoomRequest& request) const;
+  bool has_nothing_to_gain(const RoomRequest& request) const;
+  // Blocks may become free without a measurement.
+  bool may_free_blocks() const;
 
   // Cleaning
   void clean();
-  // A block may be collected now unless blocks wait for clients.
   bool has_room_for_collection() const;
-  bool is_short() const;
-  bool has_enough() const;
-  // A request is decided only when no block waits for clients.
-  bool is_measurement_useful(std::uint64_t gain_share) const;
+  bool lacks_blocks() const;
+  std::uint64_t kept_blocks() const;
+  bool is_short() const { return spare_blocks() < 1; }
+  std::uint64_t gain_share() const;
+  bool is_measurement_useful() const;
   bool is_outdated() const;
-  std::uint64_t due_ns() const;
+  // When the next measurement may begin if measurements take one of `share` parts of the time.
+  std::uint64_t due_ns(std::uint64_t share) const;
   void measure();
-  std::optional<std::uint32_t> find_best_block() const;
-  std::optional<std::uint32_t> find_source(std::uint64_t gain_share) const;
+  std::optional<std::uint32_t> find_source(std::uint64_t share) const;
   std::uint64_t gain_bytes(std::uint32_t block) const;
 
   fabric::Host& host_;
@@ -96,7 +106,7 @@ class Blocks final : public MatureSpace {
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::optional<Measurement> measurement_;
-  bool is_wanted_ = false;  // a request has come since the last measurement began
+  bool is_wanted_ = false;  // a request waits for a measurement
   bool is_collecting_ = false;
 };
 

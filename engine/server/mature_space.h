@@ -62,7 +62,7 @@ class MatureSpace {
   // After Room::can_be_made. Waits.
   virtual void make_room(RoomRequest& request) = 0;
   // After Room::comes: the request waits.
-  virtual void on_waiting() = 0;
+  virtual void on_waiting(const RoomRequest& request) = 0;
 
   // Memory was granted, collected or freed.
   virtual void on_change() = 0;

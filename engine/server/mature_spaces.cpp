@@ -40,14 +40,11 @@ std::uint64_t MatureSpaces::allocate(std::uint64_t size_bytes) {
                  rounded_bytes, space.used_bytes, geometry_.mature_bytes);
   const std::uint64_t offset = geometry_.mature_offset(target_) + space.used_bytes;
   space.used_bytes += rounded_bytes;
+  space.unmeasured_bytes += rounded_bytes;
+  most_live_[target_] += rounded_bytes;
   allocated_bytes_ += rounded_bytes;
-  set_most_live(target_, most_live_[target_] + rounded_bytes);
+  if (!is_collecting_) written_bytes_ += rounded_bytes;
   return offset;
-}
-
-void MatureSpaces::set_most_live(std::uint32_t space, std::uint64_t bytes) {
-  most_live_bytes_ += bytes - most_live_[space];
-  most_live_[space] = bytes;
 }
 
 // What was copied since the measurement began may all be live. A hostile client can make containers
@@ -57,7 +54,8 @@ void MatureSpaces::note_live(const std::vector<LiveSpace>& measured) {
     const std::uint64_t used_bytes = spaces_[space].used_bytes;
     if (used_bytes < measured[space].used_bytes) continue;  // it was collected meanwhile
     const std::uint64_t copied_bytes = used_bytes - measured[space].used_bytes;
-    set_most_live(space, std::min(measured[space].live_bytes + copied_bytes, used_bytes));
+    spaces_[space].unmeasured_bytes = copied_bytes;
+    most_live_[space] = std::min(measured[space].live_bytes + copied_bytes, used_bytes);
   }
 }
 
@@ -70,6 +68,7 @@ std::uint32_t MatureSpaces::take_free_space() {
 }
 
 void MatureSpaces::begin_collection(std::uint32_t source) {
+  is_collecting_ = true;
   if (geometry_.has_blocks()) {
     FALAFEL_ASSERT(source != active_, "block {} is active", source);
     return;
@@ -81,10 +80,11 @@ void MatureSpaces::begin_collection(std::uint32_t source) {
 }
 
 void MatureSpaces::end_collection(std::uint32_t source, bool waits) {
+  is_collecting_ = false;
   active_ = target_;
   spaces_[active_].active = true;
   spaces_[source] = {.active = false, .waiting = waits, .used_bytes = 0};
-  set_most_live(source, 0);
+  most_live_[source] = 0;
   if (waits) {
     ++waiting_count_;
   } else {

@@ -29,8 +29,12 @@ class MatureSpaces {
   std::uint64_t waiting_count() const { return waiting_count_; }
   // The bytes of all copies so far.
   std::uint64_t allocated_bytes() const { return allocated_bytes_; }
-  // No more bytes than these are live: what is in use, less the garbage that was measured.
-  std::uint64_t most_live_bytes() const { return most_live_bytes_; }
+  // The bytes of those that came from regions.
+  std::uint64_t written_bytes() const { return written_bytes_; }
+  // As many bytes of the space are garbage at least: what was measured.
+  std::uint64_t dead_bytes(std::uint32_t space) const {
+    return spaces_[space].used_bytes - most_live_[space];
+  }
   bool is_in_use(std::uint64_t offset) const;
 
   // Consecutive memory for a copy, in whole units. Requires room, which the rule for grants
@@ -47,7 +51,6 @@ class MatureSpaces {
 
  private:
   std::uint32_t take_free_space();
-  void set_most_live(std::uint32_t space, std::uint64_t bytes);
   void note_free(std::uint32_t space);
 
   Geometry geometry_;
@@ -59,7 +62,8 @@ class MatureSpaces {
   std::uint64_t free_count_;
   std::uint64_t waiting_count_ = 0;
   std::uint64_t allocated_bytes_ = 0;
-  std::uint64_t most_live_bytes_ = 0;  // the sum of most_live_
+  std::uint64_t written_bytes_ = 0;
+  bool is_collecting_ = false;  // copies come from a mature space
 };
 
 }  // namespace falafel::engine

@@ -59,7 +59,7 @@ void RegionGrants::serve() {
       case Decision::wait: return;
       case Decision::wait_for_room:
         look_again_ns_ = outlook.look_again_ns;
-        mature_.on_waiting();
+        mature_.on_waiting(request.room);
         return;
       case Decision::make_room: make_room(); continue;
       case Decision::ask_for_regions:

@@ -24,7 +24,7 @@ class SemiSpaces final : public MatureSpace {
 
   Outlook room_for(const RoomRequest& request) const override;
   void make_room(RoomRequest& request) override;
-  void on_waiting() override {}
+  void on_waiting(const RoomRequest&) override {}
   void on_change() override {}
   void on_collected(std::uint32_t space) override;
   std::uint64_t capacity_bytes() const override { return geometry_.mature_bytes; }

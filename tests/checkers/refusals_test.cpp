@@ -334,6 +334,15 @@ TEST_F(RefusalWithBlocksTest, ABlockWithMuchGarbageIsCollectedFirst) {
   expect("refusal.out-of-memory", "block 0 was worth a collection");
 }
 
+TEST_F(RefusalWithBlocksTest, WhatWasCopiedSinceTheMeasurementCountsAsLive) {
+  fill_blocks(2);
+  for (std::uint32_t block = 0; block < 2; ++block) {
+    memory_.mature_spaces_[block].unmeasured_bytes = memory_.mature_spaces_[block].used_bytes;
+  }
+  refuse_after_denial();
+  expect_no_violation();
+}
+
 TEST_F(RefusalWithBlocksTest, AReserveIsKeptForThoseWhoOverwrite) {
   // Six blocks, of which two are the reserve. Three are free, as a region and a collection need.
   memory_.use_blocks(64, 6);

@@ -188,18 +188,18 @@ class Errors(CommandTest):
             self.expect(TABLE_FULL, "set", "another", "value")
 
     def test_a_full_memory_takes_other_values_of_its_keys(self):
-        # Blocks keep a reserve for values of up to a 32nd of their length only.
-        with self.falafel.serve("--memory", "8MiB", "--region-size", "256KiB", "--semi-spaces"):
-            for key in range(100):
-                status, _, error = self.falafel.run("set", str(key), input=bytes(50_000))
-                if status != OK:
-                    break
-            self.assertEqual(status, STORE_FULL, error)
-            for number in range(20):
-                value = bytes([number]) * 50_000
-                self.expect(OK, "set", str(number % 4), input=value)
-                self.expect(OK, "get", str(number % 4), output=value)
-            self.expect(STORE_FULL, "set", "new", input=bytes(50_000))
+        for spaces in ([], ["--semi-spaces"]):
+            with self.falafel.serve("--memory", "8MiB", "--region-size", "256KiB", *spaces):
+                for key in range(200):
+                    status, _, error = self.falafel.run("set", str(key), input=bytes(50_000))
+                    if status != OK:
+                        break
+                self.assertEqual(status, STORE_FULL, error)
+                for number in range(20):
+                    value = bytes([number]) * 50_000
+                    self.expect(OK, "set", str(number % 4), input=value)
+                    self.expect(OK, "get", str(number % 4), output=value)
+                self.expect(STORE_FULL, "set", "new", input=bytes(50_000))
 
     def test_a_full_memory(self):
         with self.falafel.serve("--memory", "2MiB", "--region-size", "256KiB"):
