@@ -114,6 +114,12 @@ DeleteResult Client::drop_damaged(const DamagedContainer& damaged) {
   return engine::drop_damaged(*context_, damaged);
 }
 
+tl::expected<void, Answer> Client::wait_for_end_of_operations(std::uint64_t timeout_ns) {
+  const auto failed = context_->session->ends().wait(timeout_ns);
+  if (failed) return tl::unexpected(*failed);
+  return {};
+}
+
 void Client::disconnect() {
   context_->session->say_goodbye();
   context_->session->close();

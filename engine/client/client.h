@@ -166,6 +166,11 @@ class Client {
   // has changed since.
   DeleteResult drop_damaged(const DamagedContainer& damaged);
 
+  // Waits until no operation of any client of the server is left that began before the call: it has
+  // ended, or the server has fenced its client and nothing of it is landing. The server's process
+  // has then run after the call. Errors: disconnected, timed_out.
+  tl::expected<void, Answer> wait_for_end_of_operations(std::uint64_t timeout_ns);
+
   // Notifies the server, so that it reclaims this client's memory at once. Waits. Pending
   // operations answer as if the connection had broken.
   void disconnect();

@@ -17,7 +17,10 @@ namespace falafel::engine {
 // The layout of the fixed buffer: one word for atomics and single words, two buffers for a chunk of
 // the table, and the containers.
 PendingOperation::PendingOperation(const OperationContext& context)
-    : session_(context.session), gathering_(context.gathering), slot_(take_slot()) {
+    : session_(context.session),
+      gathering_(context.gathering),
+      lifetime_(session_->old_operations()),
+      slot_(take_slot()) {
   spend(fabric::Work::operation, 0);
 }
 

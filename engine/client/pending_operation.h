@@ -160,6 +160,7 @@ class PendingOperation {
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<Gathering> gathering_;  // null: the operation is in no batch
+  OldOperations::Lifetime lifetime_;      // begins before the operation waits for a slot
   // An operation that had to restart continues apart from its batch, because it may have to wait.
   std::optional<Gathering::Aside> apart_;
   std::size_t slot_;

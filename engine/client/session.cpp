@@ -6,6 +6,7 @@
 #include <array>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "engine/client/pending_operation.h"
 #include "engine/copy_bytes.h"
@@ -51,11 +52,13 @@ Session::Session(fabric::Host& host, const ClientOptions& options)
     : host_(host),
       options_(options),
       slots_(host),
-      cleanups_(host, options.server_timeout_ns, [this] { outbox_->notify_all(); }),
+      cleanups_(host, MessageKind::request_cleanup, [this] { outbox_->notify_all(); }),
+      ends_(host, MessageKind::request_end, [this] { outbox_->notify_all(); }),
       accesses_(host, [this] { outbox_->notify_all(); }),
       quiescence_([this] {
         if (quiescent_since_) outbox_->notify_all();
       }),
+      old_operations_([this] { outbox_->notify_all(); }),
       locations_(options.location_cache.entries, options.safeguards.location_expiry
                                                      ? options.location_cache.trust_ns
                                                      : fabric::never_ns),
@@ -121,12 +124,12 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
         fmt::format("service {} of {} is not a Falafel server; check the address", server.service,
                     server.host));
   }
-  if (hello->version != layout_version) {
+  if (hello->version != message_version) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
         fmt::format("the server speaks version {}, this client version {}; use "
                     "a client of the server's version",
-                    hello->version, layout_version));
+                    hello->version, message_version));
   }
   if (auto problem = find_out_of_range("heartbeat_timeout_ns", hello->heartbeat_timeout_ns,
                                        shortest_heartbeat_timeout_ns, longest_duration_ns)) {
@@ -190,6 +193,7 @@ void Session::say_goodbye() {
 void Session::on_broken() {
   if (regions_) regions_->on_broken();
   cleanups_.on_broken();
+  ends_.on_broken();
   outbox_->notify_all();
   goodbye_sent_->notify_all();
 }
@@ -235,6 +239,12 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::deny_region: return regions_->on_denied();
     case MessageKind::return_regions: regions_->on_wanted_back(message); return true;
     case MessageKind::cleanup_done: return cleanups_.on_done();
+    case MessageKind::all_ended: return ends_.on_done();
+    case MessageKind::ask_for_end:
+      unreported_end_ = message.epoch;
+      old_operations_.on_asked();
+      outbox_->notify_all();
+      return true;
     case MessageKind::ask_for_quiescence:
       asked_epoch_ = message.epoch;
       quiescent_since_ = quiescence_.now();
@@ -245,6 +255,8 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::heartbeat:
     case MessageKind::goodbye:
     case MessageKind::request_cleanup:
+    case MessageKind::request_end:
+    case MessageKind::operations_ended:
     case MessageKind::report_accesses: break;
   }
   return false;
@@ -315,11 +327,19 @@ std::optional<ControlMessage> Session::next_message() {
   if (has_credit(credits_for_messages)) {
     if (auto message = regions_->take_message()) return message;
     if (auto message = cleanups_.take_message()) return message;
+    if (auto message = ends_.take_message()) return message;
   }
   if (has_credit(credits_for_heartbeats)) {
+    if (auto message = end_report()) return message;
     if (auto message = accesses_.take_message()) return message;
   }
   return heartbeat();
+}
+
+std::optional<ControlMessage> Session::end_report() {
+  if (!unreported_end_ || old_operations_.are_left()) return std::nullopt;
+  const std::uint64_t epoch = *std::exchange(unreported_end_, std::nullopt);
+  return ControlMessage{.kind = MessageKind::operations_ended, .epoch = epoch};
 }
 
 // A heartbeat states that no operation is old (Behringer 4.2.3): none began before the heartbeat

@@ -10,15 +10,16 @@
 #include <string>
 
 #include "engine/client/access_reports.h"
-#include "engine/client/cleanup_requests.h"
 #include "engine/client/client.h"
 #include "engine/client/location_cache.h"
+#include "engine/client/old_operations.h"
 #include "engine/client/operation_slots.h"
 #include "engine/client/quiescence.h"
 #include "engine/client/readahead.h"
 #include "engine/client/region_allocator.h"
 #include "engine/client/requester.h"
 #include "engine/client/server_memory.h"
+#include "engine/client/server_requests.h"
 #include "engine/layout/control_message.h"
 #include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
@@ -57,9 +58,11 @@ class Session : public std::enable_shared_from_this<Session> {
   Requester& requester() { return *requester_; }
   RegionAllocator& regions() { return *regions_; }
   OperationSlots& slots() { return slots_; }
-  CleanupRequests& cleanups() { return cleanups_; }
+  ServerRequests& cleanups() { return cleanups_; }
+  ServerRequests& ends() { return ends_; }
   AccessReports& accesses() { return accesses_; }
   Quiescence& quiescence() { return quiescence_; }
+  OldOperations& old_operations() { return old_operations_; }
   LoadEstimate& load() { return load_; }
   LocationCache& locations() { return locations_; }
   OperationStatistics& statistics() { return statistics_; }
@@ -85,6 +88,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint64_t next_duty_ns() const;
   std::optional<ControlMessage> next_message();
   std::optional<ControlMessage> heartbeat();
+  std::optional<ControlMessage> end_report();
   void on_broken();
 
   fabric::Host& host_;
@@ -96,9 +100,11 @@ class Session : public std::enable_shared_from_this<Session> {
   OperationSlots slots_;
   std::optional<Requester> requester_;
   std::optional<RegionAllocator> regions_;
-  CleanupRequests cleanups_;
+  ServerRequests cleanups_;
+  ServerRequests ends_;  // of all operations that began before
   AccessReports accesses_;
   Quiescence quiescence_;
+  OldOperations old_operations_;
   LoadEstimate load_;
   LocationCache locations_;
   OperationStatistics statistics_;
@@ -113,6 +119,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint64_t asked_epoch_ = 0;  // the epoch of the server's last quiescence request
   // a heartbeat is due when the client is quiescent since this time
   std::optional<std::uint64_t> quiescent_since_;
+  // The epoch of the server's question for the end of operations, until the client answers it.
+  std::optional<std::uint64_t> unreported_end_;
   std::uint64_t sent_ = 0;      // number of messages sent
   std::uint64_t received_ = 0;  // number of those that the server has confirmed
   bool goodbye_ = false;

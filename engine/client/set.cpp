@@ -159,7 +159,7 @@ std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
   operation_.count(probes::cleanup_requested);
   operation_.forget();
   const auto aside = operation_.stand_aside();
-  return operation_.session().cleanups().wait();
+  return operation_.session().cleanups().wait(operation_.session().options().server_timeout_ns);
 }
 
 Entry SetOperation::successor(Entry expected) const {

@@ -16,18 +16,21 @@
 namespace falafel::engine {
 
 inline constexpr std::uint32_t hello_magic = 0x4641'4c41;
+// The version of the messages. Client and server compare it when they connect, because a receiver
+// drops the connection if it does not know a message.
+inline constexpr std::uint32_t message_version = 3;
 
 // Sent by the connecting side. `loopback_secret` is zero for clients; the server connects to itself
 // with a number that only it knows.
 struct ClientHello {
   std::uint32_t magic = hello_magic;
-  std::uint32_t version = layout_version;
+  std::uint32_t version = message_version;
   std::uint64_t loopback_secret = 0;
 };
 
 struct ServerHello {
   std::uint32_t magic = hello_magic;
-  std::uint32_t version = layout_version;
+  std::uint32_t version = message_version;
   std::uint32_t chunk_key = 0;  // permits READ of the whole chunk
   std::uint32_t table_key = 0;  // permits READ and atomics on the table
   std::uint64_t chunk_bytes = 0;
@@ -47,6 +50,8 @@ enum class MessageKind : std::uint32_t {
   request_cleanup = 5,  // answered by cleanup_done
   // Slots of keys that GETs have found, in a cache (engine/layout/access_report.h).
   report_accesses = 6,
+  request_end = 7,       // answered by all_ended
+  operations_ended = 8,  // epoch: the operations from before the server's question have ended
   // Sent by the server:
   grant_region = 16,        // region, incarnation, remote_key
   deny_region = 17,         // the memory is full
@@ -54,6 +59,8 @@ enum class MessageKind : std::uint32_t {
   acknowledge = 19,         // returns credits, as every message does, and nothing else
   cleanup_done = 20,        // a cleanup ran after the client's request
   return_regions = 21,      // incarnation: release all regions granted up to this one
+  ask_for_end = 22,         // epoch: report when all operations that have begun have ended
+  all_ended = 23,           // all clients have reported so since the request, or are fenced
 };
 
 // Why the client requests a region.

@@ -35,11 +35,13 @@
 namespace falafel::engine {
 
 inline constexpr std::uint64_t superblock_magic = 0x004c'4546'414c'4146;  // "FALAFEL"
-// Of the messages, and of a store whose entries have neither fingerprints nor size classes.
+// The version of a store whose entries have neither fingerprints nor size classes.
 inline constexpr std::uint32_t layout_version = 2;
-// Of a store whose entries have them. A client that does not know them refuses the store.
+// The version of a store whose entries have them. A client that does not know them refuses the
+// store.
 inline constexpr std::uint32_t reference_layout_version = 3;
-// Of a cache, whose values begin with the time at which they expire, with or without these bits.
+// The version of a cache, whose values begin with the time at which they expire, with or without
+// these bits.
 inline constexpr std::uint32_t cache_layout_version = 4;
 
 struct Superblock {

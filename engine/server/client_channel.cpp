@@ -14,13 +14,17 @@ bool comes_from_clients(MessageKind kind) {
     case MessageKind::heartbeat:
     case MessageKind::goodbye:
     case MessageKind::request_cleanup:
-    case MessageKind::report_accesses: return true;
+    case MessageKind::report_accesses:
+    case MessageKind::request_end:
+    case MessageKind::operations_ended: return true;
     case MessageKind::grant_region:
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:
     case MessageKind::acknowledge:
     case MessageKind::cleanup_done:
-    case MessageKind::return_regions: break;
+    case MessageKind::return_regions:
+    case MessageKind::ask_for_end:
+    case MessageKind::all_ended: break;
   }
   return false;
 }

@@ -94,9 +94,9 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   const auto hello = from_bytes<ClientHello>(request.private_data());
   if (!hello || hello->magic != hello_magic)
     return request.reject(to_reason("the connection request is not from a Falafel client"));
-  if (hello->version != layout_version) {
+  if (hello->version != message_version) {
     // Clients recognize a version mismatch by the words "speaks version".
-    return request.reject(to_reason(fmt::format("the server speaks version {}", layout_version)));
+    return request.reject(to_reason(fmt::format("the server speaks version {}", message_version)));
   }
   if (clients_.size() >= options_.max_clients) {
     return request.reject(to_reason(
@@ -189,8 +189,9 @@ void Membership::send(std::uint32_t number, const ControlMessage& message) {
 void Membership::ask(std::uint32_t number, Question question, const ControlMessage& message) {
   Client* const client = find(number);
   if (client == nullptr) return;
+  const std::uint64_t timeouts = question == Question::end ? 3 : 1;
   client->answer_due_ns[static_cast<std::size_t>(question)] =
-      host_.now_ns() + options_.heartbeat_timeout_ns;
+      host_.now_ns() + timeouts * options_.heartbeat_timeout_ns;
   changed_->notify_all();
   send(number, message);
 }

@@ -41,10 +41,10 @@ struct MembershipEvents {
   std::function<void(std::uint32_t client)> gone;
 };
 
-// Requests of the server that the client must answer within the heartbeat time-out. At most one of
-// each kind is pending.
-enum class Question : std::uint8_t { quiescence, regions };
-inline constexpr std::size_t question_count = 2;
+// Requests of the server that the client must answer within the heartbeat time-out; for the end of
+// its operations, which may wait for the server, within three. At most one of each kind is pending.
+enum class Question : std::uint8_t { quiescence, regions, end };
+inline constexpr std::size_t question_count = 3;
 
 class Membership {
  public:

@@ -3,13 +3,14 @@
 // No entry points into collected memory, but an operation that began earlier may remember such an
 // entry. The memory therefore waits until every client that was connected at the end of the
 // collection has confirmed that it has no such operation left, or has been fenced. Each collection
-// begins an epoch. The server sends the epoch in a request, and the client confirms it.
+// begins an epoch (client_epochs.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <vector>
+
+#include "engine/server/client_epochs.h"
 
 namespace falafel::engine {
 
@@ -25,12 +26,16 @@ class Reclamation {
   Reclamation(std::function<void(std::uint32_t, std::uint64_t)> ask,
               std::function<void(const CollectedMemory&)> reclaim);
 
-  void add_client(std::uint32_t client);
+  void add_client(std::uint32_t client) { epochs_.add_client(client); }
   void remove_client(std::uint32_t client);  // the client is fenced
   // Whether the client was asked about that epoch and has not answered.
-  bool is_answer(std::uint32_t client, std::uint64_t epoch) const;
+  bool is_answer(std::uint32_t client, std::uint64_t epoch) const {
+    return epochs_.is_answer(client, epoch);
+  }
   // Whether the client answers a request that it never received.
-  bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const;
+  bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const {
+    return epochs_.is_unheard_of(client, epoch);
+  }
   void on_quiescent(std::uint32_t client, std::uint64_t epoch);
 
   // The collection of `memory` has ended.
@@ -40,22 +45,15 @@ class Reclamation {
   bool is_awaited(std::uint32_t client) const;
 
  private:
-  struct Client {
-    std::uint64_t asked = 0;      // the epoch of the last request
-    std::uint64_t quiescent = 0;  // the epoch of the last answer
-  };
   struct Waiting {
     std::uint64_t epoch = 0;
     CollectedMemory memory;
   };
 
-  void ask_all();
   void reclaim_what_may_be();
 
-  std::function<void(std::uint32_t, std::uint64_t)> ask_;
   std::function<void(const CollectedMemory&)> reclaim_;
-  std::uint64_t epoch_ = 0;
-  std::map<std::uint32_t, Client> clients_;
+  ClientEpochs epochs_;
   std::vector<Waiting> waiting_;
 };
 

@@ -110,10 +110,21 @@ fabric::Result<void> ServerState::prepare_network() {
                          {.kind = MessageKind::ask_for_quiescence, .epoch = epoch});
       },
       [this](const CollectedMemory& memory) { on_reclaimed(memory); });
+  ends_.emplace(
+      [this](std::uint32_t client, std::uint64_t epoch) {
+        membership_->ask(client, Question::end, {.kind = MessageKind::ask_for_end, .epoch = epoch});
+      },
+      [this](std::uint32_t client) {
+        membership_->send(client, {.kind = MessageKind::all_ended});
+      });
   membership_.emplace(
       host_, chunk_, options_, *completions_,
       MembershipEvents{
-          .joined = [this](std::uint32_t client) { reclamation_->add_client(client); },
+          .joined =
+              [this](std::uint32_t client) {
+                reclamation_->add_client(client);
+                ends_->add_client(client);
+              },
           .message = [this](std::uint32_t client,
                             const ControlMessage& message) { on_message(client, message); },
           .left = [this](std::uint32_t client) { on_left(client); },
@@ -205,6 +216,15 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
         membership_->expel(client, Breach::too_many_messages);
       }
       return;
+    case MessageKind::request_end:
+      if (!ends_->request(client)) membership_->expel(client, Breach::too_many_messages);
+      return;
+    case MessageKind::operations_ended:
+      if (!ends_->is_answer(client, message.epoch)) {
+        return membership_->expel(client, Breach::malformed_message);
+      }
+      membership_->answered(client, Question::end);
+      return ends_->on_ended(client, message.epoch);
     case MessageKind::report_accesses: return note_accesses(client, message);
     case MessageKind::goodbye:
     case MessageKind::grant_region:
@@ -212,6 +232,8 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::ask_for_quiescence:
     case MessageKind::acknowledge:
     case MessageKind::cleanup_done:
+    case MessageKind::ask_for_end:
+    case MessageKind::all_ended:
     case MessageKind::return_regions: return;
   }
   on_memory_changed();
@@ -224,11 +246,13 @@ void ServerState::on_left(std::uint32_t client) {
   grants_->remove_client(client);
   reclamation_->remove_client(client);
   maintenance_->remove_client(client);
+  ends_->drop_request(client);
   on_memory_changed();
 }
 
 void ServerState::on_gone(std::uint32_t client) {
   book_->release_all(client);
+  ends_->remove_client(client);
   on_memory_changed();
 }
 

@@ -10,6 +10,7 @@
 #include "engine/server/chunk.h"
 #include "engine/server/collector.h"
 #include "engine/server/container_reader.h"
+#include "engine/server/end_of_operations.h"
 #include "engine/server/entry_updater.h"
 #include "engine/server/eviction.h"
 #include "engine/server/fiber_mutex.h"
@@ -85,6 +86,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<MemoryBook> book_;
   std::optional<Reclamation> reclamation_;
+  std::optional<EndOfOperations> ends_;
   std::optional<Membership> membership_;
   std::optional<LoopbackConnector> loopback_;
   // One updater for each fiber that changes entries.

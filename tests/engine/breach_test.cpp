@@ -66,6 +66,34 @@ TEST(ClientThatIsSilentAboutQuiescence, IsGivenUpWithinTheHeartbeatTimeout) {
   }
 }
 
+// The client sends its heartbeats but never answers whether its operations have ended.
+TEST(ClientThatIsSilentAboutItsOperations, IsFencedInThreeTimeouts) {
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    TestStore store(short_timeouts(seed), stacks);
+    store.add_host("talker", [&](fabric::Host& host) {
+      const auto talker = RawClient::connect(host, store.address());
+      ASSERT_NE(talker, nullptr);
+      while (talker->send({.kind = MessageKind::heartbeat})) {
+        while (talker->receive(host.now_ns())) {
+        }
+        host.sleep_until(host.now_ns() + breach_timeout_ns / 5);
+      }
+    });
+    store.add_client([&](fabric::Host& host, Client& client) {
+      host.sleep_until(host.now_ns() + millisecond_ns);
+      const std::uint64_t start_ns = host.now_ns();
+      EXPECT_TRUE(client.wait_for_end_of_operations(10 * breach_timeout_ns));
+      EXPECT_GE(host.now_ns(), start_ns + 3 * breach_timeout_ns);
+      EXPECT_LE(host.now_ns(), start_ns + 4 * breach_timeout_ns);
+      EXPECT_EQ(store.server()->inspect().statistics.clients_fenced, 1U);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+  }
+}
+
 using Offence = std::function<void(fabric::Host&, RawClient&)>;
 
 // Commits the offense after connecting and expects to be expelled immediately.
@@ -109,6 +137,7 @@ TEST(ClientThatTalksNonsense, IsExpelled) {
   expect_expelled_for({.kind = MessageKind::release_region});
   expect_expelled_for({.kind = MessageKind::release_region, .region = 0xffff'ffff});
   expect_expelled_for({.kind = MessageKind::heartbeat, .epoch = 1});
+  expect_expelled_for({.kind = MessageKind::operations_ended});  // the server has not asked
 }
 
 TEST(ClientThatReleasesARegionTwice, IsExpelled) {
@@ -126,24 +155,24 @@ TEST(ClientThatReleasesARegionTwice, IsExpelled) {
       engine::Breach::malformed_message);
 }
 
-// The memory is full, so the first request waits.
+// Both requests arrive before an answer is sent.
 TEST(ClientThatAsksAgainBeforeItWasAnswered, IsExpelled) {
   fabric::FiberStackPool stacks;
-  TestStore store(short_timeouts(1), stacks);
-  store.add_host("greedy", [&](fabric::Host& host) {
-    const auto greedy = RawClient::connect(host, store.address());
-    ASSERT_NE(greedy, nullptr);
-    ControlMessage request{.kind = MessageKind::request_region};
-    // both arrive before an answer is sent
-    store.simulation().pause("server", 100 * microsecond_ns);
-    EXPECT_TRUE(greedy->send(request));
-    EXPECT_TRUE(greedy->send(request));
-    host.sleep_until(host.now_ns() + millisecond_ns);
-    EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::too_many_messages);
-    EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 1U);
-  });
-  const StoreRun run = store.run();
-  EXPECT_TRUE(run.problems.empty()) << describe(run);
+  for (const MessageKind kind : {MessageKind::request_region, MessageKind::request_end}) {
+    TestStore store(short_timeouts(1), stacks);
+    store.add_host("greedy", [&](fabric::Host& host) {
+      const auto greedy = RawClient::connect(host, store.address());
+      ASSERT_NE(greedy, nullptr);
+      store.simulation().pause("server", 100 * microsecond_ns);
+      EXPECT_TRUE(greedy->send({.kind = kind}));
+      EXPECT_TRUE(greedy->send({.kind = kind}));
+      host.sleep_until(host.now_ns() + millisecond_ns);
+      EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::too_many_messages);
+      EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 1U);
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+  }
 }
 
 TEST(ClientThatSendsAndDoesNotReceive, IsExpelled) {

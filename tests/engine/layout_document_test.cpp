@@ -130,7 +130,12 @@ TEST(LayoutDocument, TellsTheKindsOfMessages) {
       {MessageKind::report_accesses, "report_accesses"},
       {MessageKind::ask_for_quiescence, "ask_for_quiescence"},
       {MessageKind::acknowledge, "acknowledge"},
-      {MessageKind::cleanup_done, "cleanup_done"}};
+      {MessageKind::cleanup_done, "cleanup_done"},
+      {MessageKind::return_regions, "return_regions"},
+      {MessageKind::request_end, "request_end"},
+      {MessageKind::operations_ended, "operations_ended"},
+      {MessageKind::ask_for_end, "ask_for_end"},
+      {MessageKind::all_ended, "all_ended"}};
   for (const auto& [kind, name] : kinds) {
     const std::string row = fmt::format("| `{}` | {} |", name, static_cast<std::uint32_t>(kind));
     EXPECT_NE(text.find(row), std::string::npos) << row;
@@ -140,8 +145,11 @@ TEST(LayoutDocument, TellsTheKindsOfMessages) {
 TEST(LayoutDocument, TellsTheVersionAndTheLimits) {
   const std::string text = document();
   for (const std::string& fact :
-       {fmt::format("version {} ", layout_version), fmt::format("`{:#06x}`", container_magic),
-        fmt::format("`{:#010x}`", hello_magic), fmt::format("{} bytes", superblock_bytes)}) {
+       {fmt::format("version {} of the layouts", layout_version),
+        fmt::format("version {} of the messages", message_version),
+        fmt::format("| 4 | 4 | `version` | {} |", message_version),
+        fmt::format("`{:#06x}`", container_magic), fmt::format("`{:#010x}`", hello_magic),
+        fmt::format("{} bytes", superblock_bytes)}) {
     EXPECT_NE(text.find(fact), std::string::npos) << fact;
   }
 }

@@ -124,5 +124,30 @@ TEST(ServerThatStoodStill, GivesUpWhoIsSilentAfterwards) {
   });
 }
 
+// A client and the server stall during a SET, and the server does not give up on the client. The
+// SET then succeeds before somebody else learns that operations have ended, or never.
+TEST(ServerThatStoodStillWithItsClients, ProvesThatOperationsHaveEnded) {
+  for_each_seed(60, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
+    TestStore store(stoppable(seed), stacks);
+    const Bytes key = bytes_of("key");
+    Answer stored = Answer::disconnected;
+    bool is_found = false;
+    store.add_client([&](fabric::Host& host, Client& client) {
+      client.set(bytes_of("other"), {});  // it then has a region
+      host.sleep_until(millisecond_ns);
+      stored = client.set(key, key).answer;
+    });
+    store.add_client([&](fabric::Host& host, Client& client) {
+      host.sleep_until(millisecond_ns + host.random(microsecond_ns));  // a SET takes no longer
+      store.simulation().pause("server", stop_ns);
+      store.simulation().pause("client 0", stop_ns + host.random(2 * give_up_ns));
+      EXPECT_TRUE(client.wait_for_end_of_operations(2 * stop_ns));
+      is_found = client.get(key).answer == Answer::found;
+    });
+    run_without_problems(store);
+    EXPECT_FALSE(stored == Answer::stored && !is_found);
+  });
+}
+
 }  // namespace
 }  // namespace falafel::engine_test

@@ -1,5 +1,5 @@
-// Which cleanup serves which of the waiting fibers.
-#include "engine/client/cleanup_requests.h"
+// Which request serves which of the waiting fibers.
+#include "engine/client/server_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -23,12 +23,12 @@ void run_on_a_client(const HostBody& body) {
 
 // A cleanup in progress may already have passed entries that were deleted later, so later requests
 // wait for the next one.
-TEST(CleanupRequests, OfThoseWhoComeLaterAreServedByTheNextCleanup) {
+TEST(ServerRequests, ServeThoseWhoComeLaterByTheNextAnswer) {
   run_on_a_client([](fabric::Host& host) {
-    engine::CleanupRequests requests(host, second_ns, [] {});
+    engine::ServerRequests requests(host, engine::MessageKind::request_cleanup, [] {});
     int served = 0;
     const auto wait = [&] {
-      EXPECT_EQ(requests.wait(), std::nullopt);
+      EXPECT_EQ(requests.wait(second_ns), std::nullopt);
       ++served;
     };
     const auto pass_time = [&] { host.sleep_until(host.now_ns() + millisecond_ns); };

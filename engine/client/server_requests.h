@@ -1,8 +1,8 @@
-// Cleanups that insertions request from the server when a walk over the whole table finds deleted
-// entries but no empty one.
+// Requests of one kind that the server answers once: for a cleanup, when a walk over the whole
+// table found deleted entries but no empty one, or for the end of operations.
 //
-// One request is pending at a time. A cleanup serves the fibers that started to wait before it was
-// requested; a further request follows for the others. The session sends the messages.
+// One request is pending at a time. It serves the fibers that started to wait before it was sent; a
+// further request follows for the others. The session sends the messages.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,13 @@
 
 namespace falafel::engine {
 
-class CleanupRequests {
+class ServerRequests {
  public:
-  CleanupRequests(fabric::Host& host, std::uint64_t server_timeout_ns,
-                  std::function<void()> on_message);
+  ServerRequests(fabric::Host& host, MessageKind kind, std::function<void()> on_message);
 
-  // Waits for a cleanup that begins after the call. Returns nullopt after the cleanup, timed_out or
-  // disconnected otherwise.
-  std::optional<Answer> wait();
+  // Waits for the answer to a request that is sent after the call. Returns nullopt after the
+  // answer, timed_out or disconnected otherwise.
+  std::optional<Answer> wait(std::uint64_t timeout_ns);
 
   // Handles the server's answer; returns false if no request is pending.
   bool on_done();
@@ -33,13 +32,13 @@ class CleanupRequests {
 
  private:
   fabric::Host& host_;
-  std::uint64_t server_timeout_ns_;
+  const MessageKind kind_;
   std::function<void()> on_message_;
   std::unique_ptr<fabric::Event> changed_;
   // Waiting fibers are numbered.
   std::uint64_t last_ = 0;
   std::uint64_t asked_ = 0;   // the pending or last request covers fibers up to this number
-  std::uint64_t served_ = 0;  // a cleanup has served fibers up to this number
+  std::uint64_t served_ = 0;  // the server has served fibers up to this number
   bool is_unsent_ = false;
   bool broken_ = false;
 };

@@ -1,0 +1,45 @@
+// Epochs that all clients confirm. A collection begins one at its end, for example, to learn when
+// no client has an operation from before. The server sends the epoch to each client in a question,
+// and the client confirms it. A client that is removed no longer counts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+namespace falafel::engine {
+
+class ClientEpochs {
+ public:
+  // `ask(client, epoch)` sends the question.
+  explicit ClientEpochs(std::function<void(std::uint32_t, std::uint64_t)> ask);
+
+  void add_client(std::uint32_t client);
+  void remove_client(std::uint32_t client);
+  // Begins an epoch and asks the clients for it. Returns it.
+  std::uint64_t begin();
+  // Whether the client was asked about that epoch and has not confirmed it.
+  bool is_answer(std::uint32_t client, std::uint64_t epoch) const;
+  // Whether the client was never asked about that epoch.
+  bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const;
+  // The client confirms all epochs up to that one. Ignored if the client was never asked about it.
+  void confirm(std::uint32_t client, std::uint64_t epoch);
+
+  bool lacks(std::uint32_t client, std::uint64_t epoch) const;
+  // All clients have confirmed the epochs up to this one.
+  std::uint64_t last_confirmed() const;
+
+ private:
+  struct Client {
+    std::uint64_t asked = 0;      // the epoch of the last question
+    std::uint64_t confirmed = 0;  // the epoch of the last answer
+  };
+
+  void ask_all();
+
+  std::function<void(std::uint32_t, std::uint64_t)> ask_;
+  std::uint64_t epoch_ = 0;
+  std::map<std::uint32_t, Client> clients_;
+};
+
+}  // namespace falafel::engine

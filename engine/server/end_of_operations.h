@@ -1,0 +1,42 @@
+// Proves that operations have ended. For a client that requests it, the server asks all clients,
+// and answers when each of them has reported that its operations from before the question have
+// ended, or is gone. A change of a cluster needs this (engine/placement).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "engine/server/client_epochs.h"
+
+namespace falafel::engine {
+
+class EndOfOperations {
+ public:
+  // `ask(client, epoch)` sends the question, `answer(client)` the answer to a request.
+  EndOfOperations(std::function<void(std::uint32_t, std::uint64_t)> ask,
+                  std::function<void(std::uint32_t)> answer);
+
+  void add_client(std::uint32_t client) { epochs_.add_client(client); }
+  // The client is fenced, but its requests may still be landing.
+  void drop_request(std::uint32_t client) { requests_.erase(client); }
+  // Nothing of the client is landing any more.
+  void remove_client(std::uint32_t client);
+  // Returns false if the client has a pending request.
+  bool request(std::uint32_t client);
+  // Whether the client was asked about that epoch and has not reported.
+  bool is_answer(std::uint32_t client, std::uint64_t epoch) const {
+    return epochs_.is_answer(client, epoch);
+  }
+  // Requires an answer. May ask the client again.
+  void on_ended(std::uint32_t client, std::uint64_t epoch);
+
+ private:
+  void answer_what_may_be();
+
+  std::function<void(std::uint32_t)> answer_;
+  ClientEpochs epochs_;
+  std::map<std::uint32_t, std::uint64_t> requests_;  // epochs, by client
+};
+
+}  // namespace falafel::engine
