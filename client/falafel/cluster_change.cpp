@@ -22,8 +22,10 @@ using engine::Answer;
 // The store reconnects, also to a server that has restarted. Calls then answer `disconnected`.
 class StoreKeys final : public engine::ServerKeys {
  public:
-  explicit StoreKeys(std::unique_ptr<Store> store)
-      : store_(std::move(store)), incarnation_(store_->server_incarnation()) {}
+  StoreKeys(std::unique_ptr<Store> store, engine::MayChange may_change)
+      : store_(std::move(store)),
+        incarnation_(store_->server_incarnation()),
+        may_change_(std::move(may_change)) {}
 
   tl::expected<void, Answer> list(Contents& contents) override {
     tl::expected<void, Answer> done = tl::unexpected(Answer::disconnected);
@@ -42,16 +44,20 @@ class StoreKeys final : public engine::ServerKeys {
   }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) override {
-    return operate<engine::SetResult>(
+    return change<engine::SetResult>(
         [&](engine::Client& client) { return client.set(key, value, time_to_live_ns); });
   }
   engine::DeleteResult remove(std::span<const std::byte> key) override {
-    return operate<engine::DeleteResult>(
-        [&](engine::Client& client) { return client.remove(key); });
+    return change<engine::DeleteResult>([&](engine::Client& client) { return client.remove(key); });
   }
   engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
-    return operate<engine::DeleteResult>(
+    return change<engine::DeleteResult>(
         [&](engine::Client& client) { return client.drop_damaged(damaged); });
+  }
+  tl::expected<void, Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) override {
+    tl::expected<void, Answer> ended = tl::unexpected(Answer::disconnected);
+    run([&](engine::Client& client) { ended = client.wait_for_end_of_operations(timeout_ns); });
+    return ended;
   }
   bool is_same_run() override { return get(engine::any_key).answer != Answer::disconnected; }
 
@@ -71,8 +77,17 @@ class StoreKeys final : public engine::ServerKeys {
     return result;
   }
 
+  // Nothing else runs between the question and the start of the operation, so whoever asks the
+  // server for the end of operations later learns of it.
+  template <typename Result>
+  Result change(const std::function<Result(engine::Client&)>& operation) {
+    return operate<Result>(
+        [&](engine::Client& client) { return may_change_() ? operation(client) : Result(); });
+  }
+
   std::unique_ptr<Store> store_;
   const std::uint64_t incarnation_;
+  const engine::MayChange may_change_;
 };
 
 std::uint64_t random_number() {
@@ -87,13 +102,13 @@ tl::expected<engine::ChangeReport, std::string> change_cluster(const ClusterChan
   EtcdDirectory directory(std::move(*etcd), change.etcd_key);
   engine::ChangeTools tools{
       .directory = directory,
-      .reach = [&](const std::string& server)
-          -> tl::expected<std::unique_ptr<engine::ServerKeys>, std::string> {
+      .reach = [&](const std::string& server,
+                   const engine::MayChange& may_change) -> engine::ReachedKeys {
         StoreOptions options = change.store;
         options.server = server;
         auto store = Store::open(options);
         if (!store) return tl::unexpected(store.error().detail);
-        return std::make_unique<StoreKeys>(std::move(*store));
+        return std::make_unique<StoreKeys>(std::move(*store), may_change);
       },
       // It goes on while the machine is suspended.
       .now_ns = [] { return fabric::read_clock_ns(CLOCK_BOOTTIME); },

@@ -29,7 +29,7 @@ Failure taken_over() {
 
 Failure failed(const std::string& server, Answer answer, std::string_view deed) {
   const std::string_view reason =
-      answer == Answer::disconnected ? " (it is away, or has restarted)" : "";
+      answer == Answer::disconnected ? " (it is away, has restarted, or this command stalled)" : "";
   return Failure("'" + server + "' answers '" + std::string(to_string(answer)) + "'" +
                  std::string(reason) + " while " + std::string(deed) +
                  "; repeat the change, or give it up");
@@ -88,7 +88,7 @@ class Change {
     servers.insert(servers.end(), next_.begin(), next_.end());
     for (const std::string& server : servers) {
       if (has(lost_, server) || servers_.contains(server)) continue;
-      auto reached = tools_.reach(server);
+      auto reached = tools_.reach(server, [this] { return has_lease(); });
       if (!reached) {
         return Failure("'" + server + "': " + reached.error() +
                        "; repeat this when it is back, or name it as lost with all of its keys");
@@ -152,7 +152,8 @@ class Change {
   Step move_keys() {
     tools_.wait(list_.times.settle_ns);
     const Placement placement(list_);
-    return delete_strays(placement)
+    return wait_for_end_of_operations()
+        .and_then([&] { return delete_strays(placement); })
         .and_then([&] { return copy(placement); })
         .and_then([this] { return make_sure_of_list(0); })
         .and_then([this] { return make_sure_of_copies(); })
@@ -181,7 +182,23 @@ class Change {
     return {};
   }
 
-  Step may_operate() { return make_sure_of_list(list_.times.lease_ns); }
+  // Whoever takes the change over waits for longer than a lease.
+  bool has_lease() const { return tools_.now_ns() < confirmed_ns_ + list_.times.lease_ns; }
+
+  // Leaves time to begin an operation while it has the lease.
+  Step may_operate() { return make_sure_of_list(list_.times.lease_ns / 2); }
+
+  Step wait_for_end_of_operations() {
+    for (const auto& [server, keys] : servers_) {
+      const auto ended = keys->wait_for_end_of_operations(list_.times.settle_ns);
+      if (!ended) {
+        return failed(server, ended.error(),
+                      "it is asked whether operations under the list before have ended (its "
+                      "process may be stopped, or that of one of its clients)");
+      }
+    }
+    return {};
+  }
 
   // The copies
 
@@ -278,10 +295,10 @@ class Change {
 
   Step copy(std::span<const std::byte> key, std::uint64_t time_to_live_ns,
             const std::string& source, const std::string& target) {
-    if (Step current = may_operate(); !current) return current;
     const GetResult found = servers_[source]->get(key);
     if (found.answer == Answer::not_found) return {};  // it has expired, or was evicted
     if (found.answer != Answer::found) return failed(source, found.answer, "a key is read");
+    if (Step current = may_operate(); !current) return current;
     const Answer answer = servers_[target]->set(key, found.value, time_to_live_ns).answer;
     if (answer != Answer::stored) return failed(target, answer, "a key is copied to it");
     ++report_.moved;

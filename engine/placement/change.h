@@ -2,16 +2,19 @@
 //
 // Whoever changes the list also keeps a lease: before each operation on a server it makes sure that
 // the directory has named it within PlacementTimes::lease_ns. Somebody else who takes the change
-// over waits for settle_ns, so no operations of the two mix. A change that was interrupted at any
-// point can be repeated:
+// over waits for settle_ns and for the end of operations, so no operations of the two mix. A change
+// that was interrupted at any point can be repeated:
 //
 // 0. Unless somebody has announced this change before, all servers are searched for keys that they
 //    do not have by the list, and for any keys if there is no list. Such keys are deleted without a
 //    question only if they are also at the servers that have them by the list. Otherwise the change
 //    ends here, or the caller has said that they may go.
 // 1. The list gets the next one beside it. Clients stop using the keys that move.
-// 2. After settle_ns, each server deletes the keys that are not its own under the list before. A
-//    server that joins has none of its own. They are remains of earlier changes.
+// 2. After settle_ns, each server proves that no operation from before is left: its process runs,
+//    and each client has reported so or is fenced. Without the proof, a client that stalled
+//    together with the server for longer than settle_ns could finish an operation under an older
+//    list. Then each server deletes the keys that are not its own under the list before. A server
+//    that joins has none of its own. They are remains of earlier changes.
 // 3. The keys that move are copied to their next servers, which replaces what an interrupted
 //    attempt has copied.
 // 4. The list is replaced by the next one, if every server of that list has been running since
@@ -83,14 +86,20 @@ class ServerKeys {
                         std::uint64_t time_to_live_ns) = 0;
   virtual DeleteResult remove(std::span<const std::byte> key) = 0;
   virtual DeleteResult drop(const DamagedContainer& damaged) = 0;
+  // As Client::wait_for_end_of_operations().
+  virtual tl::expected<void, Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) = 0;
   // Asks the server; true if this run of it goes on.
   virtual bool is_same_run() = 0;
 };
 
+using ReachedKeys = tl::expected<std::unique_ptr<ServerKeys>, std::string>;
+using MayChange = std::function<bool()>;
+
 struct ChangeTools {
   PlacementDirectory& directory;
-  std::function<tl::expected<std::unique_ptr<ServerKeys>, std::string>(const std::string& server)>
-      reach;
+  // Connects to a server. Right before each operation that changes it, on the operation's fiber,
+  // the keys call may_change(). If it returns false, they answer `disconnected`.
+  std::function<ReachedKeys(const std::string& server, const MayChange& may_change)> reach;
   std::function<std::uint64_t()> now_ns;
   std::function<void(std::uint64_t duration_ns)> wait;
   PlacementTimes times{};        // of a list that is new; others keep theirs

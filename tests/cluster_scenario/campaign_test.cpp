@@ -35,7 +35,7 @@ TEST(ChangingClusterScenario, LosesNoKey) {
 
 TEST(ChangingClusterScenario, IsNotLinearizableWithoutAnyPartOfTheRule) {
   const auto program = cluster_scenario::make_changing_program();
-  ASSERT_EQ(program->safeguards().size(), 4);
+  ASSERT_EQ(program->safeguards().size(), 5);
   for (const std::string& safeguard : program->safeguards()) {
     const auto flawed = program->without(safeguard);
     const auto result =

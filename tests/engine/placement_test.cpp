@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/placement/change.h"
@@ -22,9 +24,11 @@ namespace {
 
 using engine::ChangeReport;
 using engine::ChangeTools;
+using engine::MayChange;
 using engine::Placement;
 using engine::PlacementDirectory;
 using engine::PlacementList;
+using engine::ReachedKeys;
 using engine::ServerKeys;
 
 using Names = std::vector<std::string>;
@@ -67,6 +71,8 @@ struct FakeCluster {
   std::optional<Restart> restart;
   std::string damaged_server{};  // has a container that does not verify
   bool drops_damaged = false;
+  std::string stopped_server{};  // proves nothing
+  std::uint64_t stall_before_set_ns = 0;
   PlacementList list_at_restart;
   PlacementList list;
   std::uint64_t revision = 0;
@@ -110,9 +116,10 @@ class FakeDirectory final : public PlacementDirectory {
 
 class FakeKeys final : public ServerKeys {
  public:
-  FakeKeys(FakeCluster& cluster, const std::string& server)
+  FakeKeys(FakeCluster& cluster, const std::string& server, MayChange may_change)
       : cluster_(cluster),
         server_(server),
+        may_change_(std::move(may_change)),
         run_(cluster.runs[server]),
         keys_(cluster.servers.at(server)) {}
 
@@ -132,26 +139,33 @@ class FakeKeys final : public ServerKeys {
   }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t) override {
-    if (fails()) return {};
+    cluster_.now_ns += cluster_.stall_before_set_ns;
+    if (fails() || !may_change_()) return {};
     keys_[Bytes(key.begin(), key.end())] = Bytes(value.begin(), value.end());
     engine::SetResult result;
     result.answer = Answer::stored;
     return result;
   }
   engine::DeleteResult remove(std::span<const std::byte> key) override {
-    if (fails()) return {};
+    if (fails() || !may_change_()) return {};
     engine::DeleteResult result;
     const bool was_there = keys_.erase(Bytes(key.begin(), key.end())) > 0;
     result.answer = was_there ? Answer::deleted : Answer::not_found;
     return result;
   }
   engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
-    if (fails()) return {};
+    if (fails() || !may_change_()) return {};
     EXPECT_EQ(damaged.slot, 17U);
     cluster_.damaged_server.clear();
     engine::DeleteResult result;
     result.answer = Answer::deleted;
     return result;
+  }
+  tl::expected<void, Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) override {
+    EXPECT_EQ(timeout_ns, cluster_.list.times.settle_ns);
+    if (fails()) return tl::unexpected(Answer::disconnected);
+    if (cluster_.stopped_server == server_) return tl::unexpected(Answer::timed_out);
+    return {};
   }
   bool is_same_run() override { return !fails(); }
 
@@ -163,6 +177,7 @@ class FakeKeys final : public ServerKeys {
 
   FakeCluster& cluster_;
   const std::string server_;
+  const MayChange may_change_;
   const int run_;
   FakeCluster::Keys& keys_;
 };
@@ -175,12 +190,11 @@ tl::expected<ChangeReport, std::string> change(FakeCluster& cluster, const Names
   FakeDirectory directory(cluster);
   ChangeTools tools{
       .directory = directory,
-      .reach =
-          [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
+      .reach = [&](const std::string& server, const MayChange& may_change) -> ReachedKeys {
         if (cluster.fails() || !cluster.servers.contains(server)) {
           return tl::unexpected(std::string("away"));
         }
-        return std::make_unique<FakeKeys>(cluster, server);
+        return std::make_unique<FakeKeys>(cluster, server, may_change);
       },
       .now_ns = [&] { return cluster.now_ns += second_ns; },
       .wait =
@@ -388,6 +402,29 @@ TEST(PlacementChange, NamesDamagedContainersAndMovesAllOtherKeys) {
   }
 }
 
+TEST(PlacementChange, FailsIfAServerDoesNotProveThatItRuns) {
+  for (const char* server : {"a", "b", "c"}) {
+    FakeCluster cluster = full_cluster({"a", "b"});
+    cluster.stopped_server = server;
+    const auto changed = change(cluster, {"a", "c"});
+    ASSERT_FALSE(changed);
+    EXPECT_NE(changed.error().find(fmt::format("'{}' answers 'timed out'", server)),
+              std::string::npos)
+        << changed.error();
+    EXPECT_TRUE(cluster.servers["c"].empty());
+    EXPECT_EQ(count_copies(cluster), 40U);
+    EXPECT_TRUE(cluster.list.is_changing());
+  }
+}
+
+// Somebody else may have taken the change over meanwhile.
+TEST(PlacementChange, CopiesNothingAfterItsLeaseHasEnded) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  cluster.stall_before_set_ns = engine::PlacementTimes{}.lease_ns;
+  EXPECT_FALSE(change(cluster, {"a", "c"}));
+  EXPECT_TRUE(cluster.servers["c"].empty());
+}
+
 TEST(PlacementChange, LosesTheKeysOfLostServers) {
   FakeCluster cluster = full_cluster({"a", "b"});
   const std::size_t lost = cluster.servers["b"].size();
@@ -405,9 +442,8 @@ TEST(PlacementChange, EndsWhenSomebodyElseTakesItOver) {
   bool taken = false;
   ChangeTools tools{
       .directory = directory,
-      .reach =
-          [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
-        return std::make_unique<FakeKeys>(cluster, server);
+      .reach = [&](const std::string& server, const MayChange& may_change) -> ReachedKeys {
+        return std::make_unique<FakeKeys>(cluster, server, may_change);
       },
       .now_ns = [&] { return cluster.now_ns += second_ns; },
       .wait =

@@ -57,7 +57,9 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
       heeds_announcement_(world.safeguard("announcement")),
       waits_(world.safeguard("settling")),
       asks_for_runs_(world.safeguard("same-runs")),
+      waits_for_end_(world.safeguard("end-of-operations")),
       crash_percent_(world.one_of<std::uint64_t>({0, 20})),
+      stall_percent_(world.one_of<std::uint64_t>({0, 50})),
       finds_moved_(world.sometimes("a key is found after keys have moved")),
       meets_moving_(world.sometimes("a client meets a key that moves")),
       repeats_(world.sometimes("a change is repeated")),
@@ -169,17 +171,19 @@ bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next,
   Directory directory(host, entry_, [&] { note_late_crashes(found); });
   engine::ChangeTools tools{
       .directory = directory,
-      .reach =
-          [&](const std::string& server) -> tl::expected<std::unique_ptr<ServerKeys>, std::string> {
+      .reach = [&](const std::string& server,
+                   const engine::MayChange& may_change) -> engine::ReachedKeys {
         const std::size_t place = number_of(server);
         auto client = connect(host, place);
         if (client == nullptr) return tl::unexpected(std::string("away"));
+        const auto on_copied = [this, &host, place] {
+          if (host.random(100) < crash_percent_) crash_soon(host, place);
+        };
         return std::make_unique<Keys>(server, std::move(client), places_[place],
-                                      asks_for_runs_ ? &found : nullptr, [this, &host, place] {
-                                        if (host.random(100) < crash_percent_) {
-                                          crash_soon(host, place);
-                                        }
-                                      });
+                                      Keys::Options{.found = asks_for_runs_ ? &found : nullptr,
+                                                    .waits_for_end = waits_for_end_,
+                                                    .may_change = may_change,
+                                                    .on_copied = on_copied});
       },
       .now_ns = [&] { return host.now_ns(); },
       .wait =
@@ -201,6 +205,16 @@ void ChangeRun::crash_soon(fabric::Host& host, std::size_t server) {
     sleep_up_to(host, longest_ns);
     world_.simulation().crash(name_of(server));
     world_.simulation().restart(name_of(server));
+  });
+}
+
+void ChangeRun::stall_soon(fabric::Host& host, std::uint32_t client, std::size_t server) {
+  host.spawn({.name = "stall", .daemon = true}, [this, &host, client, server] {
+    sleep_up_to(host, 1 * us);  // about as long as an operation takes
+    const std::uint64_t duration_ns = times_.settle_ns / 2 + host.random(times_.settle_ns);
+    world_.simulation().pause(name_of(server), duration_ns);
+    world_.simulation().pause("client " + std::to_string(client),
+                              duration_ns + host.random(heartbeat_timeout_ns));
   });
 }
 
@@ -276,12 +290,17 @@ std::optional<std::size_t> ChangeRun::server_of(fabric::Host& host, Known& known
   return std::nullopt;
 }
 
-engine::Client* ChangeRun::client_for(fabric::Host& host, Party& party, const std::string& key) {
+engine::Client* ChangeRun::client_for(fabric::Host& host, Party& party, std::uint32_t number,
+                                      const std::string& key) {
   for (int attempt = 0; attempt < most_connections_of_an_attempt; ++attempt) {
     const auto server = server_of(host, party.known, key);
     if (!server) return nullptr;
     auto& client = party.connections[*server];
-    if (client != nullptr && client->is_connected()) return client.get();
+    if (client != nullptr && client->is_connected()) {
+      const bool is_outdated = party.known.placement->list() != entry_.list;
+      if (is_outdated && host.random(100) < stall_percent_) stall_soon(host, number, *server);
+      return client.get();
+    }
     client = connect(host, *server);
   }
   return nullptr;
@@ -291,7 +310,7 @@ void ChangeRun::attempt(fabric::Host& host, Party& party, std::uint32_t number,
                         const AttemptedMap::Operation& operation) {
   const std::string key = std::visit([](const auto& known) { return known.key; }, operation);
   // From the decision to the operation, the fiber does not wait.
-  engine::Client* const client = client_for(host, party, key);
+  engine::Client* const client = client_for(host, party, number, key);
   if (client == nullptr) return;
   history_.call(number, operation, [&] { return execute(*client, key, operation); });
 }

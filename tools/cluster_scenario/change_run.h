@@ -60,6 +60,8 @@ class ChangeRun {
   bool change(fabric::Host& host, const std::vector<std::string>& next, bool is_repeated);
   // A server that has just got a key crashes.
   void crash_soon(fabric::Host& host, std::size_t server);
+  // A client stalls during an operation, together with the server, until a change has settled.
+  void stall_soon(fabric::Host& host, std::uint32_t client, std::size_t server);
   // A server may have crashed since the change found it running.
   void note_late_crashes(const FoundLives& found);
 
@@ -73,7 +75,8 @@ class ChangeRun {
   // Waits until the list may be used for the key, or the client gives up.
   std::optional<std::size_t> server_of(fabric::Host& host, Known& known, const std::string& key);
   // Chooses the server and connects to it. Null: the client gives up.
-  engine::Client* client_for(fabric::Host& host, Party& party, const std::string& key);
+  engine::Client* client_for(fabric::Host& host, Party& party, std::uint32_t number,
+                             const std::string& key);
   std::optional<std::size_t> place_of(const Known& known, const std::string& key) const;
   std::optional<AttemptedMap::Result> execute(engine::Client& client, const std::string& key,
                                               const AttemptedMap::Operation& operation);
@@ -85,7 +88,9 @@ class ChangeRun {
   const bool heeds_announcement_;
   const bool waits_;
   const bool asks_for_runs_;
+  const bool waits_for_end_;
   const std::uint64_t crash_percent_;  // of the copies, besides the crashes of the simulator
+  const std::uint64_t stall_percent_;  // of the operations by a list that has changed
   check::Condition& finds_moved_;
   check::Condition& meets_moving_;
   check::Condition& repeats_;

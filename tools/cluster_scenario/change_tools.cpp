@@ -37,16 +37,17 @@ tl::expected<void, engine::Answer> Keys::list(Contents& contents) {
 
 engine::SetResult Keys::set(std::span<const std::byte> key, std::span<const std::byte> value,
                             std::uint64_t time_to_live_ns) {
+  if (!options_.may_change()) return {};
   const engine::SetResult result = client_->set(key, value, time_to_live_ns);
-  if (result.answer == engine::Answer::stored) on_copied_();
+  if (result.answer == engine::Answer::stored) options_.on_copied();
   return result;
 }
 
 bool Keys::is_same_run() {
-  if (found_ == nullptr) return true;
+  if (options_.found == nullptr) return true;
   const std::uint32_t life = place_.lives;
   if (client_->get(engine::any_key).answer == engine::Answer::disconnected) return false;
-  (*found_)[server_] = life;
+  (*options_.found)[server_] = life;
   return true;
 }
 

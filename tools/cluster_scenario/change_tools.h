@@ -48,25 +48,33 @@ using FoundLives = std::map<std::string, std::uint32_t>;
 
 class Keys final : public engine::ServerKeys {
  public:
-  // `found` is null without the safeguard: the keys then do not ask whether the server runs. Calls
-  // on_copied() when the server has got a key.
+  struct Options {
+    FoundLives* found = nullptr;  // null: they do not ask whether the server runs
+    bool waits_for_end = true;    // of operations
+    engine::MayChange may_change{};
+    std::function<void()> on_copied{};  // the server has got a key
+  };
+
   Keys(std::string server, std::unique_ptr<engine::Client> client, const Place& place,
-       FoundLives* found, std::function<void()> on_copied)
+       Options options)
       : server_(std::move(server)),
         client_(std::move(client)),
         place_(place),
-        found_(found),
-        on_copied_(std::move(on_copied)) {}
+        options_(std::move(options)) {}
 
   tl::expected<void, engine::Answer> list(Contents& contents) override;
   engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) override;
   engine::DeleteResult remove(std::span<const std::byte> key) override {
-    return client_->remove(key);
+    return options_.may_change() ? client_->remove(key) : engine::DeleteResult();
   }
   engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
-    return client_->drop_damaged(damaged);
+    return options_.may_change() ? client_->drop_damaged(damaged) : engine::DeleteResult();
+  }
+  tl::expected<void, engine::Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) override {
+    if (!options_.waits_for_end) return {};
+    return client_->wait_for_end_of_operations(timeout_ns);
   }
   bool is_same_run() override;
 
@@ -74,8 +82,7 @@ class Keys final : public engine::ServerKeys {
   const std::string server_;
   std::unique_ptr<engine::Client> client_;
   const Place& place_;
-  FoundLives* const found_;
-  std::function<void()> on_copied_;
+  const Options options_;
 };
 
 }  // namespace falafel::cluster_scenario
