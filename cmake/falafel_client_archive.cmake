@@ -35,6 +35,7 @@ falafel_install_headers(
   engine/layout/geometry.h
   engine/placement/placement.h
   engine/safeguards.h
+  engine/time_bounds.h
   fabric/assert.h
   fabric/error.h
   fabric/fabric.h

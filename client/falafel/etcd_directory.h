@@ -1,6 +1,6 @@
 // The list of a cluster's servers as one value in etcd, which is a JSON object:
 //
-//   {"format": 1, "servers": ["10.0.0.1", "10.0.0.2"], "lease_ms": 10000, "settle_ms": 65000}
+//   {"format": 1, "servers": ["10.0.0.1", "10.0.0.2"], "lease_ms": 10000, "settle_ms": 90000}
 //
 // and during a change also
 //

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "engine/client/results.h"
+#include "engine/time_bounds.h"
 #include "falafel/fabric_options.h"
 #include "falafel/metrics.h"
 #include "falafel/open_error.h"
@@ -48,7 +49,7 @@ struct StoreOptions {
   std::optional<std::uint32_t> location_cache_entries{};
   std::uint64_t connect_timeout_ns = 5'000'000'000;
   // How long an operation waits for a server that does not respond; then it answers `timed_out`.
-  std::uint64_t server_timeout_ns = 20'000'000'000;
+  std::uint64_t server_timeout_ns = engine::default_server_timeout_ns;
   // While the server is away, operations try to reconnect at most this often.
   std::uint64_t reconnect_interval_ns = 100'000'000;
   // Whether metrics() counts and times operations.

@@ -25,6 +25,7 @@
 #include "engine/client/results.h"
 #include "engine/layout/geometry.h"
 #include "engine/safeguards.h"
+#include "engine/time_bounds.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -71,7 +72,7 @@ struct ClientOptions {
   // How long an operation waits for the server process: a SET for memory, any operation for an
   // entry that the server has locked. It also limits how long an operation keeps restarting because
   // others change the same entries.
-  std::uint64_t server_timeout_ns = 20'000'000'000;
+  std::uint64_t server_timeout_ns = default_server_timeout_ns;
   // The time-out of one delivery attempt of the network, and the number of attempts before the
   // connection breaks.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;

@@ -25,6 +25,7 @@
 #include "engine/client/results.h"
 #include "engine/layout/control_message.h"
 #include "engine/layout/geometry.h"
+#include "engine/time_bounds.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -38,7 +39,7 @@ struct Allocation {
 
 struct RegionAllocatorOptions {
   std::uint32_t renewal_percent = 75;
-  std::uint64_t server_timeout_ns = 20'000'000'000;
+  std::uint64_t server_timeout_ns = default_server_timeout_ns;
   bool release_after_completion = true;  // see Safeguards
 };
 

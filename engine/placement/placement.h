@@ -20,17 +20,17 @@
 #include <vector>
 
 #include "engine/client/rendezvous_hashing.h"
+#include "engine/time_bounds.h"
 
 namespace falafel::engine {
 
 // The same for all clients of a list, which contains them.
 struct PlacementTimes {
   // How long a list may be used after the client asked for it.
-  std::uint64_t lease_ns = 10'000'000'000;
-  // How long a change waits. Longer than a lease and the longest operation together: with a store's
-  // usual options, 20 s for a server that does not respond and three heartbeat time-outs of 10 s.
-  // A client that is suspended for longer than that has been fenced by the servers.
-  std::uint64_t settle_ns = 65'000'000'000;
+  std::uint64_t lease_ns = default_lease_ns;
+  // How long a change waits. By least_settle_ns(lease_ns), operations under an older list have then
+  // ended, unless a server was stopped meanwhile.
+  std::uint64_t settle_ns = default_settle_ns;
 
   friend bool operator==(const PlacementTimes&, const PlacementTimes&) = default;
 };

@@ -16,6 +16,7 @@
 #include "engine/layout/inspection.h"
 #include "engine/layout/key_hash.h"
 #include "engine/safeguards.h"
+#include "engine/time_bounds.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -36,7 +37,7 @@ struct ServerOptions {
   // The server gives up on a client that is silent for this long. Clients send heartbeats five
   // times as often. Tags must not wrap around within this time: at 2.0 million SETs per second,
   // 2^30 tags last 536 s (Behringer 4.2.3).
-  std::uint64_t heartbeat_timeout_ns = 10'000'000'000;
+  std::uint64_t heartbeat_timeout_ns = default_heartbeat_timeout_ns;
   // How long the flush of a fenced client may take. After that, its regions stay in quarantine
   // until the flush completes, unless the device drains what is destroyed
   // (DeviceAttributes::destruction_drains).

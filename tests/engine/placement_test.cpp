@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/placement/change.h"
+#include "engine/time_bounds.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
@@ -400,6 +401,12 @@ TEST(PlacementChange, NamesDamagedContainersAndMovesAllOtherKeys) {
     EXPECT_EQ(changed->damaged[0].is_dropped, drops);
     EXPECT_EQ(cluster.damaged_server.empty(), drops);
   }
+}
+
+TEST(PlacementTimes, GrowWithTheTimeOfDetection) {
+  EXPECT_EQ(engine::least_settle_ns(10 * second_ns), 89'300 * millisecond_ns);
+  EXPECT_EQ(engine::least_settle_ns(10 * second_ns, 20 * second_ns), 95 * second_ns);
+  EXPECT_GE(engine::PlacementTimes{}.settle_ns, engine::least_settle_ns(10 * second_ns));
 }
 
 TEST(PlacementChange, FailsIfAServerDoesNotProveThatItRuns) {

@@ -127,6 +127,8 @@ CASES = [
     (["members", "--etcd", NOWHERE, "--lease", "-1"], WRONG_USAGE, "--lease: "),
     (["members", "--etcd", NOWHERE, "--settle", "nan"], WRONG_USAGE,
      "--settle: 'nan' is not a number"),
+    (["members", "--etcd", NOWHERE, "--detection", "14"], WRONG_USAGE, "--detection: "),
+    (["members", "--etcd", NOWHERE, "--lease", "3590"], WRONG_USAGE, "at most 3600 s"),
     # bench
     (["bench", "--name", "nobody"], NO_SERVER, "no server named 'nobody'"),
     (["bench", "--name", "a/b"], WRONG_USAGE, "--name: 'a/b' cannot name a server"),

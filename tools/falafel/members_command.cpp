@@ -7,12 +7,14 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/placement/placement.h"
+#include "engine/time_bounds.h"
 #include "falafel/cluster_change.h"
 #include "falafel/etcd_directory.h"
 #include "tools/falafel/commands.h"
@@ -33,9 +35,12 @@ struct MembersOptions {
   bool give_up = false;
   bool delete_strays = false;
   bool drop_damaged = false;
-  double lease_seconds = 10;
-  double settle_seconds = 65;
+  double lease_seconds = engine::default_lease_ns / 1e9;
+  double detection_seconds = engine::detection_bound_ns / 1e9;
+  std::optional<double> settle_seconds{};  // absent: what the others need
 };
+
+constexpr double longest_seconds = 3'600;  // of the times in a list
 
 constexpr const char* members_exit_statuses =
     "Exit status: 0 done, 1 the list could not be read or changed; the message says why, and what\n"
@@ -60,6 +65,14 @@ void print(const engine::PlacementList& list) {
 // In whole milliseconds, as the list has them.
 std::uint64_t to_ns(double seconds) {
   return static_cast<std::uint64_t>(seconds * 1e3) * 1'000'000;
+}
+
+// Nothing but --settle makes it shorter than the default.
+std::uint64_t settle_ns_of(const MembersOptions& options) {
+  if (options.settle_seconds) return to_ns(*options.settle_seconds);
+  return std::max(
+      engine::default_settle_ns,
+      engine::least_settle_ns(to_ns(options.lease_seconds), to_ns(options.detection_seconds)));
 }
 
 // The list that the options ask for.
@@ -128,15 +141,15 @@ int change(const MembersOptions& options, const engine::PlacementList& list) {
   if (!servers) return refuse(server_program::wrong_usage, servers.error());
   StoreOptions store;
   store.fabric = options.address.fabric;
-  const auto report = change_cluster({.etcd = options.etcd,
-                                      .etcd_key = options.etcd_key,
-                                      .servers = *servers,
-                                      .lost = options.lost,
-                                      .may_delete_strays = options.delete_strays,
-                                      .drops_damaged = options.drop_damaged,
-                                      .times = {.lease_ns = to_ns(options.lease_seconds),
-                                                .settle_ns = to_ns(options.settle_seconds)},
-                                      .store = store});
+  const auto report = change_cluster(
+      {.etcd = options.etcd,
+       .etcd_key = options.etcd_key,
+       .servers = *servers,
+       .lost = options.lost,
+       .may_delete_strays = options.delete_strays,
+       .drops_damaged = options.drop_damaged,
+       .times = {.lease_ns = to_ns(options.lease_seconds), .settle_ns = settle_ns_of(options)},
+       .store = store});
   if (!report) return refuse(not_done, report.error());
   fmt::print("servers: {}\n{} keys moved; {} deleted at servers that they do not belong to\n",
              fmt::join(*servers, ","), report->moved, report->deleted);
@@ -157,9 +170,15 @@ int run(const MembersOptions& options) {
   check_names("--add", options.add, options.address.fabric);
   check_names("--remove", options.remove, options.address.fabric);
   check_names("--lost", options.lost, options.address.fabric);
-  if (to_ns(options.settle_seconds) <= to_ns(options.lease_seconds)) {
+  if (settle_ns_of(options) <= to_ns(options.lease_seconds)) {
     return refuse(server_program::wrong_usage,
                   "--settle must be longer than --lease, by a millisecond at least");
+  }
+  if (settle_ns_of(options) > to_ns(longest_seconds)) {
+    return refuse(server_program::wrong_usage,
+                  fmt::format("a change would have to settle for {} s, and at most {} s are "
+                              "possible; choose a shorter --lease or --detection",
+                              static_cast<double>(settle_ns_of(options)) / 1e9, longest_seconds));
   }
   auto etcd = Etcd::of_endpoints(options.etcd);
   if (!etcd) return refuse(server_program::wrong_usage, "--etcd: " + etcd.error());
@@ -221,13 +240,20 @@ void add_members_command(CLI::App& app, int& exit_status) {
   command
       ->add_option("--lease", options->lease_seconds,
                    "of a new list: for how many seconds clients use it without asking etcd again")
-      ->check(CLI::Range(0.001, 3'600.0))
+      ->check(CLI::Range(0.001, longest_seconds))
       ->capture_default_str();
   command
       ->add_option("--settle", options->settle_seconds,
-                   "of a new list: how many seconds a change waits for operations to end; more "
-                   "than a lease, the clients' time-out for servers and three heartbeat time-outs")
-      ->check(CLI::Range(0.002, 3'600.0))
+                   fmt::format("of a new list: how many seconds a change waits for operations to "
+                               "end. By default as long as a lease, the clients' time-out for "
+                               "servers, three heartbeat time-outs and --detection together, and "
+                               "at least {}",
+                               engine::default_settle_ns / 1e9))
+      ->check(CLI::Range(0.002, longest_seconds));
+  command
+      ->add_option("--detection", options->detection_seconds,
+                   "of a new list: within how many seconds the network detects a dead peer")
+      ->check(CLI::Range(engine::detection_bound_ns / 1e9, longest_seconds))
       ->capture_default_str();
   command->add_option("--directory", options->address.fabric.directory,
                       "directory of the servers' sockets, as of get");

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "engine/time_bounds.h"
 #include "falafel/fabric_options.h"
 #include "tools/server/exit_status.h"
 #include "tools/server/sizing.h"
@@ -20,7 +21,7 @@ struct ServeOptions {
   FabricOptions fabric;
   SizingOptions sizing;
   // the server gives up on a client that is silent for this long
-  double client_timeout_seconds = 10;
+  double client_timeout_seconds = engine::default_heartbeat_timeout_ns / 1e9;
   bool is_cache = false;  // values may have a time to live, and leave a full store
   std::string metrics;    // ADDRESS:PORT; empty: none
   // Receives warnings for the operator. Called from the server's thread.
