@@ -21,7 +21,7 @@ class DeleteOperation {
  private:
   // Returns nullopt if the operation has to restart.
   std::optional<Answer> mark_deleted(const FindResult& position);
-  Swap swap_deleted(std::uint64_t slot, Entry expected);
+  Swap swap_deleted(std::uint64_t slot, Entry expected, std::uint64_t container_bytes);
   Answer not_found() const {
     return change_.has_removed_damaged() ? Answer::deleted : Answer::not_found;
   }
@@ -37,7 +37,9 @@ Answer DeleteOperation::run() {
   if (cached_.location()) {
     const auto answer = change_.swap_cached(
         cached_, Answer::deleted,
-        [&](const Location& location) { return swap_deleted(location.slot, location.entry); },
+        [&](const Location& location) {
+          return swap_deleted(location.slot, location.entry, location.container_bytes);
+        },
         known);
     if (answer) return *answer;
   }
@@ -63,7 +65,9 @@ std::optional<Answer> DeleteOperation::mark_deleted(const FindResult& position) 
   bool was_deleted_by_another = false;
   const auto answer = change_.swap(
       position.entry, Answer::deleted,
-      [&](Entry expected) { return swap_deleted(position.slot, expected); },
+      [&](Entry expected) {
+        return swap_deleted(position.slot, expected, position.header.container_bytes());
+      },
       [&](Entry word) {
         was_deleted_by_another = word.is_deleted() && !word.is_empty() && !word.is_locked();
         return !word.is_empty() && !word.is_locked() && !word.is_deleted();
@@ -71,10 +75,13 @@ std::optional<Answer> DeleteOperation::mark_deleted(const FindResult& position) 
   return was_deleted_by_another ? not_found() : answer;
 }
 
-Swap DeleteOperation::swap_deleted(std::uint64_t slot, Entry expected) {
+Swap DeleteOperation::swap_deleted(std::uint64_t slot, Entry expected,
+                                   std::uint64_t container_bytes) {
   auto request = operation_.swap_entry(slot, expected, expected.with_deleted());
   const Swap result = operation_.post_swap({&request, 1}, expected);
-  if (result == Swap::won) cached_.forget();
+  if (result != Swap::won) return result;
+  cached_.forget();
+  operation_.session().regions().note_freed(container_bytes);
   return result;
 }
 

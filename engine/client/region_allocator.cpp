@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "engine/probes.h"
 
@@ -109,9 +110,21 @@ void RegionAllocator::renew_eagerly() {
 
 void RegionAllocator::request(RegionNeed need) {
   prepare_for_grant();
+  if (freed_bytes_ > 0) report_freed();
   messages_.push_back({.kind = MessageKind::request_region, .need = need});
   ++requests_;
   requested_ = need;
+  on_message_();
+}
+
+void RegionAllocator::note_freed(std::uint64_t bytes) {
+  constexpr std::uint64_t share = 8;
+  freed_bytes_ += bytes;
+  if (freed_bytes_ * share >= geometry_.region_bytes) report_freed();
+}
+
+void RegionAllocator::report_freed() {
+  is_report_due_ = true;
   on_message_();
 }
 
@@ -246,6 +259,10 @@ void RegionAllocator::on_broken() {
 }
 
 std::optional<ControlMessage> RegionAllocator::take_message() {
+  if (std::exchange(is_report_due_, false)) {  // before the request of a region
+    freed_bytes_ = 0;
+    return ControlMessage{.kind = MessageKind::report_freed};
+  }
   if (messages_.empty()) return std::nullopt;
   const ControlMessage message = messages_.front();
   messages_.erase(messages_.begin());

@@ -10,6 +10,9 @@
 // The allocator refuses memory to a fiber only after the denial of a request that was made after
 // the fiber's call. Memory may have become free since an earlier denial.
 //
+// The allocator reports to the server when DELETEs and shorter values have freed memory, so that the
+// server does not deny regions by what it measured before.
+//
 // When the memory is full, the server may still grant a region from its reserve, for SETs that
 // overwrite a key without using more memory. Such a region returns as soon as no SET needs it.
 #pragma once
@@ -53,6 +56,8 @@ class RegionAllocator {
   tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes);
   // Allocates from the server's reserve; only for replacing a container that is at least as large.
   tl::expected<Allocation, Answer> allocate_for_overwrite(std::uint64_t size_bytes);
+  // A DELETE or a shorter value has made so much of a container garbage.
+  void note_freed(std::uint64_t bytes);
   // Whether allocate() would not wait.
   bool has_room(std::uint64_t size_bytes) const;
   // All requests that refer to the allocation have completed. An entry may point to it.
@@ -104,6 +109,7 @@ class RegionAllocator {
   Allocation take(std::uint64_t size_bytes, Supply& supply);
   void renew_eagerly();
   void request(RegionNeed need);
+  void report_freed();
   void give_back_what_is_not_needed(Supply& supply);
   bool is_to_go_back(const Supply& supply, const Region& region) const;
   void retire(RegionPointer& region);
@@ -127,6 +133,8 @@ class RegionAllocator {
   std::uint64_t requests_ = 0;  // number of the last request
   std::optional<RegionNeed> requested_;
   std::uint64_t wanted_back_ = 0;  // the server wants regions granted up to this incarnation back
+  std::uint64_t freed_bytes_ = 0;  // not reported yet
+  bool is_report_due_ = false;
   bool broken_ = false;
 };
 

@@ -257,7 +257,8 @@ bool Session::handle(const ControlMessage& message) {
     case MessageKind::request_cleanup:
     case MessageKind::request_end:
     case MessageKind::operations_ended:
-    case MessageKind::report_accesses: break;
+    case MessageKind::report_accesses:
+    case MessageKind::report_freed: break;
   }
   return false;
 }

@@ -17,6 +17,7 @@
 // restarts with other memory, so the server waits for one attempt only.
 #include "engine/client/set.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -89,7 +90,8 @@ class SetOperation {
   std::optional<Answer> wait_for_slot(const FindResult& position);
   // Returns nullopt if the operation has to restart.
   std::optional<Answer> point_entry_to_container(const FindResult& position);
-  Swap write_and_swap(std::uint64_t slot, Entry expected);
+  // `replaced_bytes`: the length of the container that the entry has pointed to; 0: none.
+  Swap write_and_swap(std::uint64_t slot, Entry expected, std::uint64_t replaced_bytes);
   bool may_use_cache() const {
     return permission_ == Permission::any_change && cached_.location().has_value();
   }
@@ -112,7 +114,9 @@ std::optional<Answer> SetOperation::run() {
   if (may_use_cache()) {
     const auto answer = change_.swap_cached(
         cached_, Answer::stored,
-        [&](const Location& location) { return write_and_swap(location.slot, location.entry); },
+        [&](const Location& location) {
+          return write_and_swap(location.slot, location.entry, location.container_bytes);
+        },
         known);
     if (answer) return answer;
   }
@@ -170,14 +174,18 @@ Entry SetOperation::successor(Entry expected) const {
 }
 
 std::optional<Answer> SetOperation::point_entry_to_container(const FindResult& position) {
+  const bool replaces = position.outcome == FindOutcome::occupied && !position.entry.is_deleted();
+  const std::uint64_t replaced_bytes = replaces ? position.header.container_bytes() : 0;
   return change_.swap(
       position.entry, Answer::stored,
-      [&](Entry expected) { return write_and_swap(position.slot, expected); },
+      [&](Entry expected) { return write_and_swap(position.slot, expected, replaced_bytes); },
       [](Entry word) { return !word.is_locked(); });
 }
 
-// The container is written once, with the first swap.
-Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected) {
+// The container is written once, with the first swap. The server need not know of a value that is
+// as long as before.
+Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected,
+                                  std::uint64_t replaced_bytes) {
   std::array<fabric::WorkRequest, 2> chain;
   std::size_t requests = 0;
   if (!written_) {
@@ -187,7 +195,10 @@ Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected) {
   chain[requests++] = operation_.swap_entry(slot, expected, successor(expected));
   const Swap result = operation_.post_swap(std::span(chain).first(requests), expected);
   written_ = result == Swap::won || result == Swap::lost;
-  if (result == Swap::won) cached_.remember(slot, successor(expected), length_bytes_);
+  if (result != Swap::won) return result;
+  cached_.remember(slot, successor(expected), length_bytes_);
+  const std::uint64_t freed_bytes = replaced_bytes - std::min(replaced_bytes, length_bytes_);
+  if (freed_bytes > 0) operation_.session().regions().note_freed(freed_bytes);
   return result;
 }
 

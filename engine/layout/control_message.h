@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/layout/superblock.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -52,6 +51,8 @@ enum class MessageKind : std::uint32_t {
   report_accesses = 6,
   request_end = 7,       // answered by all_ended
   operations_ended = 8,  // epoch: the operations from before the server's question have ended
+  // DELETEs and shorter values have freed memory since the last such message.
+  report_freed = 9,
   // Sent by the server:
   grant_region = 16,        // region, incarnation, remote_key
   deny_region = 17,         // the memory is full

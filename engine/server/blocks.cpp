@@ -93,7 +93,8 @@ bool Blocks::was_measured_after(const RoomRequest& request) const {
 }
 
 bool Blocks::is_measured_for(const RoomRequest& request) const {
-  return was_measured_after(request) || (measurement_ && host_.now_ns() < due_ns(usual_share));
+  const bool is_recent = measurement_ && host_.now_ns() < due_ns(usual_share);
+  return was_measured_after(request) || (is_recent && !has_freed_memory());
 }
 
 // What was copied since the measurement took memory, or replaced what was live.
@@ -122,7 +123,7 @@ void Blocks::run() {
 void Blocks::clean() {
   if (is_collecting_) return;
   if (is_measurement_useful()) {
-    look_again_ns_ = due_ns(is_outdated() ? highest_share : usual_share);
+    look_again_ns_ = due_ns(measurement_ && is_outdated() ? highest_share : usual_share);
     if (host_.now_ns() >= look_again_ns_) measure();
   }
   if (!lacks_blocks()) return;
@@ -167,21 +168,29 @@ bool Blocks::is_measurement_useful() const {
   return is_short() ? is_outdated() : written_bytes >= kept_blocks() * geometry_.mature_bytes;
 }
 
-// Clients have written since the measurement began, and may have made garbage.
+// Clients have written or freed memory since the measurement began, and may have made garbage.
 bool Blocks::is_outdated() const {
-  return measurement_ && measurement_->written_bytes != book_.mature().written_bytes();
+  const bool was_written = measurement_->written_bytes != book_.mature().written_bytes();
+  return was_written || has_freed_memory();
+}
+
+bool Blocks::has_freed_memory() const {
+  return has_freed_ || statistics_.entries_cleaned != measurement_->entries_cleaned;
 }
 
 void Blocks::measure() {
   ++statistics_.mature_measurements;
   is_wanted_ = false;
+  has_freed_ = false;
+  const std::uint64_t entries_cleaned = statistics_.entries_cleaned;
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t written_bytes = book_.mature().written_bytes();
   std::vector<LiveSpace> blocks = control_.measure();
   book_.mature().note_live(blocks);
   measurement_ = Measurement{.blocks = std::move(blocks),
                              .time = {.began_ns = began_ns, .took_ns = host_.now_ns() - began_ns},
-                             .written_bytes = written_bytes};
+                             .written_bytes = written_bytes,
+                             .entries_cleaned = entries_cleaned};
   measurement_->usable_bytes = usable_bytes();
   control_.report();
 }
@@ -222,6 +231,11 @@ void Blocks::on_collected(std::uint32_t) {
 void Blocks::on_waiting(const RoomRequest& request) {
   const bool lacks_memory = !request.overwrites && !leaves_reserve();
   is_wanted_ = is_wanted_ || lacks_memory || !may_free_blocks();
+  work_.raise();
+}
+
+void Blocks::on_freed() {
+  has_freed_ = true;
   work_.raise();
 }
 

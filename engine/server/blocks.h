@@ -23,7 +23,7 @@
 // cleaner measures again when it knows of no block that gains enough. In a full memory, a
 // measurement finds garbage for a number of regions that grows with the memory, so that overwriting
 // is paced by copying and not by measurements. A request that lacks usable memory needs a
-// measurement too, unless the last one is recent.
+// measurement too, unless the last one is recent and nobody has freed memory since.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,7 @@ class Blocks final : public MatureSpace {
   Outlook room_for(const RoomRequest& request) const override;
   void make_room(RoomRequest& request) override;
   void on_waiting(const RoomRequest& request) override;
+  void on_freed() override;
   void on_change() override { work_.raise(); }
   void on_collected(std::uint32_t block) override;
   std::uint64_t capacity_bytes() const override;
@@ -60,8 +61,9 @@ class Blocks final : public MatureSpace {
   struct Measurement {
     std::vector<LiveSpace> blocks;
     MeasurementTime time;
-    std::uint64_t written_bytes = 0;  // by the book, when it began
-    std::uint64_t usable_bytes = 0;   // when it ended
+    std::uint64_t written_bytes = 0;    // by the book, when it began
+    std::uint64_t entries_cleaned = 0;  // when it began
+    std::uint64_t usable_bytes = 0;     // when it ended
   };
 
   // Room
@@ -72,7 +74,7 @@ class Blocks final : public MatureSpace {
   bool leaves_reserve() const { return leaves_reserve(usable_bytes()); }
   bool leaves_reserve(std::uint64_t usable_bytes) const;
   bool was_measured_after(const RoomRequest& request) const;
-  // The same, or the last measurement is recent.
+  // The same, or the last measurement is recent, and clients have reported nothing since.
   bool is_measured_for(const RoomRequest& request) const;
   // These are true if collections cannot make room: there is too little usable memory, or no block
   // is worth a collection, and none is being collected or waits for clients.
@@ -90,6 +92,8 @@ class Blocks final : public MatureSpace {
   std::uint64_t gain_share() const;
   bool is_measurement_useful() const;
   bool is_outdated() const;
+  // Clients or cleanups have freed memory since the last measurement began.
+  bool has_freed_memory() const;
   // When the next measurement may begin if measurements take one of `share` parts of the time.
   std::uint64_t due_ns(std::uint64_t share) const;
   void measure();
@@ -107,6 +111,7 @@ class Blocks final : public MatureSpace {
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::optional<Measurement> measurement_;
   bool is_wanted_ = false;  // a request waits for a measurement
+  bool has_freed_ = false;  // clients have freed memory since the last measurement began
   bool is_collecting_ = false;
 };
 

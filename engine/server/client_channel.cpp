@@ -16,7 +16,8 @@ bool comes_from_clients(MessageKind kind) {
     case MessageKind::request_cleanup:
     case MessageKind::report_accesses:
     case MessageKind::request_end:
-    case MessageKind::operations_ended: return true;
+    case MessageKind::operations_ended:
+    case MessageKind::report_freed: return true;
     case MessageKind::grant_region:
     case MessageKind::deny_region:
     case MessageKind::ask_for_quiescence:

@@ -64,6 +64,8 @@ class MatureSpace {
   // After Room::comes: the request waits.
   virtual void on_waiting(const RoomRequest& request) = 0;
 
+  // A client has freed memory by DELETEs or shorter values, so more is garbage than was measured.
+  virtual void on_freed() = 0;
   // Memory was granted, collected or freed.
   virtual void on_change() = 0;
   virtual void on_collected(std::uint32_t space) = 0;

@@ -29,9 +29,12 @@ Outlook SemiSpaces::room_for(const RoomRequest& request) const {
   if (is_collection_asked_ || book_.mature().waiting_count() > 0) return {.room = Room::comes};
   if (has_room_after_collection(request.overwrites)) return {.room = Room::can_be_made};
   if (is_measurement_due(request)) return {.room = Room::can_be_made};
-  // The amount of live data in memory collected since is unknown until the next measurement.
-  if (used_bytes() != measurement_->used_bytes) {
-    return {.room = Room::comes, .look_again_ns = measurement_->due_ns};
+  // The amount of live data in memory collected or freed since is unknown until the next
+  // measurement.
+  const std::uint64_t wanted_ns = request.wanted_ns.value_or(host_.now_ns());
+  const bool was_freed = has_freed_memory() && measurement_->time.began_ns < wanted_ns;
+  if (was_freed || used_bytes() != measurement_->used_bytes) {
+    return {.room = Room::comes, .look_again_ns = due_ns()};
   }
   return {.room = can_evict(request) ? Room::can_be_made : Room::none};
 }
@@ -70,7 +73,7 @@ bool SemiSpaces::is_measurement_due(const RoomRequest& request) const {
   if (!measurement_) return true;
   const bool is_new =
       request.measurement == measurement_->number && measurement_->used_bytes == used_bytes();
-  return !is_new && host_.now_ns() >= measurement_->due_ns;
+  return !is_new && host_.now_ns() >= due_ns();
 }
 
 bool SemiSpaces::can_evict(const RoomRequest& request) const {
@@ -78,24 +81,33 @@ bool SemiSpaces::can_evict(const RoomRequest& request) const {
 }
 
 void SemiSpaces::measure(RoomRequest& request) {
-  constexpr std::uint64_t share = 10;
   ++statistics_.mature_measurements;
   request.measurement = statistics_.mature_measurements;
+  has_freed_ = false;
+  const std::uint64_t entries_cleaned = statistics_.entries_cleaned;
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t used = used_bytes();
   std::uint64_t live = 0;
   for (const LiveSpace& space : control_.measure()) live += space.live_bytes;
   live = std::min(live, used);
-  // The server may have been stalled during the measurement. The stall must not delay the next
-  // measurement.
-  const std::uint64_t took_ns = host_.now_ns() - began_ns;
-  const std::uint64_t pause_ns = std::min(share * took_ns, options_.heartbeat_timeout_ns);
-  measurement_ =
-      Measurement{.number = *request.measurement,
-                  .garbage_bytes = used - live,
-                  .used_bytes = used,
-                  .time = {.began_ns = began_ns, .took_ns = took_ns},
-                  .due_ns = began_ns + std::max(options_.measurement_interval_ns, pause_ns)};
+  measurement_ = Measurement{.number = *request.measurement,
+                             .garbage_bytes = used - live,
+                             .used_bytes = used,
+                             .time = {.began_ns = began_ns, .took_ns = host_.now_ns() - began_ns},
+                             .entries_cleaned = entries_cleaned};
+}
+
+bool SemiSpaces::has_freed_memory() const {
+  return has_freed_ || statistics_.entries_cleaned != measurement_->entries_cleaned;
+}
+
+// A measurement takes at most a tenth of the server's time, or half of it after memory was freed.
+// The server may have been stalled during the measurement. The stall must not delay the next one.
+std::uint64_t SemiSpaces::due_ns() const {
+  const std::uint64_t share = has_freed_memory() ? 2 : 10;
+  const std::uint64_t pause_ns =
+      std::min(share * measurement_->time.took_ns, options_.heartbeat_timeout_ns);
+  return measurement_->time.began_ns + std::max(options_.measurement_interval_ns, pause_ns);
 }
 
 void SemiSpaces::on_collected(std::uint32_t) {

@@ -25,6 +25,7 @@ class SemiSpaces final : public MatureSpace {
   Outlook room_for(const RoomRequest& request) const override;
   void make_room(RoomRequest& request) override;
   void on_waiting(const RoomRequest&) override {}
+  void on_freed() override { has_freed_ = true; }
   void on_change() override {}
   void on_collected(std::uint32_t space) override;
   std::uint64_t capacity_bytes() const override { return geometry_.mature_bytes; }
@@ -39,13 +40,17 @@ class SemiSpaces final : public MatureSpace {
     std::uint64_t garbage_bytes = 0;
     std::uint64_t used_bytes = 0;  // of the active space, when it began
     MeasurementTime time;
-    std::uint64_t due_ns = 0;  // time of the next permitted measurement
+    std::uint64_t entries_cleaned = 0;  // when it began
   };
 
   std::uint64_t used_bytes() const;  // of the active space
   bool has_room_without(std::uint64_t garbage_bytes, bool overwrites) const;
   bool has_room_after_collection(bool overwrites) const;
   bool is_measurement_due(const RoomRequest& request) const;
+  // When the next measurement may begin.
+  std::uint64_t due_ns() const;
+  // Clients or cleanups have freed memory since the last measurement began.
+  bool has_freed_memory() const;
   bool can_evict(const RoomRequest& request) const;
   void measure(RoomRequest& request);
 
@@ -58,6 +63,7 @@ class SemiSpaces final : public MatureSpace {
   const std::uint64_t reserve_regions_;
   std::optional<Measurement> measurement_;
   bool is_collection_asked_ = false;
+  bool has_freed_ = false;  // clients have freed memory since the last measurement began
 };
 
 }  // namespace falafel::engine

@@ -226,6 +226,7 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
       membership_->answered(client, Question::end);
       return ends_->on_ended(client, message.epoch);
     case MessageKind::report_accesses: return note_accesses(client, message);
+    case MessageKind::report_freed: return mature_->on_freed();
     case MessageKind::goodbye:
     case MessageKind::grant_region:
     case MessageKind::deny_region:
@@ -241,8 +242,9 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
 
 // READs of a fenced client no longer return data, so what it has read delays nobody. A
 // compare-and-swap of it that has not landed yet succeeds only if the word is unchanged, and tags
-// make changed words different.
+// make changed words different. It reports no longer what it has freed.
 void ServerState::on_left(std::uint32_t client) {
+  mature_->on_freed();
   grants_->remove_client(client);
   reclamation_->remove_client(client);
   maintenance_->remove_client(client);

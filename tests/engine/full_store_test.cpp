@@ -1,4 +1,4 @@
-// Full stores with blocks: which values can be overwritten.
+// Full stores: which values can be overwritten, and when the server notices that memory was freed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,10 +25,16 @@ StoreOptions options_of_full_blocks(std::uint32_t block_count) {
   return options;
 }
 
+StoreOptions options_of_full_semi_spaces(std::uint64_t regions) {
+  StoreOptions options = options_of_full_blocks(engine::semi_space_count);
+  options.server.geometry.mature_bytes = regions * full_block_bytes;
+  return options;
+}
+
 Bytes full_key(std::uint64_t number) { return bytes_of(fmt::format("key {:06}", number)); }
 
 // Returns the number of keys that fit.
-std::uint64_t fill_blocks(Client& client, std::size_t value_bytes) {
+std::uint64_t fill_memory(Client& client, std::size_t value_bytes) {
   std::uint64_t keys = 0;
   while (client.set(full_key(keys), Bytes(value_bytes)).answer == Answer::stored) ++keys;
   return keys;
@@ -39,13 +45,15 @@ void run_without_problems(TestStore& store) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
+// Which values
+
 // Ends of blocks that are too short for a container are no reserve.
 TEST(FullBlocks, CanBeOverwrittenWithValuesOfAnyLength) {
   for (const std::size_t value_bytes : {100U, 200U, 400U, 1'000U, 1'300U, 2'000U, 3'000U, 4'000U}) {
     fabric::FiberStackPool stacks;
     TestStore store(options_of_full_blocks(24), stacks);
     store.add_client([&](fabric::Host&, Client& client) {
-      const std::uint64_t keys = fill_blocks(client, value_bytes);
+      const std::uint64_t keys = fill_memory(client, value_bytes);
       EXPECT_GE(keys * value_bytes, 24 * full_block_bytes / 3) << value_bytes;
       std::minstd_rand random(1);
       for (std::uint64_t count = 0; count < 4 * keys; ++count) {
@@ -72,6 +80,51 @@ TEST(FullBlocks, HaveRoomBehindShortContainers) {
     EXPECT_GE(stored_bytes, 32 * full_block_bytes * 3 / 4);
   });
   run_without_problems(store);
+}
+
+// Memory that was freed
+
+// The interval between measurements is so long that only a report leads to one.
+void expect_room_after_deletes(StoreOptions options, bool by_another) {
+  fabric::FiberStackPool stacks;
+  options.server.measurement_interval_ns = second_ns / 2;
+  options.server.cleanup_interval_ns = 100 * second_ns;
+  TestStore store(options, stacks);
+  std::uint64_t keys = 0;
+  bool is_deleted = false;
+  bool is_over = false;
+  const auto remove_half = [&](Client& client) {
+    for (std::uint64_t key = 0; key < keys; key += 2) client.remove(full_key(key));
+    is_deleted = true;
+  };
+  if (by_another) {
+    store.add_client([&](fabric::Host& host, Client& client) {
+      while (keys == 0) host.sleep_until(host.now_ns() + millisecond_ns);
+      remove_half(client);
+      while (!is_over) host.sleep_until(host.now_ns() + millisecond_ns);
+    });
+  }
+  store.add_client([&](fabric::Host& host, Client& client) {
+    const std::uint64_t fitted = fill_memory(client, 400);
+    EXPECT_EQ(client.set(full_key(fitted), Bytes(400)).answer, Answer::out_of_memory);
+    keys = fitted;
+    if (!by_another) remove_half(client);
+    while (!is_deleted) host.sleep_until(host.now_ns() + millisecond_ns);
+    host.sleep_until(host.now_ns() + millisecond_ns);  // for the report
+    EXPECT_EQ(client.set(bytes_of("new"), Bytes(400)).answer, Answer::stored);
+    is_over = true;
+  });
+  run_without_problems(store);
+}
+
+TEST(FullBlocks, HaveRoomAsSoonAsKeysAreDeleted) {
+  expect_room_after_deletes(options_of_full_blocks(24), false);
+  expect_room_after_deletes(options_of_full_blocks(24), true);
+}
+
+TEST(FullSemiSpaces, HaveRoomAsSoonAsKeysAreDeleted) {
+  expect_room_after_deletes(options_of_full_semi_spaces(12), false);
+  expect_room_after_deletes(options_of_full_semi_spaces(12), true);
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ TEST(LayoutDocument, TellsTheKindsOfMessages) {
       {MessageKind::deny_region, "deny_region"},
       {MessageKind::request_cleanup, "request_cleanup"},
       {MessageKind::report_accesses, "report_accesses"},
+      {MessageKind::report_freed, "report_freed"},
       {MessageKind::ask_for_quiescence, "ask_for_quiescence"},
       {MessageKind::acknowledge, "acknowledge"},
       {MessageKind::cleanup_done, "cleanup_done"},

@@ -28,7 +28,8 @@ constexpr std::uint64_t never_used = ~std::uint64_t{0};
 
 bool is_of_clients(MessageKind kind, bool is_cache) {
   if (kind == MessageKind::report_accesses) return is_cache;
-  return kind >= MessageKind::request_region && kind <= MessageKind::request_end;
+  return (kind >= MessageKind::request_region && kind <= MessageKind::request_end) ||
+         kind == MessageKind::report_freed;
 }
 
 // A header that verifies, over a key that does if it is as long as the header says.
