@@ -56,6 +56,10 @@ void RefusalChecker::note_table() {
 
 // Denials
 
+static bool is_collected(RegionState state) {
+  return state == RegionState::released || state == RegionState::collecting;
+}
+
 // The maxima since that time; without a time, the present values.
 RefusalChecker::Live RefusalChecker::live_since(std::optional<std::uint64_t> time_ns) const {
   Live most;
@@ -73,14 +77,24 @@ RefusalChecker::Live RefusalChecker::live_since(std::optional<std::uint64_t> tim
   return most;
 }
 
+static constexpr std::uint64_t reserve_share = 32;
+
+// The regions whose content may still have to be copied.
+static std::uint64_t promised_regions(const MemoryView& view) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(view.regions, [](const RegionInspection& region) {
+        return region.state == RegionState::granted || is_collected(region.state);
+      }));
+}
+
 std::string RefusalChecker::objection_to_lack_of_room(Need need, const MemoryView& view,
                                                       std::uint64_t live_bytes) const {
   const engine::Geometry& geometry = view.geometry;
-  const auto outstanding = static_cast<std::uint64_t>(
-      std::ranges::count(view.regions, RegionState::granted, &RegionInspection::state));
-  const bool has_reserve =
-      rules_.keeps_reserve && geometry.mature_bytes >= 4 * geometry.region_bytes;
-  const std::uint64_t kept_regions = has_reserve && need != Need::overwrite ? 1 : 0;
+  const std::uint64_t outstanding = promised_regions(view);
+  const std::uint64_t fitting = geometry.mature_bytes / geometry.region_bytes;
+  const bool has_reserve = rules_.keeps_reserve && fitting >= 4 && need != Need::overwrite;
+  const std::uint64_t kept_regions =
+      has_reserve ? std::max<std::uint64_t>(1, fitting / reserve_share) : 0;
   const std::uint64_t needed_bytes =
       live_bytes + (outstanding + 1 + kept_regions) * geometry.region_bytes;
   if (needed_bytes > geometry.mature_bytes) return {};
@@ -112,14 +126,12 @@ static std::uint64_t gain_bytes(const MemoryView& view,
 // collections.
 std::string RefusalChecker::objection_to_lack_of_blocks(Need need, const MemoryView& view,
                                                         const Live& live) const {
-  constexpr std::uint64_t reserve_share = 32;
   constexpr std::uint64_t least_gain_share = 64;
   const engine::Geometry& geometry = view.geometry;
   const std::uint64_t blocks = geometry.mature_space_count;
   const bool has_reserve = rules_.keeps_reserve && blocks >= engine::fewest_blocks + 2;
   const std::uint64_t reserve = has_reserve ? (blocks + reserve_share - 1) / reserve_share + 1 : 0;
-  const auto regions = 1 + static_cast<std::uint64_t>(std::ranges::count(
-                               view.regions, RegionState::granted, &RegionInspection::state));
+  const std::uint64_t regions = promised_regions(view) + 1;
   const auto count_empty = [&](bool waiting) {
     return static_cast<std::uint64_t>(
         std::ranges::count_if(view.mature_spaces, [&](const engine::MatureSpaceInspection& space) {
@@ -152,10 +164,10 @@ std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
     return std::ranges::find(books.memory.regions, state, &RegionInspection::state) !=
            books.memory.regions.end();
   };
-  if (is_any(RegionState::released) || is_any(RegionState::collecting)) {
-    return "a region was being collected";
-  }
   if (!is_any(RegionState::free)) {
+    if (is_any(RegionState::released) || is_any(RegionState::collecting)) {
+      return "a region was being collected";
+    }
     return is_any(RegionState::waiting) ? "a collected region was waiting for clients" : "";
   }
   const bool has_blocks = books.memory.geometry.has_blocks();
@@ -187,6 +199,7 @@ void RefusalChecker::on_denied(Need need, const DenialBooks& books, std::uint64_
                 .moment = ++moment_,
                 .step = step,
                 .oldest_incarnation = ~std::uint64_t{0},
+                .oldest_collected = ~std::uint64_t{0},
                 .latest_call_ns = ~std::uint64_t{0},
                 .objection = objection_to(need, books, measured_ns)};
   if (is_outdated(books.measured, time_ns) && denial.objection.empty() &&
@@ -196,6 +209,9 @@ void RefusalChecker::on_denied(Need need, const DenialBooks& books, std::uint64_
   for (const RegionInspection& region : books.memory.regions) {
     const bool is_held = region.state == RegionState::granted &&
                          std::ranges::find(books.clients, region.client) != books.clients.end();
+    if (is_collected(region.state)) {
+      denial.oldest_collected = std::min(denial.oldest_collected, region.incarnation);
+    }
     if (is_held) {
       denial.oldest_incarnation = std::min(denial.oldest_incarnation, region.incarnation);
     }
@@ -205,6 +221,7 @@ void RefusalChecker::on_denied(Need need, const DenialBooks& books, std::uint64_
 
 std::string RefusalChecker::objection_to(const Denial& denial, const Call& call) const {
   if (!denial.objection.empty()) return denial.objection;
+  if (denial.oldest_collected <= call.last_incarnation) return "a region was being collected";
   if (rules_.gives_regions_back && denial.oldest_incarnation <= call.last_incarnation) {
     return "a client still held a region that was granted before the call";
   }

@@ -7,7 +7,7 @@
 //   deleted entry in between.
 // - out_of_memory, of a SET: during the SET the server denied somebody a region for the same need
 //   (to store any key, or to overwrite) at a moment when it could not grant one:
-//   - no region was released or being collected;
+//   - no region that was granted before the call was released or being collected;
 //   - no region was free or waiting for clients; or some region was free, but the mature space had
 //     no room for what one more region can hold, even without garbage. The reserve is for those who
 //     overwrite. Blocks: the reserve was not usable besides that region (free, or what collections
@@ -103,6 +103,7 @@ class RefusalChecker {
     std::uint64_t moment = 0;
     std::uint64_t step = 0;
     std::uint64_t oldest_incarnation = 0;  // of the regions of connected clients
+    std::uint64_t oldest_collected = 0;    // of the regions that are released or being collected
     std::uint64_t latest_call_ns = 0;      // the measurement is too old for later calls
     std::string objection{};               // why the denial was wrong, whoever called
   };

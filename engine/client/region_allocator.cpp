@@ -41,12 +41,14 @@ class RegionAllocator::Taker {
   Supply& supply_;
 };
 
-tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes) {
-  return allocate(size_bytes, general_);
+tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes,
+                                                           std::uint64_t deadline_ns) {
+  return allocate(size_bytes, general_, deadline_ns);
 }
 
-tl::expected<Allocation, Answer> RegionAllocator::allocate_for_overwrite(std::uint64_t size_bytes) {
-  return allocate(size_bytes, reserve_);
+tl::expected<Allocation, Answer> RegionAllocator::allocate_for_overwrite(
+    std::uint64_t size_bytes, std::uint64_t deadline_ns) {
+  return allocate(size_bytes, reserve_, deadline_ns);
 }
 
 bool RegionAllocator::has_room(std::uint64_t size_bytes) const {
@@ -55,13 +57,12 @@ bool RegionAllocator::has_room(std::uint64_t size_bytes) const {
   return broken_ || fits_current || general_.next != nullptr;
 }
 
-tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes,
-                                                           Supply& supply) {
+tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_bytes, Supply& supply,
+                                                           std::uint64_t deadline_ns) {
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,
                  "an allocation of {} bytes is not possible", size_bytes);
   const Taker taker(*this, supply);
   const std::uint64_t requests_before = requests_;
-  std::uint64_t deadline_ns = fabric::never_ns;
   for (;;) {
     if (broken_) return tl::unexpected(Answer::disconnected);
     if (supply.current != nullptr &&
@@ -74,7 +75,6 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_by
       continue;
     }
     if (supply.last_denied > requests_before) return tl::unexpected(Answer::out_of_memory);
-    if (deadline_ns == fabric::never_ns) deadline_ns = host_.now_ns() + options_.server_timeout_ns;
     if (host_.now_ns() >= deadline_ns) return tl::unexpected(Answer::timed_out);
     if (!requested_) request(supply.need);
     changed_->wait(deadline_ns);
@@ -137,8 +137,8 @@ void RegionAllocator::give_back_what_is_not_needed(Supply& supply) {
 }
 
 bool RegionAllocator::is_to_go_back(const Supply& supply, const Region& region) const {
-  const bool is_unused_reserve = &supply == &reserve_ && region.unfinished == 0;
-  return is_unused_reserve || region.incarnation <= wanted_back_;
+  const bool is_needed = &supply == &general_ || is_short_ || region.unfinished > 0;
+  return !is_needed || region.incarnation <= wanted_back_;
 }
 
 void RegionAllocator::retire(RegionPointer& region) {
@@ -231,6 +231,12 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
   if (supply.takers == 0 && supply.current != nullptr) {
     host_.count(probes::region_renewed_eagerly);
   }
+  if (&supply == &general_) {
+    is_short_ = false;
+    give_back_what_is_not_needed(reserve_);
+  } else if (is_short_ && general_.next == nullptr) {
+    request(RegionNeed::ahead);
+  }
   give_back_what_is_not_needed(supply);
   changed_->notify_all();
   return true;
@@ -242,6 +248,7 @@ bool RegionAllocator::on_denied() {
   if (!requested_) return false;
   if (*requested_ == RegionNeed::waiting) general_.last_denied = requests_;
   if (*requested_ == RegionNeed::overwrite) reserve_.last_denied = requests_;
+  if (*requested_ != RegionNeed::overwrite) is_short_ = true;
   requested_.reset();
   changed_->notify_all();
   return true;

@@ -14,7 +14,9 @@
 // server does not deny regions by what it measured before.
 //
 // When the memory is full, the server may still grant a region from its reserve, for SETs that
-// overwrite a key without using more memory. Such a region returns as soon as no SET needs it.
+// overwrite a key without using more memory. The client fills it like any other, so the server
+// collects one region for many SETs. With each region of the reserve, the client asks for one that
+// is not from it. When the server grants one, the region of the reserve returns.
 #pragma once
 
 #include <cstdint>
@@ -51,11 +53,16 @@ class RegionAllocator {
   RegionAllocator(fabric::Host& host, const Geometry& geometry,
                   const RegionAllocatorOptions& options, std::function<void()> on_message);
 
-  // `size_bytes` is a multiple of the unit and at most the size of a region. Waits. Errors:
-  // out_of_memory, disconnected, timed_out.
-  tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes);
+  // `size_bytes` is a multiple of the unit and at most the size of a region. Waits until the
+  // deadline. Errors: out_of_memory, disconnected, timed_out.
+  tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes, std::uint64_t deadline_ns);
   // Allocates from the server's reserve; only for replacing a container that is at least as large.
-  tl::expected<Allocation, Answer> allocate_for_overwrite(std::uint64_t size_bytes);
+  tl::expected<Allocation, Answer> allocate_for_overwrite(std::uint64_t size_bytes,
+                                                          std::uint64_t deadline_ns);
+  // The server has denied a region, and has granted none since that is not from the reserve.
+  bool is_short() const { return is_short_; }
+  // When a SET that begins to wait now gives up.
+  std::uint64_t deadline_ns() const { return host_.now_ns() + options_.server_timeout_ns; }
   // A DELETE or a shorter value has made so much of a container garbage.
   void note_freed(std::uint64_t bytes);
   // Whether allocate() would not wait.
@@ -105,7 +112,8 @@ class RegionAllocator {
   };
   class Taker;
 
-  tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes, Supply& supply);
+  tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes, Supply& supply,
+                                            std::uint64_t deadline_ns);
   Allocation take(std::uint64_t size_bytes, Supply& supply);
   void renew_eagerly();
   void request(RegionNeed need);
@@ -133,6 +141,7 @@ class RegionAllocator {
   std::uint64_t requests_ = 0;  // number of the last request
   std::optional<RegionNeed> requested_;
   std::uint64_t wanted_back_ = 0;  // the server wants regions granted up to this incarnation back
+  bool is_short_ = false;
   std::uint64_t freed_bytes_ = 0;  // not reported yet
   bool is_report_due_ = false;
   bool broken_ = false;

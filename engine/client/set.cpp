@@ -11,7 +11,8 @@
 //
 // If there is no memory, an existing key can still receive a value whose container is not larger
 // than the old one. SET finds the key, discards what it read, and allocates memory from the
-// server's reserve for overwriting.
+// server's reserve for overwriting. While the server is known to be short of memory, SET begins with
+// that.
 //
 // If the server has asked for the region back, a SET that lost its swap releases the memory and
 // restarts with other memory, so the server waits for one attempt only.
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "engine/client/cached_search.h"
 #include "engine/client/entry_change.h"
@@ -217,41 +219,89 @@ bool has_value_of_that_length(PendingOperation& operation, const HashedKey& key,
   return can_be_overwritten(position, size_bytes, operation.session().server().geometry);
 }
 
-// May wait for the server.
-tl::expected<Allocation, Answer> allocate(PendingOperation& operation, std::uint64_t size_bytes) {
+// What the attempts of a SET share.
+struct Attempts {
+  // The SET does not wait for memory after this time.
+  std::optional<std::uint64_t> deadline_ns{};
+  // The SET has tried to overwrite before it was denied other memory.
+  bool has_tried_reserve = false;
+};
+
+struct Memory {
+  Allocation allocation{};
+  Permission permission = Permission::any_change;
+};
+
+// These wait for the server.
+tl::expected<Memory, Answer> allocate(PendingOperation& operation, std::uint64_t size_bytes,
+                                      std::uint64_t deadline_ns) {
+  const auto aside = operation.stand_aside();
+  const auto allocation = operation.session().regions().allocate(size_bytes, deadline_ns);
+  if (!allocation) return tl::unexpected(allocation.error());
+  return Memory{.allocation = *allocation};
+}
+
+tl::expected<Memory, Answer> allocate_for_overwrite(PendingOperation& operation,
+                                                    std::uint64_t size_bytes,
+                                                    std::uint64_t deadline_ns) {
+  const auto aside = operation.stand_aside();
+  const auto allocation =
+      operation.session().regions().allocate_for_overwrite(size_bytes, deadline_ns);
+  if (!allocation) return tl::unexpected(allocation.error());
+  return Memory{.allocation = *allocation, .permission = Permission::overwrite_only};
+}
+
+// While the server is short of memory, a SET that overwrites does not wait for what others need.
+tl::expected<Memory, Answer> find_memory(PendingOperation& operation, const HashedKey& key,
+                                         std::uint64_t size_bytes, Attempts& attempts) {
   RegionAllocator& regions = operation.session().regions();
-  if (regions.has_room(size_bytes)) return regions.allocate(size_bytes);
-  const auto aside = operation.stand_aside();
-  return regions.allocate(size_bytes);
+  if (!attempts.deadline_ns) attempts.deadline_ns = regions.deadline_ns();
+  const std::uint64_t deadline_ns = *attempts.deadline_ns;
+  const auto is_denied = [](const tl::expected<Memory, Answer>& memory) {
+    return !memory && memory.error() == Answer::out_of_memory;
+  };
+  if (regions.is_short() && !attempts.has_tried_reserve &&
+      has_value_of_that_length(operation, key, size_bytes)) {
+    auto memory = allocate_for_overwrite(operation, size_bytes, deadline_ns);
+    if (!is_denied(memory)) return memory;
+  }
+  attempts.has_tried_reserve = true;
+  auto memory = allocate(operation, size_bytes, deadline_ns);
+  if (!is_denied(memory) || !has_value_of_that_length(operation, key, size_bytes)) return memory;
+  return allocate_for_overwrite(operation, size_bytes, deadline_ns);
 }
 
-tl::expected<Allocation, Answer> allocate_for_overwrite(PendingOperation& operation,
-                                                        std::uint64_t size_bytes) {
-  const auto aside = operation.stand_aside();
-  return operation.session().regions().allocate_for_overwrite(size_bytes);
+// The key has changed since the SET looked for it, so it may need other memory.
+bool was_refused_too_early(const Memory& memory, const std::optional<Answer>& answer,
+                           Attempts& attempts) {
+  const bool was_refused = answer == Answer::out_of_memory || answer == Answer::table_full;
+  return was_refused && memory.permission == Permission::overwrite_only &&
+         !std::exchange(attempts.has_tried_reserve, true);
 }
 
-// One attempt with one allocation. Returns nullopt if the server wanted the memory back.
+// One attempt with one allocation. Returns nullopt if the SET has to try again with another.
 std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key,
-                               std::uint64_t length_bytes) {
+                               std::uint64_t length_bytes, Attempts& attempts) {
   RegionAllocator& regions = operation.session().regions();
   const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
-  Permission permission = Permission::any_change;
   const bool may_wait = !regions.has_room(size_bytes);
-  auto allocation = allocate(operation, size_bytes);
-  if (!allocation && allocation.error() == Answer::out_of_memory &&
-      has_value_of_that_length(operation, key, size_bytes)) {
-    permission = Permission::overwrite_only;
-    allocation = allocate_for_overwrite(operation, size_bytes);
-  }
-  if (!allocation) return allocation.error();
-  Place place(regions, *allocation);
+  tl::expected<Memory, Answer> memory =
+      may_wait
+          ? find_memory(operation, key, size_bytes, attempts)
+          : regions.allocate(size_bytes, fabric::never_ns).map([](const Allocation& allocation) {
+              return Memory{.allocation = allocation};
+            });
+  if (!memory) return memory.error();
+  Place place(regions, memory->allocation);
   if (may_wait) operation.let_others_return();
   operation.begin();
-  const auto answer = SetOperation(operation, key, *allocation, length_bytes, permission).run();
+  const auto answer =
+      SetOperation(operation, key, memory->allocation, length_bytes, memory->permission).run();
   const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
   operation.forget();
-  return may_be_published ? place.publish(answer) : place.give_back(answer);
+  if (may_be_published) return place.publish(answer);
+  const bool tries_again = was_refused_too_early(*memory, answer, attempts);
+  return place.give_back(tries_again ? std::nullopt : answer);
 }
 
 Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
@@ -267,8 +317,8 @@ Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
   operation.spend(fabric::Work::checksum, length_bytes);
   operation.spend(fabric::Work::copy, length_bytes);
   const HashedKey hashed_key = hashed(key, operation.session().server().hash_key);
-  for (;;) {
-    if (const auto answer = set_once(operation, hashed_key, length_bytes)) return *answer;
+  for (Attempts attempts;;) {
+    if (const auto answer = set_once(operation, hashed_key, length_bytes, attempts)) return *answer;
   }
 }
 

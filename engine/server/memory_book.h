@@ -39,7 +39,7 @@ class MemoryBook {
   // Whether the offset may hold a container.
   bool is_in_use(std::uint64_t offset) const;
 
-  std::vector<RegionInspection> regions() const { return regions_; }
+  const std::vector<RegionInspection>& regions() const { return regions_; }
   ServerBooks books() const { return {.regions = regions_, .mature_spaces = mature_.all()}; }
 
  private:

@@ -21,13 +21,17 @@ void RegionGrants::add(const RegionRequest& request) {
   if (request.need > RegionNeed::overwrite) {
     return membership_.expel(request.client, Breach::malformed_message);
   }
-  requests_.push_back(request);
-  requests_.back().room.overwrites = request.need == RegionNeed::overwrite;
+  const bool overwrites = request.need == RegionNeed::overwrite;
+  RegionRequest& added = (overwrites ? overwrites_ : requests_).emplace_back(request);
+  added.room.overwrites = overwrites;
   work_.raise();
 }
 
 void RegionGrants::remove_client(std::uint32_t client) {
-  std::erase_if(requests_, [&](const RegionRequest& request) { return request.client == client; });
+  for (Requests* requests : {&overwrites_, &requests_}) {
+    std::erase_if(*requests,
+                  [&](const RegionRequest& request) { return request.client == client; });
+  }
   asked_back_.erase(client);
   work_.raise();
 }
@@ -42,36 +46,48 @@ void RegionGrants::on_released(std::uint32_t client) {
 void RegionGrants::run() {
   while (work_.take(look_again_ns_)) {
     look_again_ns_ = fabric::never_ns;
-    serve();
+    serve(overwrites_);
+    serve(requests_);
   }
 }
 
-void RegionGrants::serve() {
-  while (!requests_.empty()) {
-    RegionRequest& request = requests_.front();
-    const Outlook outlook = mature_.room_for(request.room);
-    const Decision decision = decide(request, outlook);
-    const bool lacks_room = decision == Decision::wait_for_room ||
-                            decision == Decision::make_room || decision == Decision::ask_for_room;
-    if (lacks_room && !request.room.wanted_ns) request.room.wanted_ns = host_.now_ns();
-    if (decision != Decision::make_room) request.room.measurement.reset();
-    switch (decision) {
-      case Decision::wait: return;
-      case Decision::wait_for_room:
-        look_again_ns_ = outlook.look_again_ns;
-        mature_.on_waiting(request.room);
-        return;
-      case Decision::make_room: make_room(); continue;
-      case Decision::ask_for_regions:
-      case Decision::ask_for_room:
-        if (ask_for_regions(request)) return;
-        deny(request);
-        break;
-      case Decision::grant: grant(request); break;
-      case Decision::deny: deny(request); break;
-    }
-    requests_.pop_front();
+// A client that still has room does not wait.
+void RegionGrants::serve(Requests& requests) {
+  while (!requests.empty() && serve_first(requests)) {
   }
+  std::erase_if(requests, [&](const RegionRequest& request) {
+    if (request.need != RegionNeed::ahead) return false;
+    deny(request);
+    return true;
+  });
+}
+
+bool RegionGrants::serve_first(Requests& requests) {
+  RegionRequest& request = requests.front();
+  if (!request.turn_at_incarnation) request.turn_at_incarnation = book_.last_incarnation();
+  const Outlook outlook = mature_.room_for(request.room);
+  const Decision decision = decide(request, outlook);
+  const bool lacks_room = decision == Decision::wait_for_room || decision == Decision::make_room ||
+                          decision == Decision::ask_for_room;
+  if (lacks_room && !request.room.wanted_ns) request.room.wanted_ns = host_.now_ns();
+  if (decision != Decision::make_room) request.room.measurement.reset();
+  switch (decision) {
+    case Decision::wait: return false;
+    case Decision::wait_for_room:
+      look_again_ns_ = std::min(look_again_ns_, outlook.look_again_ns);
+      mature_.on_waiting(request.room);
+      return false;
+    case Decision::make_room: make_room(requests); return true;
+    case Decision::ask_for_regions:
+    case Decision::ask_for_room:
+      if (ask_for_regions(request)) return false;
+      deny(request);
+      break;
+    case Decision::grant: grant(request); break;
+    case Decision::deny: deny(request); break;
+  }
+  requests.pop_front();
+  return true;
 }
 
 // A client that still has room must not take the last region from a client without room.
@@ -83,13 +99,13 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request,
   if (free_regions >= wanted && outlook.room == Room::free) return Decision::grant;
   if (is_ahead) return Decision::deny;
   if (free_regions == 0) {
-    const bool will_be_free =
-        is_collecting() || book_.count(RegionState::waiting) > 0 || membership_.is_retiring();
+    const bool will_be_free = is_collecting(book_.last_incarnation()) ||
+                              book_.count(RegionState::waiting) > 0 || membership_.is_retiring();
     return will_be_free ? Decision::wait : Decision::ask_for_regions;
   }
   // Memory that is being collected counts as full; the amount of live data in it is known after the
-  // collection.
-  if (is_collecting()) return Decision::wait;
+  // collection. While others overwrite, there is always some, so later regions do not matter.
+  if (is_collecting(*request.turn_at_incarnation)) return Decision::wait;
   switch (outlook.room) {
     case Room::free: return Decision::grant;
     case Room::comes: return Decision::wait_for_room;
@@ -100,15 +116,18 @@ RegionGrants::Decision RegionGrants::decide(const RegionRequest& request,
 }
 
 // The client may leave in the meantime.
-void RegionGrants::make_room() {
-  const std::uint32_t client = requests_.front().client;
-  RoomRequest room = requests_.front().room;
+void RegionGrants::make_room(Requests& requests) {
+  const std::uint32_t client = requests.front().client;
+  RoomRequest room = requests.front().room;
   mature_.make_room(room);
-  if (!requests_.empty() && requests_.front().client == client) requests_.front().room = room;
+  if (!requests.empty() && requests.front().client == client) requests.front().room = room;
 }
 
-bool RegionGrants::is_collecting() const {
-  return book_.count(RegionState::released) > 0 || book_.count(RegionState::collecting) > 0;
+bool RegionGrants::is_collecting(std::uint64_t up_to_incarnation) const {
+  return std::ranges::any_of(book_.regions(), [&](const RegionInspection& region) {
+    return (region.state == RegionState::released || region.state == RegionState::collecting) &&
+           region.incarnation <= up_to_incarnation;
+  });
 }
 
 // Returns false if every client with regions has already been asked on behalf of this request.

@@ -6,8 +6,8 @@
 // that is being collected counts as outstanding until everything in it is copied. Room in the
 // mature space that the collector still needs is therefore never promised to a grant.
 //
-// Requests are served in order of arrival. The first one waits as long as memory may become
-// available: memory that is being collected, that waits for clients, or that clients hold. The
+// Requests are served in order of arrival, but those that overwrite need less room and do not wait
+// for others. The first one waits as long as memory may become available: memory that is being collected, that waits for clients, or that clients hold. The
 // server asks those clients to return their regions, because even a region with much room left
 // counts as full. It denies the request only after all of this memory has returned and the live
 // data has been measured. With blocks, the cleaner makes room instead, until no block is worth a
@@ -39,6 +39,8 @@ namespace falafel::engine {
 struct RegionRequest {
   std::uint32_t client = 0;
   RegionNeed need = RegionNeed::waiting;
+  // The incarnation of the last grant when its turn came.
+  std::optional<std::uint64_t> turn_at_incarnation{};
   // The server asked for regions with incarnations up to this one to serve the request.
   std::optional<std::uint64_t> asked_back_up_to{};
   RoomRequest room{};
@@ -60,9 +62,9 @@ class RegionGrants {
 
   // The number of denied requests for that need.
   std::uint64_t denied(RegionNeed need) const { return denied_[static_cast<std::size_t>(need)]; }
-  std::uint64_t waiting_count() const { return requests_.size(); }
+  std::uint64_t waiting_count() const { return requests_.size() + overwrites_.size(); }
   // No request is waiting or about to be examined.
-  bool is_idle() const { return requests_.empty() && !work_.is_raised(); }
+  bool is_idle() const { return waiting_count() == 0 && !work_.is_raised(); }
 
  private:
   enum class Decision : std::uint8_t {
@@ -75,11 +77,16 @@ class RegionGrants {
     ask_for_room,  // also by asking for regions
   };
 
-  void serve();
+  using Requests = std::deque<RegionRequest>;
+
+  void serve(Requests& requests);
+  // Returns false if the first request waits.
+  bool serve_first(Requests& requests);
   // Changes nothing.
   Decision decide(const RegionRequest& request, const Outlook& outlook) const;
-  void make_room();
-  bool is_collecting() const;
+  void make_room(Requests& requests);
+  // A region with an incarnation up to this one is released or being collected.
+  bool is_collecting(std::uint64_t up_to_incarnation) const;
   bool ask_for_regions(RegionRequest& request);
   void grant(const RegionRequest& request);
   void deny(const RegionRequest& request);
@@ -92,7 +99,8 @@ class RegionGrants {
   MatureSpace& mature_;
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
-  std::deque<RegionRequest> requests_;
+  Requests overwrites_;  // those that need room for overwrites only
+  Requests requests_;    // the others
   // by client: the incarnation up to which the server asked for regions
   std::map<std::uint32_t, std::uint64_t> asked_back_;
   std::array<std::uint64_t, region_need_count> denied_{};

@@ -9,9 +9,10 @@ namespace falafel::engine {
 
 // A small memory would have nothing left to grant.
 static std::uint64_t reserve_of_semi_space(const ServerOptions& options) {
-  const Geometry& geometry = options.geometry;
-  const bool is_large = geometry.mature_bytes >= 4 * geometry.region_bytes;
-  return options.keeps_overwrite_reserve && is_large ? 1 : 0;
+  constexpr std::uint64_t share = 32;
+  const std::uint64_t regions = options.geometry.mature_bytes / options.geometry.region_bytes;
+  const bool has_reserve = options.keeps_overwrite_reserve && regions >= 4;
+  return has_reserve ? std::max<std::uint64_t>(1, regions / share) : 0;
 }
 
 SemiSpaces::SemiSpaces(fabric::Host& host, const ServerOptions& options, const MemoryBook& book,

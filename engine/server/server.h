@@ -55,9 +55,9 @@ struct ServerOptions {
   Collection collection = Collection::scan_memory;
   // Whether clients have to return regions when others wait for one.
   bool asks_for_regions_back = true;
-  // Whether the server reserves memory for SETs that overwrite a key without using more memory: one
-  // region of a semi-space, or a 32nd of the blocks and one. A semi-space of less than four regions
-  // has no reserve, and neither have less than six blocks.
+  // Whether the server reserves memory for SETs that overwrite a key without using more memory: a
+  // 32nd of a semi-space and at least one region, or a 32nd of the blocks and one. A semi-space of
+  // less than four regions has no reserve, and neither have less than six blocks.
   bool keeps_overwrite_reserve = true;
   // Before the server denies a request for lack of memory, it measures the live data in the mature
   // space. Measurements are at least this far apart. To use at most about a tenth of the server's

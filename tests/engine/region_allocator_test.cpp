@@ -26,11 +26,11 @@ TEST(RegionAllocator, RefusesGrantsThatMakeNoSense) {
       EXPECT_FALSE(regions.on_granted(grant_of(16, 1))) << "there is no such region";
       EXPECT_TRUE(regions.on_granted(grant_of(0, 1)));
     });
-    const auto first = regions.allocate(1'024);
+    const auto first = regions.allocate(1'024, fabric::never_ns);
     ASSERT_TRUE(first);
     EXPECT_FALSE(regions.on_granted(grant_of(1, 1))) << "this incarnation is held";
     EXPECT_TRUE(regions.on_granted(grant_of(1, 2)));
-    const auto second = regions.allocate(defaults.region_bytes);
+    const auto second = regions.allocate(defaults.region_bytes, fabric::never_ns);
     ASSERT_TRUE(second);
     EXPECT_EQ(second->offset, defaults.region_offset(1));
     regions.finish(*first);
@@ -46,7 +46,7 @@ TEST(RegionAllocator, IsNotRefusedByADenialOfWhatWasAskedForBefore) {
   TestStore store({}, stacks);
   store.add_host("client", [](fabric::Host& host) {
     engine::RegionAllocator regions(host, engine::Geometry{}, {.renewal_percent = 100}, [] {});
-    const auto take = [&] { return regions.allocate(1'024); };
+    const auto take = [&] { return regions.allocate(1'024, fabric::never_ns); };
     const fabric::FiberId early = host.spawn({.name = "early"}, [&] {
       const auto allocation = take();
       ASSERT_FALSE(allocation);
