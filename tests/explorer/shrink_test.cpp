@@ -55,7 +55,7 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
   sim::ReplayStrategy strategy(small.choices);
   const explorer::Run again = runner.run(*small.scenario, strategy);
   EXPECT_EQ(again.result.trace_hash, small.run.result.trace_hash);
-  EXPECT_EQ(again.property(), property);
+  EXPECT_TRUE(again.violates(property));
 }
 
 // What a hostile client does has nothing to do with this violation.
