@@ -10,8 +10,8 @@
 // The allocator refuses memory to a fiber only after the denial of a request that was made after
 // the fiber's call. Memory may have become free since an earlier denial.
 //
-// The allocator reports to the server when DELETEs and shorter values have freed memory, so that the
-// server does not deny regions by what it measured before.
+// The allocator reports to the server when DELETEs and shorter values have freed memory, so that
+// the server does not deny regions by what it measured before.
 //
 // When the memory is full, the server may still grant a region from its reserve, for SETs that
 // overwrite a key without using more memory. The client fills it like any other, so the server

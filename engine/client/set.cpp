@@ -11,8 +11,8 @@
 //
 // If there is no memory, an existing key can still receive a value whose container is not larger
 // than the old one. SET finds the key, discards what it read, and allocates memory from the
-// server's reserve for overwriting. While the server is known to be short of memory, SET begins with
-// that.
+// server's reserve for overwriting. While the server is known to be short of memory, SET begins
+// with that.
 //
 // If the server has asked for the region back, a SET that lost its swap releases the memory and
 // restarts with other memory, so the server waits for one attempt only.

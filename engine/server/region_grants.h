@@ -7,13 +7,13 @@
 // mature space that the collector still needs is therefore never promised to a grant.
 //
 // Requests are served in order of arrival, but those that overwrite need less room and do not wait
-// for others. The first one waits as long as memory may become available: memory that is being collected, that waits for clients, or that clients hold. The
-// server asks those clients to return their regions, because even a region with much room left
-// counts as full. It denies the request only after all of this memory has returned and the live
-// data has been measured. With blocks, the cleaner makes room instead, until no block is worth a
-// collection. A request therefore never starves while memory is free. A client that
-// does not return its regions delays others by at most its heartbeat time-out, after which the
-// server gives up on it.
+// for others. The first one waits as long as memory may become available: memory that is being
+// collected, that waits for clients, or that clients hold. The server asks those clients to return
+// their regions, because even a region with much room left counts as full. It denies the request
+// only after all of this memory has returned and the live data has been measured. With blocks, the
+// cleaner makes room instead, until no block is worth a collection. A request therefore never
+// starves while memory is free. A client that does not return its regions delays others by at most
+// its heartbeat time-out, after which the server gives up on it.
 //
 // Clients that compete for regions all make progress: a client returns a region only after each of
 // its fibers that wait for memory has received some, so every grant serves at least one SET.

@@ -3,9 +3,9 @@
 //
 // There is room for a region if the active space can take it besides all others that are granted or
 // not yet collected. The reserve is a 32nd of the space more, and at least one region, so that one
-// collection of the space makes room for more overwrites, the longer it takes. Without room, the server measures how much of
-// the active space is live, and collects it if that makes room. Bytes that are in use but not live
-// never become live, so there is at least as much garbage later.
+// collection of the space makes room for more overwrites, the longer it takes. Without room, the
+// server measures how much of the active space is live, and collects it if that makes room. Bytes
+// that are in use but not live never become live, so there is at least as much garbage later.
 #pragma once
 
 #include <cstdint>
