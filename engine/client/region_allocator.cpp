@@ -118,9 +118,8 @@ void RegionAllocator::request(RegionNeed need) {
 }
 
 void RegionAllocator::note_freed(std::uint64_t bytes) {
-  constexpr std::uint64_t share = 8;
   freed_bytes_ += bytes;
-  if (freed_bytes_ * share >= geometry_.region_bytes) report_freed();
+  if (freed_bytes_ >= geometry_.region_bytes) report_freed();
 }
 
 void RegionAllocator::report_freed() {
@@ -246,9 +245,11 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
 // again with the need "waiting".
 bool RegionAllocator::on_denied() {
   if (!requested_) return false;
-  if (*requested_ == RegionNeed::waiting) general_.last_denied = requests_;
+  if (*requested_ == RegionNeed::waiting) {
+    general_.last_denied = requests_;
+    is_short_ = true;
+  }
   if (*requested_ == RegionNeed::overwrite) reserve_.last_denied = requests_;
-  if (*requested_ != RegionNeed::overwrite) is_short_ = true;
   requested_.reset();
   changed_->notify_all();
   return true;
