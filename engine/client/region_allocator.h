@@ -59,8 +59,8 @@ class RegionAllocator {
   // Allocates from the server's reserve; only for replacing a container that is at least as large.
   tl::expected<Allocation, Answer> allocate_for_overwrite(std::uint64_t size_bytes,
                                                           std::uint64_t deadline_ns);
-  // The server has denied a region to a SET that waited, and has granted none since that is not from
-  // the reserve.
+  // The server has denied a region to a SET that waited, and has granted none since but from the
+  // reserve.
   bool is_short() const { return is_short_; }
   // When a SET that begins to wait now gives up.
   std::uint64_t deadline_ns() const { return host_.now_ns() + options_.server_timeout_ns; }
