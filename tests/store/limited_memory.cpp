@@ -48,13 +48,19 @@ bool fails_in_later_thread() {
 
 }  // namespace
 
-void* operator new(std::size_t size_bytes) {
+void* operator new(std::size_t size_bytes, const std::nothrow_t& /*nothrow*/) noexcept {
   const bool fails = of_this_thread.fails() || fails_in_later_thread();
-  void* const memory = fails ? nullptr : std::malloc(size_bytes == 0 ? 1 : size_bytes);
+  return fails ? nullptr : std::malloc(size_bytes == 0 ? 1 : size_bytes);
+}
+void* operator new(std::size_t size_bytes) {
+  void* const memory = operator new(size_bytes, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void* operator new[](std::size_t size_bytes) { return operator new(size_bytes); }
+void* operator new[](std::size_t size_bytes, const std::nothrow_t& nothrow) noexcept {
+  return operator new(size_bytes, nothrow);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size_bytes*/) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
