@@ -15,8 +15,8 @@ namespace falafel {
 // Runs one operation in a batch of its server and returns its result.
 falafel_status perform_in_batch(falafel_operation& operation, engine::Batch& batch);
 
-// Where operations come from and where they go. Its functions must not wait for long and must not
-// need memory.
+// The place that operations come from and return to. Its functions must not wait for long and must
+// not need memory.
 class OperationSource {
  public:
   virtual ~OperationSource() = default;

@@ -61,7 +61,7 @@ class Store::Connection {
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<fabric::RealTimeHost> host_;
   std::unique_ptr<engine::Client> client_;
-  // Of the server that the client was last connected to.
+  // These describe the server that the client was last connected to.
   std::atomic<std::uint64_t> server_incarnation_ = 0;
   std::atomic<bool> is_cache_ = false;
   std::uint64_t next_attempt_ns_ = 0;

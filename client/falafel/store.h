@@ -147,7 +147,7 @@ class Store {
   bool is_connected();
   // Identifies the server run that this store was last connected to. Does not wait.
   std::uint64_t server_incarnation() const;
-  // Whether that server runs a cache. Does not wait.
+  // Tells if that server runs a cache. Does not wait.
   bool is_cache() const;
 
   // What this store has done so far, including operations of fibers. Without StoreOptions::metrics,

@@ -219,7 +219,7 @@ bool has_value_of_that_length(PendingOperation& operation, const HashedKey& key,
   return can_be_overwritten(position, size_bytes, operation.session().server().geometry);
 }
 
-// What the attempts of a SET share.
+// The attempts of a SET share this.
 struct Attempts {
   // The SET does not wait for memory after this time.
   std::optional<std::uint64_t> deadline_ns{};

@@ -97,7 +97,7 @@ bool Blocks::is_measured_for(const RoomRequest& request) const {
   return was_measured_after(request) || (is_recent && !has_freed_memory());
 }
 
-// What was copied since the measurement took memory, or replaced what was live.
+// Copies made since the measurement took memory, or replaced what was live.
 bool Blocks::is_measured_full(const RoomRequest& request) const {
   return is_measured_for(request) && !leaves_reserve(measurement_->usable_bytes);
 }
@@ -208,7 +208,7 @@ std::optional<std::uint32_t> Blocks::find_source(std::uint64_t share) const {
   return best;
 }
 
-// What is dead becomes usable. The end of the block does too, but copies may leave as much unused
+// Dead bytes become usable. The end of the block does too, but copies may leave as much unused
 // at the end of another block, which is less than the longest container. A hostile client can make
 // containers overlap, and then more bytes are live than there are.
 std::uint64_t Blocks::gain_bytes(std::uint32_t block) const {

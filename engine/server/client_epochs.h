@@ -18,9 +18,9 @@ class ClientEpochs {
   void remove_client(std::uint32_t client);
   // Begins an epoch and asks the clients for it. Returns it.
   std::uint64_t begin();
-  // Whether the client was asked about that epoch and has not confirmed it.
+  // The client was asked about that epoch and has not confirmed it.
   bool is_answer(std::uint32_t client, std::uint64_t epoch) const;
-  // Whether the client was never asked about that epoch.
+  // The client was never asked about that epoch.
   bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const;
   // The client confirms all epochs up to that one. Ignored if the client was never asked about it.
   void confirm(std::uint32_t client, std::uint64_t epoch);

@@ -24,7 +24,7 @@ class EndOfOperations {
   void remove_client(std::uint32_t client);
   // Returns false if the client has a pending request.
   bool request(std::uint32_t client);
-  // Whether the client was asked about that epoch and has not reported.
+  // The client was asked about that epoch and has not reported.
   bool is_answer(std::uint32_t client, std::uint64_t epoch) const {
     return epochs_.is_answer(client, epoch);
   }

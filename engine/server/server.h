@@ -55,7 +55,7 @@ struct ServerOptions {
   Collection collection = Collection::scan_memory;
   // Whether clients have to return regions when others wait for one.
   bool asks_for_regions_back = true;
-  // Whether the server reserves memory for SETs that overwrite a key without using more memory: a
+  // The server reserves memory for SETs that overwrite a key without using more memory: a
   // 32nd of a semi-space and at least one region, or a 32nd of the blocks and one. A semi-space of
   // less than four regions has no reserve, and neither have less than six blocks.
   bool keeps_overwrite_reserve = true;

@@ -14,7 +14,7 @@ class Limit {
   Limit(const Limit&) = delete;
   Limit& operator=(const Limit&) = delete;
 
-  // Whether an allocation has failed under the last limit of this thread.
+  // An allocation has failed under the last limit of this thread.
   static bool was_felt();
 };
 
