@@ -28,6 +28,8 @@ void Journeys::set_out_until(std::uint64_t end) {
   }
 }
 
+std::uint64_t Journeys::now_ps() const { return to_ps(connection_.world().trace.time_ns()); }
+
 std::uint64_t Journeys::packet_bytes(const Request& request, std::uint64_t position) const {
   return std::min(connection_.world().options.mtu_bytes, request.work.length_bytes - position);
 }
@@ -56,20 +58,20 @@ void Journeys::set_out(const Request& request) {
   Journey& journey = journeys_[request.place];
   const std::uint64_t fetch = fetch_ps({card_, &context_});
   const std::uint64_t posted_ps = to_ps(connection_.world().local_time_ns());
-  std::uint64_t leaves_ps =
-      card_.requester.end(posted_ps + profile.doorbell_ps, profile.requester_interval_ps + fetch) -
-      profile.requester_interval_ps + profile.requester_ps;
+  std::uint64_t leaves_ps = card_.requester.end(now_ps(), posted_ps + profile.doorbell_ps,
+                                                profile.requester_interval_ps + fetch) -
+                            profile.requester_interval_ps + profile.requester_ps;
   const std::uint64_t bytes = carries_data(request) ? request.work.length_bytes : 0;
   const std::uint64_t first_bytes = bytes > 0 ? packet_bytes(request, 0) : 0;
   if (bytes > 0) {  // packets leave as soon as the card has fetched them
-    leaves_ps = card_.memory_reads.begin(leaves_ps, bytes * profile.bus_ps_per_byte) +
+    leaves_ps = card_.memory_reads.begin(now_ps(), leaves_ps, bytes * profile.bus_ps_per_byte) +
                 first_bytes * profile.bus_ps_per_byte;
   }
   const std::uint64_t own_bytes = request.is_atomic() ? fabric::word_bytes : 0;
   const std::uint64_t whole_link_ps = link_ps(request);
   const std::uint64_t first_link_ps =
       (first_bytes + own_bytes + profile.header_bytes) * profile.link_ps_per_byte;
-  const std::uint64_t begin_ps = card_.outbound.begin(leaves_ps, whole_link_ps);
+  const std::uint64_t begin_ps = card_.outbound.begin(now_ps(), leaves_ps, whole_link_ps);
   journey.packet_ps =
       begin_ps + (connection_.is_stream() ? whole_link_ps : first_link_ps) + profile.wire_ps;
   journey.due_ns = to_ns(journey.packet_ps);
@@ -110,10 +112,12 @@ void Journeys::arrive(const Request& request) {
     return;
   }
   const std::uint64_t link_ps = profile.header_bytes * profile.link_ps_per_byte;
-  const std::uint64_t arrived_ps = side.card.inbound.end(journey.packet_ps - link_ps, link_ps);
+  const std::uint64_t arrived_ps =
+      side.card.inbound.end(now_ps(), journey.packet_ps - link_ps, link_ps);
   const std::uint64_t fetch = fetch_ps(side);
   const std::uint64_t interval = interval_ps(request);
-  const std::uint64_t begin_ps = side.card.responder.end(arrived_ps, interval + fetch) - interval;
+  const std::uint64_t begin_ps =
+      side.card.responder.end(now_ps(), arrived_ps, interval + fetch) - interval;
   if (request.is_read()) {
     read_packet(request, journey, begin_ps + profile.read_ps);
     return;
@@ -128,7 +132,7 @@ void Journeys::arrive(const Request& request) {
 void Journeys::read_packet(const Request& request, Journey& journey, std::uint64_t from_ps) {
   const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
   journey.packet_ps = responder_of(request).card.memory_reads.end(
-      from_ps, bytes * costs_.profile().bus_ps_per_byte);
+      now_ps(), from_ps, bytes * costs_.profile().bus_ps_per_byte);
   journey.due_ns = to_ns(journey.packet_ps);
 }
 
@@ -138,15 +142,16 @@ void Journeys::place_packet(const Request& request, Journey& journey, std::uint6
   const Side side = responder_of(request);
   const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
   const std::uint64_t link_ps = (bytes + profile.header_bytes) * profile.link_ps_per_byte;
-  journey.begin_ps = side.card.inbound.end(arrival_ps - link_ps, link_ps);
+  journey.begin_ps = side.card.inbound.end(now_ps(), arrival_ps - link_ps, link_ps);
   if (journey.effective_bytes == 0) {
     const std::uint64_t fetch = fetch_ps(side);
     const std::uint64_t interval = interval_ps(request);
-    journey.begin_ps = side.card.responder.end(journey.begin_ps, interval + fetch) - interval;
+    journey.begin_ps =
+        side.card.responder.end(now_ps(), journey.begin_ps, interval + fetch) - interval;
   }
   journey.packet_ps = arrival_ps;
-  journey.due_ns = to_ns(side.card.memory_writes.end(journey.begin_ps + profile.placement_ps,
-                                                     bytes * profile.bus_ps_per_byte));
+  journey.due_ns = to_ns(side.card.memory_writes.end(
+      now_ps(), journey.begin_ps + profile.placement_ps, bytes * profile.bus_ps_per_byte));
 }
 
 // All of a message has arrived, and the kernel wakes the program that receives it.
@@ -155,11 +160,13 @@ void Journeys::place_message(const Request& request, Journey& journey) {
   const Side side = responder_of(request);
   const std::uint64_t whole_link_ps = link_ps(request);
   const std::uint64_t arrived_ps =
-      side.card.inbound.end(journey.packet_ps - whole_link_ps, whole_link_ps);
+      side.card.inbound.end(now_ps(), journey.packet_ps - whole_link_ps, whole_link_ps);
   const std::uint64_t begin_ps =
-      side.card.responder.end(arrived_ps, profile.send_interval_ps) - profile.send_interval_ps;
-  const std::uint64_t placed_ps = side.card.memory_writes.end(
-      begin_ps + profile.placement_ps, request.work.length_bytes * profile.bus_ps_per_byte);
+      side.card.responder.end(now_ps(), arrived_ps, profile.send_interval_ps) -
+      profile.send_interval_ps;
+  const std::uint64_t placed_ps =
+      side.card.memory_writes.end(now_ps(), begin_ps + profile.placement_ps,
+                                  request.work.length_bytes * profile.bus_ps_per_byte);
   journey.due_ns = to_ns(placed_ps + profile.stream_wake_ps);
 }
 
@@ -178,9 +185,10 @@ void Journeys::take_effect(const Request& request) {
 std::uint64_t Journeys::return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes) {
   const Profile& profile = costs_.profile();
   const std::uint64_t link_ps = (bytes + profile.header_bytes) * profile.link_ps_per_byte;
-  const std::uint64_t arrival_ps = responder.outbound.end(from_ps, link_ps) + profile.wire_ps;
-  const std::uint64_t arrived_ps = card_.inbound.end(arrival_ps - link_ps, link_ps);
-  return card_.memory_writes.end(arrived_ps, bytes * profile.bus_ps_per_byte);
+  const std::uint64_t arrival_ps =
+      responder.outbound.end(now_ps(), from_ps, link_ps) + profile.wire_ps;
+  const std::uint64_t arrived_ps = card_.inbound.end(now_ps(), arrival_ps - link_ps, link_ps);
+  return card_.memory_writes.end(now_ps(), arrived_ps, bytes * profile.bus_ps_per_byte);
 }
 
 void Journeys::answer(const Request& request, Journey& journey) {

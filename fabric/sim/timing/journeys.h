@@ -68,6 +68,7 @@ class Journeys {
     QueuePairContext* context;  // null: no queue pair
   };
 
+  std::uint64_t now_ps() const;
   void set_out(const Request& request);
   std::uint64_t completion_due_ns() const;
   Side responder_of(const Request& request) const;
