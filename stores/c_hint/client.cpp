@@ -25,8 +25,7 @@ Answer to_answer(ReplyStatus status) {
 }  // namespace
 
 OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& other) {
-  verbs += other.verbs;
-  round_trips += other.round_trips;
+  Traffic::operator+=(other);
   pointer_hits += other.pointer_hits;
   expired_pointers += other.expired_pointers;
   late_reads += other.late_reads;
@@ -35,8 +34,6 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
   reports += other.reports;
   renewed_leases += other.renewed_leases;
   reconnections += other.reconnections;
-  bytes_sent += other.bytes_sent;
-  bytes_received += other.bytes_received;
   return *this;
 }
 

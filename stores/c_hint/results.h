@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "stores/answer.h"
+#include "stores/exchange/traffic.h"
 
 namespace falafel::c_hint {
 
 using stores::Answer;
 
-struct OperationStatistics {
-  std::uint64_t verbs = 0;             // requests posted, receive requests not counted
-  std::uint64_t round_trips = 0;       // READs and messages waited for
+struct OperationStatistics : stores::Traffic {
   std::uint64_t pointer_hits = 0;      // GETs whose READ gave the value
   std::uint64_t expired_pointers = 0;  // GETs whose lease had ended before the READ
   std::uint64_t late_reads = 0;        // GETs whose lease ended before the READ did
@@ -23,8 +22,6 @@ struct OperationStatistics {
   std::uint64_t reports = 0;
   std::uint64_t renewed_leases = 0;
   std::uint64_t reconnections = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;  // of READs and messages
 
   OperationStatistics& operator+=(const OperationStatistics& other);
 };

@@ -1,25 +1,21 @@
-// The server's side of its clients' connections: requests, replies, and the containers into which
-// clients WRITE their reports (C-Hint 3.4.1). Everything is bounded, whatever a client does.
-//
-// A client has two exchanges. Each has a buffer for a request and one for its reply, and its
-// receive request is posted again when the reply has been sent. A client that sends more waits.
+// C-Hint's requests and replies over the server's ends of its clients' connections
+// (stores/exchange/server_ends.h), and the containers into which clients WRITE their reports
+// (C-Hint 3.4.1).
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "fabric/fabric.h"
 #include "stores/c_hint/messages.h"
 #include "stores/c_hint/options.h"
+#include "stores/exchange/server_ends.h"
 
 namespace falafel::c_hint {
 
-// Of each exchange: the receive request, the reply, and the WRITE of a report's reply.
-inline constexpr std::uint32_t exchanges_per_client = 2;
-inline constexpr std::uint32_t completions_per_client = 3 * exchanges_per_client;
+// Each exchange may WRITE the reply of a report besides its reply.
+stores::ServerEndsOptions server_ends_options(const Options& options);
 
 // A request that the server must serve.
 struct Request {
@@ -34,10 +30,8 @@ class ServerClients {
  public:
   // All of them outlive this object.
   ServerClients(fabric::Host& host, fabric::ProtectionDomain& domain,
-                fabric::CompletionQueue& completions, const Options& options);
-  ~ServerClients();
-  ServerClients(const ServerClients&) = delete;
-  ServerClients& operator=(const ServerClients&) = delete;
+                fabric::CompletionQueue& completions, const Options& options)
+      : ends_(host, domain, completions, server_ends_options(options)) {}
 
   // Accepts or rejects. An earlier connection of the same client is taken down. The container's key
   // is put into `hello`.
@@ -51,32 +45,14 @@ class ServerClients {
   void reply_by_write(const Request& request, ReplyHeader header,
                       std::span<const std::byte> contents);
 
-  std::uint64_t connected() const;
-  std::uint64_t malformed_requests() const { return malformed_requests_; }
+  std::uint64_t connected() const { return ends_.connected(); }
+  std::uint64_t malformed_requests() const { return ends_.malformed_requests(); }
 
  private:
-  struct Connection;
+  std::optional<Request> parse(const stores::ServerEnds::Arrival& arrival) const;
+  bool is_well_formed(const RequestHeader& header, std::uint64_t length_bytes) const;
 
-  fabric::Result<std::unique_ptr<Connection>> make_connection(const ClientHello& client);
-  Connection* find(std::uint32_t number);
-  void post_receive(Connection& connection, std::uint32_t exchange);
-  void post(Connection& connection, std::span<const fabric::WorkRequest> chain);
-  fabric::WorkRequest message(Connection& connection, std::uint32_t exchange,
-                              const ReplyHeader& header, std::span<const std::byte> value);
-  std::optional<Request> handle(const fabric::WorkCompletion& completion);
-  std::optional<Request> parse(Connection& connection, std::uint32_t exchange,
-                               std::uint32_t length_bytes);
-  bool is_well_formed(const RequestHeader& header, std::uint32_t length_bytes) const;
-  void take_down(Connection& connection);
-  void forget_drained();
-
-  fabric::Host& host_;
-  fabric::ProtectionDomain& domain_;
-  fabric::CompletionQueue& completions_;
-  const Options& options_;
-  std::map<std::uint32_t, std::unique_ptr<Connection>> connections_;
-  std::uint32_t next_number_ = 1;
-  std::uint64_t malformed_requests_ = 0;
+  stores::ServerEnds ends_;
 };
 
 }  // namespace falafel::c_hint

@@ -23,7 +23,8 @@ fabric::Result<void> ServerState::start() {
   incarnation_ = host_.random(0);
   domain_ = device.create_protection_domain();
   if (auto prepared = prepare_memory(); !prepared) return prepared;
-  auto completions = device.create_completion_queue(options_.max_clients * completions_per_client);
+  auto completions = device.create_completion_queue(
+      options_.max_clients * server_ends_options(options_).completions_per_client());
   if (!completions) return tl::unexpected(completions.error());
   completions_ = std::move(*completions);
   auto listener = device.listen(options_.service);

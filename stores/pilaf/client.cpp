@@ -23,8 +23,7 @@ Answer to_answer(ReplyStatus status) {
 }  // namespace
 
 OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& other) {
-  verbs += other.verbs;
-  round_trips += other.round_trips;
+  Traffic::operator+=(other);
   probes += other.probes;
   entry_retries += other.entry_retries;
   extent_retries += other.extent_retries;
@@ -32,8 +31,6 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
   absence_retries += other.absence_retries;
   message_gets += other.message_gets;
   reconnections += other.reconnections;
-  bytes_sent += other.bytes_sent;
-  bytes_received += other.bytes_received;
   return *this;
 }
 

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "stores/answer.h"
+#include "stores/exchange/traffic.h"
 
 namespace falafel::pilaf {
 
 using stores::Answer;
 
-struct OperationStatistics {
-  std::uint64_t verbs = 0;           // requests posted, receive requests not counted
-  std::uint64_t round_trips = 0;     // chains of READs, and messages, waited for
+struct OperationStatistics : stores::Traffic {
   std::uint64_t probes = 0;          // slots that lookups looked at
   std::uint64_t entry_retries = 0;   // entries whose checksum was wrong
   std::uint64_t extent_retries = 0;  // extents whose checksum was wrong
@@ -22,8 +21,6 @@ struct OperationStatistics {
   std::uint64_t absence_retries = 0;  // lookups that started over because an entry had changed
   std::uint64_t message_gets = 0;     // GETs that asked the server
   std::uint64_t reconnections = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;  // of READs and messages
 
   std::uint64_t retries() const { return entry_retries + extent_retries + absence_retries; }
   OperationStatistics& operator+=(const OperationStatistics& other);

@@ -18,8 +18,8 @@ fabric::Result<void> ServerState::start() {
   auto memory = ServerMemory::create(host_, *domain_, options_);
   if (!memory) return tl::unexpected(memory.error());
   memory_ = std::move(*memory);
-  auto completions =
-      device.create_completion_queue(options_.max_clients * completions_per_client(options_));
+  auto completions = device.create_completion_queue(
+      options_.max_clients * server_ends_options(options_).completions_per_client());
   if (!completions) return tl::unexpected(completions.error());
   completions_ = std::move(*completions);
   auto listener = device.listen(options_.service);
