@@ -209,13 +209,22 @@ std::uint64_t outgoing_size_bytes(const PendingOperation& operation, std::uint64
   return operation.session().server().geometry.round_up_to_unit(length_bytes);
 }
 
-// Whether the reserve may be used. Any other outcome of FIND refuses the SET, as the lack of memory
-// does.
-bool has_value_of_that_length(PendingOperation& operation, const HashedKey& key,
-                              std::uint64_t size_bytes) {
+// Whether the reserve may be used. An error: FIND has not found it out.
+tl::expected<bool, Answer> has_value_of_that_length(PendingOperation& operation,
+                                                    const HashedKey& key,
+                                                    std::uint64_t size_bytes) {
   operation.begin();
   const FindResult position = find(operation, key);
   operation.forget();
+  switch (position.outcome) {
+    case FindOutcome::timed_out: return tl::unexpected(Answer::timed_out);
+    case FindOutcome::disconnected: return tl::unexpected(Answer::disconnected);
+    case FindOutcome::out_of_memory: return tl::unexpected(Answer::out_of_memory);
+    case FindOutcome::occupied:
+    case FindOutcome::empty:
+    case FindOutcome::corrupted:
+    case FindOutcome::table_walked: break;
+  }
   return can_be_overwritten(position, size_bytes, operation.session().server().geometry);
 }
 
@@ -260,15 +269,20 @@ tl::expected<Memory, Answer> find_memory(PendingOperation& operation, const Hash
   const auto is_denied = [](const tl::expected<Memory, Answer>& memory) {
     return !memory && memory.error() == Answer::out_of_memory;
   };
-  if (regions.is_short() && !attempts.has_tried_reserve &&
-      has_value_of_that_length(operation, key, size_bytes)) {
-    auto memory = allocate_for_overwrite(operation, size_bytes, deadline_ns);
-    if (!is_denied(memory)) return memory;
+  if (regions.is_short() && !attempts.has_tried_reserve) {
+    const auto overwrites = has_value_of_that_length(operation, key, size_bytes);
+    if (!overwrites) return tl::unexpected(overwrites.error());
+    if (*overwrites) {
+      auto memory = allocate_for_overwrite(operation, size_bytes, deadline_ns);
+      if (!is_denied(memory)) return memory;
+    }
   }
   attempts.has_tried_reserve = true;
   auto memory = allocate(operation, size_bytes, deadline_ns);
-  if (!is_denied(memory) || !has_value_of_that_length(operation, key, size_bytes)) return memory;
-  return allocate_for_overwrite(operation, size_bytes, deadline_ns);
+  if (!is_denied(memory)) return memory;
+  const auto overwrites = has_value_of_that_length(operation, key, size_bytes);
+  if (!overwrites) return tl::unexpected(overwrites.error());
+  return *overwrites ? allocate_for_overwrite(operation, size_bytes, deadline_ns) : memory;
 }
 
 // The key has changed since the SET looked for it, so it may need other memory.

@@ -89,6 +89,43 @@ TEST(LongWalk, ManyAtATimeKeepTheirConnection) {
   });
 }
 
+// The SET is denied new memory, and looks whether it overwrites, for which there is a reserve. It
+// has not found that the key needs new memory.
+TEST(LongWalk, OfASetInAFullStoreIsNotALackOfMemory) {
+  for_each_seed(5, [&](std::uint64_t seed, fabric::FiberStackPool& stacks) {
+    StoreOptions options = store_with_a_long_chain(seed);
+    options.server.geometry.region_bytes = 4'096;
+    options.server.geometry.mature_bytes = 16 * options.server.geometry.region_bytes;
+    options.client.readahead = {
+        .chunk_entries = 512, .container_bytes = 256, .containers = 8, .adaptive = false};
+    TestStore store(options, stacks);
+    store.add_client([&](fabric::Host& host, Client& filler) {
+      constexpr std::uint64_t slots_before_it = 220;
+      const Bytes last = key_at(0, 1, table_entries);
+      const Bytes value(100);
+      Answer answer = Answer::stored;
+      for (std::uint64_t slot = 0; answer == Answer::stored; ++slot) {
+        if (slot == slots_before_it) {
+          ASSERT_EQ(filler.set(last, value).answer, Answer::stored);
+        } else {
+          answer = filler.set(of_slot(slot), value).answer;
+        }
+      }
+      ASSERT_EQ(answer, Answer::out_of_memory);
+      ASSERT_EQ(filler.get(last).answer, Answer::found);
+      engine::ClientOptions slow = options.client;
+      slow.readahead.chunk_entries = 1;
+      slow.readahead.containers = 1;
+      const auto client = Client::connect(host, store.address(), slow);
+      ASSERT_TRUE(client.has_value()) << client.error().detail;
+      for (int round = 0; round < 4; ++round) {
+        EXPECT_EQ((*client)->set(last, value).answer, Answer::timed_out);
+      }
+    });
+    run_without_problems(store);
+  });
+}
+
 // The chunk of a scan is an operation, too.
 TEST(LongWalk, OfAScanAnswersTimedOut) {
   for_each_seed(5, [&](std::uint64_t seed, fabric::FiberStackPool& stacks) {
