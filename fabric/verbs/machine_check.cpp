@@ -7,6 +7,8 @@
 #include <fstream>
 #include <optional>
 
+#include "fabric/verbs/detection.h"
+#include "fabric/verbs/options.h"
 #include "fabric/verbs/port_selection.h"
 #include "fabric/verbs/resources.h"
 
@@ -165,8 +167,41 @@ class MachineCheck {
   std::vector<Finding> findings_;
 };
 
+void add_active_ports(ibv_device* device, std::vector<DeviceOptions>& ports) {
+  ibv_context* const raw = ibv_open_device(device);
+  if (raw == nullptr) return;
+  const ContextHandle context = own(raw);
+  ibv_device_attr attributes{};
+  if (ibv_query_device(raw, &attributes) != 0) return;
+  for (std::uint8_t port = 1; port <= attributes.phys_port_cnt; ++port) {
+    ibv_port_attr state{};
+    if (ibv_query_port(raw, port, &state) != 0 || state.state != IBV_PORT_ACTIVE) continue;
+    ports.push_back({.name = ibv_get_device_name(device), .port = port, .gid_index = {}});
+  }
+}
+
+std::vector<DeviceOptions> active_ports() {
+  std::vector<DeviceOptions> ports;
+  int count = 0;
+  ibv_device** const list = ibv_get_device_list(&count);
+  for (int i = 0; i < count; ++i) add_active_ports(list[i], ports);
+  if (list != nullptr) ibv_free_device_list(list);
+  return ports;
+}
+
 }  // namespace
 
 std::vector<Finding> check_machine(const Demands& demands) { return MachineCheck(demands).run(); }
+
+std::vector<Finding> check_detection(std::uint64_t bound_ns) {
+  constexpr std::uint64_t patience_bounds = 8;
+  std::vector<Finding> findings;
+  for (const DeviceOptions& port : active_ports()) {
+    const auto measured = measure_detection(port, patience_bounds * bound_ns);
+    findings.push_back(judge_detection(fmt::format("device {} port {}", port.name, port.port),
+                                       measured, bound_ns));
+  }
+  return findings;
+}
 
 }  // namespace falafel::verbs

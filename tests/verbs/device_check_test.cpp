@@ -8,7 +8,10 @@
 #include <cerrno>
 #include <set>
 
+#include "fabric/error.h"
 #include "fabric/verbs/cards.h"
+#include "fabric/verbs/detection.h"
+#include "fabric/work_request.h"
 
 namespace falafel::verbs {
 namespace {
@@ -105,6 +108,47 @@ TEST(DeviceCheck, LimitsAreComparedWithThePlannedServer) {
   DeviceFacts no_reads = sound_device();
   no_reads.attributes.max_qp_rd_atom = 0;
   expect_problem(no_reads, "0 outstanding READs and atomics as responder", "another device");
+}
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t expected_ns = 14'300'000'000;
+
+Finding judge(std::uint64_t took_ns,
+              fabric::CompletionStatus status = fabric::CompletionStatus::retry_exceeded) {
+  return judge_detection("device mlx5_0 port 1", Detection{.took_ns = took_ns, .status = status},
+                         expected_ns);
+}
+
+TEST(Detection, IsSoundUpToTheBound) {
+  for (const std::uint64_t took_ns : {4 * second_ns, 7'150'000'000UL, expected_ns}) {
+    const Finding finding = judge(took_ns);
+    EXPECT_EQ(finding.grade, Grade::good);
+    EXPECT_EQ(finding.subject, "device mlx5_0 port 1");
+    EXPECT_THAT(finding.fact, HasSubstr("the store expects 14.3 s at most"));
+    EXPECT_EQ(finding.remedy, "");
+  }
+  EXPECT_THAT(judge(7'150'000'000).fact, HasSubstr("after 7.15 s (retry exceeded)"));
+}
+
+TEST(Detection, BeyondTheBoundIsToBePassedOn) {
+  const Finding finding = judge(16'200'000'000);
+  EXPECT_EQ(finding.grade, Grade::problem);
+  EXPECT_THAT(finding.fact, HasSubstr("after 16.20 s (retry exceeded)"));
+  EXPECT_THAT(finding.remedy, HasSubstr("--detection 33 "));
+  EXPECT_THAT(finding.remedy, HasSubstr("--client-timeout"));
+  EXPECT_THAT(finding.remedy, HasSubstr("server_timeout_ns"));
+  EXPECT_EQ(judge(expected_ns + 1).grade, Grade::problem);
+}
+
+TEST(Detection, OfNothingIsAProblem) {
+  const Finding other = judge(second_ns, fabric::CompletionStatus::remote_access_error);
+  EXPECT_EQ(other.grade, Grade::problem);
+  EXPECT_THAT(other.fact, HasSubstr("'remote access error' instead of 'retry exceeded'"));
+  const Finding none =
+      judge_detection("device mlx5_0 port 1",
+                      fabric::make_error(fabric::ErrorCode::unreachable, "no answer"), expected_ns);
+  EXPECT_EQ(none.grade, Grade::problem);
+  EXPECT_THAT(none.fact, HasSubstr("cannot be measured: no answer"));
 }
 
 TEST(Cards, AreDistinctAndHaveSources) {

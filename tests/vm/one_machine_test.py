@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What needs a real RDMA stack but only one machine, in one boot: the conformance suite, the store on
-the command line, a second device, and errors. The environment names the programs: CONFORMANCE,
+the command line, the time to notice a silent peer, a second device, and errors. The environment names the programs: CONFORMANCE,
 FALAFEL, STORE_DRIVER."""
 
 import os
@@ -41,6 +41,9 @@ for host in $(awk '$1 ~ /^10/ {{ print $1 }}' /etc/hosts); do
 done
 echo '--- command line'
 {apart(COMMAND_LINE)}echo "status $status"
+echo '--- detection'
+falafel doctor --measure-detection
+echo "status $?"
 {apart(devices_test.PREPARE + sections(devices_test.CASES))}
 rdma link delete rxe1; ip link delete dummy1; ip link delete dummy2
 ip address del {HOSTS['client']}/32 dev dummy0
@@ -52,6 +55,17 @@ exit 0
 
 
 class OneMachineTest(Stage):
+    def check_detection(self, text):
+        """A machine may be so slow that its detection is too: then the remedy must be there."""
+        measured = re.search(r"(\w+) +device rxe0 port 1: gives up on a silent peer after ([\d.]+) s "
+                             r"\(retry exceeded\); the store expects ([\d.]+) s at most\n", text)
+        self.assertIsNotNone(measured, text)
+        print(measured[0], file=sys.stderr)
+        is_good = float(measured[2]) <= float(measured[3])
+        self.assertEqual(measured[1], "ok" if is_good else "PROBLEM")
+        self.assertEqual("pass --detection" in text, not is_good)
+        self.assertIn(f"status {0 if is_good else 1}", text)
+
     def test_everything(self):
         programs = [os.environ[name] for name in ("CONFORMANCE", "FALAFEL", "STORE_DRIVER")]
         machine = Machine(self.kernel, self.folder, Description(
@@ -64,6 +78,8 @@ class OneMachineTest(Stage):
         for title in ("conformance", "command line"):
             with self.subTest(title):
                 self.assertIn("status 0", told[title])
+        with self.subTest("detection"):
+            self.check_detection(told["detection"])
         for title, _, expected in devices_test.CASES:
             with self.subTest(title):
                 self.assertRegex(told[title], re.compile(expected, re.MULTILINE))

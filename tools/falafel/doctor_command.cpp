@@ -3,9 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "engine/time_bounds.h"
 #include "fabric/verbs/cards.h"
 #include "fabric/verbs/machine_check.h"
 #include "tools/falafel/commands.h"
@@ -26,6 +29,7 @@ struct DoctorTexts {
   std::uint64_t memory_mib = 0;
   std::uint32_t clients = 64;
   bool cards = false;
+  bool detection = false;
 };
 
 // docs/deploy.md contains this table.
@@ -37,19 +41,29 @@ void print_cards() {
   }
 }
 
+// Returns whether none of them is a problem.
+bool print(const std::vector<verbs::Finding>& findings) {
+  bool is_ready = true;
+  for (const verbs::Finding& finding : findings) {
+    fmt::print("{} {}: {}\n", word_for(finding.grade), finding.subject, finding.fact);
+    if (!finding.remedy.empty()) fmt::print("        remedy: {}\n", finding.remedy);
+    if (finding.grade == verbs::Grade::problem) is_ready = false;
+  }
+  return is_ready;
+}
+
 int examine(const DoctorTexts& texts) {
   if (texts.cards) {
     print_cards();
     return 0;
   }
-  int status = 0;
-  for (const verbs::Finding& finding :
-       verbs::check_machine({.memory_bytes = texts.memory_mib << 20U, .clients = texts.clients})) {
-    fmt::print("{} {}: {}\n", word_for(finding.grade), finding.subject, finding.fact);
-    if (!finding.remedy.empty()) fmt::print("        remedy: {}\n", finding.remedy);
-    if (finding.grade == verbs::Grade::problem) status = 1;
+  bool is_ready = print(
+      verbs::check_machine({.memory_bytes = texts.memory_mib << 20U, .clients = texts.clients}));
+  if (texts.detection) {
+    std::fflush(stdout);  // the measurement takes seconds
+    is_ready = print(verbs::check_detection(engine::detection_bound_ns)) && is_ready;
   }
-  return status;
+  return is_ready ? 0 : 1;
 }
 
 }  // namespace
@@ -65,6 +79,9 @@ void add_doctor_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command->add_flag("--cards", texts->cards,
                     "only print which network cards have what the store needs");
+  command->add_flag(
+      "--measure-detection", texts->detection,
+      "also measure how long each port takes to notice that a peer is gone (seconds)");
   command->callback([&exit_status, texts] { exit_status = examine(*texts); });
 }
 
