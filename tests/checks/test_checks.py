@@ -479,6 +479,19 @@ class Documents(CheckTest):
         self.add("README.md", "One\n[guide](docs/guide.md)\n")
         self.assert_reported("documents", "README.md:2: link to docs/guide.md")
 
+    def test_finds_the_tests_of_tables(self):
+        self.add("tests/a_test.cpp", "TEST(Store, KeepsAll) {}\nTEST_F(LongName,\n       Waits) {}\n")
+        self.add("tests/CMakeLists.txt", "falafel_add_test(NAME a_test SOURCES a_test.cpp)\n"
+                 "falafel_add_script_test(store_c_test c.py)\nfalafel_add_two_machine_test(store 20)\n")
+        table = "| Row | Test |\n| --- | --- |\n| `no test` | {} |\n"
+        self.add("docs/guide.md", table.format(
+            "`Store`, `Store.KeepsAll`, `Store.Keeps*`, `Waits`, `a_test`, `store_c_test`, "
+            "`vm_store_test`, the suite"))
+        self.assert_accepted("documents")
+        for wrong in ("Stores", "Store.Waits", "Store.Waits*", "b_test", "vm_c_test"):
+            self.add("docs/guide.md", table.format(f"`Store`, `{wrong}`"))
+            self.assert_reported("documents", f"docs/guide.md:3: there is no test {wrong};")
+
     def test_reports_programs_that_do_not_exist(self):
         self.add("docs/guide.md", "```sh\nls\nbuild/release/demo\n```\n")
         self.assert_reported("documents", "docs/guide.md:3: build/release/demo does not exist")

@@ -109,5 +109,27 @@ TEST(EntryThatStaysLocked, LetsOperationsTimeOut) {
   });
 }
 
+TEST(EntryThatStaysLocked, LetsAScanTimeOut) {
+  for_each_seed(5, [](std::uint64_t seed, fabric::FiberStackPool& stacks) {
+    TestStore store(with_server_timeout(seed), stacks);
+    store.add_client([&](fabric::Host& host, Client& client) {
+      const Bytes key = bytes_of("key");
+      ASSERT_EQ(client.set(key, bytes_of("value")).answer, Answer::stored);
+      store.simulation().pause("server", 4 * patience_ns);
+      const std::optional<Planted> planted = find_planted(*store.server(), key);
+      ASSERT_TRUE(planted.has_value());
+      store_entry(*store.server(), planted->slot, planted->entry.with_locked());
+      const std::uint64_t start_ns = host.now_ns();
+      const auto scanned = client.for_each_key([](const engine::KeyAndValue&) {});
+      ASSERT_FALSE(scanned.has_value());
+      EXPECT_EQ(scanned.error(), Answer::timed_out);
+      EXPECT_LE(host.now_ns(), start_ns + patience_ns + 2 * millisecond_ns);
+      store_entry(*store.server(), planted->slot, planted->entry.with_next_tag(30));
+      EXPECT_TRUE(client.for_each_key([](const engine::KeyAndValue&) {}).has_value());
+    });
+    run_without_problems(store);
+  });
+}
+
 }  // namespace
 }  // namespace falafel::engine_test

@@ -2,6 +2,7 @@
 """falafel serve-memcached with a real client library, pymemcache, and over bare sockets. Argument:
 the program."""
 
+import contextlib
 import pathlib
 import re
 import select
@@ -199,6 +200,18 @@ class OverSockets(FrontTest):
             with connection.makefile("rb") as answers:
                 self.assertEqual(answers.readline(), b"STORED\r\n")
                 self.assertEqual(answers.read(), b"VALUE k 0 100000\r\n%s\r\n" % value * 1_000 + b"END\r\n")
+
+    def test_who_reads_no_answers_holds_up_nobody(self):
+        address = self.front("--threads", "1").address()
+        client = Client(address, timeout=HANG_LIMIT_SECONDS)
+        client.set("k", b"v" * 100_000, noreply=False)
+        with socket.create_connection(address, timeout=HANG_LIMIT_SECONDS) as silent:
+            silent.setblocking(False)
+            with contextlib.suppress(BlockingIOError):  # until the front reads no more
+                while True:
+                    silent.send(b"get" + b" k" * 1_000 + b"\r\n")
+            for _ in range(3):
+                self.assertEqual(len(client.get("k")), 100_000)
 
     def test_a_set_that_waits_for_a_stopped_server_holds_up_nobody(self):
         sets = 60  # more than what the front's regions hold

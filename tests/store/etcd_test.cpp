@@ -67,6 +67,19 @@ TEST(Etcd, AsksTheNextEndpoint) {
   EXPECT_NE(gone.error().find("; etcd at 127.0.0.1"), std::string::npos) << gone.error();
 }
 
+TEST(Etcd, PassesOverASilentEndpoint) {
+  boost::asio::io_context context;
+  // The system accepts connections, and nobody answers them.
+  const tcp::acceptor silent(context, {boost::asio::ip::make_address("127.0.0.1"), 0});
+  Gateway gateway(http(R"({"succeeded":true})"));
+  auto etcd = Etcd::of_endpoints(
+      {fmt::format("127.0.0.1:{}", silent.local_endpoint().port()), gateway.endpoint()});
+  ASSERT_TRUE(etcd) << etcd.error();
+  const auto replaced = etcd->replace("key", "value", 7);
+  EXPECT_EQ(replaced, true) << replaced.error();
+  EXPECT_TRUE(gateway.request().starts_with("POST /v3/kv/txn HTTP/1.1\r\n"));
+}
+
 TEST(Etcd, DoesNotReplaceWhatHasChanged) {
   Gateway gateway(http(R"({"header":{}})"));
   EXPECT_EQ(Etcd::of_endpoints({gateway.endpoint()})->replace("key", "value", 7), false);
