@@ -236,6 +236,7 @@ class Worker {
   std::vector<History::Ended> set(const std::vector<std::string_view>& keys,
                                   const std::vector<std::string>& tokens) {
     std::vector<std::string> values;
+    values.reserve(tokens.size());
     for (const std::string& token : tokens) values.push_back(value_of(options_, token));
     if (keys.size() == 1) return {{target_.set(keys[0], values[0]).answer}};
     std::vector<typename Target::KeyAndValue> pairs;
@@ -253,6 +254,7 @@ class Worker {
   template <typename Result>
   static std::vector<History::Ended> answers_of(const std::vector<Result>& results) {
     std::vector<History::Ended> ended;
+    ended.reserve(results.size());
     for (const Result& result : results) ended.push_back({result.answer});
     return ended;
   }
