@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <random>
 #include <string>
@@ -25,7 +26,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "engine/client/results.h"
