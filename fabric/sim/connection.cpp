@@ -39,10 +39,11 @@ void Connection::change_state(State state) {
   state_ = state;
 }
 
-void Connection::set_peer(QueuePairActor& peer) {
+void Connection::set_peer(QueuePairActor& peer, const Connection& side) {
   FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
   touch(Access::writes);
   peer_ = &peer;
+  peer_side_ = &side;
 }
 
 Responder& Connection::responder() const {
@@ -50,33 +51,14 @@ Responder& Connection::responder() const {
   return peer_->responder();
 }
 
-bool Connection::peer_state_is(State state) const {
-  if (peer_ == nullptr) return false;
-  peer_->connection().touch(Access::reads);
-  return peer_->connection().state() == state;
-}
-
-bool Connection::responder_is_lost() const {
-  if (peer_ == nullptr) return false;
-  peer_->connection().touch(Access::reads);
-  return peer_->connection().is_dead();
-}
-
-void Connection::watch_responder(bool expects_answer) {
-  const bool waits = reports_failures() && is_ready() && expects_answer && responder_is_lost();
-  if (waits == retry_timer_set_) return;
+void Connection::set_watching(bool waits) {
+  retry_timer_set_ = waits;
   if (!waits) {
-    stop_watching();
+    world_.timers.cancel(retry_timer_);
     return;
   }
-  retry_timer_set_ = true;
   const std::uint64_t tries = options_.retry_count + std::uint64_t{1};
   world_.timers.set(retry_timer_, world_.trace.time_ns() + options_.acknowledge_timeout_ns * tries);
-}
-
-void Connection::stop_watching() {
-  retry_timer_set_ = false;
-  world_.timers.cancel(retry_timer_);
 }
 
 void Connection::show_writes_before(std::uint64_t place) const {

@@ -52,19 +52,31 @@ class Connection {
   void touch(Access access) const { world_.touch(Touchable::connection, number_, access); }
 
   QueuePairActor* peer() const { return peer_; }
-  void set_peer(QueuePairActor& peer);
+  // `side`: the same peer's side of the connection.
+  void set_peer(QueuePairActor& peer, const Connection& side);
   // The peer in the role of the responder. Requires a peer.
   Responder& responder() const;
 
-  bool responder_admits() const { return is_datagram() || peer_state_is(State::ready); }
+  bool responder_admits() const {
+    if (peer_side_ == nullptr) return is_datagram();
+    peer_side_->touch(Access::reads);
+    return peer_side_->is_ready();
+  }
   // No packet will ever be admitted again. A peer that is still connecting will admit packets
   // later.
-  bool responder_is_lost() const;
+  bool responder_is_lost() const {
+    if (peer_side_ == nullptr) return false;
+    peer_side_->touch(Access::reads);
+    return peer_side_->is_dead();
+  }
 
   // Starts or stops the acknowledge timeout. It runs while this side expects an answer and the
   // responder is lost. As long as the responder is alive, retransmission hides every delay.
-  void watch_responder(bool expects_answer);
-  void stop_watching();
+  void watch_responder(bool expects_answer) {
+    const bool waits = reports_failures() && is_ready() && expects_answer && responder_is_lost();
+    if (waits != retry_timer_set_) set_watching(waits);
+  }
+  void stop_watching() { set_watching(false); }
 
   // From now on, the peer's processor sees the WRITEs before that place in this side's send queue.
   void show_writes_before(std::uint64_t place) const;
@@ -76,7 +88,7 @@ class Connection {
  private:
   static constexpr std::uint32_t endless_retries = 7;
 
-  bool peer_state_is(State state) const;
+  void set_watching(bool waits);
 
   World& world_;
   Host& host_;
@@ -86,6 +98,7 @@ class Connection {
   std::uint32_t protection_domain_;
   State state_ = State::connecting;
   QueuePairActor* peer_ = nullptr;
+  const Connection* peer_side_ = nullptr;
   CallbackTimer retry_timer_;
   bool retry_timer_set_ = false;
 };

@@ -22,7 +22,7 @@ std::byte* locate(World& world, const fabric::MemoryAddress& local, std::uint64_
 
 void touch(World& world, const fabric::MemoryAddress& local, std::uint64_t offset,
            std::uint64_t length_bytes, Access access) {
-  if (world.step_observer == nullptr) return;
+  if (world.touches == nullptr) return;
   world.touch_memory(*world.regions.at(local.key).block, local.offset + offset, length_bytes,
                      access);
 }

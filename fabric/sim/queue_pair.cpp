@@ -80,8 +80,8 @@ fabric::QueuePairState QueuePair::state() const {
 }
 
 void QueuePairActor::join(QueuePairActor& left, QueuePairActor& right) {
-  left.connection_.set_peer(right);
-  right.connection_.set_peer(left);
+  left.connection_.set_peer(right, right.connection_);
+  right.connection_.set_peer(left, left.connection_);
   // The client may have given up meanwhile.
   if (right.connection_.is_dead()) right.end_stream(EndOfStream::Cause::closed);
 }

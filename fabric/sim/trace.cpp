@@ -32,7 +32,7 @@ std::string_view to_string(EventKind kind) {
 }
 
 void Trace::mix_data(std::span<const std::byte> data) {
-  std::uint64_t hash = hash_;
+  std::uint64_t hash = now_.trace_hash;
   std::uint64_t word = 0;
   const auto mix_word = [&] {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
@@ -47,11 +47,11 @@ void Trace::mix_data(std::span<const std::byte> data) {
     std::memcpy(&word, data.data(), data.size());
     mix_word();
   }
-  hash_ = hash;
+  now_.trace_hash = hash;
 }
 
 void Trace::report(TraceEvent event) {
-  event.step = step_;
+  event.step = now_.step;
   event.time_ns = time_ns_;
   is_reporting_ = true;
   observer_->observe(event);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/assert.h"
+#include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::fabric {
 class MemoryBlock;
@@ -152,15 +153,23 @@ class Trace {
   void report_pause(const Subject& subject, bool begins) const {
     if (observer_ == nullptr) return;
     observer_->observe_pause(
-        {.subject = subject, .begins = begins, .step = step_, .time_ns = time_ns_});
+        {.subject = subject, .begins = begins, .step = now_.step, .time_ns = time_ns_});
   }
 
-  std::uint64_t hash() const { return hash_; }
+  // The question at this point of the run. Valid until the next one.
+  const ChoicePoint& ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient = all_answers) {
+    now_.kind = kind;
+    now_.bound = bound;
+    now_.sufficient = sufficient;
+    return now_;
+  }
+
+  std::uint64_t hash() const { return now_.trace_hash; }
   bool is_reporting() const { return is_reporting_; }  // the observer sees an event
-  std::uint64_t step() const { return step_; }
+  std::uint64_t step() const { return now_.step; }
   std::uint64_t time_ns() const { return time_ns_; }
   void advance(std::uint64_t duration_ns) {
-    ++step_;
+    ++now_.step;
     time_ns_ += duration_ns;
   }
   void jump_to(std::uint64_t time_ns) {
@@ -178,8 +187,8 @@ class Trace {
                               event.offset * 0x94d049bb133111ebU ^
                               event.word * 0xd6e8feb86659fd93U ^
                               event.previous_word * 0xa0761d6478bd642fU;
-    hash_ = (hash_ ^ sum) * 0xff51afd7ed558ccdU;
-    hash_ ^= hash_ >> 32U;
+    const std::uint64_t mixed = (now_.trace_hash ^ sum) * 0xff51afd7ed558ccdU;
+    now_.trace_hash = mixed ^ mixed >> 32U;
     if (!event.data.empty()) mix_data(event.data);
   }
   void mix_data(std::span<const std::byte> data);
@@ -188,8 +197,8 @@ class Trace {
   TraceObserver* observer_;
   EventKinds observed_kinds_;
   bool is_reporting_ = false;
-  std::uint64_t hash_ = 0x66616c6166656c00;
-  std::uint64_t step_ = 0;
+  // The step and the hash, as part of the next question, so that asking copies neither.
+  ChoicePoint now_{.trace_hash = 0x66616c6166656c00};
   std::uint64_t time_ns_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/assert.h"
@@ -68,8 +69,7 @@ struct World {
 
   std::uint64_t choose(ChoiceKind kind, std::uint64_t bound, Answers sufficient = all_answers) {
     if (bound == 1) return 0;
-    const std::uint64_t value =
-        strategy.choose({kind, bound, trace.step(), trace.hash(), sufficient});
+    const std::uint64_t value = strategy.choose(trace.ask(kind, bound, sufficient));
     FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
     return value;
   }
@@ -78,7 +78,7 @@ struct World {
     const std::size_t movable = ready.size();
     if (movable == 1) return 0;
     const std::size_t chosen =
-        strategy.schedule({ChoiceKind::schedule, movable, trace.step(), trace.hash()}, ready.ids());
+        strategy.schedule(trace.ask(ChoiceKind::schedule, movable), ready.ids());
     FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
     return chosen;
   }
@@ -94,22 +94,18 @@ struct World {
   }
 
   void touch(Touchable object, std::uint32_t number, Access access) {
-    if (reports_touches()) step_observer->touch({object, number, access});
+    if (touches != nullptr) touches->touch({object, number, access});
   }
   // A part of the object, which only steps of lanes tell apart.
   void touch_part(Touchable object, std::uint32_t number, Access access, std::uint64_t begin,
                   std::uint64_t end) {
-    if (tells_lanes && reports_touches()) {
-      step_observer->touch({object, number, access, begin, end});
-    }
+    if (part_touches != nullptr) part_touches->touch({object, number, access, begin, end});
   }
   void touch_memory(const MemoryBlock& block, std::uint64_t offset, std::uint64_t length_bytes,
                     Access access) {
-    if (!reports_touches()) return;
-    step_observer->touch(
-        {Touchable::memory, block.number(), access, offset, offset + length_bytes});
+    if (touches == nullptr) return;
+    touches->touch({Touchable::memory, block.number(), access, offset, offset + length_bytes});
   }
-  bool reports_touches() const { return step_observer != nullptr && !is_unobserved; }
 
   void stop() {
     last_step = trace.step();
@@ -152,8 +148,10 @@ struct World {
   Strategy& strategy;
   StepObserver* const step_observer = strategy.step_observer();
   const bool tells_lanes = step_observer != nullptr && step_observer->tells_lanes();
-  bool is_unobserved = false;  // touches are not reported
-  std::vector<Lane> lanes;     // that can make the next step; kept to reuse its memory
+  StepObserver* touches = step_observer;  // null if nobody hears of touches now
+  // Null as well unless it tells lanes.
+  StepObserver* part_touches = tells_lanes ? step_observer : nullptr;
+  std::vector<Lane> lanes;  // that can make the next step; kept to reuse its memory
   fabric::FiberStackPool& stacks;
   Trace trace;
 
@@ -192,16 +190,21 @@ struct World {
 // As long as it exists, touches are not reported. For looks that only say what can happen next.
 class Unobserved {
  public:
-  explicit Unobserved(World& world) : world_(world), was_unobserved_(world.is_unobserved) {
-    world.is_unobserved = true;
+  explicit Unobserved(World& world)
+      : world_(world),
+        touches_(std::exchange(world.touches, nullptr)),
+        part_touches_(std::exchange(world.part_touches, nullptr)) {}
+  ~Unobserved() {
+    world_.touches = touches_;
+    world_.part_touches = part_touches_;
   }
-  ~Unobserved() { world_.is_unobserved = was_unobserved_; }
   Unobserved(const Unobserved&) = delete;
   Unobserved& operator=(const Unobserved&) = delete;
 
  private:
   World& world_;
-  bool was_unobserved_;
+  StepObserver* touches_;
+  StepObserver* part_touches_;
 };
 
 }  // namespace falafel::sim
