@@ -2,10 +2,12 @@
 
 #include "fabric/masked_atomics.h"
 #include "fabric/sim/device.h"
+#include "fabric/sim/device_writes.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/responder.h"
+#include "fabric/sim/words.h"
 
 namespace falafel::sim {
 

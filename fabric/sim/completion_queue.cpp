@@ -28,12 +28,12 @@ void CompletionQueueState::push(const Entry& entry) {
 
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   touch(first_ == end_ ? Access::reads : Access::writes);
-  host_.spend(fabric::Work::lock, 0);
+  if (world_.costs != nullptr) host_.spend(fabric::Work::lock, 0);
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];
     destination[taken++] = entry.completion;
-    spend_on_message(entry);
+    if (world_.costs != nullptr) spend_on_message(entry);
     entry.queue_pair->give_back_places(entry.completion.opcode, entry.retires);
     if (entry.shows_before != 0) entry.queue_pair->show_writes_of_peer(entry.shows_before);
   }
@@ -44,19 +44,19 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
 void CompletionQueueState::spend_on_message(const Entry& entry) const {
   const bool is_message = fabric::is_receive(entry.completion.opcode) &&
                           entry.completion.status == fabric::CompletionStatus::success;
-  if (world_.costs == nullptr || world_.running == nullptr || !is_message) return;
+  if (world_.running == nullptr || !is_message) return;
   if (!entry.queue_pair->connection().is_stream()) return;
   world_.running->spend(world_.costs->stream_receive_ps(entry.completion.length_bytes));
 }
 
 bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   touch(Access::reads);
+  if (first_ != end_) return true;
+  Fiber& fiber = world_.current_fiber();
   // Another fiber may have polled the completion that woke this one.
-  while (first_ == end_) {
-    Fiber& fiber = world_.current_fiber();
+  do {
     fiber.wait(&waiters_, deadline_ns, "a completion");
-    if (host_.now_ns() >= deadline_ns || fiber.cancelled()) break;
-  }
+  } while (first_ == end_ && !fiber.cancelled() && host_.now_ns() < deadline_ns);
   return first_ != end_;
 }
 

@@ -52,6 +52,7 @@ class Connection {
   void touch(Access access) const { world_.touch(Touchable::connection, number_, access); }
 
   QueuePairActor* peer() const { return peer_; }
+  const Connection* peer_side() const { return peer_side_; }
   // `side`: the same peer's side of the connection.
   void set_peer(QueuePairActor& peer, const Connection& side);
   // The peer in the role of the responder. Requires a peer.

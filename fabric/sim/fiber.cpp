@@ -82,13 +82,15 @@ void Fiber::set_ready(bool is_ready) {
 
 // In a timed run, the program notices after a while, and only when its thread is free.
 void Fiber::become_ready() {
-  if (world_.costs != nullptr) {
-    const bool thread_runs = world_.running != nullptr && &world_.running->host() == &host_;
-    const bool thread_waits = !thread_runs && host_.thread().free_at_ns <= world_.local_time_ns();
-    const std::uint64_t notices_ns = world_.local_time_ns() + world_.costs->notice_ns(thread_waits);
-    world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns));
-  }
+  if (world_.costs != nullptr) set_due_when_noticed();
   set_ready(true);
+}
+
+void Fiber::set_due_when_noticed() {
+  const bool thread_runs = world_.running != nullptr && &world_.running->host() == &host_;
+  const bool thread_waits = !thread_runs && host_.thread().free_at_ns <= world_.local_time_ns();
+  const std::uint64_t notices_ns = world_.local_time_ns() + world_.costs->notice_ns(thread_waits);
+  world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns));
 }
 
 // Runs the fiber when its thread is free. The thread is then busy for as long as the fiber spends.

@@ -49,6 +49,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
  private:
   void wake() override;
   void become_ready();
+  void set_due_when_noticed();
   void set_ready(bool is_ready);
   void timed_resume();
   void touch() const;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {

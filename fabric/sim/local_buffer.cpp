@@ -11,15 +11,6 @@ namespace falafel::sim {
 
 namespace {
 
-// The rules of posting checked the range. Its region may have been revoked since.
-std::byte* locate(World& world, const fabric::MemoryAddress& local, std::uint64_t length_bytes) {
-  const Region& region = world.regions.at(local.key);
-  FALAFEL_ASSERT(region.contains(local.offset, length_bytes),
-                 "the local buffer of {} bytes at {} is outside of region {}", length_bytes,
-                 local.offset, local.key);
-  return region.base + local.offset;
-}
-
 void touch(World& world, const fabric::MemoryAddress& local, std::uint64_t offset,
            std::uint64_t length_bytes, Access access) {
   if (world.touches == nullptr) return;
@@ -40,7 +31,7 @@ void for_each_piece(World& world, std::span<const fabric::LocalSegment> segments
     }
     const std::uint64_t piece_bytes = std::min(segment.length_bytes - offset, length_bytes);
     touch(world, segment.address, offset, piece_bytes, access);
-    use(locate(world, segment.address, segment.length_bytes) + offset, piece_bytes);
+    use(locate_local(world, segment.address, segment.length_bytes) + offset, piece_bytes);
     offset = 0;
     length_bytes -= piece_bytes;
   }
@@ -67,10 +58,6 @@ void touch_source(World& world, const Request& request, std::uint64_t offset,
   }
   for_each_piece(world, request.work.segments, offset, length_bytes, Access::reads,
                  [](const std::byte*, std::uint64_t) {});
-}
-
-std::byte* local_buffer(World& world, const Request& request) {
-  return locate(world, request.work.local, request.work.length_bytes);
 }
 
 void touch_local_buffer(World& world, const Request& request) {
@@ -113,7 +100,7 @@ void take_inlined_payload(World& world, Request& request, const Host& host) {
   }
   std::span<std::byte> seen = request.payload;
   for (const fabric::LocalSegment& segment : request.work.segments) {
-    buffer->show_own_stores(locate(world, segment.address, segment.length_bytes),
+    buffer->show_own_stores(locate_local(world, segment.address, segment.length_bytes),
                             seen.first(segment.length_bytes));
     seen = seen.subspan(segment.length_bytes);
   }
@@ -122,9 +109,7 @@ void take_inlined_payload(World& world, Request& request, const Host& host) {
 void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,
              std::span<const std::byte> data) {
   if (buffer.segments.empty()) {
-    touch(world, buffer.local, offset, data.size(), Access::writes);
-    std::byte* const to = locate(world, buffer.local, offset + data.size()) + offset;
-    put_bytes(world, to, data.data(), data.size());
+    put_local(world, buffer.local, offset, data);
     return;
   }
   const std::byte* from = data.data();

@@ -7,15 +7,29 @@
 #include <span>
 #include <vector>
 
+#include "fabric/sim/device_writes.h"
 #include "fabric/sim/request.h"
+#include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
 class Host;
-struct World;
+
+// A range in the memory of this host. The rules of posting checked it. Its region may have been
+// revoked since.
+inline std::byte* locate_local(World& world, const fabric::MemoryAddress& local,
+                               std::uint64_t length_bytes) {
+  const Region& region = world.regions.at(local.key);
+  FALAFEL_ASSERT(region.contains(local.offset, length_bytes),
+                 "the local buffer of {} bytes at {} is outside of region {}", length_bytes,
+                 local.offset, local.key);
+  return region.base + local.offset;
+}
 
 // The local buffer of a request that has no segments.
-std::byte* local_buffer(World& world, const Request& request);
+inline std::byte* local_buffer(World& world, const Request& request) {
+  return locate_local(world, request.work.local, request.work.length_bytes);
+}
 
 // A range of the data of a WRITE or SEND: in the local buffer, in the copy of it, or, if the range
 // is in several segments, gathered in `scratch`.
@@ -40,5 +54,15 @@ struct LocalBufferView {
 };
 void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,
              std::span<const std::byte> data);
+// The same for a buffer without segments.
+inline void put_local(World& world, const fabric::MemoryAddress& local, std::uint64_t offset,
+                      std::span<const std::byte> data) {
+  if (world.touches != nullptr) {
+    world.touch_memory(*world.regions.at(local.key).block, local.offset + offset, data.size(),
+                       Access::writes);
+  }
+  std::byte* const to = locate_local(world, local, offset + data.size()) + offset;
+  put_bytes(world, to, data.data(), data.size());
+}
 
 }  // namespace falafel::sim

@@ -8,6 +8,7 @@
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/store_buffer.h"
+#include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -59,26 +60,6 @@ class MemoryRegion final : public fabric::MemoryRegion {
 };
 
 }  // namespace
-
-std::uint64_t load_word(const std::byte* address) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, address, word_bytes);
-  return word;
-}
-
-void store_word(std::byte* address, std::uint64_t value) {
-  std::memcpy(address, &value, word_bytes);
-}
-
-void put_bytes(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes) {
-  if (!world.late_words.empty()) world.late_words.forget(to, length_bytes);
-  std::memcpy(to, from, length_bytes);
-  world.word_waits.wake(to, length_bytes);
-}
-
-void put_word(World& world, std::byte* to, std::uint64_t word) {
-  put_bytes(world, to, reinterpret_cast<const std::byte*>(&word), word_bytes);
-}
 
 MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
     : world_(world),

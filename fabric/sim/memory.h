@@ -1,5 +1,5 @@
 // Memory of simulated hosts: blocks, the regions registered over them, and the table that finds a
-// region by its key. Words have the byte order of the processor.
+// region by its key.
 #pragma once
 
 #include <cstddef>
@@ -75,13 +75,6 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::byte* data_;
   std::uint64_t size_bytes_;
 };
-
-std::uint64_t load_word(const std::byte* address);
-void store_word(std::byte* address, std::uint64_t value);
-
-// A device writes memory; the processors see it at once.
-void put_bytes(World& world, std::byte* to, const std::byte* from, std::uint64_t length_bytes);
-void put_word(World& world, std::byte* to, std::uint64_t word);
 
 // A registration, valid until it is revoked. A run never uses a key twice.
 struct Region {

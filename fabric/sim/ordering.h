@@ -32,23 +32,6 @@ class Ordering {
   static constexpr std::uint64_t window_requests = 64;
 
  private:
-  // What the requests before one mean to it.
-  struct Earlier {
-    bool unplaced_write = false;    // a WRITE or SEND has not taken effect
-    bool pending_atomic = false;    // an atomic has not taken effect
-    bool unanswered = false;        // a request has no answer
-    std::uint32_t outstanding = 0;  // READs and atomics that have not completed
-
-    void add(const Request& request, bool is_completed);
-  };
-
-  bool must_wait_in_queue(Request& request, const Earlier& earlier);
-  bool may_move(Request& request, const Earlier& earlier);
-  bool may_start(Request& request, const Earlier& earlier);
-  bool may_go_on(Request& request);
-  bool has_or_tries_receive_request(Request& request);
-  void hold_back(Request& request, SimulatorProbe probe);
-
   const Connection& connection_;
   SendQueue& queue_;
   std::uint64_t end_of_window_ = 0;

@@ -6,12 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/sim/options/options.h"
-#include "fabric/sim/strategies/strategy.h"
+#include "fabric/sim/world.h"
 
 namespace falafel::sim {
-
-struct World;
 
 class Placement {
  public:
@@ -37,40 +34,52 @@ class Placement {
   void next_packet_arrives();
   // Takes a run of units that have arrived and are not in place yet. Requires has_unplaced().
   // `units`: the sufficient answers to the question where it begins.
-  Range take(World& world, Answers units = all_answers);
+  Range take(World& world, Answers units = all_answers) {
+    // About one in so many transfers that have arrived completely is moved piece by piece.
+    constexpr std::uint64_t tear_rate = 4;
+    if (unplaced_units_ == arrived_units_ && all_arrived() &&
+        !world.chance(ChoiceKind::placement_length, tear_rate, only_first)) {
+      return take_everything();
+    }
+    return take_piece(world, units);
+  }
   std::uint64_t arrived_units() const { return arrived_units_; }
   // Bit i: unit i has arrived and is not in place yet. Only if each unit can be moved by itself.
   std::uint64_t unplaced_mask() const { return small_mask_; }
   bool can_move_any_unit(const SimulationOptions& options) const {
-    return !many_units_ && !options.address_order;
+    return !has_many_units() && !options.address_order;
   }
 
  private:
-  Range take_everything();
+  static constexpr std::uint64_t mask_bits = 64;
+
+  bool has_many_units() const { return units_ > mask_bits; }
+  Range take_everything() {
+    unplaced_units_ = 0;
+    small_mask_ = 0;
+    if (has_many_units()) mask_.assign(mask_.size(), 0);
+    return {0, length_bytes_, 0, units_};
+  }
+  Range take_piece(World& world, Answers units);
   Range take_run(std::uint64_t first, std::uint64_t most);
   void mark_arrived(std::uint64_t units);
   std::uint64_t find_unplaced(std::uint64_t from) const;
-  bool is_unplaced(std::uint64_t unit) const { return (word_of(unit) >> (unit % 64) & 1U) != 0; }
-  std::uint64_t word_of(std::uint64_t unit) const {
-    return many_units_ ? mask_[unit / 64] : small_mask_;
-  }
   std::uint64_t& word_of(std::uint64_t unit) {
-    return many_units_ ? mask_[unit / 64] : small_mask_;
+    return has_many_units() ? mask_[unit / mask_bits] : small_mask_;
   }
   std::uint64_t start_of(std::uint64_t unit) const;
   std::uint64_t units_within(std::uint64_t bytes) const;
 
-  std::uint64_t length_bytes_ = 0;
-  std::uint64_t arrived_bytes_ = 0;
-  std::uint64_t packet_bytes_ = 0;
-  std::uint64_t unit_shift_ = 0;
-  std::uint64_t misalignment_ = 0;  // of the start, within its unit
-  std::uint64_t units_ = 0;
-  std::uint64_t arrived_units_ = 0;
-  std::uint64_t unplaced_units_ = 0;
-  std::uint64_t small_mask_ = 0;     // unplaced units, if there are at most 64
+  std::uint32_t length_bytes_ = 0;
+  std::uint32_t arrived_bytes_ = 0;
+  std::uint32_t packet_bytes_ = 0;
+  std::uint32_t units_ = 0;
+  std::uint32_t arrived_units_ = 0;
+  std::uint32_t unplaced_units_ = 0;
+  std::uint8_t unit_shift_ = 0;
+  std::uint8_t misalignment_ = 0;    // of the start, within its unit
+  std::uint64_t small_mask_ = 0;     // unplaced units, if the mask has room for them
   std::vector<std::uint64_t> mask_;  // otherwise; keeps its capacity for the next transfer
-  bool many_units_ = false;
 };
 
 }  // namespace falafel::sim

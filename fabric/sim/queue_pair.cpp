@@ -213,24 +213,21 @@ void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
 
 // Steps and completions
 
-void QueuePairActor::refresh() {
-  touch_as_a_whole();
-  update();
-}
-
 void QueuePairActor::update() {
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
-  if (end_of_stream_ != nullptr) {
-    end_of_stream_->refresh();
-    if (QueuePairActor* peer = connection_.peer()) peer->end_of_stream_->refresh();
-  }
+  if (end_of_stream_ != nullptr) update_stream();
   if (journeys_ != nullptr) {
     refresh_times();
     return;
   }
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
   connection_.watch_responder(expects_answer());
+}
+
+void QueuePairActor::update_stream() {
+  end_of_stream_->refresh();
+  if (QueuePairActor* peer = connection_.peer()) peer->end_of_stream_->refresh();
 }
 
 // On a message stream, the kernel awaits answers that the program does not.
@@ -299,10 +296,8 @@ std::uint64_t QueuePairActor::choose_request(Answers sufficient) {
 }
 
 void QueuePairActor::advance(Request& request, const TransferAnswers& answers) {
-  FALAFEL_ASSERT(!request.is_done(), "request {} of queue pair {} is done", request.work.id,
-                 number());
   progress(request, answers);
-  if (may_complete_oldest() && connection_.is_reliable() &&
+  if (connection_.is_reliable() && may_complete_oldest() &&
       !world_.chance(ChoiceKind::answer, late_answer_rate, only_first)) {
     complete_oldest();
   }
@@ -318,6 +313,8 @@ void QueuePairActor::complete_or_flush() {
 }
 
 void QueuePairActor::progress(Request& request, const TransferAnswers& answers) {
+  FALAFEL_ASSERT(!request.is_done(), "request {} of queue pair {} is done", request.work.id,
+                 number());
   switch (request.work.opcode) {
     case Opcode::read:
     case Opcode::write:
@@ -345,11 +342,8 @@ void QueuePairActor::leave_gap(const std::byte* word) {
 }
 
 // The flushes of a peer in error wait for landing requests.
-void QueuePairActor::refresh_fencing_peer() {
-  QueuePairActor* peer = connection_.peer();
-  if (peer == nullptr) return;
-  peer->connection_.touch(Access::reads);
-  if (peer->connection_.state() != State::error) return;
+void QueuePairActor::refresh_flushes_of_peer() {
+  QueuePairActor* const peer = connection_.peer();
   if (world_.tells_lanes && connection_.is_reliable()) {
     const Unobserved unobserved(world_);  // a flush looks at what lands itself
     peer->update();
@@ -358,10 +352,7 @@ void QueuePairActor::refresh_fencing_peer() {
   }
 }
 
-// On UC and UD, a request can complete at any time, because it has no answer.
-bool QueuePairActor::may_complete_oldest() const {
-  if (!connection_.is_ready() || sends_.all_completed()) return false;
-  if (connection_.is_reliable()) return sends_.oldest().is_answered();
+bool QueuePairActor::may_complete_unanswered() const {
   if (sends_.oldest_place() >= sends_.announced()) return false;
   return !connection_.is_stream() || kernel_accepts_oldest();
 }

@@ -79,7 +79,10 @@ class QueuePairActor final : public Actor {
   // The processor of this side sees the WRITEs before that place in the peer's send queue.
   void show_writes_of_peer(std::uint64_t before_place);
   // Determines whether this queue pair has work. Call after a change that its requests depend on.
-  void refresh();
+  void refresh() {
+    touch_as_a_whole();
+    update();
+  }
 
   // Null unless the run is timed.
   timing::Journeys* journeys() const { return journeys_.get(); }
@@ -97,19 +100,28 @@ class QueuePairActor final : public Actor {
   void ring_doorbell();
 
   void update();
+  void update_stream();
   void refresh_times();
   void timed_step();
   std::uint64_t choose_request(Answers sufficient = all_answers);
   void advance(Request& request, const TransferAnswers& answers);
   void complete_or_flush();
   void progress(Request& request, const TransferAnswers& answers);
-  bool may_complete_oldest() const;
+  // On UC and UD, a request can complete at any time, because it has no answer.
+  bool may_complete_oldest() const {
+    if (!connection_.is_ready() || sends_.all_completed()) return false;
+    return connection_.is_reliable() ? sends_.oldest().is_answered() : may_complete_unanswered();
+  }
+  bool may_complete_unanswered() const;
   bool kernel_accepts_oldest() const;
   bool expects_answer() const;
   void complete_oldest();
   void push_send_completion(const Request& request, fabric::CompletionStatus status);
 
-  bool may_flush() const;
+  bool may_flush() const {
+    return connection_.state() == Connection::State::error && has_flush_to_make();
+  }
+  bool has_flush_to_make() const;
   bool has_receives_to_flush() const;
   bool has_failed_oldest() const;
   void flush_one();
@@ -121,7 +133,13 @@ class QueuePairActor final : public Actor {
   bool is_landing() const;
   bool peer_is_landing() const;
   void land();
-  void refresh_fencing_peer();
+  void refresh_fencing_peer() {
+    const Connection* peer = connection_.peer_side();
+    if (peer == nullptr) return;
+    peer->touch(Access::reads);
+    if (peer->state() == Connection::State::error) refresh_flushes_of_peer();
+  }
+  void refresh_flushes_of_peer();
 
   void end_stall();
   void report_stall(bool begins) const;
@@ -131,7 +149,7 @@ class QueuePairActor final : public Actor {
   void touch_request(const Request& request, bool is_first_part);
   void touch_permission(const Request& request);
   void touch_completion();
-  void touch_as_a_whole() const;
+  void touch_as_a_whole() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }
   void touch_all_requests(Touchable object) const;
 
   World& world_;

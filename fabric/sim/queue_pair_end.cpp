@@ -53,8 +53,7 @@ void QueuePairActor::enter_error() {
 
 // A flush waits until the data of the peer has landed. So does the completion of the first failure,
 // unless the option failure_before_landing is set.
-bool QueuePairActor::may_flush() const {
-  if (connection_.state() != State::error) return false;
+bool QueuePairActor::has_flush_to_make() const {
   receives_.touch_front(world_, Access::reads);
   if (sends_.all_completed() && !has_receives_to_flush()) return false;
   if (!peer_is_landing()) return true;

@@ -163,10 +163,6 @@ void QueuePairActor::touch_completion() {
   if (oldest.is_write()) touch_source(world_, oldest, 0, oldest.work.length_bytes);
 }
 
-void QueuePairActor::touch_as_a_whole() const {
-  world_.touch(Touchable::actor, actor_id(), Access::writes);
-}
-
 // Somebody looks at whether requests are in the queue, or still land.
 void QueuePairActor::touch_all_requests(Touchable object) const {
   world_.touch_part(object, number(), Access::reads, 0, ~std::uint64_t{0});

@@ -11,8 +11,10 @@ Request& SendQueue::append(const fabric::WorkRequest& work) {
                  work.id, max_requests_);
   Request& request = ring_[posted_];
   request.work = work;
-  request.segments.assign(work.segments.begin(), work.segments.end());
-  request.work.segments = request.segments;
+  if (!work.segments.empty()) {
+    request.segments.assign(work.segments.begin(), work.segments.end());
+    request.work.segments = request.segments;
+  }
   request.place = posted_;
   request.state = RequestState::posted;
   request.status = fabric::CompletionStatus::success;
@@ -36,12 +38,6 @@ std::uint32_t SendQueue::complete_oldest(bool is_signalled) {
   ++oldest_;
   ++unsignalled_;
   return is_signalled ? std::exchange(unsignalled_, 0) : 0;
-}
-
-void SendQueue::release_done() {
-  while (released_ < oldest_ && at(released_).is_done()) ++released_;
-  FALAFEL_ASSERT(released_ <= oldest_ && oldest_ <= posted_, "released {}, oldest {}, posted {}",
-                 released_, oldest_, posted_);
 }
 
 bool SendQueue::has_unanswered_before(const Request& request) const {

@@ -47,7 +47,9 @@ class SendQueue {
   std::uint32_t complete_oldest(bool is_signalled);
   // Completes all requests without notifying the program.
   void complete_all() { oldest_ = posted_; }
-  void release_done();
+  void release_done() {
+    while (released_ < oldest_ && at(released_).is_done()) ++released_;
+  }
 
   // Notes that the responder refused the request. No later request leaves the queue any more.
   void mark_refused(const Request& request);

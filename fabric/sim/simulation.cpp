@@ -78,13 +78,8 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
 // Nobody must use the world while its parts are destroyed.
 World::~World() { lifetime.reset(); }
 
-Fiber& World::current_fiber() {
-  FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
-  return *running;
-}
-
-std::uint64_t World::local_time_ns() const {
-  return trace.time_ns() + (running == nullptr ? 0 : timing::to_ns(running->spent_ps()));
+std::uint64_t World::time_of_running_ns() const {
+  return trace.time_ns() + timing::to_ns(running->spent_ps());
 }
 
 Host* World::find_host(std::string_view name) {
@@ -150,15 +145,9 @@ void offer_lanes(World& world) {
   world.step_observer->offer_lanes(world.lanes);
 }
 
-// The strategy picks an actor, which makes one step.
-void step(World& world) {
-  if (world.costs != nullptr) {
-    timed_step(world);
-    return;
-  }
+void observed_step(World& world) {
   if (world.tells_lanes) offer_lanes(world);
-  if (world.step_observer != nullptr &&
-      !world.step_observer->begin_step(world.ready.ids(), world.trace.time_ns())) {
+  if (!world.step_observer->begin_step(world.ready.ids(), world.trace.time_ns())) {
     world.stop();
     return;
   }
@@ -167,6 +156,19 @@ void step(World& world) {
   if (world.tells_lanes) {
     actor.step_lane(world.step_observer->lane());
   } else {
+    actor.step();
+  }
+}
+
+// The strategy picks an actor, which makes one step.
+void step(World& world) {
+  if (world.costs != nullptr) {
+    timed_step(world);
+  } else if (world.step_observer != nullptr) {
+    observed_step(world);
+  } else {
+    Actor& actor = world.ready.at(world.choose_actor());
+    world.trace.advance(world.options.step_duration_ns);
     actor.step();
   }
 }

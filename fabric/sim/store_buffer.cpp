@@ -10,6 +10,7 @@
 #include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
+#include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {

@@ -6,7 +6,6 @@
 
 #include "fabric/sim/connection.h"
 #include "fabric/sim/failure.h"
-#include "fabric/sim/memory.h"
 #include "fabric/sim/request.h"
 #include "fabric/sim/send_queue.h"
 
@@ -30,19 +29,6 @@ class Transfers {
   void land(Request& request);
 
  private:
-  bool start(Request& request);
-  void next_packet(Request& request);
-  bool may_take_packet(const Request& request) const;
-  bool admits_last_packet(Request& request);
-  void move_words(Request& request, Answers units = all_answers);
-  void touch_units(const Request& request, Access access, std::uint64_t first,
-                   std::uint64_t count) const;
-  void touch_all_moves(const Request& request) const;
-  void read_words(const Request& request, const Placement::Range& range, const Region& region);
-  void write_words(const Request& request, const Placement::Range& range, const Region& region);
-  void settle(Request& request);
-  void finish(Request& request);
-
   const Connection& connection_;
   const SendQueue& queue_;
   Failure& failure_;

@@ -127,7 +127,9 @@ struct World {
   }
 
   // The time, plus the time that the running fiber has spent since it began its step.
-  std::uint64_t local_time_ns() const;
+  std::uint64_t local_time_ns() const {
+    return costs == nullptr || running == nullptr ? trace.time_ns() : time_of_running_ns();
+  }
   // Whether an actor moves before the next timer expires.
   bool moves_before_next_timer() const {
     if (ready.size() == 0) return false;
@@ -137,7 +139,11 @@ struct World {
   }
 
   // The running fiber. Only fibers may make calls that wait.
-  Fiber& current_fiber();
+  Fiber& current_fiber() {
+    FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
+    return *running;
+  }
+  std::uint64_t time_of_running_ns() const;
   Host* find_host(std::string_view name);
   QueuePairActor* find_queue_pair(std::uint32_t number);
   bool is_chosen_now(ChoiceKind choice);
