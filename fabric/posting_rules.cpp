@@ -249,8 +249,8 @@ Result<void> check_access(Access access) {
 // -------------------------------------------------------------------------------------------------
 // Posting
 
-Result<void> check_send_places(const QueueOccupancy& queue, std::size_t request_count,
-                               const QueuePairOptions& options) {
+Result<void> refuse_send_places(const QueueOccupancy& queue, std::size_t request_count,
+                                const QueuePairOptions& options) {
   return check_places(queue, request_count, options.max_send_requests, "requests");
 }
 

@@ -52,8 +52,14 @@ LocalBuffer examine_local_buffer(const Region* region, const MemoryAddress& loca
 }
 
 // Errors: queue_pair_closed, queue_full.
-Result<void> check_send_places(const QueueOccupancy& queue, std::size_t request_count,
-                               const QueuePairOptions& options);
+Result<void> refuse_send_places(const QueueOccupancy& queue, std::size_t request_count,
+                                const QueuePairOptions& options);
+inline Result<void> check_send_places(const QueueOccupancy& queue, std::size_t request_count,
+                                      const QueuePairOptions& options) {
+  const bool fits = queue.places_taken + request_count <= options.max_send_requests;
+  if (!queue.is_closed && fits) return {};
+  return refuse_send_places(queue, request_count, options);
+}
 Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t request_count,
                                   const QueuePairOptions& options);
 // Checks everything except the queue and the local buffer. Errors: see QueuePair::post_send.

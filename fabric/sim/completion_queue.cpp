@@ -17,13 +17,13 @@ void CompletionQueueState::touch(Access access) const {
   world_.touch(Touchable::completion_queue, number_, access);
 }
 
-void CompletionQueueState::push(const Entry& entry) {
+CompletionQueueState::Entry& CompletionQueueState::push() {
   FALAFEL_ASSERT(end_ - first_ < capacity_, "completion queue of {} overflows its {} entries",
                  host_.name(), capacity_);
   touch(Access::writes);
   ring_.make_room(first_, end_, 1);
-  ring_[end_++] = entry;
   if (!waiters_.empty()) waiters_.wake_all();
+  return ring_[end_++];
 }
 
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {

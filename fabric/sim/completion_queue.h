@@ -46,7 +46,8 @@ class CompletionQueueState {
   // Gives back the entries that a closed queue pair had reserved, and drops its completions.
   void release(const QueuePairActor& queue_pair, std::uint32_t entries);
 
-  void push(const Entry& entry);
+  // Appends an entry, which the caller fills, and wakes those who wait.
+  Entry& push();
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
 

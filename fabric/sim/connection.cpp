@@ -39,16 +39,12 @@ void Connection::change_state(State state) {
   state_ = state;
 }
 
-void Connection::set_peer(QueuePairActor& peer, const Connection& side) {
+void Connection::set_peer(QueuePairActor& peer, const Connection& side, Responder& responder) {
   FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
   touch(Access::writes);
   peer_ = &peer;
   peer_side_ = &side;
-}
-
-Responder& Connection::responder() const {
-  FALAFEL_ASSERT(peer_ != nullptr, "queue pair {} has no responder", number_);
-  return peer_->responder();
+  responder_ = &responder;
 }
 
 void Connection::set_watching(bool waits) {

@@ -54,9 +54,9 @@ class Connection {
   QueuePairActor* peer() const { return peer_; }
   const Connection* peer_side() const { return peer_side_; }
   // `side`: the same peer's side of the connection.
-  void set_peer(QueuePairActor& peer, const Connection& side);
+  void set_peer(QueuePairActor& peer, const Connection& side, Responder& responder);
   // The peer in the role of the responder. Requires a peer.
-  Responder& responder() const;
+  Responder& responder() const { return *responder_; }
 
   bool responder_admits() const {
     if (peer_side_ == nullptr) return is_datagram();
@@ -100,6 +100,7 @@ class Connection {
   State state_ = State::connecting;
   QueuePairActor* peer_ = nullptr;
   const Connection* peer_side_ = nullptr;
+  Responder* responder_ = nullptr;
   CallbackTimer retry_timer_;
   bool retry_timer_set_ = false;
 };

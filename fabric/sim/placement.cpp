@@ -78,19 +78,6 @@ void Placement::mark_arrived(std::uint64_t units) {
   arrived_units_ = static_cast<std::uint32_t>(units);
 }
 
-// The first unplaced unit at or after `from`, wrapping around.
-std::uint64_t Placement::find_unplaced(std::uint64_t from) const {
-  const std::uint64_t words = has_many_units() ? mask_.size() : 1;
-  const std::uint64_t* const masks = has_many_units() ? mask_.data() : &small_mask_;
-  std::uint64_t index = from / mask_bits;
-  std::uint64_t word = masks[index] & (~std::uint64_t{0} << (from % mask_bits));
-  while (word == 0) {
-    index = index + 1 == words ? 0 : index + 1;
-    word = masks[index];
-  }
-  return index * mask_bits + static_cast<std::uint64_t>(std::countr_zero(word));
-}
-
 Placement::Range Placement::take_piece(World& world, Answers units) {
   FALAFEL_ASSERT(has_unplaced(), "all {} units that arrived are in place", arrived_units_);
   std::uint64_t first = 0;
@@ -104,30 +91,39 @@ Placement::Range Placement::take_piece(World& world, Answers units) {
     }
     most = std::uint64_t{1} << world.choose(ChoiceKind::placement_length, scales, only_first);
   }
-  return take_run(find_unplaced(first), most);
+  const Run run = has_many_units() ? take_run_of_many(first, most) : take_run(first, most);
+  unplaced_units_ -= static_cast<std::uint32_t>(run.units);
+  const std::uint64_t start = start_of(run.first);
+  return {start, start_of(run.first + run.units) - start, run.first, run.units};
 }
 
-// Takes at most `most` neighbors, starting with `first`.
-Placement::Range Placement::take_run(std::uint64_t first, std::uint64_t most) {
-  std::uint64_t last = first;
-  if (!has_many_units()) {
-    const auto neighbours = static_cast<std::uint64_t>(std::countr_one(small_mask_ >> first));
-    last += std::min(neighbours, most);
-    small_mask_ &= ~(first_units(last - first) << first);
-  } else {
-    const auto is_unplaced = [this](std::uint64_t unit) {
-      return (mask_[unit / mask_bits] >> (unit % mask_bits) & 1U) != 0;
-    };
-    while (last < arrived_units_ && last - first < most && is_unplaced(last)) {
-      mask_[last / mask_bits] &= ~(std::uint64_t{1} << (last % mask_bits));
-      ++last;
-    }
+Placement::Run Placement::take_run(std::uint64_t from, std::uint64_t most) {
+  const std::uint64_t behind = small_mask_ & ~std::uint64_t{0} << from;
+  const int first = std::countr_zero(behind == 0 ? small_mask_ : behind);
+  const auto neighbours = static_cast<std::uint64_t>(std::countr_one(small_mask_ >> first));
+  const std::uint64_t units = std::min(neighbours, most);
+  small_mask_ &= ~(first_units(units) << first);
+  return {static_cast<std::uint64_t>(first), units};
+}
+
+Placement::Run Placement::take_run_of_many(std::uint64_t from, std::uint64_t most) {
+  std::uint64_t index = from / mask_bits;
+  std::uint64_t word = mask_[index] & (~std::uint64_t{0} << (from % mask_bits));
+  while (word == 0) {
+    index = index + 1 == mask_.size() ? 0 : index + 1;
+    word = mask_[index];
   }
-  FALAFEL_ASSERT(first < last && last <= arrived_units_, "units {} to {} of {} are taken", first,
-                 last, arrived_units_);
-  unplaced_units_ -= static_cast<std::uint32_t>(last - first);
-  const std::uint64_t start = start_of(first);
-  return {start, start_of(last) - start, first, last - first};
+  const std::uint64_t first =
+      index * mask_bits + static_cast<std::uint64_t>(std::countr_zero(word));
+  const auto is_unplaced = [this](std::uint64_t unit) {
+    return (mask_[unit / mask_bits] >> (unit % mask_bits) & 1U) != 0;
+  };
+  std::uint64_t last = first;
+  while (last < arrived_units_ && last - first < most && is_unplaced(last)) {
+    mask_[last / mask_bits] &= ~(std::uint64_t{1} << (last % mask_bits));
+    ++last;
+  }
+  return {first, last - first};
 }
 
 }  // namespace falafel::sim

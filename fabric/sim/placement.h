@@ -61,9 +61,15 @@ class Placement {
     return {0, length_bytes_, 0, units_};
   }
   Range take_piece(World& world, Answers units);
-  Range take_run(std::uint64_t first, std::uint64_t most);
+  struct Run {
+    std::uint64_t first;
+    std::uint64_t units;
+  };
+  // Takes at most `most` neighbors, beginning with the first unplaced unit at or after `from`; after
+  // the last unit comes the first one.
+  Run take_run(std::uint64_t from, std::uint64_t most);
+  Run take_run_of_many(std::uint64_t from, std::uint64_t most);
   void mark_arrived(std::uint64_t units);
-  std::uint64_t find_unplaced(std::uint64_t from) const;
   std::uint64_t& word_of(std::uint64_t unit) {
     return has_many_units() ? mask_[unit / mask_bits] : small_mask_;
   }

@@ -55,6 +55,7 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
       transfers_(connection_, sends_, failure_),
       atomics_(connection_, failure_, *this),
       messages_(connection_, failure_),
+      is_plain_(connection_.is_reliable() && world.costs == nullptr),
       stall_timer_([this] { end_stall(); }) {
   send_completions_.reserve(options.max_send_requests);
   receive_completions_.reserve(shared_receives_ == nullptr
@@ -80,8 +81,8 @@ fabric::QueuePairState QueuePair::state() const {
 }
 
 void QueuePairActor::join(QueuePairActor& left, QueuePairActor& right) {
-  left.connection_.set_peer(right, right.connection_);
-  right.connection_.set_peer(left, left.connection_);
+  left.connection_.set_peer(right, right.connection_, right.responder_);
+  right.connection_.set_peer(left, left.connection_, left.responder_);
   // The client may have given up meanwhile.
   if (right.connection_.is_dead()) right.end_stream(EndOfStream::Cause::closed);
 }
@@ -214,6 +215,13 @@ void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
 // Steps and completions
 
 void QueuePairActor::update() {
+  if (has_only_plain_request()) {
+    const Request& request = sends_.at(sends_.released());
+    movable_ = request.is_done() ? 0 : 1;
+    can_complete_ = request.is_answered() && !sends_.all_completed();
+    world_.ready.set_work(*this, movable_ != 0 || can_complete_);
+    return;
+  }
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
   if (end_of_stream_ != nullptr) update_stream();
@@ -276,9 +284,8 @@ void QueuePairActor::step() {
     return;
   }
   FALAFEL_ASSERT(movable_ != 0 || can_complete_, "{} has no work", describe());
-  std::uint64_t chosen = choose_request();
   std::uint64_t candidates = movable_;
-  while (candidates != 0 && chosen-- > 0) candidates &= candidates - 1;
+  for (std::uint64_t passed = choose_request(); passed > 0; --passed) candidates &= candidates - 1;
   if (candidates != 0) {
     const auto index = static_cast<std::uint64_t>(std::countr_zero(candidates));
     advance(sends_.at(sends_.released() + index), {});
@@ -389,15 +396,15 @@ void QueuePairActor::push_send_completion(const Request& request, CompletionStat
   const bool is_signalled = request.work.signalled || status != CompletionStatus::success;
   const std::uint32_t places = sends_.complete_oldest(is_signalled);
   if (!is_signalled) return;
-  send_completions_.push({.completion = {.id = request.work.id,
-                                         .status = status,
-                                         .opcode = request.work.opcode,
-                                         .length_bytes = request.work.length_bytes,
-                                         .queue_pair_number = number(),
-                                         .source = {}},
-                          .queue_pair = this,
-                          .retires = places,
-                          .shows_before = shown_by(status)});
+  send_completions_.push() = {.completion = {.id = request.work.id,
+                                             .status = status,
+                                             .opcode = request.work.opcode,
+                                             .length_bytes = request.work.length_bytes,
+                                             .queue_pair_number = number(),
+                                             .source = {}},
+                              .queue_pair = this,
+                              .retires = places,
+                              .shows_before = shown_by(status)};
 }
 
 void QueuePairActor::show_writes_of_peer(std::uint64_t before_place) {

@@ -99,6 +99,13 @@ class QueuePairActor final : public Actor {
   std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
 
+  // Whether there is one request, of a kind that waits for nothing, and both ends are ready. Most
+  // updates are of this kind.
+  bool has_only_plain_request() const {
+    return is_plain_ && world_.touches == nullptr && sends_.has_one_request() &&
+           connection_.is_ready() && connection_.responder_admits() &&
+           !fabric::needs_receive_request(sends_.at(sends_.released()).work.opcode);
+  }
   void update();
   void update_stream();
   void refresh_times();
@@ -168,6 +175,7 @@ class QueuePairActor final : public Actor {
   Messages messages_;
   Owned<timing::Journeys> journeys_;  // null unless the run is timed
 
+  bool is_plain_;              // reliable, and not timed
   std::uint64_t movable_ = 0;  // as Ordering::find_movable
   bool can_complete_ = false;
   CallbackTimer stall_timer_;

@@ -23,23 +23,6 @@ constexpr auto routing_data = [] {
   return data;
 }();
 
-bool permits(const Region& region, Opcode opcode) {
-  switch (opcode) {
-    case Opcode::read: return region.access.remote_read;
-    case Opcode::write:
-    case Opcode::write_with_immediate: return region.access.remote_write;
-    case Opcode::compare_and_swap:
-    case Opcode::fetch_and_add:
-    case Opcode::masked_compare_and_swap:
-    case Opcode::masked_fetch_and_add: return region.access.remote_atomic;
-    case Opcode::send:
-    case Opcode::send_with_immediate:
-    case Opcode::receive:
-    case Opcode::receive_of_write: break;
-  }
-  return false;
-}
-
 fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus status) {
   fabric::WorkCompletion completion;
   completion.id = receive_id;
@@ -49,14 +32,6 @@ fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus 
 }
 
 }  // namespace
-
-Region* Responder::admitted_region(const fabric::WorkRequest& work) const {
-  connection_.world().touch(Touchable::region, work.remote.key, Access::reads);
-  Region* region =
-      connection_.world().regions.find(work.remote.key, connection_.protection_domain());
-  if (region == nullptr || !permits(*region, work.opcode)) return nullptr;
-  return region->contains(work.remote.offset, work.length_bytes) ? region : nullptr;
-}
 
 void Responder::deliver(const Connection& sender, const Request& request) {
   World& world = connection_.world();
@@ -123,10 +98,10 @@ void Responder::flush_receive() {
 
 void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before) {
   completion.queue_pair_number = connection_.number();
-  receive_completions_.push({.completion = completion,
-                             .queue_pair = &queue_pair_,
-                             .retires = 1,
-                             .shows_before = shows_before});
+  receive_completions_.push() = {.completion = completion,
+                                 .queue_pair = &queue_pair_,
+                                 .retires = 1,
+                                 .shows_before = shows_before};
 }
 
 void Responder::fail_access() {

@@ -11,8 +11,6 @@
 
 namespace falafel::sim {
 
-struct Region;
-
 class Responder {
  public:
   Responder(Connection& connection, ReceiveQueue& receives,
@@ -24,7 +22,13 @@ class Responder {
 
   bool is_ready() const { return connection_.is_ready(); }
   // The region that the request names, or null if the responder refuses the request.
-  Region* admitted_region(const fabric::WorkRequest& work) const;
+  Region* admitted_region(const fabric::WorkRequest& work) const {
+    connection_.world().touch(Touchable::region, work.remote.key, Access::reads);
+    Region* region =
+        connection_.world().regions.find(work.remote.key, connection_.protection_domain());
+    if (region == nullptr || !permits(region->access, work.opcode)) return nullptr;
+    return region->contains(work.remote.offset, work.length_bytes) ? region : nullptr;
+  }
   // Atomics of this device exclude each other.
   Device& device() const { return connection_.device(); }
 
@@ -50,6 +54,11 @@ class Responder {
   void touch_connection() const { connection_.touch(Access::reads); }
 
  private:
+  static bool permits(const fabric::Access& access, fabric::Opcode opcode) {
+    if (opcode == fabric::Opcode::read) return access.remote_read;
+    return fabric::is_write(opcode) ? access.remote_write
+                                    : fabric::is_atomic(opcode) && access.remote_atomic;
+  }
   fabric::ReceiveRequest take() {
     receives_.touch_front(connection_.world(), Access::writes);
     return receives_.take();

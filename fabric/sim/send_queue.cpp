@@ -1,7 +1,5 @@
 #include "fabric/sim/send_queue.h"
 
-#include <utility>
-
 #include "fabric/assert.h"
 
 namespace falafel::sim {
@@ -25,19 +23,6 @@ Request& SendQueue::append(const fabric::WorkRequest& work) {
   ++posted_;
   ++taken_places_;
   return request;
-}
-
-void SendQueue::give_back_places(std::uint32_t places) {
-  FALAFEL_ASSERT(places <= taken_places_, "{} places are given back of {} taken", places,
-                 taken_places_);
-  taken_places_ -= places;
-}
-
-std::uint32_t SendQueue::complete_oldest(bool is_signalled) {
-  FALAFEL_ASSERT(oldest_ < posted_, "a request completes of {} posted", posted_);
-  ++oldest_;
-  ++unsignalled_;
-  return is_signalled ? std::exchange(unsignalled_, 0) : 0;
 }
 
 bool SendQueue::has_unanswered_before(const Request& request) const {

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
+#include "fabric/assert.h"
 #include "fabric/sim/request.h"
 #include "fabric/sim/ring.h"
 
@@ -24,6 +26,7 @@ class SendQueue {
   std::uint64_t announced() const { return announced_; }
   void announce_before(std::uint64_t place) { announced_ = std::max(announced_, place); }
   bool empty() const { return released_ == posted_; }
+  bool has_one_request() const { return posted_ - released_ == 1 && announced_ == posted_; }
   Request& at(std::uint64_t place) { return ring_[place]; }
   const Request& at(std::uint64_t place) const { return ring_[place]; }
 
@@ -37,14 +40,23 @@ class SendQueue {
   // The number of places in use. A request uses its place until the completion of itself or of a
   // later request is polled.
   std::uint32_t taken_places() const { return taken_places_; }
-  void give_back_places(std::uint32_t places);
+  void give_back_places(std::uint32_t places) {
+    FALAFEL_ASSERT(places <= taken_places_, "{} places are given back of {} taken", places,
+                   taken_places_);
+    taken_places_ -= places;
+  }
 
   void make_room(std::uint64_t requests) { ring_.make_room(released_, posted_, requests); }
   Request& append(const fabric::WorkRequest& work);
 
   // Completes the oldest request. Returns the number of places that its completion gives back: its
   // own and those of the unsignalled requests before it, or 0 if it makes no completion.
-  std::uint32_t complete_oldest(bool is_signalled);
+  std::uint32_t complete_oldest(bool is_signalled) {
+    FALAFEL_ASSERT(oldest_ < posted_, "a request completes of {} posted", posted_);
+    ++oldest_;
+    ++unsignalled_;
+    return is_signalled ? std::exchange(unsignalled_, 0) : 0;
+  }
   // Completes all requests without notifying the program.
   void complete_all() { oldest_ = posted_; }
   void release_done() {

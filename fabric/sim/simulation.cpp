@@ -78,6 +78,20 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
 // Nobody must use the world while its parts are destroyed.
 World::~World() { lifetime.reset(); }
 
+std::uint64_t World::ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient) {
+  const std::uint64_t value = strategy.choose(trace.ask(kind, bound, sufficient));
+  FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
+  return value;
+}
+
+std::size_t World::ask_for_actor() {
+  const std::size_t movable = ready.size();
+  const std::size_t chosen =
+      strategy.schedule(trace.ask(ChoiceKind::schedule, movable), ready.ids());
+  FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
+  return chosen;
+}
+
 std::uint64_t World::time_of_running_ns() const {
   return trace.time_ns() + timing::to_ns(running->spent_ps());
 }
@@ -151,7 +165,7 @@ void observed_step(World& world) {
     world.stop();
     return;
   }
-  Actor& actor = world.ready.at(world.choose_actor());
+  Actor& actor = world.choose_actor();
   world.trace.advance(world.options.step_duration_ns);
   if (world.tells_lanes) {
     actor.step_lane(world.step_observer->lane());
@@ -167,7 +181,7 @@ void step(World& world) {
   } else if (world.step_observer != nullptr) {
     observed_step(world);
   } else {
-    Actor& actor = world.ready.at(world.choose_actor());
+    Actor& actor = world.choose_actor();
     world.trace.advance(world.options.step_duration_ns);
     actor.step();
   }

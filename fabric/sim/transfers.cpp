@@ -72,6 +72,7 @@ class Step {
       failure_.refuse(request_, CompletionStatus::remote_access_error);
       return false;
     }
+    has_just_started_ = true;
     placement_.begin(request_.work.length_bytes, request_.work.remote.offset, world_.options);
     request_.state = RequestState::moving;
     if (request_.is_write() && queue_.has_unanswered_before(request_)) {
@@ -93,8 +94,8 @@ class Step {
       failure_.drop(request_);
       return;
     }
-    // Also before the first packet, which may have found no receive request before.
-    if (request_.work.length_bytes != 0 && !is_admitted()) {
+    // Also before the first packet, which may have found no receive request in an earlier step.
+    if (request_.work.length_bytes != 0 && !has_just_started_ && !is_admitted()) {
       if (placement_.arrived_bytes() > 0) world_.count(SimulatorProbe::access_revoked_midway);
       failure_.refuse(request_, CompletionStatus::remote_access_error);
       return;
@@ -144,55 +145,49 @@ class Step {
                    range.length_bytes, request_.work.remote.key);
     world_.touch_memory(*region.block, offset, range.length_bytes,
                         request_.is_read() ? Access::reads : Access::writes);
-    if (request_.is_read()) {
-      read_words(range, region, offset);
-    } else {
-      write_words(range, region, offset);
-    }
+    std::byte* const remote = region.base + offset;
+    const bool is_read = request_.is_read();
+    const std::byte* const source = is_read ? remote : source_of_words(range);
+    if (is_read) read_words(range, remote);
+    world_.trace.record({.kind = is_read ? EventKind::words_read : EventKind::words_written,
+                         .detail = static_cast<std::uint8_t>(request_.work.opcode),
+                         .subject = connection_.number(),
+                         .request = request_.work.id,
+                         .offset = offset,
+                         .data = {source, range.length_bytes},
+                         .posted = &request_.work,
+                         .block = region.block.get(),
+                         .place = request_.place});
+    if (!is_read) write_words(remote, source, range.length_bytes);
   }
 
-  // `offset`: of the range in the responder's memory.
-  void read_words(const Placement::Range& range, const Region& region, std::uint64_t offset) {
-    const std::span<const std::byte> words{region.base + offset, range.length_bytes};
+  void read_words(const Placement::Range& range, const std::byte* remote) {
+    const std::span words{remote, range.length_bytes};
     if (request_.work.segments.empty()) {
       put_local(world_, request_.work.local, range.offset, words);
     } else {
       scatter(world_, {.local = {}, .segments = request_.work.segments}, range.offset, words);
     }
-    trace(EventKind::words_read, region, offset, words);
   }
 
-  void write_words(const Placement::Range& range, const Region& region, std::uint64_t offset) {
-    std::byte* const remote = region.base + offset;
+  const std::byte* source_of_words(const Placement::Range& range) {
     if (world_.options.late_visibility) {
       // Which words are late is a set, and two WRITEs of one word depend on each other anyway.
       world_.touch(Touchable::late_words, connection_.number(),
                    world_.tells_lanes ? Access::adds : Access::writes);
     }
-    const std::byte* source =
-        source_of(world_, request_, range.offset, range.length_bytes, scratch_);
-    trace(EventKind::words_written, region, offset, {source, range.length_bytes});
-    if (world_.options.late_visibility && world_.choose(ChoiceKind::visibility, 2) == 1) {
-      world_.late_words.retain(remote, range.length_bytes, {connection_.number(), request_.place});
-      std::memcpy(remote, source, range.length_bytes);
-      world_.word_waits.wake(remote, range.length_bytes);
-    } else {
-      put_bytes(world_, remote, source, range.length_bytes);
-    }
-    if (connection_.is_dead()) world_.count(SimulatorProbe::orphan_applied);
+    return source_of(world_, request_, range.offset, range.length_bytes, scratch_);
   }
 
-  void trace(EventKind kind, const Region& region, std::uint64_t offset,
-             std::span<const std::byte> words) {
-    world_.trace.record({.kind = kind,
-                         .detail = static_cast<std::uint8_t>(request_.work.opcode),
-                         .subject = connection_.number(),
-                         .request = request_.work.id,
-                         .offset = offset,
-                         .data = words,
-                         .posted = &request_.work,
-                         .block = region.block.get(),
-                         .place = request_.place});
+  void write_words(std::byte* remote, const std::byte* source, std::uint64_t length_bytes) {
+    if (world_.options.late_visibility && world_.choose(ChoiceKind::visibility, 2) == 1) {
+      world_.late_words.retain(remote, length_bytes, {connection_.number(), request_.place});
+      std::memcpy(remote, source, length_bytes);
+      world_.word_waits.wake(remote, length_bytes);
+    } else {
+      put_bytes(world_, remote, source, length_bytes);
+    }
+    if (connection_.is_dead()) world_.count(SimulatorProbe::orphan_applied);
   }
 
   // A WRITE is answered when all its packets have arrived, a READ when all its words have been
@@ -235,6 +230,7 @@ class Step {
   Request& request_;
   Placement& placement_;
   std::vector<std::byte>& scratch_;
+  bool has_just_started_ = false;
 };
 
 }  // namespace

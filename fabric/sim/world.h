@@ -67,21 +67,12 @@ struct World {
         const timing::Profile* profile);
   ~World();
 
+  // A question that has one answer is not asked.
   std::uint64_t choose(ChoiceKind kind, std::uint64_t bound, Answers sufficient = all_answers) {
-    if (bound == 1) return 0;
-    const std::uint64_t value = strategy.choose(trace.ask(kind, bound, sufficient));
-    FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
-    return value;
+    return bound == 1 ? 0 : ask(kind, bound, sufficient);
   }
   // Returns which of the actors that can move makes the next step.
-  std::size_t choose_actor() {
-    const std::size_t movable = ready.size();
-    if (movable == 1) return 0;
-    const std::size_t chosen =
-        strategy.schedule(trace.ask(ChoiceKind::schedule, movable), ready.ids());
-    FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
-    return chosen;
-  }
+  Actor& choose_actor() { return ready.at(ready.size() == 1 ? 0 : ask_for_actor()); }
   // Returns true about once in `rate` calls, and never for a rate of 0.
   bool chance(ChoiceKind kind, std::uint64_t rate, Answers sufficient = yes_or_no) {
     return rate != 0 && choose(kind, rate, sufficient) == 0;
@@ -144,6 +135,8 @@ struct World {
     return *running;
   }
   std::uint64_t time_of_running_ns() const;
+  std::uint64_t ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient);
+  std::size_t ask_for_actor();
   Host* find_host(std::string_view name);
   QueuePairActor* find_queue_pair(std::uint32_t number);
   bool is_chosen_now(ChoiceKind choice);
