@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "fabric/random.h"
 #include "fabric/sim/strategies/strategy.h"
 
 namespace falafel::check {
@@ -18,6 +19,7 @@ class FairStrategy final : public sim::Strategy {
       : inner_(inner), first_fair_step_(first_fair_step) {}
 
   std::uint64_t choose(const sim::ChoicePoint& point) override { return inner_.choose(point); }
+  fabric::RandomGenerator* dice() override { return inner_.dice(); }
 
   std::uint64_t schedule(const sim::ChoicePoint& point,
                          std::span<const sim::ActorId> actors) override {

@@ -37,14 +37,22 @@ void Connection::change_state(State state) {
                  to_string(state));
   touch(Access::writes);
   state_ = state;
+  note_whether_up();
 }
 
-void Connection::set_peer(QueuePairActor& peer, const Connection& side, Responder& responder) {
+void Connection::note_whether_up() {
+  if (peer_side_ == nullptr) return;
+  is_up_ = is_ready() && peer_side_->is_ready();
+  peer_side_->is_up_ = is_up_;
+}
+
+void Connection::set_peer(QueuePairActor& peer, Connection& side, Responder& responder) {
   FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
   touch(Access::writes);
   peer_ = &peer;
   peer_side_ = &side;
   responder_ = &responder;
+  note_whether_up();
 }
 
 void Connection::set_watching(bool waits) {

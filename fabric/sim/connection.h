@@ -53,8 +53,10 @@ class Connection {
 
   QueuePairActor* peer() const { return peer_; }
   const Connection* peer_side() const { return peer_side_; }
+  // Both ends are ready.
+  bool is_up() const { return is_up_; }
   // `side`: the same peer's side of the connection.
-  void set_peer(QueuePairActor& peer, const Connection& side, Responder& responder);
+  void set_peer(QueuePairActor& peer, Connection& side, Responder& responder);
   // The peer in the role of the responder. Requires a peer.
   Responder& responder() const { return *responder_; }
 
@@ -90,6 +92,7 @@ class Connection {
   static constexpr std::uint32_t endless_retries = 7;
 
   void set_watching(bool waits);
+  void note_whether_up();
 
   World& world_;
   Host& host_;
@@ -98,8 +101,9 @@ class Connection {
   fabric::QueuePairOptions options_;
   std::uint32_t protection_domain_;
   State state_ = State::connecting;
+  bool is_up_ = false;
   QueuePairActor* peer_ = nullptr;
-  const Connection* peer_side_ = nullptr;
+  Connection* peer_side_ = nullptr;
   Responder* responder_ = nullptr;
   CallbackTimer retry_timer_;
   bool retry_timer_set_ = false;

@@ -9,6 +9,8 @@ namespace falafel::sim {
 using fabric::CompletionStatus;
 
 void Messages::progress(Request& request) {
+  FALAFEL_ASSERT(request.is_send(), "{} {} is in the send queue", to_string(request.work.opcode),
+                 request.work.id);
   if (lets_others_pass(request)) return;
   World& world = connection_.world();
   if (!connection_.reports_failures() &&

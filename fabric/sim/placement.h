@@ -65,8 +65,8 @@ class Placement {
     std::uint64_t first;
     std::uint64_t units;
   };
-  // Takes at most `most` neighbors, beginning with the first unplaced unit at or after `from`; after
-  // the last unit comes the first one.
+  // Takes at most `most` neighbors, beginning with the first unplaced unit at or after `from`, or
+  // else with the first one of all.
   Run take_run(std::uint64_t from, std::uint64_t most);
   Run take_run_of_many(std::uint64_t from, std::uint64_t most);
   void mark_arrived(std::uint64_t units);

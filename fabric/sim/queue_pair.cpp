@@ -218,7 +218,9 @@ void QueuePairActor::update() {
   if (has_only_plain_request()) {
     const Request& request = sends_.at(sends_.released());
     movable_ = request.is_done() ? 0 : 1;
-    can_complete_ = request.is_answered() && !sends_.all_completed();
+    const bool expects_completion = !sends_.all_completed();
+    if (expects_completion) connection_.peer_side()->touch(Access::reads);
+    can_complete_ = request.is_answered() && expects_completion;
     world_.ready.set_work(*this, movable_ != 0 || can_complete_);
     return;
   }
@@ -319,25 +321,6 @@ void QueuePairActor::complete_or_flush() {
   }
 }
 
-void QueuePairActor::progress(Request& request, const TransferAnswers& answers) {
-  FALAFEL_ASSERT(!request.is_done(), "request {} of queue pair {} is done", request.work.id,
-                 number());
-  switch (request.work.opcode) {
-    case Opcode::read:
-    case Opcode::write:
-    case Opcode::write_with_immediate: transfers_.progress(request, answers); break;
-    case Opcode::compare_and_swap:
-    case Opcode::fetch_and_add:
-    case Opcode::masked_compare_and_swap:
-    case Opcode::masked_fetch_and_add: atomics_.progress(request); break;
-    case Opcode::send:
-    case Opcode::send_with_immediate: messages_.progress(request); break;
-    case Opcode::receive:
-    case Opcode::receive_of_write:
-      FALAFEL_ASSERT(false, "a receive in the send queue of {}", number());
-  }
-}
-
 void QueuePairActor::leave_gap(const std::byte* word) {
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     Request& request = sends_.at(place);
@@ -396,15 +379,17 @@ void QueuePairActor::push_send_completion(const Request& request, CompletionStat
   const bool is_signalled = request.work.signalled || status != CompletionStatus::success;
   const std::uint32_t places = sends_.complete_oldest(is_signalled);
   if (!is_signalled) return;
-  send_completions_.push() = {.completion = {.id = request.work.id,
-                                             .status = status,
-                                             .opcode = request.work.opcode,
-                                             .length_bytes = request.work.length_bytes,
-                                             .queue_pair_number = number(),
-                                             .source = {}},
-                              .queue_pair = this,
-                              .retires = places,
-                              .shows_before = shown_by(status)};
+  CompletionQueueState::Entry& entry = send_completions_.push();
+  entry.completion.id = request.work.id;
+  entry.completion.status = status;
+  entry.completion.opcode = request.work.opcode;
+  entry.completion.length_bytes = request.work.length_bytes;
+  entry.completion.queue_pair_number = number();
+  entry.completion.source = {};
+  entry.completion.immediate.reset();
+  entry.queue_pair = this;
+  entry.retires = places;
+  entry.shows_before = shown_by(status);
 }
 
 void QueuePairActor::show_writes_of_peer(std::uint64_t before_place) {

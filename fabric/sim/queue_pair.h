@@ -102,8 +102,7 @@ class QueuePairActor final : public Actor {
   // Whether there is one request, of a kind that waits for nothing, and both ends are ready. Most
   // updates are of this kind.
   bool has_only_plain_request() const {
-    return is_plain_ && world_.touches == nullptr && sends_.has_one_request() &&
-           connection_.is_ready() && connection_.responder_admits() &&
+    return is_plain_ && connection_.is_up() && sends_.has_one_request() &&
            !fabric::needs_receive_request(sends_.at(sends_.released()).work.opcode);
   }
   void update();
@@ -113,7 +112,15 @@ class QueuePairActor final : public Actor {
   std::uint64_t choose_request(Answers sufficient = all_answers);
   void advance(Request& request, const TransferAnswers& answers);
   void complete_or_flush();
-  void progress(Request& request, const TransferAnswers& answers);
+  void progress(Request& request, const TransferAnswers& answers) {
+    if (request.is_read() || request.is_write()) {
+      transfers_.progress(request, answers);
+    } else if (request.is_atomic()) {
+      atomics_.progress(request);
+    } else {
+      messages_.progress(request);
+    }
+  }
   // On UC and UD, a request can complete at any time, because it has no answer.
   bool may_complete_oldest() const {
     if (!connection_.is_ready() || sends_.all_completed()) return false;

@@ -194,7 +194,7 @@ class Step {
   // read.
   void settle() {
     if (!request_.has_started() || request_.is_done() || request_.expects_packet()) return;
-    if (placement_.finished()) {
+    if (!placement_.has_unplaced()) {
       finish();
     } else if (request_.is_write()) {
       request_.state = RequestState::landing;

@@ -14,6 +14,7 @@
 #include "fabric/assert.h"
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
+#include "fabric/random.h"
 #include "fabric/sim/late_words.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/options/options.h"
@@ -69,10 +70,15 @@ struct World {
 
   // A question that has one answer is not asked.
   std::uint64_t choose(ChoiceKind kind, std::uint64_t bound, Answers sufficient = all_answers) {
-    return bound == 1 ? 0 : ask(kind, bound, sufficient);
+    if (bound == 1) return 0;
+    return dice != nullptr ? dice->below(bound) : ask(kind, bound, sufficient);
   }
   // Returns which of the actors that can move makes the next step.
-  Actor& choose_actor() { return ready.at(ready.size() == 1 ? 0 : ask_for_actor()); }
+  Actor& choose_actor() {
+    const std::size_t movable = ready.size();
+    if (movable == 1) return ready.at(0);
+    return ready.at(draws_schedule ? dice->below(movable) : ask_for_actor());
+  }
   // Returns true about once in `rate` calls, and never for a rate of 0.
   bool chance(ChoiceKind kind, std::uint64_t rate, Answers sufficient = yes_or_no) {
     return rate != 0 && choose(kind, rate, sufficient) == 0;
@@ -145,6 +151,8 @@ struct World {
   const std::unique_ptr<timing::CostModel> costs;  // null unless the run is timed
   std::unique_ptr<timing::TimedAnswers> timed_answers;
   Strategy& strategy;
+  fabric::RandomGenerator* const dice = strategy.dice();
+  const bool draws_schedule = dice != nullptr && strategy.draws_schedule();
   StepObserver* const step_observer = strategy.step_observer();
   const bool tells_lanes = step_observer != nullptr && step_observer->tells_lanes();
   StepObserver* touches = step_observer;  // null if nobody hears of touches now

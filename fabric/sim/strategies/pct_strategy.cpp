@@ -22,8 +22,6 @@ PctStrategy::PctStrategy(std::uint64_t seed, std::uint64_t depth, std::uint64_t 
   std::ranges::stable_sort(change_points_, std::ranges::greater{}, &ChangePoint::decision);
 }
 
-std::uint64_t PctStrategy::choose(const ChoicePoint& point) { return random_.below(point.bound); }
-
 std::uint64_t PctStrategy::schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) {
   const std::size_t highest = highest_of(actors);
   while (!change_points_.empty() && change_points_.back().decision == decisions_) {

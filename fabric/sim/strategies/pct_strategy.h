@@ -23,7 +23,8 @@ class PctStrategy final : public Strategy {
   // The priority changes fall within the first `steps` calls of schedule(). Both are at least 1.
   PctStrategy(std::uint64_t seed, std::uint64_t depth, std::uint64_t steps);
 
-  std::uint64_t choose(const ChoicePoint& point) override;
+  std::uint64_t choose(const ChoicePoint& point) override { return random_.below(point.bound); }
+  fabric::RandomGenerator* dice() override { return &random_; }
   std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
 
  private:

@@ -33,6 +33,7 @@ class PosStrategy final : public Strategy, public StepObserver {
   explicit PosStrategy(std::uint64_t seed) : random_(seed) {}
 
   std::uint64_t choose(const ChoicePoint& point) override { return random_.below(point.bound); }
+  fabric::RandomGenerator* dice() override { return &random_; }
   std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
   StepObserver* step_observer() override { return this; }
 

@@ -25,6 +25,7 @@ class StepCounter final : public Strategy, public StepObserver {
   StepCounts counts() const;
 
   std::uint64_t choose(const ChoicePoint& point) override { return random_.below(point.bound); }
+  fabric::RandomGenerator* dice() override { return &random_; }
   std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override;
   StepObserver* step_observer() override { return this; }
 

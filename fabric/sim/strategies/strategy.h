@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "fabric/random.h"
+
 namespace falafel::sim {
 
 enum class ChoiceKind : std::uint8_t {
@@ -63,6 +65,10 @@ class Strategy {
   // Answers a question of kind `schedule`: an index into `actors`, the two or more actors that can
   // move.
   virtual std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) = 0;
+  // Not null if choose() only draws from this generator. The simulator then draws itself, and does
+  // not call. The same holds for schedule() if draws_schedule().
+  virtual fabric::RandomGenerator* dice() { return nullptr; }
+  virtual bool draws_schedule() const { return false; }
   // Not null if the strategy has no answers for the questions any more. The text says what differs,
   // and at which step. The answers are then meaningless, and the run must end as diverged. The text
   // is valid and unchanged as long as the strategy exists.
