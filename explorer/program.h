@@ -51,6 +51,8 @@ class Scenario {
   // One pass of shrinking: offers simpler scenarios to `simplifier`, which keeps those that still
   // fail. Returns whether it kept any.
   virtual bool simplify(Simplifier& simplifier) const = 0;
+  // Called before an exhaustive exploration, whose runs may prepare themselves in another way.
+  virtual void prepare_for_exploration() {}
 
   sim::SimulationOptions simulation{};
 

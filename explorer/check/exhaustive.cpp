@@ -54,6 +54,15 @@ std::string investigate(const WorldProgram& program, const ExhaustiveOptions& op
                      to_text(explanation, true), path);
 }
 
+void judge_emptiness(Proof& proof) {
+  if (proof.coverage != explorer::Coverage::empty) return;
+  proof.failures.push_back({.property = std::string(nothing_explored_property),
+                            .explanation = explorer::explain_emptiness(),
+                            .schedules = proof.schedules});
+  proof.text += fmt::format("VIOLATED {}: {}\n", nothing_explored_property,
+                            proof.failures.back().explanation);
+}
+
 // A complete proof has seen all that can happen.
 void judge_conditions(Proof& proof) {
   if (!proof.is_complete() || !proof.holds()) return;
@@ -75,11 +84,12 @@ Proof prove(const WorldProgram& program, const ExhaustiveOptions& options,
     static_cast<Result&>(proof) = run_campaign(program, options_of_replay(options), environment);
     return proof;
   }
-  auto explored = explorer::explore_exhaustively(program, *make_scenario(program, options),
-                                                 {.explored_from_ns = options.explored_from_ns,
-                                                  .max_executions = options.max_executions,
-                                                  .max_seconds = options.seconds,
-                                                  .max_faults = options.max_faults});
+  const explorer::ExhaustiveOptions exploration{.explored_from_ns = options.explored_from_ns,
+                                                .max_executions = options.max_executions,
+                                                .max_seconds = options.seconds,
+                                                .max_faults = options.max_faults};
+  auto explored =
+      explorer::explore_exhaustively(program, *make_scenario(program, options), exploration);
   if (!explored) throw std::invalid_argument("ExhaustiveOptions::adjust: " + explored.error());
   proof.coverage = explored->coverage;
   proof.redundant = explored->redundant;
@@ -99,6 +109,7 @@ Proof prove(const WorldProgram& program, const ExhaustiveOptions& options,
     proof.text +=
         investigate(program, options, std::move(*explored->violation), proof.failures.front());
   }
+  judge_emptiness(proof);
   judge_conditions(proof);
   return proof;
 }

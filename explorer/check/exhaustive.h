@@ -14,6 +14,7 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <string_view>
 
 #include "explorer/check/environment.h"
 #include "explorer/check/program.h"
@@ -22,6 +23,9 @@
 #include "fabric/sim/options/options.h"
 
 namespace falafel::check {
+
+// The exploration could choose nothing, so the proof is void.
+inline constexpr std::string_view nothing_explored_property = "proof.nothing-explored";
 
 struct ExhaustiveOptions {
   // As in Options.
@@ -34,7 +38,8 @@ struct ExhaustiveOptions {
   std::uint64_t seed = 1;
   // A longer run is cut off, and the proof is then only complete up to this limit.
   std::uint64_t step_limit = 10'000;
-  // As in explorer::ExhaustiveOptions: where the exploration begins, and when it stops.
+  // As in explorer::ExhaustiveOptions: where the exploration begins, and when it stops. Better than
+  // a time is World::ready, because steps take no time during an exploration.
   std::uint64_t explored_from_ns = 0;
   std::uint64_t max_executions = std::numeric_limits<std::uint64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();

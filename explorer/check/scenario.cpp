@@ -146,7 +146,10 @@ nlohmann::json WorldScenario::to_json() const {
     }
     all.push_back(std::move(client));
   }
-  return {{"seed", seed}, {"choices", choices}, {"clients", std::move(all)}, {"without", without}};
+  nlohmann::json json = {
+      {"seed", seed}, {"choices", choices}, {"clients", std::move(all)}, {"without", without}};
+  if (gathers_when_ready) json["gathers_when_ready"] = true;
+  return json;
 }
 
 std::string WorldScenario::describe() const {
@@ -207,7 +210,12 @@ tl::expected<WorldScenario, std::string> parse_world_scenario(
   if (!has_without) {
     return tl::unexpected(std::string("scenario_options lacks \"without\", a list of safeguards"));
   }
+  const bool gathers = json.contains("gathers_when_ready");
+  if (gathers && !json["gathers_when_ready"].is_boolean()) {
+    return tl::unexpected(std::string("\"gathers_when_ready\" is neither true nor false"));
+  }
   WorldScenario scenario;
+  scenario.gathers_when_ready = gathers && json["gathers_when_ready"].get<bool>();
   scenario.describe_operation = std::move(describe_operation);
   scenario.seed = json["seed"];
   scenario.choices = json["choices"].get<std::vector<std::uint64_t>>();

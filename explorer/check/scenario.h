@@ -30,6 +30,7 @@ class WorldScenario final : public explorer::Scenario {
   std::string describe() const override;
   std::string size() const override;
   bool simplify(explorer::Simplifier& simplifier) const override;
+  void prepare_for_exploration() override { gathers_when_ready = true; }
 
   std::uint64_t operation_count() const;
   bool is_switched_off(std::string_view safeguard) const;
@@ -41,6 +42,9 @@ class WorldScenario final : public explorer::Scenario {
   DrawnClients clients;
   std::shared_ptr<const DescribeOperation> describe_operation;  // not null if there are clients
   std::vector<std::string> without;                             // safeguards that are switched off
+  // World::ready waits until all hosts are ready. So it is in explorations, and in runs that they
+  // recorded.
+  bool gathers_when_ready = false;
 
   // What the last run of this object has chosen. Not part of the scenario: it follows from it.
   mutable std::vector<std::uint64_t> chosen;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -202,6 +203,19 @@ void World::run() {
     simulation_ = nullptr;
   }
   judge_end();
+}
+
+std::size_t World::foreground_hosts() const {
+  return static_cast<std::size_t>(
+      std::ranges::count(hosts_, false, [](const PlannedHost& host) { return host.daemon; }));
+}
+
+void World::ready(fabric::Host& host) {
+  if (!environment_.scenario.gathers_when_ready) return;
+  starting_line_.wait(host, foreground_hosts(), [this] {
+    sim::StepObserver* const observer = environment_.strategy.step_observer();
+    if (observer != nullptr) observer->end_preparations();
+  });
 }
 
 bool World::was_fair_for_long() const {

@@ -28,6 +28,7 @@
 #include "explorer/check/conditions.h"
 #include "explorer/check/names.h"
 #include "explorer/check/scenario.h"
+#include "explorer/check/starting_line.h"
 #include "explorer/program.h"
 #include "explorer/run_listener.h"
 #include "fabric/fabric.h"
@@ -158,6 +159,10 @@ class World {
   // How to show a word. The function must not refer to variables of the body.
   void describe_words(std::function<std::string(std::uint64_t)> describe);
 
+  // During run(): the host is connected and prepared. Each client and peer calls it once. An
+  // exploration begins when all have called it, and leaves out what comes before; until then, the
+  // call waits. In other runs, it does nothing.
+  void ready(fabric::Host& host);
   // During run(): scripted faults; see sim::Simulation.
   sim::Simulation& simulation();
 
@@ -192,6 +197,7 @@ class World {
   void require_not_run(std::string_view call) const;
   void add_hosts(sim::Simulation& simulation);
   bool was_fair_for_long() const;
+  std::size_t foreground_hosts() const;
   void judge_end();
   void judge_always();
   void judge_aba(const sim::TraceEvent& event);
@@ -206,6 +212,7 @@ class World {
   AbaWatch aba_;
   std::vector<std::function<void()>> at_rest_;
   std::vector<std::function<void(explorer::Run&)>> at_end_;
+  StartingLine starting_line_;
   sim::Simulation* simulation_ = nullptr;
   bool has_run_ = false;
   std::uint64_t time_ = 0;

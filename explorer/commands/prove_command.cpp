@@ -244,6 +244,10 @@ int prove(const CommandProgram& command, const ProveOptions& options) {
     }
   }
   if (violation || !missed.empty()) return 1;
+  if (result.coverage == explorer::Coverage::empty) {
+    fmt::print(stderr, "{}\n", explorer::explain_emptiness());
+    return 2;
+  }
   if (!result.crash.empty()) {
     fmt::print(stderr, "a run crashed in {}\n", result.crash);
     return 3;

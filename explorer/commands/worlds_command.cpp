@@ -52,6 +52,10 @@ int explore(const explorer::Program& program, const explorer::SmallWorld& world,
   }
   print(world.name, *result);
   if (result->violation) return 1;
+  if (result->coverage == explorer::Coverage::empty) {
+    fmt::print(stderr, "{}: {}\n", world.name, explorer::explain_emptiness());
+    return 2;
+  }
   return result->coverage == explorer::Coverage::stopped ? status_of_limit : 0;
 }
 

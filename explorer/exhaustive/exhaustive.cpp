@@ -68,6 +68,19 @@ void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
     result.bounds.push_back(count_of(*options.max_faults, "fault"));
   }
   if (result.cut_off > 0) result.bounds.emplace_back("the step limit");
+  if (!result.has_explored && result.violations == 0 && result.coverage != Coverage::stopped) {
+    result.coverage = Coverage::empty;
+    result.bounds.clear();
+  }
+}
+
+std::string explain_emptiness() {
+  return "the exploration had nothing to choose, so it proves nothing. Either nothing in this "
+         "program "
+         "runs concurrently, or all of it came before the explored part. Steps take no time during "
+         "an exploration, so a run without sleeps is over at time 0. To leave out connecting, do "
+         "not "
+         "name a time, but let each client call World::ready when it is connected";
 }
 
 std::string_view to_string(Coverage coverage) {
@@ -77,6 +90,7 @@ std::string_view to_string(Coverage coverage) {
     case Coverage::complete_up_to_preemptions: return "complete up to the preemptions";
     case Coverage::complete_up_to_faults: return "complete up to the faults";
     case Coverage::stopped: return "stopped";
+    case Coverage::empty: return "empty";
   }
   return "unknown coverage";
 }
@@ -136,6 +150,7 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
                                     const Execute& execute, const Repeat& repeat) {
   SearchStrategy strategy(search, {.explored_from_ns = options.explored_from_ns,
                                    .explored_until_ns = options.explored_until_ns,
+                                   .has_preparations = options.has_preparations,
                                    .draws_numbers = options.draws_numbers,
                                    .tells_lanes = is_reduced(options)});
   ExhaustiveResult result;
@@ -157,6 +172,7 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
     const Execution execution = execute(strategy);
     count(result, execution, strategy.is_ended());
     search.end_execution(execution.outcome == sim::Outcome::step_limit);
+    result.has_explored = strategy.has_explored();
     if (execution.is_violation && !strategy.is_ended()) {
       if (++result.violations == 1) result.executions_until_violation = result.executions;
       const bool is_shortest = result.violations == 1 || execution.steps < shortest_steps;
@@ -182,7 +198,18 @@ tl::expected<std::unique_ptr<Scenario>, std::string> scenario_for_exploration(
   if (!simulation) return tl::unexpected(simulation.error());
   std::unique_ptr<Scenario> explored = scenario.clone();
   explored->simulation = *simulation;
+  explored->prepare_for_exploration();
   return explored;
+}
+
+ExhaustiveOptions options_of_program(const ExhaustiveOptions& options, const Execute& execute) {
+  PlainSearch search(PlainSearch::Depth::sufficient_answers);
+  SearchStrategy strategy(search, {.explored_from_ns = fabric::never_ns});
+  strategy.begin_run();
+  execute(strategy);
+  ExhaustiveOptions of_program = options;
+  of_program.has_preparations = strategy.has_ended_preparations();
+  return of_program;
 }
 
 Execute executor_of(Runner& runner, const Scenario& scenario) {
@@ -201,8 +228,9 @@ tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& 
   const auto explored = scenario_for_exploration(scenario, options);
   if (!explored) return tl::unexpected(explored.error());
   const std::unique_ptr<Runner> runner = program.create_runner();
+  const Execute execute = executor_of(*runner, **explored);
   return explore_executions(
-      options, executor_of(*runner, **explored),
+      options_of_program(options, execute), execute,
       [&](sim::Strategy& strategy) { return record(*runner, **explored, strategy); });
 }
 

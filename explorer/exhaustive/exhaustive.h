@@ -25,6 +25,9 @@ struct ExhaustiveOptions {
   // Choices at other times are fixed, and not explored.
   std::uint64_t explored_from_ns = 0;
   std::uint64_t explored_until_ns = fabric::never_ns;
+  // Nothing is explored before the program ends its preparations
+  // (sim::StepObserver::end_preparations). Explorations of programs find out whether it does.
+  bool has_preparations = false;
   // Whether fabric::Host::random returns all numbers, or always 0.
   bool draws_numbers = true;
   // Goes on after a violation, and returns the shortest one: no other execution that violates a
@@ -51,6 +54,7 @@ enum class Coverage : std::uint8_t {
   complete_up_to_preemptions,  // all that preempt no more often than asked for
   complete_up_to_faults,       // all with no more faults than asked for
   stopped,                     // not all
+  empty,                       // the search could choose nothing, so nothing is proven
 };
 std::string_view to_string(Coverage coverage);
 
@@ -74,7 +78,12 @@ struct ExhaustiveResult {
   // The bounds that kept executions from being run, as in "2 preemptions".
   std::vector<std::string> bounds;
 
-  bool is_complete_up_to_bounds() const { return coverage != Coverage::stopped; }
+  // Whether the search could choose anything.
+  bool has_explored = false;
+
+  bool is_complete_up_to_bounds() const {
+    return coverage != Coverage::stopped && coverage != Coverage::empty;
+  }
   std::string describe_coverage() const;  // "complete", "complete up to 2 preemptions", "stopped"
   std::string describe() const;           // one line
 };
@@ -109,9 +118,15 @@ ExhaustiveResult explore_executions(const ExhaustiveOptions& options, const Exec
 ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& options,
                                     const Execute& execute, const Repeat& repeat = nullptr);
 // Names the bounds that kept executions from being run. `bounds_preemptions`: one of them is
-// max_preemptions.
+// max_preemptions. An exploration that could choose nothing is empty.
 void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
                      ExhaustiveResult& result);
+
+// Why an exploration is empty, and the remedy.
+std::string explain_emptiness();
+
+// The options for a program: whether it has preparations, as one run shows.
+ExhaustiveOptions options_of_program(const ExhaustiveOptions& options, const Execute& execute);
 
 // The scenario as it is explored, and what runs it.
 tl::expected<std::unique_ptr<Scenario>, std::string> scenario_for_exploration(

@@ -132,6 +132,7 @@ class Jobs {
     result.redundant += counts.redundant;
     result.unknown += counts.unknown;
     result.steps += counts.steps;
+    result.has_explored |= counts.has_explored;
     if (counts.cut_off > 0) result.coverage = Coverage::complete_up_to_steps;
   }
 
@@ -249,12 +250,13 @@ tl::expected<ExhaustiveResult, std::string> explore_in_jobs(const Program& progr
   }
   const std::unique_ptr<Runner> runner = program.create_runner();
   const Execute execute = executor_of(*runner, **explored);
-  Jobs jobs(program, options, job_options, execute, std::move(checkpoint));
+  const ExhaustiveOptions of_program = options_of_program(options, execute);
+  Jobs jobs(program, of_program, job_options, execute, std::move(checkpoint));
   const auto run = jobs.restore().and_then([&] { return jobs.run(); });
   if (!run) return tl::unexpected(run.error());
   ExhaustiveResult result = jobs.result();
   if (const Subtree* tree = jobs.violated_tree()) {
-    result.violation = find_violation(*tree, options, execute, [&](sim::Strategy& strategy) {
+    result.violation = find_violation(*tree, of_program, execute, [&](sim::Strategy& strategy) {
       return record(*runner, **explored, strategy);
     });
   }

@@ -34,6 +34,7 @@ Split split_at(std::size_t depth, const Subtree& tree, const ExhaustiveOptions& 
   search.split_at(tree.prefix.size() + depth);
   SearchStrategy strategy(search, {.explored_from_ns = options.explored_from_ns,
                                    .explored_until_ns = options.explored_until_ns,
+                                   .has_preparations = options.has_preparations,
                                    .draws_numbers = options.draws_numbers,
                                    .tells_lanes = true});
   do {
@@ -46,6 +47,7 @@ Split split_at(std::size_t depth, const Subtree& tree, const ExhaustiveOptions& 
       add(split.above, execution, search.is_redundant());
     }
   } while (search.find_next_execution());
+  split.above.has_explored = strategy.has_explored();
   return split;
 }
 
@@ -64,7 +66,7 @@ void to_json(nlohmann::json& json, const PartCounts& counts) {
   json = {{"executions", counts.executions}, {"cut_off", counts.cut_off},
           {"redundant", counts.redundant},   {"unknown", counts.unknown},
           {"steps", counts.steps},           {"is_violated", counts.is_violated},
-          {"is_split", counts.is_split}};
+          {"is_split", counts.is_split},     {"has_explored", counts.has_explored}};
 }
 
 void from_json(const nlohmann::json& json, PartCounts& counts) {
@@ -75,6 +77,7 @@ void from_json(const nlohmann::json& json, PartCounts& counts) {
   json.at("steps").get_to(counts.steps);
   json.at("is_violated").get_to(counts.is_violated);
   json.at("is_split").get_to(counts.is_split);
+  json.at("has_explored").get_to(counts.has_explored);
 }
 
 PartCounts explore_part(const Subtree& part, const ExhaustiveOptions& options,
@@ -89,7 +92,8 @@ PartCounts explore_part(const Subtree& part, const ExhaustiveOptions& options,
           .unknown = result.unknown,
           .steps = result.steps,
           .is_violated = result.violations > 0,
-          .is_split = result.coverage == Coverage::stopped && result.violations == 0};
+          .is_split = result.coverage == Coverage::stopped && result.violations == 0,
+          .has_explored = result.has_explored};
 }
 
 std::optional<FailingRun> find_violation(const Subtree& part, const ExhaustiveOptions& options,

@@ -25,8 +25,9 @@ struct PartCounts {
   std::uint64_t redundant = 0;
   std::uint64_t unknown = 0;
   std::uint64_t steps = 0;
-  bool is_violated = false;  // the exploration ended at the first violation
-  bool is_split = false;     // these are the executions that end above the split
+  bool is_violated = false;   // the exploration ended at the first violation
+  bool is_split = false;      // these are the executions that end above the split
+  bool has_explored = false;  // the search could choose something
 };
 void to_json(nlohmann::json& json, const PartCounts& counts);
 void from_json(const nlohmann::json& json, PartCounts& counts);

@@ -1,6 +1,7 @@
 #include "explorer/exhaustive/search_strategy.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "explorer/scripted_strategy.h"
@@ -22,6 +23,7 @@ sim::LaneNumber lane_of(Process process) {
 void SearchStrategy::begin_run() {
   is_exploring_ = false;
   is_ended_ = false;
+  has_ended_preparations_ = false;
   process_ = environment;
   special_actors_.clear();
   unique_numbers_.clear();
@@ -44,7 +46,8 @@ Process SearchStrategy::process_of(const sim::Lane& lane) const {
 }
 
 bool SearchStrategy::begin_step(std::span<const sim::ActorId> ready, std::uint64_t time_ns) {
-  is_exploring_ = time_ns >= scope_.explored_from_ns && time_ns < scope_.explored_until_ns;
+  is_exploring_ = time_ns >= scope_.explored_from_ns && time_ns < scope_.explored_until_ns &&
+                  (has_ended_preparations_ || !scope_.has_preparations);
   lane_ = sim::whole_actor;
   list_enabled(ready);
   if (!is_exploring_) {
@@ -90,6 +93,7 @@ bool SearchStrategy::begin_jump() {
 }
 
 bool SearchStrategy::begin(std::span<const Process> enabled) {
+  if (enabled.size() > 1) has_explored_ = true;
   const std::optional<Process> next = search_.next(enabled);
   is_ended_ = !next;
   if (next) process_ = *next;
@@ -109,6 +113,7 @@ std::uint64_t SearchStrategy::choose(const sim::ChoicePoint& point) {
   if (point.bound == 0) return unique_number();
   const bool is_fixed = point.kind == sim::ChoiceKind::program && !scope_.draws_numbers;
   if (!is_exploring_ || is_ended_ || is_fixed) return neutral_answer(point.kind, point.bound);
+  if (!std::has_single_bit(point.sufficient)) has_explored_ = true;
   return search_.choose(point.bound, point.sufficient);
 }
 

@@ -2,8 +2,9 @@
 // step of a process; a jump of the clock is a step of the environment, and a fault is a process of
 // its own.
 //
-// Until the time `explored_from_ns`, and from `explored_until_ns` on, nothing is explored: the
-// first ready actor that is no fault steps, and all other answers are neutral.
+// Until the time `explored_from_ns`, while the program prepares itself, and from
+// `explored_until_ns` on, nothing is explored: the first ready actor that is no fault steps, and
+// all other answers are neutral.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,9 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   struct Scope {
     std::uint64_t explored_from_ns = 0;
     std::uint64_t explored_until_ns = fabric::never_ns;
-    bool draws_numbers = true;  // goes through all answers of fabric::Host::random
-    bool tells_lanes = false;   // each lane of an actor is a process, not the actor
+    bool has_preparations = false;  // explores only when the program has ended them
+    bool draws_numbers = true;      // goes through all answers of fabric::Host::random
+    bool tells_lanes = false;       // each lane of an actor is a process, not the actor
   };
   SearchStrategy(Search& search, const Scope& scope) : search_(search), scope_(scope) {}
 
@@ -34,6 +36,10 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   void begin_run();
   // Whether the search ended the present run.
   bool is_ended() const { return is_ended_; }
+  // Whether the program ended its preparations in the present run.
+  bool has_ended_preparations() const { return has_ended_preparations_; }
+  // Whether the search could choose anything in any run so far.
+  bool has_explored() const { return has_explored_; }
 
   std::uint64_t choose(const sim::ChoicePoint& point) override;
   std::uint64_t schedule(const sim::ChoicePoint& point,
@@ -47,6 +53,7 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   sim::LaneNumber lane() const override { return lane_; }
   bool begin_jump() override;
   void touch(const sim::Touch& touch) override;
+  void end_preparations() override { has_ended_preparations_ = true; }
   void end_run() override { is_exploring_ = false; }
 
  private:
@@ -61,6 +68,8 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   Scope scope_;
   bool is_exploring_ = false;
   bool is_ended_ = false;
+  bool has_ended_preparations_ = false;
+  bool has_explored_ = false;
   Process process_ = environment;  // that makes the present step
   std::size_t chosen_ = 0;         // the place of its actor among the ready ones
   sim::LaneNumber lane_ = sim::whole_actor;

@@ -111,6 +111,8 @@ class StepObserver {
   // No actor can move, so the clock jumps to the next timer. Returns false to end the run.
   virtual bool begin_jump() = 0;
   virtual void touch(const Touch& touch) = 0;
+  // The program has prepared itself: what interests it begins after this step.
+  virtual void end_preparations() {}
   // The actor has got work, and later steps of it will probably touch this, as far as the simulator
   // can say before they are made.
   virtual void will_touch(ActorId /*actor*/, const Touch& /*touch*/) {}

@@ -23,6 +23,7 @@ namespace {
 
 using commands_test::Outcome;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::uint64_t all_are_connected_ns = 1'000'000;
 
@@ -174,6 +175,15 @@ TEST_F(Main, ProvesAProgram) {
   EXPECT_THAT(proof.output, HasSubstr("seed 1 chooses"));
   EXPECT_THAT(proof.output, HasSubstr("complete: "));
   EXPECT_THAT(proof.output, HasSubstr("all properties hold"));
+}
+
+TEST_F(Main, RefusesAProofThatExploresNothing) {
+  const Outcome proof =
+      run({"prove", "--program", "counter", "--explored-from", "900000000", "--output", folder_});
+  EXPECT_EQ(proof.status, 2) << proof.output;
+  EXPECT_THAT(proof.output, HasSubstr("empty: "));
+  EXPECT_THAT(proof.output, Not(HasSubstr("all properties hold")));
+  EXPECT_THAT(proof.errors, HasSubstr("World::ready"));
 }
 
 TEST_F(Main, ProvesUpToBounds) {

@@ -35,6 +35,13 @@ void expect_proven(const explorer::SmallWorld& world) {
   EXPECT_EQ(result.unknown, 0) << world.name;
 }
 
+// One client runs alone, so there is nothing to explore.
+void expect_one_schedule(const explorer::SmallWorld& world) {
+  const ExhaustiveResult result = explore(*world.scenario, world.exploration);
+  EXPECT_EQ(result.coverage, Coverage::empty) << world.name << ": " << result.describe();
+  EXPECT_FALSE(result.violation.has_value()) << world.name << ": " << result.describe();
+}
+
 void expect_proven(Beside beside, const std::vector<std::vector<SmallOperation>>& worlds) {
   for (const std::vector<SmallOperation>& operations : worlds) {
     expect_proven(make_small_world(operations, beside));
@@ -192,7 +199,11 @@ class AblationWorlds : public testing::TestWithParam<std::string_view> {
 
 TEST_P(AblationWorlds, HoldWithTheSafeguardOnly) {
   for (const explorer::SmallAblation& ablation : ablations(GetParam())) {
-    expect_proven(ablation.world);
+    if (ablation.safeguard == "bounded-walks") {
+      expect_one_schedule(ablation.world);
+    } else {
+      expect_proven(ablation.world);
+    }
     const ExhaustiveResult without =
         explore(*ablation.without_safeguard, ablation.world.exploration);
     EXPECT_TRUE(without.violation.has_value()) << ablation.world.name << without.describe();

@@ -15,7 +15,9 @@ constexpr std::uint64_t counter = 64;          // its offset
 constexpr std::uint64_t start_ns = 1'000'000;  // all clients are connected
 constexpr std::uint32_t clients = 2;
 
-void increment(World& world, bool is_atomic) {
+enum class Start : std::uint8_t { at_once, at_time, when_ready };
+
+void increment(World& world, bool is_atomic, Start start = Start::at_time) {
   std::shared_ptr<fabric::MemoryBlock> memory;
   world.server("server", [&](fabric::Host& host) {
     MemoryServer server(host, 128);
@@ -24,7 +26,8 @@ void increment(World& world, bool is_atomic) {
   });
   world.clients(clients, [&](fabric::Host& host, std::uint32_t) {
     RemoteMemory remote(host, "server");
-    host.sleep_until(start_ns);
+    if (start == Start::at_time) host.sleep_until(start_ns);
+    if (start == Start::when_ready) world.ready(host);
     if (is_atomic) {
       remote.fetch_and_add(counter, 1);
     } else {
@@ -84,6 +87,52 @@ TEST(CheckExhaustive, FindsALostUpdateAndReplaysIt) {
   const Proof replayed = run(body, options, {.replay = proof.failures.front().replay_path});
   ASSERT_FALSE(replayed.holds()) << replayed.story();
   EXPECT_EQ(replayed.failures.front().property, "counter.lost-update");
+}
+
+// Nothing in the body takes time, so all of it comes before `explored_from_ns`.
+TEST(CheckExhaustive, RefusesAProofThatExploredNothing) {
+  for (const bool is_atomic : {false, true}) {
+    const Proof proof = run([&](World& world) { increment(world, is_atomic, Start::at_once); },
+                            options_of("nothing explored"));
+    EXPECT_FALSE(proof.is_complete()) << proof.story();
+    ASSERT_FALSE(proof.holds()) << proof.story();
+    EXPECT_EQ(proof.failures.front().property, nothing_explored_property);
+    EXPECT_THAT(proof.story(), testing::HasSubstr("World::ready"));
+  }
+}
+
+TEST(CheckExhaustive, ExploresFromWhereAllClientsAreReady) {
+  ExhaustiveOptions options = options_of("ready");
+  options.explored_from_ns = 0;
+  const Proof atomics =
+      run([](World& world) { increment(world, true, Start::when_ready); }, options);
+  EXPECT_TRUE(atomics.holds() && atomics.is_complete()) << atomics.story();
+  EXPECT_GE(atomics.schedules, 2U);
+  EXPECT_LT(atomics.schedules, 100U);
+
+  const Body lossy = [](World& world) { increment(world, false, Start::when_ready); };
+  const Proof words = run(lossy, options);
+  ASSERT_FALSE(words.holds());
+  EXPECT_EQ(words.failures.front().property, "counter.lost-update");
+  const Proof replayed = run(lossy, options, {.replay = words.failures.front().replay_path});
+  ASSERT_FALSE(replayed.holds()) << replayed.story();
+  EXPECT_EQ(replayed.failures.front().property, "counter.lost-update");
+}
+
+TEST(CheckExhaustive, IsStuckIfAClientIsNeverReady) {
+  ExhaustiveOptions options = options_of("one is not ready");
+  options.explored_from_ns = 0;
+  const Proof proof = run(
+      [](World& world) {
+        world.server("server", [](fabric::Host& host) { MemoryServer(host, 128).serve(); });
+        world.clients(clients, [&](fabric::Host& host, std::uint32_t client) {
+          if (client == 0) world.ready(host);
+        });
+        world.run();
+      },
+      options);
+  ASSERT_FALSE(proof.holds()) << proof.story();
+  EXPECT_EQ(proof.failures.front().property, stuck_property);
 }
 
 TEST(CheckExhaustive, FindsAConditionThatNoScheduleReaches) {
