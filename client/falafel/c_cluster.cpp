@@ -46,7 +46,7 @@ falafel_status open(std::span<const char* const> servers, falafel::ClusterOption
   return FALAFEL_OK;
 }
 
-// Those with a key; the others get their result here.
+// Returns the operations with a key. The others get their result here.
 std::vector<falafel_operation*> prepare(std::span<falafel_operation> operations) {
   std::vector<falafel_operation*> prepared;
   prepared.reserve(operations.size());

@@ -1,5 +1,5 @@
-// What the functions of the C interface share: texts and memory for the caller, and exceptions that
-// become statuses.
+// Functions that the C interface shares: they convert texts, allocate memory for the caller, and
+// turn exceptions into statuses.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include "falafel/cluster.h"
 #include "falafel/falafel.h"
 
-// What the C interface calls falafel_options.
+// The options of the C interface.
 struct falafel_options {
   falafel::ClusterOptions values;  // without servers, which are arguments
   std::string first_mistake;       // empty: none

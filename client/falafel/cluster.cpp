@@ -259,7 +259,7 @@ Result Cluster::operate(std::string_view key, const Operation& operation) {
     });
   };
   attempt();
-  // What found the connection broken and changed nothing is tried again.
+  // The operation found the connection broken and changed nothing, so it is tried again.
   if (result.answer == engine::Answer::disconnected) attempt();
   return result;
 }

@@ -91,8 +91,8 @@ class Cluster {
   // The name of the server that the key belongs to; during a change, before it.
   std::string server_of(std::string_view key) const;
 
-  // What has been done at each server that was ever reached; to_prometheus() takes them. May be
-  // called from any thread.
+  // The metrics of each server that was ever reached, for to_prometheus(). May be called from any
+  // thread.
   std::vector<StoreMetrics> metrics() const;
 
  private:

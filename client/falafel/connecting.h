@@ -14,8 +14,8 @@ inline fabric::Address address_of(const std::string& server) {
   return {.host = server, .service = engine::ServerOptions{}.service};
 }
 
-// Whether the system denied access to this user. The fabric quotes the system's message and has no
-// separate code for it.
+// Returns whether the system denied access to this user. The fabric quotes the system's message and
+// has no separate code for it.
 bool is_about_permission(const fabric::Error& error);
 
 // Explains why a fabric or a host could not be created.

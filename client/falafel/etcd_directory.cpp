@@ -95,7 +95,7 @@ tl::expected<EtcdDirectory::Entry, std::string> EtcdDirectory::read() {
 tl::expected<bool, std::string> EtcdDirectory::replace(const engine::PlacementList& list,
                                                        std::uint64_t revision) {
   const std::string text = to_text(list);
-  // What clients cannot read, or would read differently, is not written.
+  // The directory does not write a list that clients cannot read or would read differently.
   const auto readable = parse_placement(text);
   if (!readable) return tl::unexpected("this is no list of servers: " + readable.error());
   if (*readable != list) {

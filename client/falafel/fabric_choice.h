@@ -13,7 +13,7 @@
 
 namespace falafel {
 
-// What a failed connection reveals about a server.
+// The state of a server, as far as a failed connection reveals it.
 enum class ServerPresence : std::uint8_t {
   unknown,    // no problem was detected
   absent,     // the name does not exist
@@ -31,7 +31,7 @@ class Fabric {
   // Creates a host that only connects. Errors: see create_host.
   virtual fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() = 0;
   virtual ServerPresence look_for(const fabric::Address& server) const = 0;
-  // Where server addresses are looked up, for messages.
+  // The place where server addresses are looked up, for messages.
   virtual std::string place() const = 0;
   // The recommended readahead at this fabric's round-trip cost.
   virtual engine::ReadaheadOptions readahead() const = 0;

@@ -101,9 +101,9 @@ FALAFEL_API int falafel_is_connected(falafel_store* store);
    server has restarted and was empty. */
 FALAFEL_API uint64_t falafel_server_incarnation(falafel_store* store);
 
-/* Sets `*text` to what these stores have done so far, in the text format of Prometheus (version
-   0.0.4): operations by outcome, their latencies, and what they cost. It ends with a zero byte, and
-   the caller must release it with free(). Stores of one server are added up. Does not wait for
+/* Sets `*text` to the metrics of these stores in the text format of Prometheus (version 0.0.4):
+   operations by outcome, their latencies and their costs. It ends with a zero byte, and the caller
+   must release it with free(). Stores of one server are added up. Does not wait for
    operations. Leaves `*text` unchanged after an error: FALAFEL_INVALID (a null pointer),
    FALAFEL_OUT_OF_MEMORY. */
 FALAFEL_API falafel_status falafel_metrics(falafel_store* const* stores, size_t count, char** text);
@@ -128,12 +128,13 @@ FALAFEL_API falafel_status falafel_set_expiring(falafel_store* store, const void
 FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes);
 
 /* Finds the keys of the store, and then calls `visit` once for each of them, in no particular
-   order, with what is left of its time to live when it was found (0: it does not expire). `visit`
-   may use the store, but not close it. All keys take memory of this process meanwhile, and calls of
-   other threads wait while the keys are found. Keys that are in the store all the time are visited;
-   those that are inserted or deleted meanwhile may be or not. Errors: FALAFEL_CORRUPTED, when all
-   have been visited but those of values that fail their checksum; FALAFEL_INVALID (a null pointer),
-   FALAFEL_DISCONNECTED, FALAFEL_TIMED_OUT, FALAFEL_OUT_OF_MEMORY, when none has been visited. */
+   order, with the time to live that the key had left when it was found (0: it does not expire).
+   `visit` may use the store, but not close it. This process holds all keys in memory during the
+   call. Calls of other threads wait while the keys are found. A key that is in the store all the
+   time is visited; one that is inserted or deleted during the call may or may not be. Errors:
+   FALAFEL_CORRUPTED (some values fail their checksum; all other keys were visited);
+   FALAFEL_INVALID (a null pointer), FALAFEL_DISCONNECTED, FALAFEL_TIMED_OUT,
+   FALAFEL_OUT_OF_MEMORY, when no key was visited. */
 typedef void (*falafel_visit)(const void* key, size_t key_bytes, uint64_t time_to_live_ns,
                               void* user_data);
 FALAFEL_API falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit,
@@ -200,8 +201,8 @@ FALAFEL_API int falafel_poll_descriptor(falafel_store* store);
 
 /* One store on several servers: each key belongs to one of them (docs/library.md, "Several
    servers"). All clients must name the same servers, in any order, letter by letter. Without
-   servers (`count` is 0), the option `etcd` says where the list is. Connects to all; those that are
-   away are tried again when one of their keys is used. Fails like falafel_open, also if no server
+   servers (`count` is 0), the option `etcd` says where the list is. Connects to all; retries a
+   server that is away when one of its keys is used. Fails like falafel_open, also if no server
    answers. The functions below answer FALAFEL_DISCONNECTED while the key's server is away, and for
    keys that move while the list changes. */
 FALAFEL_API falafel_status falafel_cluster_open(const char* const* servers, size_t count,

@@ -82,7 +82,7 @@ std::string heading(std::string_view name, std::string_view type, std::string_vi
                      meaning);
 }
 
-// Whether dashboards can expect the series, so that it starts at zero.
+// Returns whether dashboards can expect the series. If so, it starts at zero.
 bool is_possible(engine::Operation operation, engine::Answer answer) {
   using engine::Answer;
   switch (answer) {

@@ -1,5 +1,5 @@
-// What a store has done for its application: operations by outcome, their latencies, and what they
-// cost. For programs that watch themselves, and for Prometheus:
+// Metrics of a store: operations by outcome, their latencies and their costs. For programs that
+// watch themselves, and for Prometheus:
 //
 //   const std::vector<falafel::StoreMetrics> metrics{store->metrics()};
 //   reply(falafel::to_prometheus(metrics));  // as text/plain; version=0.0.4
@@ -32,7 +32,7 @@ struct OperationMetrics {
   }
 };
 
-// Of one store, or the sum of several stores of one server.
+// The metrics of one store, or the sum of several stores of one server.
 struct StoreMetrics {
   std::string server;
   std::uint64_t stores = 1;

@@ -43,16 +43,16 @@ struct StoreOptions {
   FabricOptions fabric;
   // Maximum number of concurrent operations of fibers (see run()); further ones wait. 1 to 4096.
   std::uint32_t max_operations_in_flight = 16;
-  // The client remembers where so many keys are, and reads or changes these in one round trip. A
-  // key takes 104 bytes, more if it is longer than 15 bytes. 0: none; absent: 65,536, or none over
-  // shared memory, where a round trip costs no more than a look into the cache.
+  // The number of keys whose place the client remembers; it reads or changes these in one round
+  // trip. A key takes 104 bytes, more if it is longer than 15 bytes. 0: none; absent: 65,536, or
+  // none over shared memory, where a round trip costs no more than a look into the cache.
   std::optional<std::uint32_t> location_cache_entries{};
   std::uint64_t connect_timeout_ns = 5'000'000'000;
   // How long an operation waits for a server that does not respond; then it answers `timed_out`.
   std::uint64_t server_timeout_ns = engine::default_server_timeout_ns;
   // While the server is away, operations try to reconnect at most this often.
   std::uint64_t reconnect_interval_ns = 100'000'000;
-  // Whether metrics() counts and times operations.
+  // If true, metrics() counts and times operations.
   bool metrics = true;
 };
 
@@ -142,17 +142,17 @@ class Store {
   // but not from a fiber of this store.
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
 
-  // Whether the connection was intact at its last use, including uses by the store itself. May be
-  // called from any thread.
+  // Returns whether the connection was intact at its last use, including uses by the store itself.
+  // May be called from any thread.
   bool is_connected();
   // Identifies the server run that this store was last connected to. Does not wait.
   std::uint64_t server_incarnation() const;
   // Tells if that server runs a cache. Does not wait.
   bool is_cache() const;
 
-  // What this store has done so far, including operations of fibers. Without StoreOptions::metrics,
-  // only connections and operations that found the server away. May be called from any thread and
-  // any fiber; does not wait, and delays no operation.
+  // The metrics of this store so far, including operations of fibers. Without
+  // StoreOptions::metrics, they count only connections and operations that found the server away.
+  // May be called from any thread and any fiber; does not wait, and delays no operation.
   StoreMetrics metrics() const;
 
  private:

@@ -72,7 +72,7 @@ class AsyncStore:
         (await self._run([set_operation(key, value, time_to_live)]))[0].check_stored()
 
     async def delete(self, key: Key) -> bool:
-        """Whether the key was in the store."""
+        """Returns whether the key was in the store."""
         return (await self._run([Operation(lib.FALAFEL_DELETE, key)]))[0].was_deleted()
 
     async def get_many(self, keys: Iterable[Key]) -> List[Optional[bytes]]:
@@ -93,7 +93,7 @@ class AsyncStore:
         return sum(delete.was_deleted() for delete in deletes)
 
     def metrics(self) -> str:
-        """What this store has done so far, in the text format of Prometheus. Does not wait."""
+        """Returns this store's metrics in the text format of Prometheus. Does not wait."""
         self._handle()
         assert self._store is not None
         return self._store.metrics()

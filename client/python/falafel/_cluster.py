@@ -33,7 +33,7 @@ class Cluster(WaitingCalls):
                 names, len(names), native_options(options), handle, message, length))
 
     def metrics(self) -> str:
-        """What has been done at each server that was ever reached, in the text format of
+        """Returns the metrics of each server that was ever reached, in the text format of
         Prometheus."""
         with self._call() as handle:
             return metrics_text(lambda text: lib.falafel_cluster_metrics(handle, text))

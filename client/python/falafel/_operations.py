@@ -108,18 +108,18 @@ class Operation:
             self._value = take_value(native.value, native.value_bytes)
 
     def value(self) -> Optional[bytes]:
-        """Of a GET; None: not found."""
+        """Returns the value that a GET found; None: not found."""
         if self.status not in (Status.OK, Status.NOT_FOUND):
             raise error_of("get", self.key, self.status)
         return self._value
 
     def check_stored(self) -> None:
-        """Of a SET."""
+        """Raises an error if a SET has failed."""
         if self.status != Status.OK:
             raise error_of("set", self.key, self.status)
 
     def was_deleted(self) -> bool:
-        """Of a DELETE; False: not found."""
+        """Returns whether a DELETE found the key."""
         if self.status not in (Status.OK, Status.NOT_FOUND):
             raise error_of("delete", self.key, self.status)
         return self.status == Status.OK

@@ -29,7 +29,7 @@ class Store(WaitingCalls):
 
     @property
     def is_connected(self) -> bool:
-        """Whether the connection was intact at its last use."""
+        """Returns whether the connection was intact at its last use."""
         with self._call() as handle:
             return bool(lib.falafel_is_connected(handle))
 
@@ -63,12 +63,12 @@ class Store(WaitingCalls):
         return found
 
     def metrics(self) -> str:
-        """What this store has done so far, in the text format of Prometheus."""
+        """Returns this store's metrics in the text format of Prometheus."""
         return metrics([self])
 
 
 def metrics(stores: Iterable[Store]) -> str:
-    """What these stores have done so far, in the text format of Prometheus (version 0.0.4). Stores
+    """Returns the metrics of these stores in the text format of Prometheus (version 0.0.4). Stores
     of one server are added up, so a program with several stores should export them together."""
     if isinstance(stores, Store):
         raise TypeError("stores is one store; pass a list of stores")

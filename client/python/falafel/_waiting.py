@@ -1,4 +1,4 @@
-"""What stores and clusters share: the calls that wait, opening and closing."""
+"""The parts that stores and clusters share: the calls that wait, opening and closing."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class WaitingCalls:
             raise error_of("set", key, status)
 
     def delete(self, key: Key) -> bool:
-        """Whether the key was in the store."""
+        """Returns whether the key was in the store."""
         key_bytes = key_bytes_of(key)
         with self._call() as handle:
             status = self._functions.delete(handle, key_bytes, len(key_bytes))
