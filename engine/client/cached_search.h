@@ -1,6 +1,6 @@
-// What an operation does with the location cache. An operation whose key is in the cache tries the
-// remembered entry first. If the entry has changed, the operation looks at the new one, and falls
-// back to FIND only if that does not lead to the key either.
+// The use of the location cache. An operation whose key is in the cache tries the remembered entry
+// first. If the entry has changed, the operation looks at the new one, and falls back to FIND only
+// if that does not lead to the key either.
 //
 // If the entry in the slot still is the remembered word, it has been there all the time since it
 // was seen, because words do not return while the cache trusts them. Its container has therefore

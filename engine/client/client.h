@@ -45,7 +45,7 @@ struct ReadaheadOptions {
   // load it has observed.
   std::uint32_t containers = 8;
   bool adaptive = true;
-  // Whether the client rereads the entries of a short chain together with its containers. This
+  // If true, the client rereads the entries of a short chain together with its containers. This
   // saves a round trip if the key is not in the chain and is wasted work if the key is found.
   // Switch it off where round trips are cheap.
   bool validation = true;
@@ -132,9 +132,9 @@ class Client {
   DeleteResult remove(std::span<const std::byte> key);
 
   // Many operations at once, in no particular order. Up to max_operations_in_flight of them are in
-  // flight at the same time, and their requests share doorbells: on an idle store, so many keys
-  // take the round trips and the doorbells of one. Each operation is linearizable and has a result
-  // of its own; all of them together are not one operation. If the calling fiber is cancelled, each
+  // flight at the same time, and their requests share doorbells: on an idle store, they take the
+  // round trips and the doorbells of one. Each operation is linearizable and has a result of its
+  // own; all of them together are not one operation. If the calling fiber is cancelled, each
   // operation in flight reduces max_operations_in_flight by one.
   std::vector<GetResult> get_many(std::span<const std::span<const std::byte>> keys);
   // Without a copy of the values, as get() with `use`; results have no value.
@@ -178,7 +178,7 @@ class Client {
 
   bool is_connected() const;
   const Geometry& geometry() const;
-  // Whether values can have a time to live.
+  // Returns whether values can have a time to live.
   bool is_cache() const { return geometry().values_expire; }
   // Identifies the server run that this client is connected to. A later run has none of its
   // contents.

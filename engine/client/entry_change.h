@@ -1,5 +1,5 @@
-// What SET and DELETE share: the compare-and-swap that changes an entry, the removal of a damaged
-// container in its way, and the answer if neither succeeds.
+// The parts that SET and DELETE share: the compare-and-swap that changes an entry, the removal of a
+// damaged container in its way, and the answer if neither succeeds.
 #pragma once
 
 #include <optional>

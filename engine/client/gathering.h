@@ -27,7 +27,8 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
  public:
   class Aside;
 
-  // So many fibers take part; all count as running. The requester must outlive all calls.
+  // `fibers` is the number of fibers that take part; all count as running. The requester must
+  // outlive all calls.
   Gathering(Requester& requester, std::uint32_t fibers) : requester_(requester), running_(fibers) {}
 
   // Has the chain posted together with those of other fibers, and waits until all of it has
@@ -38,7 +39,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   // The calling fiber takes no part any more. May wait for room.
   void leave();
 
-  // For the requester: a chain has completed, and so many fibers that waited for it run again.
+  // For the requester: a chain has completed, and the `fibers` that waited for it run again.
   void on_completed(std::uint32_t fibers) {
     running_ += fibers;
     --in_flight_;

@@ -18,7 +18,7 @@
 namespace falafel::engine {
 namespace {
 
-// What happens to the value that was found. The answer is `found` unless memory runs out.
+// Takes the value that was found. Returns `found` unless memory runs out.
 using Receive =
     std::function<Answer(PendingOperation& operation, std::span<const std::byte> value)>;
 

@@ -136,7 +136,7 @@ bool ChunkScan::has_lock() const {
   return false;
 }
 
-// Whether an entry may have been moved to one of these slots and away again between its two
+// Returns whether an entry may have been moved to one of these slots and away again between its two
 // readings (engine/client/key_scan.h).
 bool ChunkScan::may_hide_a_key() const {
   const std::uint32_t tag_bits = operation_.session().server().geometry.tag_bits;

@@ -22,7 +22,7 @@
 
 namespace falafel::engine {
 
-// Where a key is: a slot whose entry is live.
+// The place of a key: a slot whose entry is live.
 struct Location {
   std::uint64_t slot = 0;
   Entry entry{};

@@ -1,4 +1,4 @@
-// What an operation runs on: a session, and perhaps together with others in a batch.
+// The session that an operation uses, and the batch that it belongs to, if any.
 #pragma once
 
 #include <memory>

@@ -48,7 +48,7 @@ class PendingOperation {
   Verification verification() const;
   OperationStatistics& statistics() { return statistics_; }
   void count(const fabric::Probe& probe) { session_->host().count(probe); }
-  // What the processor does, for predictions (fabric::Host::spend).
+  // Reports the processor's work, for predictions (fabric::Host::spend).
   void spend(fabric::Work work, std::uint64_t bytes) { session_->host().spend(work, bytes); }
   void spend_on_checksum(std::uint64_t bytes) {
     if (safeguards().crc_verification) spend(fabric::Work::checksum, bytes);
@@ -105,12 +105,12 @@ class PendingOperation {
   void copy_entries(std::uint64_t buffer, std::span<Entry> destination) const;
   bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
   Entry entry(std::uint64_t buffer, std::uint64_t index) const;
-  // What the first READ of an entry's container loads: all of it if the entry bounds its length,
-  // otherwise ReadaheadOptions::container_bytes. There is a buffer for several containers, which
-  // must have room for this one `position` bytes behind its start.
+  // The part of an entry's container that the first READ loads: all of it if the entry bounds its
+  // length, otherwise ReadaheadOptions::container_bytes. There is a buffer for several containers,
+  // which must have room for this one `position` bytes behind its start.
   LoadedContainer container_of(Entry entry, std::uint64_t position) const;
   std::uint64_t container_buffer_bytes() const;
-  // What read_entry() or swap_entry() found.
+  // The entry that read_entry() or swap_entry() found.
   Entry fetched_entry() const;
   // A buffer for a container of this length, or for as much of it as one request can read. Returns
   // nullopt if the host is out of memory.

@@ -19,7 +19,7 @@ class Quiescence {
 
   // Returns an increasing time stamp.
   std::uint64_t now() { return next_stamp_++; }
-  // Whether all pending operations began after that point.
+  // Returns whether all pending operations began after that point.
   bool is_quiescent_since(std::uint64_t point) const;
 
  private:

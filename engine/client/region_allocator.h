@@ -64,9 +64,9 @@ class RegionAllocator {
   bool is_short() const { return is_short_; }
   // When a SET that begins to wait now gives up.
   std::uint64_t deadline_ns() const { return host_.now_ns() + options_.server_timeout_ns; }
-  // A DELETE or a shorter value has made so much of a container garbage.
+  // A DELETE or a shorter value has turned this many bytes of a container into garbage.
   void note_freed(std::uint64_t bytes);
-  // Whether allocate() would not wait.
+  // Returns whether allocate() would not wait.
   bool has_room(std::uint64_t size_bytes) const;
   // All requests that refer to the allocation have completed. An entry may point to it.
   void finish(const Allocation& allocation);

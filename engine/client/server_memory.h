@@ -1,5 +1,4 @@
-// What a client knows about the server's memory once it is connected. Constant for the lifetime of
-// a session.
+// The server's memory as a connected client knows it. Constant for the lifetime of a session.
 #pragma once
 
 #include <cstdint>

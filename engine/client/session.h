@@ -53,7 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // five of them in the time-out: four are over at the end of the walk.
   std::uint64_t longest_walk_ns() const { return 3 * heartbeat_interval_ns_; }
 
-  // What operations share. Valid once the session is open.
+  // The parts that operations share. Valid once the session is open.
   fabric::ProtectionDomain& domain() { return *domain_; }
   Requester& requester() { return *requester_; }
   RegionAllocator& regions() { return *regions_; }

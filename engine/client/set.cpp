@@ -34,8 +34,8 @@
 namespace falafel::engine {
 namespace {
 
-// The memory of the container, released in one of several ways when the operation is over. If the
-// fiber is cancelled, requests in flight may still refer to it.
+// The memory of the container. The operation keeps it, gives it back or, if the fiber is cancelled,
+// abandons it, because requests in flight may still refer to it.
 class Place {
  public:
   Place(RegionAllocator& regions, const Allocation& allocation)
@@ -63,10 +63,10 @@ class Place {
   bool over_ = false;
 };
 
-// What a SET may change in the table.
+// The changes that a SET may make in the table.
 enum class Permission : std::uint8_t { any_change, overwrite_only };
 
-// Whether a container of this length may replace the one that was found.
+// Returns whether a container of this length may replace the one that was found.
 bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
                         const Geometry& geometry) {
   return position.outcome == FindOutcome::occupied && !position.entry.is_deleted() &&
@@ -209,7 +209,7 @@ std::uint64_t outgoing_size_bytes(const PendingOperation& operation, std::uint64
   return operation.session().server().geometry.round_up_to_unit(length_bytes);
 }
 
-// Whether the reserve may be used. An error: FIND has not found it out.
+// Returns whether the SET may use the reserve. An error: FIND has not found it out.
 tl::expected<bool, Answer> has_value_of_that_length(PendingOperation& operation,
                                                     const HashedKey& key,
                                                     std::uint64_t size_bytes) {

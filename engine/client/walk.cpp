@@ -67,8 +67,8 @@ std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
 
 namespace {
 
-// Whether the slot had the same key in both passes, provided that no cleanup rebound it. The word
-// of an empty slot must be equal, because insertions bind slots too.
+// Returns whether the slot had the same key in both passes, provided that no cleanup rebound it.
+// The word of an empty slot must be equal, because insertions bind slots too.
 bool may_have_the_same_key(Entry first, Entry second) {
   if (first == second) return true;
   return !first.is_empty() && !second.is_empty() && !second.is_locked();

@@ -25,7 +25,7 @@ namespace falafel::engine {
 
 class Walk {
  public:
-  // What the two passes are compared by.
+  // The basis on which the two passes are compared.
   enum class By : std::uint8_t { words, keys };
   Walk(PendingOperation& operation, std::uint64_t home, By by);
 
@@ -42,7 +42,7 @@ class Walk {
   bool covers_table() const;
   // Considers all words of both passes so far.
   bool has_deleted() const;
-  // Whether the entry at `index` of the last chunk is in the home slot.
+  // Returns whether the entry at `index` of the last chunk is in the home slot.
   bool is_home(std::uint64_t index) const { return chunk_begin_ + index == 0; }
 
   // The request for the second pass over the words up to and including `index` of the last chunk.

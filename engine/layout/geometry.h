@@ -67,8 +67,8 @@ struct Geometry {
   std::uint32_t offset_bits() const { return reference_bits - fingerprint_bits - size_class_bits; }
   // How many bytes of a value are not the caller's.
   std::uint64_t value_prefix_bytes() const { return values_expire ? expiry_bytes : 0; }
-  // Whether an entry may point to this offset: the stand-in, or an offset behind the table with
-  // room for a header.
+  // Returns whether an entry may point to this offset: the stand-in, or an offset behind the table
+  // with room for a header.
   bool may_hold_container(std::uint64_t offset) const;
 
   friend bool operator==(const Geometry&, const Geometry&) = default;

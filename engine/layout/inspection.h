@@ -28,7 +28,7 @@ struct MatureSpaceInspection {
   std::uint64_t unmeasured_bytes = 0;  // copied there since the last measurement began
 };
 
-// Of a measurement of what is live in the mature spaces.
+// The time of a measurement of live data in the mature spaces.
 struct MeasurementTime {
   std::uint64_t began_ns = 0;
   std::uint64_t took_ns = 0;

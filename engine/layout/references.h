@@ -34,8 +34,8 @@ class References {
   // The reference to a container of this length at `offset`, whose key has this hash.
   std::uint32_t to(std::uint64_t offset, std::uint64_t hash, std::uint64_t container_bytes) const;
 
-  // Whether the container of an entry may have a key with this hash. An entry that only correct
-  // parties have changed rules out no key that its container has.
+  // Returns whether the container of an entry may have a key with this hash. An entry that only
+  // correct parties have changed rules out no key that its container has.
   bool may_have_key(Entry entry, std::uint64_t hash) const;
   // An upper bound of the length of its container; nullopt: there is none.
   std::optional<std::uint64_t> most_bytes(Entry entry) const;

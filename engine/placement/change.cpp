@@ -170,7 +170,7 @@ class Change {
     return make_sure_of_list(0);
   }
 
-  // The directory had our list at most so long ago.
+  // Makes sure that the directory had our list at most `age_ns` ago.
   Step make_sure_of_list(std::uint64_t age_ns) {
     const std::uint64_t asked_ns = tools_.now_ns();
     if (asked_ns < confirmed_ns_ + age_ns) return {};

@@ -46,7 +46,7 @@
 
 namespace falafel::engine {
 
-// Where the list is, for all clients.
+// The place where all clients find the list.
 class PlacementDirectory {
  public:
   struct Entry {

@@ -1,4 +1,4 @@
-// Which server a key belongs to while servers join and leave.
+// Determines which server a key belongs to while servers join and leave.
 //
 // The list of servers is one value in a directory that all clients read (PlacementDirectory). Two
 // clients never use different servers for one key at the same time:
@@ -60,7 +60,7 @@ class Placement {
   std::optional<std::size_t> server_of(std::span<const std::byte> key) const;
   // The same as if no change was under way.
   const std::string& current_server_of(std::span<const std::byte> key) const;
-  // Where the key will be; requires a change.
+  // The server where the key will be; requires a change.
   const std::string& next_server_of(std::span<const std::byte> key) const;
 
  private:

@@ -5,11 +5,11 @@
 // collected, and one for the collection of a block. That is enough, because a region or block is
 // not longer than a block: if its containers do not fit into the active block, then the rest of
 // them fits into the next one. A region that may increase the amount of live data must also leave
-// the reserve: so much usable memory that values can be overwritten, wherever garbage is
+// the reserve: enough usable memory that values can be overwritten, wherever garbage is
 // (docs/protocol.md, "Blocks").
 //
-// Usable memory is what is free, and what collections of full blocks gain. A collection takes a
-// block of b bytes, l of them live and d dead, and gives it back empty. It needs l bytes of other
+// Usable memory is free memory, and memory that collections of full blocks gain. A collection takes
+// a block of b bytes, l of them live and d dead, and gives it back empty. It needs l bytes of other
 // blocks. If it opens a new block, it leaves less than the length c of its longest container unused
 // at the end of the one before. It therefore gains b - l - c bytes at least, and if that is less, d
 // bytes, because the end of the block is as useless elsewhere. The block that gains most is next.

@@ -131,7 +131,7 @@ std::uint64_t Collector::kept_bytes(Entry entry) const {
                                                       : header->key_end());
 }
 
-// Whether its container has a value that has expired.
+// Returns whether the value in the entry's container has expired.
 bool Collector::has_expired(Entry entry, const ContainerHeader& header) const {
   if (!chunk_.geometry.values_expire) return false;
   std::array<std::byte, expiry_bytes> expiry{};

@@ -48,7 +48,7 @@ class Collector {
   // Moves the live containers of this mature space to another one. The caller ends the collection.
   void collect_mature_space(std::uint32_t space, const std::function<void()>& free_early);
 
-  // What a collection of each mature space would copy. May wait.
+  // The data that a collection of each mature space would copy. May wait.
   std::vector<LiveSpace> measure_mature_spaces();
 
  private:

@@ -33,14 +33,14 @@ class Eviction {
   struct Freed {
     std::uint64_t entries = 0;  // deleted ones
     std::uint64_t bytes = 0;    // of the mature spaces that are garbage now
-    // Whether the hand met deleted entries, whose keys are kept in the memory until a cleanup.
+    // True if the hand met deleted entries, whose keys are kept in the memory until a cleanup.
     bool met_deleted = false;
   };
-  // Deletes values in mature spaces until so many bytes there are garbage. May free fewer, but
-  // frees none only if no value is left there. Waits. Several fibers may call both functions; they
-  // wait for each other.
+  // Deletes values in mature spaces until this number of bytes there has become garbage. May free
+  // fewer, but frees none only if no value is left there. Waits. Several fibers may call both
+  // functions; they wait for each other.
   Freed free_memory(std::uint64_t bytes);
-  // The same for so many values anywhere.
+  // The same for this number of values anywhere.
   Freed free_entries(std::uint64_t entries);
   bool is_running() const { return running_.is_locked(); }
 

@@ -1,4 +1,4 @@
-// What a measurement of a mature space has found.
+// The result of a measurement of a mature space.
 #pragma once
 
 #include <algorithm>

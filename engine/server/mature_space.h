@@ -25,7 +25,7 @@ struct RoomRequest {
   std::optional<std::uint64_t> wanted_ns{};
   // The number of the measurement that make_room() has made for it, until it is decided.
   std::optional<std::uint64_t> measurement{};
-  // No value was left to evict for it when so many bytes had been copied.
+  // The number of bytes that had been copied when no value was left to evict for it.
   std::optional<std::uint64_t> nothing_to_evict_at_bytes{};
 };
 

@@ -47,7 +47,7 @@ std::uint64_t MatureSpaces::allocate(std::uint64_t size_bytes) {
   return offset;
 }
 
-// What was copied since the measurement began may all be live. A hostile client can make containers
+// All bytes copied since the measurement began may be live. A hostile client can make containers
 // overlap, and then more bytes are live than there are.
 void MatureSpaces::note_live(const std::vector<LiveSpace>& measured) {
   for (std::uint32_t space = 0; space < spaces_.size(); ++space) {

@@ -81,7 +81,7 @@ class Membership {
   // Fills the fields that concern clients.
   void count_into(ServerStatistics& statistics) const;
   std::optional<Breach> last_breach() const { return last_breach_; }
-  // Whether a client is being fenced whose regions return within a bounded time.
+  // Returns whether the server is fencing a client whose regions return within a bounded time.
   bool is_retiring() const;
 
  private:

@@ -27,7 +27,7 @@ class MemoryBook {
   // Returns false if the client does not hold that incarnation of the region.
   bool release(std::uint32_t index, std::uint32_t client, std::uint64_t incarnation);
   void release_all(std::uint32_t client);
-  // Whether the client holds a region with an incarnation up to this one.
+  // Returns whether the client holds a region with an incarnation up to this one.
   bool holds(std::uint32_t client, std::uint64_t incarnation) const;
   std::uint64_t last_incarnation() const { return next_incarnation_ - 1; }
   void set_state(std::uint32_t index, RegionState state) { regions_[index].state = state; }
@@ -36,7 +36,7 @@ class MemoryBook {
   const MatureSpaces& mature() const { return mature_; }
   // The region at that offset, if any.
   std::optional<std::uint32_t> region_at(std::uint64_t offset) const;
-  // Whether the offset may hold a container.
+  // Returns whether the offset may hold a container.
   bool is_in_use(std::uint64_t offset) const;
 
   const std::vector<RegionInspection>& regions() const { return regions_; }

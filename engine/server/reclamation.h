@@ -28,11 +28,11 @@ class Reclamation {
 
   void add_client(std::uint32_t client) { epochs_.add_client(client); }
   void remove_client(std::uint32_t client);  // the client is fenced
-  // Whether the client was asked about that epoch and has not answered.
+  // Returns whether the client was asked about that epoch and has not answered.
   bool is_answer(std::uint32_t client, std::uint64_t epoch) const {
     return epochs_.is_answer(client, epoch);
   }
-  // Whether the client answers a request that it never received.
+  // Returns whether the client answers a request that it never received.
   bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const {
     return epochs_.is_unheard_of(client, epoch);
   }
@@ -41,7 +41,7 @@ class Reclamation {
   // The collection of `memory` has ended.
   void add(const std::vector<CollectedMemory>& memory);
   bool is_waiting() const { return !waiting_.empty(); }
-  // Whether any memory waits for that client.
+  // Returns whether any memory waits for that client.
   bool is_awaited(std::uint32_t client) const;
 
  private:

@@ -53,7 +53,7 @@ struct ServerOptions {
   // Number of the server's compare-and-swaps in flight (Behringer 4.2.4), 1 to 64.
   std::uint32_t pipelined_updates = 16;
   Collection collection = Collection::scan_memory;
-  // Whether clients have to return regions when others wait for one.
+  // If true, clients have to return regions when others wait for one.
   bool asks_for_regions_back = true;
   // The server reserves memory for SETs that overwrite a key without using more memory: a
   // 32nd of a semi-space and at least one region, or a 32nd of the blocks and one. A semi-space of
@@ -64,8 +64,8 @@ struct ServerOptions {
   // time, they are also ten times the last one's duration apart, or a heartbeat time-out if that is
   // shorter.
   std::uint64_t measurement_interval_ns = 10'000'000;
-  // Whether the server deletes values if a SET would be refused otherwise because the memory or the
-  // table is full. Only for caches (Geometry::values_expire).
+  // If true, the server deletes values where it would otherwise refuse a SET because the memory or
+  // the table is full. Only for caches (Geometry::values_expire).
   bool evicts = false;
   // How much of a mature space, and of the entries of the table, it frees at a time, 1 to 100.
   std::uint32_t evicted_percent = 10;
