@@ -27,7 +27,7 @@ enum class ErrorCode : std::uint8_t {
 
 std::string_view to_string(ErrorCode code);
 
-// What went wrong, for which input, and what to do about it.
+// An error: the problem, the input that caused it, and the remedy.
 struct Error {
   ErrorCode code;
   std::string detail;

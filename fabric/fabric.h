@@ -329,16 +329,16 @@ struct DeviceAttributes {
   bool supports_unreliable_connection = false;
   bool supports_unreliable_datagram = false;
   bool supports_message_stream = false;
-  // Whether destruction also drains: after a queue pair and the memory regions of its peer have
+  // If true, destruction also drains: after a queue pair and the memory regions of its peer have
   // been destroyed, no data of the peer lands there, even if no flush was polled.
   bool destruction_drains = false;
-  // Whether this device, as the responder, places the words of a WRITE in ascending order of their
+  // If true, this device, as the responder, places the words of a WRITE in ascending order of their
   // addresses, so that the processor sees none before those below it, and samples those of a READ
   // in that order. Nothing else becomes ordered.
   bool places_in_address_order = false;
 };
 
-// Where a service listens: the name of a host in the backend's naming, and a service number.
+// The address of a service: the name of a host in the backend's naming, and a service number.
 struct Address {
   std::string host;
   std::uint16_t service = 0;
@@ -431,9 +431,9 @@ struct Probe {
 };
 inline constexpr std::size_t max_probes = 64;
 
-// What a processor does, by how long that takes.
+// Kinds of work of a processor, each with its own duration.
 enum class Work : std::uint8_t {
-  hash,  // of so many bytes, as the next two
+  hash,  // of a number of bytes, as the next two
   checksum,
   copy,
   operation,   // all else that one operation of a store takes; has no bytes
@@ -478,7 +478,7 @@ class Host {
   // Uniform in [0, bound). 0: all 64 bits, which may be assumed to be unique.
   virtual std::uint64_t random(std::uint64_t bound) = 0;
 
-  // The calling fiber's processor has done this work, on so many bytes. The program says so where
+  // The calling fiber's processor has done this work, on `bytes` bytes. The program says so where
   // the work takes time that a prediction of performance needs: a timed run of the simulator lets
   // that time pass, without other fibers of the host. Everywhere else, it does nothing, because the
   // work itself takes the time.

@@ -1,4 +1,4 @@
-// What an atomic makes of a word, for backends that carry atomics out themselves.
+// The results of atomics, for backends that carry them out themselves.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr std::uint64_t add_fields(std::uint64_t word, std::uint64_t addend,
   return ((word & ~boundaries) + (addend & ~boundaries)) ^ ((word ^ addend) & boundaries);
 }
 
-// Whether the atomic writes a new word: always, unless it compares and the word differs.
+// Returns whether the atomic writes a new word: always, unless it compares and the word differs.
 constexpr bool writes_word(const WorkRequest& request, std::uint64_t word) {
   switch (request.opcode) {
     case Opcode::compare_and_swap: return word == request.compare;

@@ -16,7 +16,7 @@ class TerminationSignals {
   TerminationSignals(const TerminationSignals&) = delete;
   TerminationSignals& operator=(const TerminationSignals&) = delete;
 
-  // Whether one of the signals has arrived since the construction.
+  // Returns whether one of the signals has arrived since the construction.
   bool arrived();
 
  private:

@@ -1,5 +1,5 @@
-// What the listeners of a host do when this process has no file descriptor left for a caller: they
-// count that, and report it with the remedy. A shortage fails many times per second, because
+// A shortage of file descriptors: when this process has none left for a caller, the listeners of a
+// host count that, and report it with the remedy. A shortage fails many times per second, because
 // listeners keep trying, so it is reported once per minute.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace falafel::fabric {
 
-// Whether this error of the system means that there is no room for another descriptor.
+// Returns whether this error of the system means that there is no room for another descriptor.
 bool is_out_of_descriptors(int error);
 
 // Thread-safe.

@@ -203,7 +203,7 @@ void FiberScheduler::may_end_here(bool here) {
   running_->may_end_here = here;
 }
 
-// Whether the wait of a cancelled fiber returns instead of throwing. That happens once.
+// Returns whether the wait of a cancelled fiber returns instead of throwing. That happens once.
 bool FiberScheduler::ends_here() {
   return running_->cancelled && running_->may_end_here &&
          !std::exchange(running_->was_told_to_end, true);

@@ -63,7 +63,7 @@ class RealTimeHost : public Host {
   void count(const Probe& probe) override { ++probe_counts_.at(probe.index); }
 
   FiberScheduler& scheduler() { return scheduler_; }
-  // Of this host's listeners.
+  // The shortage that this host's listeners report.
   const std::shared_ptr<DescriptorShortage>& descriptor_shortage() const {
     return descriptor_shortage_;
   }

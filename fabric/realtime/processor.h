@@ -1,5 +1,5 @@
-// What depends on the kind of processor: a hint for loops that spin, and a counter that is cheap to
-// read.
+// The parts that depend on the kind of processor: a hint for loops that spin, and a counter that is
+// cheap to read.
 #pragma once
 
 #include <cstdint>

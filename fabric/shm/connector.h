@@ -12,7 +12,7 @@ namespace falafel::shm {
 
 class Host;
 
-// Whether a host may have this name.
+// Returns whether a host may have this name.
 bool is_host_name(const std::string& name);
 std::filesystem::path socket_path(const std::filesystem::path& directory, const std::string& host,
                                   std::uint16_t service);

@@ -61,7 +61,7 @@ static_assert(sizeof(KeyEntry) == cache_line_bytes);
 
 enum class ReceiveStatus : std::uint32_t { received, too_long };
 
-// What filled a receive request. Other values are as `message`.
+// The kind of request that filled a receive request. Other values count as `message`.
 enum class Arrival : std::uint32_t { message, message_with_immediate, write_with_immediate };
 
 inline constexpr std::uint32_t most_segments = 16;  // per request
@@ -106,7 +106,7 @@ struct Endpoint {
   ReceiveSlot& slot(std::uint32_t index) {
     return reinterpret_cast<ReceiveSlot*>(this + 1)[index & slot_mask];
   }
-  // Where a segment of a slot, counted from 1, is: in bytes from the endpoint.
+  // The place of a segment of a slot, counted from 1, in bytes from the endpoint.
   std::uint64_t place_of_segment(std::uint32_t index, std::uint32_t counted) const {
     const std::uint64_t slots = std::uint64_t{slot_mask} + 1;
     const std::uint64_t before =

@@ -1,5 +1,5 @@
-// What the hosts of a process share: its shared memory, its keys, the mapped memory of its peers,
-// and the thread that makes connections. It lives until the last of its objects is gone.
+// The state that the hosts of a process share: its shared memory, its keys, the mapped memory of
+// its peers, and the thread that makes connections. It lives until the last of its objects is gone.
 // Thread-safe.
 #pragma once
 

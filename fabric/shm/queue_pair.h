@@ -42,7 +42,7 @@ class QueuePair final : public fabric::QueuePair {
   void attach(std::shared_ptr<Link> link);
   // Retries waiting requests and collects what the peer has delivered.
   void progress();
-  // Whether progress() has something to do, and when it will have at the latest.
+  // Tell whether progress() has something to do, and when it will have at the latest.
   bool has_news() const;
   std::uint64_t next_deadline_ns() const;
   // A completion has been polled.

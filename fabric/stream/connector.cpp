@@ -25,7 +25,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// What the pending operations use; each of them shares ownership.
+// The state that the pending operations use; each of them shares ownership.
 struct Call {
   explicit Call(asio::io_context& reactor) : resolver(reactor), socket(reactor) {}
 

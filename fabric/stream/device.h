@@ -12,7 +12,7 @@
 
 namespace falafel::stream {
 
-// What the devices of a host share.
+// The parts that the devices of a host share.
 struct Site {
   HostOptions options;
   fabric::FiberScheduler& scheduler;

@@ -1,5 +1,5 @@
-// What two hosts tell each other over a new TCP connection before it carries messages. An offer
-// goes to the listener, and an answer comes back.
+// The greetings that two hosts exchange over a new TCP connection before it carries messages. An
+// offer goes to the listener, and an answer comes back.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ static_assert(sizeof(Greeting) == 80);
 
 Greeting make_greeting(GreetingKind kind, const fabric::PrivateData& data);  // truncates the data
 fabric::PrivateData data_of(const Greeting& greeting);
-// What is wrong with a greeting of the other side; empty if nothing is.
+// The problem with a greeting of the other side; empty if there is none.
 std::string problem_of(const Greeting& greeting);
 
 }  // namespace falafel::stream

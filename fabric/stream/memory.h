@@ -17,7 +17,7 @@ namespace falafel::stream {
 fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(
     fabric::FiberScheduler& scheduler, std::uint64_t size_bytes);
 
-// What posting needs to know about a registration.
+// The properties of a registration that posting needs.
 struct RegisteredRange {
   std::shared_ptr<fabric::MemoryBlock> block;
   std::uint64_t offset = 0;

@@ -8,7 +8,7 @@
 namespace falafel::stream {
 namespace {
 
-// What a deadline that never arrives becomes.
+// The limit of one wait, because a deadline may never arrive.
 constexpr std::uint64_t longest_sleep_ns = 1'000'000'000;
 
 }  // namespace

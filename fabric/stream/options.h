@@ -9,8 +9,9 @@
 
 namespace falafel::stream {
 
-// Where services are, for hosts that share a machine and must not depend on its free ports. Each
-// service then listens at a port that the system chooses. The calls come from the hosts' threads.
+// A directory of services, for hosts that share a machine and must not depend on its free ports.
+// Each service then listens at a port that the system chooses. The calls come from the hosts'
+// threads.
 class ServiceBook {
  public:
   virtual ~ServiceBook() = default;
@@ -27,7 +28,7 @@ struct HostOptions {
   // The name of the host. Without a book, it is the name or address at which others reach it.
   std::string name;
   std::size_t device_count = 1;  // all of them are the same network
-  // Where the host listens. Empty: at its name.
+  // The address at which the host listens. Empty: its name.
   std::string listening_address;
 
   const std::string& address() const {

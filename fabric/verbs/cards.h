@@ -1,5 +1,5 @@
-// Which network cards have what the store needs: reliable connections (RC) over InfiniBand or RoCE,
-// and atomics.
+// Network cards and the features that the store needs: reliable connections (RC) over InfiniBand or
+// RoCE, and atomics.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,7 @@ struct Card {
 
 std::span<const Card> known_cards();
 
-// What is known about the cards of this vendor, for a device that lacks something; empty if nothing
-// is.
+// Advice about the cards of this vendor, for a device that lacks something; empty if none is known.
 std::string advice_about(std::uint32_t vendor);
 
 }  // namespace falafel::verbs

@@ -34,7 +34,7 @@ fabric::CompletionStatus to_status(ibv_wc_status status, fabric::Opcode opcode) 
   return fabric::CompletionStatus::device_error;
 }
 
-// What filled the receive request.
+// Describes the request that filled the receive request.
 void describe_arrival(const ibv_wc& entry, fabric::WorkCompletion& completion) {
   if (entry.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     completion.opcode = fabric::Opcode::receive_of_write;

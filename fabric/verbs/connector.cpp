@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// What the pending operations use; each of them shares ownership.
+// The state that the pending operations use; each of them shares ownership.
 struct Attempt {
   explicit Attempt(asio::io_context& reactor) : resolver(reactor), socket(reactor) {}
 

@@ -1,4 +1,4 @@
-// What is particular to queue pairs for datagrams: they are not connected, each request has a
+// The particularities of queue pairs for datagrams: they are not connected, each request has a
 // destination, and a header before the data of a message identifies the sender.
 #include <cstring>
 

@@ -12,7 +12,7 @@
 
 namespace falafel::verbs {
 
-// What a planned server needs.
+// The needs of a planned server.
 struct Demands {
   std::uint64_t memory_bytes = 0;  // that it registers; 0: unknown
   std::uint32_t clients = 0;       // that are connected at a time; 0: unknown

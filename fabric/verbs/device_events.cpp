@@ -8,7 +8,7 @@
 namespace falafel::verbs {
 namespace {
 
-// Whether `ibv_async_event::element` is a port's number.
+// Returns whether `ibv_async_event::element` is a port's number.
 bool concerns_port(ibv_event_type type) {
   switch (type) {
     case IBV_EVENT_PORT_ACTIVE:

@@ -13,8 +13,8 @@ namespace falafel::verbs {
 
 class Network;
 
-// What has happened and what to do, for the administrator. Returns nullopt for events that concern
-// a single queue: the error of a request reports these.
+// Describes the event and the remedy, for the administrator. Returns nullopt for events that
+// concern a single queue: the error of a request reports these.
 std::optional<std::string> describe_event(const std::string& device, ibv_event_type type, int port);
 
 // Reports the events of a device to the network's report_failure while the network's reactor runs.

@@ -1,4 +1,4 @@
-// What a check of the machine found.
+// The result of a check of the machine.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ struct HandshakeMessage {
 };
 static_assert(sizeof(HandshakeMessage) == 120);
 
-// What is wrong with a head from the other side; empty if it is right.
+// The problem with a head from the other side; empty if it is right.
 std::string problem_of(const HandshakeHead& head);
 
 fabric::PrivateData private_data_of(const HandshakeBody& body);

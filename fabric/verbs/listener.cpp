@@ -134,7 +134,7 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
   fabric::PrivateData private_data_;
 };
 
-// What the pending operations share with the listener.
+// The state that the pending operations share with the listener.
 struct Reception : std::enable_shared_from_this<Reception> {
   Reception(asio::io_context& reactor, std::shared_ptr<fabric::DescriptorShortage> host_shortage)
       : acceptor(reactor), pause(reactor), shortage(std::move(host_shortage)) {}

@@ -20,7 +20,7 @@ struct MemoryOptions {
 fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(
     fabric::FiberScheduler& scheduler, std::uint64_t size_bytes, const MemoryOptions& options);
 
-// What posting needs to know about a registration.
+// The properties of a registration that posting needs.
 struct RegisteredRange {
   std::byte* block = nullptr;
   std::uint64_t offset = 0;

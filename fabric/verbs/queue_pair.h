@@ -27,7 +27,7 @@
 
 namespace falafel::verbs {
 
-// What a queue pair needs to know about its port.
+// The properties of its port that a queue pair needs.
 struct PortIdentity {
   std::uint8_t port = 1;
   std::uint8_t gid_index = 0;

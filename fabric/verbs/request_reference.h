@@ -1,4 +1,4 @@
-// What the completion of a request must report. The device only returns a number.
+// The properties of a request that its completion must report. The device only returns a number.
 #pragma once
 
 #include <cstdint>
