@@ -108,7 +108,7 @@ TEST(Calibration, GivesTheProfileOfACardBack) { expect_given_back(another_card()
 
 TEST(Calibration, GivesTheProfileOfTheThesisCardBack) { expect_given_back(base()); }
 
-// What no request shows by itself is assumed, and yet all loads take as long as they did.
+// Values that no request shows by itself are assumed, and yet all loads take as long as they did.
 TEST(Calibration, TheProfilePredictsWhatWasMeasured) {
   for (const Profile& card : {another_card(), sim::timing::find_profile("connectx2-ddr").value()}) {
     const Measurement measured = measure(card);

@@ -27,7 +27,7 @@ using MaybeValue = std::optional<Bytes>;
 struct Scenario {
   std::string name;
   engine::Geometry geometry{.table_entries = 8, .region_bytes = 4'096, .region_count = 8};
-  // What the victim does before the crash becomes possible, and afterwards.
+  // The victim's actions before the crash becomes possible, and afterwards.
   std::function<void(Client&)> prepare = [](Client&) {};
   std::function<void(Client&)> endanger;
   // The possible final states of its keys.

@@ -310,7 +310,7 @@ RC_GTEST_PROP(TimeToLive, IsThatOfAMapWhoseValuesExpire, ()) {
           const auto expected = found == model.end() ? std::nullopt : std::optional(found->second);
           store.require(is_right(result, expected, before_ns, host.now_ns()),
                         "a GET had a wrong answer");
-          // What was found expired once does not come back.
+          // A value that was once found expired does not come back.
           if (result.answer == Answer::not_found) model.erase(operation.key);
           break;
         }

@@ -60,7 +60,7 @@ void run_without_problems(TestStore& store) {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-// Which values
+// Values that can be overwritten
 
 // Ends of blocks that are too short for a container are no reserve.
 TEST(FullBlocks, CanBeOverwrittenWithValuesOfAnyLength) {
@@ -97,7 +97,7 @@ TEST(FullBlocks, HaveRoomBehindShortContainers) {
   run_without_problems(store);
 }
 
-// At what cost
+// Costs
 
 // A region costs the copies of at most 64 blocks. A measurement examines all blocks.
 TEST(FullBlocks, AreOverwrittenAtTheCostOfCopying) {

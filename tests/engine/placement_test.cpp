@@ -222,7 +222,7 @@ FakeCluster full_cluster(const Names& servers) {
   return cluster;
 }
 
-// What clients find under the list as it is. Keys that move are not looked at.
+// Expects each key at its server, which is the old one while the key moves.
 void expect_all_keys(FakeCluster& cluster) {
   const Placement placement(cluster.list);
   for (int number = 0; number < 40; ++number) {

@@ -320,7 +320,8 @@ TEST_P(CollectedRegionTest, CopiesNoMoreThanItFreesWhenEntriesShareAContainer) {
   });
 }
 
-// What somebody makes of one region costs nobody what is in another.
+// A client that fills its region with shared containers does not prevent copies from another
+// region.
 TEST_P(CollectedRegionTest, CopiesNoMoreOfARegionThanThatRegionHas) {
   on_memory([](LaidOutMemory& memory) {
     memory.release_second_region();

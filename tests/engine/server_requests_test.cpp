@@ -1,4 +1,4 @@
-// Which request serves which of the waiting fibers.
+// Tests which request serves which of the waiting fibers.
 #include "engine/client/server_requests.h"
 
 #include <gtest/gtest.h>

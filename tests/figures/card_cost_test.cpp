@@ -102,7 +102,7 @@ TEST(CardCost, TheLinkLimitsACardWithTenGigabits) {
   expect_near(measure_card(profile, load).requests_per_second * 65'536 / 1e9, 1.22);
 }
 
-// What SMART reports: one machine reads from another with 96 threads.
+// The setup of SMART: one machine reads from another with 96 threads.
 TEST(CardCost, RateOfTheModernCardIsThatOfSmart) {
   const Profile profile = sim::timing::find_profile("connectx6-hdr").value();
   const CardLoad load{.opcode = Opcode::read,

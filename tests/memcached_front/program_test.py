@@ -47,7 +47,7 @@ class Front:
 
 
 def accepts(address):
-    """Whether the front serves another connection."""
+    """Returns whether the front serves another connection."""
     try:
         return Client(address, timeout=HANG_LIMIT_SECONDS).version() == b"1.6.0-falafel"
     except (MemcacheError, ConnectionError):

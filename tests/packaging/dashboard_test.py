@@ -17,7 +17,7 @@ from harness import HANG_LIMIT_SECONDS, Falafel
 
 DASHBOARD = pathlib.Path(sys.argv.pop())
 PROGRAM = sys.argv.pop()
-# What Prometheus adds to every sample.
+# The labels that Prometheus adds to every sample.
 OF_PROMETHEUS = {"instance", "job"}
 
 

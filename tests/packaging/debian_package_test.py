@@ -188,7 +188,7 @@ class DebianPackage(unittest.TestCase):
         self.assertIn(r"\fB\-\-memory\fR", (pages / "falafel-serve.1").read_text())
 
     def completions(self, *words):
-        """What bash offers for the last word."""
+        """Returns the words that bash offers for the last word."""
         script = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _falafel;'
                   ' printf "%s\\n" "${COMPREPLY[@]}"')
         completion = self.root.path / "usr/share/bash-completion/completions/falafel"

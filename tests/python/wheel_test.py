@@ -23,7 +23,7 @@ def try_in_a_folder(folder, wheel, sources, program):
 
 
 def try_in_an_environment(folder, wheel, sources, program):
-    """That the package needs nothing of the sources, the build or this process's environment.
+    """Tests that the package needs nothing of the sources, the build or this process's environment.
     cffi comes from the system, because there may be no network."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages",
                     folder / "environment"], check=True)

@@ -20,7 +20,7 @@ TEST(ReplicatedScenario, IsLinearizableAndAvailableAlthoughServersAndClientsDie)
   for (const auto& [name, runs] : program->conditions()) EXPECT_GT(runs, 0) << name;
 }
 
-// Those whose absence few schedules show.
+// Runs without one safeguard whose absence few schedules show.
 class WithoutSafeguard : public testing::TestWithParam<std::string> {};
 
 TEST_P(WithoutSafeguard, IsNotLinearizable) {

@@ -1,5 +1,5 @@
-// What replication costs on a card, in the timed simulator: the same registers at one server and at
-// three. Prints the tables of docs/replication.md.
+// The cost of replication on a card, in the timed simulator: the same registers at one server and
+// at three. Prints the tables of docs/replication.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct Load {
   std::uint32_t clients = 1;
   std::uint64_t gets_percent = 100;
   std::uint64_t operations = 400;  // of each client
-  // Whether a client works on its own keys alone, so that it knows their words.
+  // If true, a client works on its own keys alone, so that it knows their words.
   bool has_own_keys = true;
   std::uint64_t pause_ns = 0;  // before each operation
   bool uses_locations = true;

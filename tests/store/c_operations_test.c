@@ -135,7 +135,7 @@ static void test_times_to_live(falafel_store* store) {
   EXPECT(operations[3].status == FALAFEL_OK);
 }
 
-/* Whether falafel_poll has something to return, according to the descriptor. */
+/* Returns whether falafel_poll has something to return, according to the descriptor. */
 static int is_readable(falafel_store* store, int timeout_ms) {
   struct pollfd descriptor = {.fd = falafel_poll_descriptor(store), .events = POLLIN};
   return poll(&descriptor, 1, timeout_ms);

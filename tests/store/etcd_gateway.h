@@ -23,7 +23,7 @@ class Gateway {
         thread_([this] { serve(); }) {}
 
   const std::string& endpoint() const { return endpoint_; }
-  // What was asked; ends the gateway.
+  // Returns the request that the gateway received, and ends the gateway.
   std::string request() {
     thread_.join();
     return request_;

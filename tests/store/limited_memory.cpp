@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t unlimited = -1;
 
-// Which allocations fail: after `left` that succeed, one or all.
+// A plan for allocations: after `left` that succeed, one or all fail.
 struct Shortage {
   std::int64_t left = unlimited;
   bool is_lasting = true;

@@ -1,4 +1,4 @@
-// Which keys a hostile client may have damaged: those beside an attacked slot, and no others.
+// A hostile client may have damaged the keys beside an attacked slot, and no others.
 #include "tools/store_scenario/attacked_slots.h"
 
 #include <gtest/gtest.h>

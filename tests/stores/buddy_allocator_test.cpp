@@ -17,7 +17,7 @@ class Model {
  public:
   explicit Model(std::uint64_t units) : used_(units) {}
 
-  // Whether there is a free range of that many units at a multiple of its size.
+  // Returns whether there is a free range of that many units at a multiple of its size.
   bool has_room_for(std::uint64_t units) const {
     for (std::uint64_t begin = 0; begin + units <= used_.size(); begin += units) {
       if (is_free(begin, units)) return true;

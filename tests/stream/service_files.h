@@ -1,5 +1,4 @@
-// Where services listen, in files of a directory: for hosts in several threads or processes of this
-// machine.
+// A directory of services in files, for hosts in several threads or processes of this machine.
 #pragma once
 
 #include <filesystem>

@@ -82,7 +82,7 @@ class Screen:
         return self.process.returncode
 
     def is_restored(self):
-        """Whether the terminal is as it was, with the last sequence that concerns each part."""
+        """Returns whether the settings and the last sequence of each kind restore the terminal."""
         return (termios.tcgetattr(self.terminal)[3] == self.settings[3]
                 and self.output.rfind(LEAVE) > self.output.rfind(ENTER)
                 and self.output.rfind(SHOW) > self.output.rfind(HIDE))

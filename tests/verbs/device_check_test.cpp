@@ -1,4 +1,4 @@
-// What doctor says about devices that a machine of the tests does not have.
+// Tests what doctor says about devices that a machine of the tests does not have.
 #include "fabric/verbs/device_check.h"
 
 #include <gmock/gmock.h>

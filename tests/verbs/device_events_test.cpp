@@ -1,4 +1,4 @@
-// What is reported about asynchronous events of a device.
+// Tests the reports of asynchronous events of a device.
 #include "fabric/verbs/device_events.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What both ends agree on before they are connected, and cases in which they do not agree.
+// Tests what both ends agree on before they are connected, and cases in which they do not agree.
 #include "fabric/verbs/handshake.h"
 
 #include <gtest/gtest.h>

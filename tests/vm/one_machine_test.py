@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What needs a real RDMA stack but only one machine, in one boot: the conformance suite, the store on
-the command line, the time to notice a silent peer, a second device, and errors. The environment names the programs: CONFORMANCE,
-FALAFEL, STORE_DRIVER."""
+"""Tests that need a real RDMA stack but only one machine, in one boot: the conformance suite, the store
+on the command line, the time to notice a silent peer, a second device, and errors. The environment
+names the programs: CONFORMANCE, FALAFEL, STORE_DRIVER."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-// What single operations answer and cost, when clients READ, and what leases do to memory.
+// Answers and costs of single operations, when clients READ, and effects of leases on memory.
 #include <gtest/gtest.h>
 
 #include <string>

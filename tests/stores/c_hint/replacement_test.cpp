@@ -30,7 +30,7 @@ std::uint32_t logarithm_of(std::uint64_t count) {
   return logarithm;
 }
 
-// What all models share: queues as vectors, the least recent item first.
+// The base of all models: queues as vectors, the least recent item first.
 class Model {
  public:
   virtual ~Model() = default;

@@ -29,7 +29,7 @@ class AnyClient {
   virtual Answer set(std::string_view key, std::string_view value) = 0;
   virtual Answer remove(std::string_view key) = 0;
 
-  // Whether an operation that was answered this way is attempted again, after a pause.
+  // Returns whether to repeat an operation with this answer after a pause.
   virtual bool is_repeated(Answer) const { return false; }
   virtual void pause() {}
 };

@@ -18,7 +18,7 @@ struct Load {
   int keys = 8;
 };
 
-// What the operations answered, and how long each of them took with its repetitions.
+// The answers of the operations, and the time that each took with its repetitions.
 struct Tally {
   std::map<Answer, std::uint64_t> answers{};
   std::uint64_t given_up = 0;  // operations that failed however often they were repeated

@@ -44,7 +44,7 @@ class TestCluster {
   // Runs the body with a client on each node. Call once.
   void run(Body body);
 
-  // Of the run and, if all its bodies have returned, of the memory; one per line.
+  // The problems of the run and, if all its bodies have returned, of the memory; one per line.
   std::string problems() const;
   const nessie::NodeInspection& node(std::uint32_t number) const { return *nodes_[number].memory; }
   sim::Simulation& simulation() { return *simulation_; }

@@ -64,12 +64,13 @@ class SlowOperation {
     return answer;
   }
 
-  // On node 0: stops node 1 when it has posted so many READs of ITEs, while its device goes on.
+  // On node 0: stops node 1 when it has posted this number of READs of ITEs, while its device goes
+  // on.
   void stop_at(fabric::Host& host, std::uint64_t index_reads) {
     while (!has_ended_ && posted() < index_reads) host.sleep_until(host.now_ns() + 1);
     cluster_.simulation().pause(TestCluster::name(1), pause_ns);
     is_as_planned &= !has_ended_ && posted() == index_reads;
-    // What is in flight arrives.
+    // Requests in flight arrive.
     host.sleep_until(host.now_ns() + pause_ns / 4);
   }
 

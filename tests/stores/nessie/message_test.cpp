@@ -51,7 +51,7 @@ RC_GTEST_PROP(MessageBytes, AreTheSameAfterDecoding, (std::string key, std::stri
   }
 }
 
-// Of a message that arrives over another one, some words are there and others are not.
+// While a message arrives over another one, some of its words are there and others are not.
 RC_GTEST_PROP(MessageBytes, OfTwoMessagesNeverVerify, ()) {
   const MessageLayout layout(8, 40);
   const auto draw = [&](std::uint32_t sequence) {

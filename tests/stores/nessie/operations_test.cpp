@@ -1,4 +1,4 @@
-// What single operations answer and cost, and random ones against std::map.
+// Answers and costs of single operations, and random ones against std::map.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

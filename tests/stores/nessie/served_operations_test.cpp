@@ -1,4 +1,4 @@
-// What single operations of NessieSD and NessieHY answer and cost.
+// Answers and costs of single operations of NessieSD and NessieHY.
 #include <gtest/gtest.h>
 
 #include "stores/nessie/hashing.h"

@@ -1,5 +1,5 @@
-// Which keys make room for a new one. The probes per lookup are those of figure 6 and of section
-// 5.4 of the paper, and of simulations of the same table.
+// Tests which keys make room for a new one. The probes per lookup are those of figure 6 and of
+// section 5.4 of the paper, and of simulations of the same table.
 #include "stores/pilaf/displacement.h"
 
 #include <gtest/gtest.h>

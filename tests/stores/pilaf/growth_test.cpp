@@ -22,7 +22,7 @@ StoreOptions tiny_store() {
 
 Bytes key_of(int number) { return bytes_of("key " + std::to_string(number)); }
 
-// Stores so many keys, and finds each of them at the end.
+// Stores this number of keys, and finds each of them at the end.
 void fill(Client& client, int keys, bool expects_answers) {
   for (int number = 0; number < keys; ++number) {
     const Answer answer = client.set(key_of(number), key_of(number)).answer;

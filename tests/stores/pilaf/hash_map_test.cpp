@@ -229,7 +229,7 @@ std::map<std::string, std::uint64_t> places_of(Subject& subject) {
   return places;
 }
 
-// What absence validation is for. A lookup that reads the earlier slot of such a key before the
+// The reason for absence validation. A lookup that reads the earlier slot of such a key before the
 // move, and the later one after it, does not find the key, although it is in a slot at all times.
 TEST(HashMap, MovesKeysToSlotsThatALookupHasPassed) {
   Options options;

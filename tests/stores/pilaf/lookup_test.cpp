@@ -1,4 +1,4 @@
-// What a client does about wrong checksums.
+// Tests how a client treats wrong checksums.
 #include <gtest/gtest.h>
 
 #include "tests/stores/pilaf/bytes.h"

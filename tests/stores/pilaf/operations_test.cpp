@@ -1,4 +1,4 @@
-// What single operations answer and cost, and what a server does with messages that no correct
+// Answers and costs of single operations, and the server's treatment of messages that no correct
 // client sends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Who excludes whom.
+// Tests which locks exclude each other.
 #include "stores/two_sided/locks.h"
 
 #include <gtest/gtest.h>

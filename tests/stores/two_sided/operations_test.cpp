@@ -1,4 +1,4 @@
-// What single operations answer and cost, on every transport, and what the server does with
+// Answers and costs of single operations on every transport, and the server's treatment of
 // connections and messages that no correct client makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

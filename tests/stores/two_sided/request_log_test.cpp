@@ -1,4 +1,4 @@
-// What the log of requests says about new, repeated and old requests.
+// Tests what the log of requests says about new, repeated and old requests.
 #include "stores/two_sided/request_log.h"
 
 #include <gtest/gtest.h>
