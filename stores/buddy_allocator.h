@@ -20,7 +20,7 @@ class BuddyAllocator {
   // `total_bytes` is a multiple of `min_block_bytes` by a power of two.
   BuddyAllocator(std::uint64_t total_bytes, std::uint64_t min_block_bytes);
 
-  // The offset of a block of at least so many bytes; nothing if there is no such block.
+  // The offset of a block of at least this number of bytes; nothing if there is no such block.
   std::optional<std::uint64_t> allocate(std::uint64_t bytes);
   // `offset` was returned by allocate().
   void free(std::uint64_t offset);
@@ -33,7 +33,7 @@ class BuddyAllocator {
   std::uint64_t largest_free_bytes() const;
   // The sizes of the allocated blocks, by offset.
   std::map<std::uint64_t, std::uint64_t> allocated() const;
-  // The size of the block that so many bytes are given.
+  // The size of the block that a request for `bytes` gets.
   std::uint64_t block_bytes_for(std::uint64_t bytes) const;
 
  private:

@@ -33,7 +33,7 @@ fabric::PrivateData to_private_data(const Value& value) {
   return {bytes.begin(), bytes.end()};
 }
 
-// The length of a buffer for so many bytes.
+// The length of a buffer for this number of bytes.
 constexpr std::uint64_t whole_words(std::uint64_t bytes) {
   constexpr std::uint64_t word = fabric::word_bytes;
   return (bytes + word - 1) / word * word;

@@ -19,7 +19,7 @@ class AdaptiveReplacement {
  public:
   using Item = std::uint64_t;
 
-  // Caches at most so many items, at least 1.
+  // Caches at most `capacity` items, at least 1.
   explicit AdaptiveReplacement(std::uint64_t capacity) : capacity_(capacity) {}
 
   // `item` is used, and cached from now on. Returns the item that is no longer cached instead, if

@@ -22,7 +22,7 @@ class Backend {
                                                     std::span<const std::byte> key) = 0;
   virtual void set(fabric::Host& host, std::span<const std::byte> key,
                    std::span<const std::byte> value) = 0;
-  // Whether the key was there.
+  // Returns whether the key was there.
   virtual bool remove(fabric::Host& host, std::span<const std::byte> key) = 0;
 };
 

@@ -27,7 +27,7 @@ struct Descriptor {
   std::uint64_t lease_end_ns = 0;
 };
 
-// Where an item is, and which version it has.
+// The place and the version of an item.
 struct Place {
   std::uint64_t offset = 0;
   std::uint64_t item_bytes = 0;
@@ -50,8 +50,8 @@ class Directory {
   const Descriptor* find(std::span<const std::byte> key) const;
   const Descriptor* find(Item item) const;
 
-  // Memory for an item of so many bytes, after evicting others if need be. Nothing if there is
-  // none. Any descriptor may be gone afterwards.
+  // Memory for an item of this size, after evicting others if need be. Nothing if there is none.
+  // Any descriptor may be gone afterwards.
   std::optional<std::uint64_t> allocate(std::uint64_t item_bytes, std::uint64_t now_ns);
   // An item at memory from allocate(), whose key's hash is not there.
   const Descriptor& insert(std::span<const std::byte> key, const Place& place,
@@ -68,7 +68,7 @@ class Directory {
   std::uint64_t block_bytes_for(std::uint64_t item_bytes) const {
     return memory_.block_bytes_for(item_bytes);
   }
-  // Whether clients may READ: free memory is not too fragmented (4).
+  // Returns whether clients may READ: free memory is not too fragmented (4).
   bool permits_reads() const;
   std::uint32_t queue_of(Item item) const { return replacement_->queue_of(item); }
 

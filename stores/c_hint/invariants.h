@@ -1,4 +1,4 @@
-// What must hold of the server's memory at rest, when no request is being served.
+// Invariants of the server's memory at rest, when it serves no request.
 #pragma once
 
 #include <string>

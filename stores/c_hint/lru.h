@@ -12,7 +12,7 @@ namespace falafel::c_hint {
 
 class Lru final : public Replacement {
  public:
-  // evict() looks at the head of the queue and at so many items behind it.
+  // evict() looks at the head of the queue and at `probes` items behind it.
   explicit Lru(std::uint32_t probes) : probes_(probes) {}
 
   void insert(Item item) override;

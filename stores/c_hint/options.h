@@ -1,5 +1,5 @@
-// What the paper leaves open, as options, and what it lacks, as safeguards. The functions at the
-// end are the systems that the paper compares (C-Hint 5).
+// The questions that the paper leaves open, as options, and protections that it lacks, as
+// safeguards. The functions at the end are the systems that the paper compares (C-Hint 5).
 #pragma once
 
 #include <array>
@@ -84,7 +84,7 @@ inline constexpr std::array<SafeguardDescription, 10> safeguard_descriptions{{
 enum class Verification : std::uint8_t { versions, checksum };
 // How a SET changes a cached value.
 enum class Update : std::uint8_t { in_place_if_it_fits, out_of_place };
-// What a reply says about the lease: how long it lasts, or when it ends by a clock that all hosts
+// The form of the lease in a reply: how long it lasts, or when it ends by a clock that all hosts
 // synchronize.
 enum class LeaseForm : std::uint8_t { term, absolute_end };
 // How long leases are. Endless leases are those of HydraDB without C-Hint.
@@ -103,10 +103,10 @@ struct Options {
   std::uint64_t min_block_bytes = 64;                   // a multiple of 8
   Update update = Update::in_place_if_it_fits;
   Verification verification = Verification::versions;
-  // READs are switched off while less than so many percent of the free memory are in one block (4).
+  // READs are switched off while a smaller share of the free memory than this is in one block (4).
   std::uint32_t least_contiguous_percent = 0;
 
-  // Which items give way (3.3, 5).
+  // The choice of the items that give way (3.3, 5).
   ReplacementKind replacement = ReplacementKind::popularity_queues;
   std::uint32_t queues = 8;
   std::uint32_t probes = 3;  // items behind the head of a queue

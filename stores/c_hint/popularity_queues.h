@@ -16,7 +16,7 @@
 
 namespace falafel::c_hint {
 
-// What aging does to the count of an item that moves down; the paper does not say.
+// The effect of aging on the count of an item that moves down; the paper does not say.
 enum class Aging : std::uint8_t { keeps_count, halves_count };
 
 class PopularityQueues final : public Replacement {

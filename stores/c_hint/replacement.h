@@ -1,5 +1,5 @@
-// Which cached item the server gives up when it needs room. A policy keeps an order of the items
-// that the server has seen in use. Each policy has a file of its own.
+// Chooses the cached item that the server gives up when it needs room. A policy keeps an order of
+// the items that the server has seen in use. Each policy has a file of its own.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Options;
 
 using Item = std::uint64_t;  // the hash of its key
 
-// Whether the lease of an item has ended, so that its memory may be used again.
+// Returns whether the lease of an item has ended, so that its memory may be used again.
 using LeaseEnded = std::function<bool(Item)>;
 
 class Replacement {

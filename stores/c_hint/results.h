@@ -33,7 +33,7 @@ struct GetResult {
   OperationStatistics statistics{};
 };
 
-// Of SET, REMOVE and ping.
+// The result of SET, REMOVE and ping.
 struct Result {
   Answer answer = Answer::disconnected;
   OperationStatistics statistics{};

@@ -1,4 +1,5 @@
-// What a client keeps between operations, and the requests of which its operations consist.
+// The state that a client keeps between operations, and the requests of which its operations
+// consist.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ class ClientState {
 
   // An ITE.
   Step<std::uint64_t> read_index(const Slot& slot, const Deadline& deadline);
-  // Whether the ITE was swapped. `unknown_outcome`: perhaps.
+  // Returns whether the ITE was swapped. `unknown_outcome`: perhaps.
   Step<bool> swap_index(const Slot& slot, std::uint64_t expected, std::uint64_t desired,
                         const Deadline& deadline);
   // The DTE to which an ITE refers: from the cache, the own data table, or by READ.

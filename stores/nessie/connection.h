@@ -26,7 +26,7 @@ struct Buffers {
   static fabric::Result<Buffers> create(fabric::Host& host, std::uint64_t entry_bytes);
 };
 
-// What a client knows of a request when it returns.
+// The fate of a request, as far as the client knows it when it returns.
 enum class Fate : std::uint8_t {
   done,
   not_sent,  // there is no connection with the node

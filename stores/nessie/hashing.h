@@ -1,5 +1,5 @@
-// Which slots of the index tables a key may be in, its filter bits (4.1.1, 4.3.2), and the words of
-// its entries.
+// The slots of the index tables that a key may be in, its filter bits (4.1.1, 4.3.2), and the words
+// of its entries.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What must hold of the memory of all nodes at rest, when no operation is pending.
+// Invariants of the memory of all nodes at rest, when no operation is pending.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace falafel::nessie {
 
-// What is allowed to remain of operations that did not complete.
+// The remains that operations that did not complete may leave.
 struct Remains {
   bool invalid_entries = false;  // ITEs whose DTE never became valid
   bool lost_entries = false;     // used DTEs that no ITE refers to and nobody has marked

@@ -113,7 +113,7 @@ struct DataEntry {
   Bytes value{};  // empty if only the front was read
 };
 
-// Where the parts of a DTE are, which depends on the largest key and value.
+// The places of the parts of a DTE, which depend on the largest key and value.
 class DataEntryLayout {
  public:
   DataEntryLayout(std::uint64_t most_key_bytes, std::uint64_t most_value_bytes);

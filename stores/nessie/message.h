@@ -58,7 +58,7 @@ class MessageLayout {
   // The bytes of a message, with its tail: the sequence, or with Arrival::checksum the CRC-64 of
   // all bytes before it. Key and value fit.
   Bytes encode(const Message& message, Arrival arrival) const;
-  // Where the tail of a message with this header is. nullopt if its sizes exceed the limits.
+  // The place of the tail of a message with this header. nullopt if its sizes exceed the limits.
   std::optional<std::uint64_t> tail_offset(const MessageHeader& header) const;
   // The inverse of encode. nullopt if the sizes exceed the limits, the bytes are too few, or the
   // tail is wrong. With Arrival::separate_flag_write, the tail is not looked at.

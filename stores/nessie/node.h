@@ -16,12 +16,12 @@
 
 namespace falafel::nessie {
 
-// What a node sends to those who connect.
+// The message that a node sends to a client that connects.
 struct Hello {
   std::uint64_t node = 0;
   std::uint32_t index_key = 0;
   std::uint32_t data_key = 0;
-  // Of NessieSD and NessieHY: where this client sends its requests.
+  // The place to which this client sends its requests, for NessieSD and NessieHY.
   std::uint32_t request_key = 0;
   std::uint32_t request_slot = 0;
 };

@@ -1,5 +1,5 @@
-// What the paper leaves open, as options; its performance mechanisms, as switches; and what it
-// lacks, as safeguards.
+// The questions that the paper leaves open, as options; its performance mechanisms, as switches;
+// and protections that it lacks, as safeguards.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct Safeguards {
   // before its expiry, and takes the expiry of the previous use.
   bool expiry_reset = false;
 
-  // Of NessieSD and NessieHY.
+  // Safeguards of NessieSD and NessieHY.
 
   // Workers of a node lock the slots that an operation concerns. Excludes: two workers insert into
   // one slot. The paper says only that a server provides mutual exclusion (2.3.1).
@@ -81,8 +81,8 @@ inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"fenced-index", &Safeguards::fenced_index, false},
 }};
 
-// Who carries out operations (5): the clients (NessieCD), the workers of the node that has the key
-// (NessieSD), or the clients GETs and the workers changes (NessieHY).
+// The party that carries out operations (5): the clients (NessieCD), the workers of the node that
+// has the key (NessieSD), or the clients GETs and the workers changes (NessieHY).
 enum class Architecture : std::uint8_t { client_driven, server_driven, hybrid };
 // How the receiver of a message knows that all of it has arrived. The first one requires a device
 // that places_in_address_order. The second one sends the first word by a WRITE of its own, after
@@ -92,7 +92,7 @@ enum class Arrival : std::uint8_t { tail_in_address_order, separate_flag_write, 
 // The word of a slot that has been emptied: always the same, or one that keeps the number of the
 // DTE that was there. The paper says only that a bit marks it as empty.
 enum class EmptyWord : std::uint8_t { constant, keeps_dte };
-// What a PUT does with its ITE if it gives up after its CAS: it leaves it, or swaps it back.
+// The action of a PUT that gives up after its CAS: it leaves its ITE, or swaps it back.
 enum class Abort : std::uint8_t { leave, restore };
 // A PUT gives up if it meets an invalid DTE: of its key, or of any key.
 enum class GiveUpOnInvalid : std::uint8_t { same_key, any };
@@ -129,8 +129,8 @@ struct Options {
   Completion completion = Completion::queue;
   std::uint32_t most_migrations = 8;  // recursion of MIGRATE
 
-  // Of NessieSD and NessieHY: workers, and clients that a node has in its lifetime (each has a slot
-  // for its requests).
+  // Workers, and clients that a node has in its lifetime, for NessieSD and NessieHY. Each client
+  // has a slot for its requests.
   std::uint32_t server_workers = 2;
   std::uint32_t most_clients = 256;
   std::uint64_t slots_per_lock = 64;

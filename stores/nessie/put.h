@@ -19,7 +19,7 @@ class Put {
   Answer run();
 
  private:
-  // What the forward pass found out about an ITE.
+  // The findings of the forward pass about an ITE.
   struct Seen {
     std::uint64_t word = 0;
     bool has_key = false;

@@ -23,7 +23,7 @@ class Requester {
                                                            Node& own_node, std::uint64_t nodes,
                                                            const Options& options);
 
-  // What the node is sent when the client connects.
+  // The message to the node when the client connects.
   ClientHello hello(std::uint64_t node) const;
 
   // Waits. The response, or what is known of the request. `connection` leads to that node.

@@ -123,7 +123,7 @@ void Service::spawn(std::uint32_t slot) {
                                        [this, owner = owner_.lock(), slot] { serve(slot); });
 }
 
-// Whether no request of the client can arrive over the connection any more.
+// Returns whether no request of the client can arrive over the connection any more.
 bool Service::fence(Port& port) {
   if (port.queue_pair == nullptr) return true;
   port.queue_pair->move_to_error();

@@ -21,7 +21,7 @@
 
 namespace falafel::nessie {
 
-// What a client sends when it connects: who it is, and where it expects responses.
+// The message of a client that connects: its number, and the place where it expects responses.
 struct ClientHello {
   std::uint64_t client = 0;  // unique
   std::uint64_t response_offset = 0;

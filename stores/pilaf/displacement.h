@@ -1,4 +1,4 @@
-// Where a new key goes, and which keys make room for it (Pilaf 3.4).
+// Finds the slot for a new key, and the keys that make room for it (Pilaf 3.4).
 //
 // If all slots of the key are taken, one of the keys there moves to another of its own slots, whose
 // key moves on, and so forth, until a key finds an empty slot. The whole chain is computed before
@@ -14,7 +14,7 @@
 
 namespace falafel::pilaf {
 
-// What the planner asks about the table.
+// The questions that the planner asks about the table.
 struct TableView {
   std::function<bool(std::uint64_t slot)> is_in_use;
   // The slots of the key that is stored in the slot.

@@ -1,4 +1,4 @@
-// Which slots of the table a key may be in (Pilaf 3.2, 3.4).
+// The slots of the table that a key may be in (Pilaf 3.2, 3.4).
 #pragma once
 
 #include <array>

@@ -83,7 +83,7 @@ struct ExtentView {
 // Nothing if the lengths do not fit: what was read may be anything.
 std::optional<ExtentView> parse_extent(std::span<const std::byte> extent);
 
-// Where the two areas are in the server's memory block, and how keys are hashed.
+// The places of the two areas in the server's memory block, and the hash of keys.
 struct Geometry {
   std::uint64_t table_entries = 0;
   std::uint64_t extents_bytes = 0;

@@ -1,4 +1,5 @@
-// What the paper leaves open, as options, and what it lacks, as safeguards.
+// The questions that the paper leaves open, as options, and protections that it lacks, as
+// safeguards.
 #pragma once
 
 #include <array>
@@ -66,7 +67,7 @@ inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
 enum class Update : std::uint8_t { out_of_place, in_place_if_it_fits };
 // How a client learns that the server grows: by its next failing request, or by a message.
 enum class Announcement : std::uint8_t { none, message_first };
-// What a client does whose connection breaks while it waits for the reply to a PUT or a DELETE.
+// The action of a client whose connection breaks while it waits for the reply to a PUT or a DELETE.
 enum class PutOnReset : std::uint8_t { report_unknown, send_again };
 // How a GET finds its value: by READs (Pilaf), or by a message (Pilaf-VO, 5.1).
 enum class GetPath : std::uint8_t { reads, messages };
@@ -96,7 +97,7 @@ struct Options {
   GetPath gets = GetPath::reads;
   PutOnReset put_on_reset = PutOnReset::report_unknown;
   std::uint32_t probe_ahead = 1;  // entries that a lookup reads at once, 1 to 3
-  // After so many repeated READs, a GET answers `busy`. None: it never gives up.
+  // After this number of repeated READs, a GET answers `busy`. None: it never gives up.
   std::optional<std::uint64_t> max_retries{};
   std::uint64_t retries_before_message = 64;  // with Safeguards::bounded_retries
   // How long an operation tries to reach the server, and waits for a reply.

@@ -16,7 +16,7 @@ struct OperationStatistics : stores::Traffic {
   std::uint64_t probes = 0;          // slots that lookups looked at
   std::uint64_t entry_retries = 0;   // entries whose checksum was wrong
   std::uint64_t extent_retries = 0;  // extents whose checksum was wrong
-  // Of the extent retries: the pointer led out of the extents, so nothing was read.
+  // Extent retries in which the pointer led out of the extents, so nothing was read.
   std::uint64_t wild_pointers = 0;
   std::uint64_t absence_retries = 0;  // lookups that started over because an entry had changed
   std::uint64_t message_gets = 0;     // GETs that asked the server
@@ -32,7 +32,7 @@ struct GetResult {
   OperationStatistics statistics{};
 };
 
-// Of PUT, DELETE, contains and ping.
+// The result of PUT, DELETE, contains and ping.
 struct Result {
   Answer answer = Answer::disconnected;
   OperationStatistics statistics{};

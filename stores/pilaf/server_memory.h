@@ -13,7 +13,7 @@
 
 namespace falafel::pilaf {
 
-// What has become too small.
+// The part that has become too small.
 enum class Growth : std::uint8_t { table, extents };
 
 class ServerMemory {

@@ -108,7 +108,7 @@ Answer Client::after_being_overtaken(std::uint64_t key, Word guess, Words words,
   return put(key, word, filling, words);
 }
 
-// Whether a reader has marked the guess. A newer word is at a majority.
+// Returns whether a reader has marked the guess. A newer word is at a majority.
 std::optional<bool> Client::has_mark(Word guess) {
   const auto marks = steps_.read_marks(guess.container());
   if (!marks) return std::nullopt;

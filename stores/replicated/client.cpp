@@ -77,7 +77,8 @@ std::optional<Client::Decided> Client::decide(std::uint64_t key, Words words) {
 
 // GET
 
-// The containers that the client knows, at so many servers that each majority has one of them.
+// Reads the containers that the client knows, at just enough servers that each majority has one of
+// them.
 std::optional<Steps::WordsAndContents> Client::look_up(std::uint64_t key) {
   std::vector<std::optional<std::uint64_t>> containers(steps_.servers());
   const auto known = known_.find(key);

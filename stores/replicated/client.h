@@ -66,7 +66,7 @@ class Client {
  private:
   Client(std::uint32_t writer, const Options& options, std::unique_ptr<Replicas> replicas);
 
-  // What a majority knows of a key, once no writer will withdraw the newest word.
+  // The words of a key at a majority, once no writer will withdraw the newest one.
   struct Decided {
     Words words;
     Word newest;

@@ -40,7 +40,7 @@ class Word {
   constexpr bool is_settled() const { return (bits_ & settled_bit) != 0; }
   constexpr bool is_absent() const { return (bits_ & absent_bit) != 0; }
 
-  // What identifies the value: stamp and writer.
+  // The identity of the value: stamp and writer.
   constexpr std::uint64_t version() const { return bits_ >> 26; }
   constexpr bool is_newer_than(Word other) const { return bits_ >> 25 > other.bits_ >> 25; }
 
@@ -73,7 +73,7 @@ class Layout {
   std::uint64_t memory_bytes() const { return memory_bytes_; }
 
   std::uint64_t word_offset(std::uint64_t key) const { return key * fabric::word_bytes; }
-  // Of the mark, which comes first.
+  // The offset of the mark, which comes first.
   std::uint64_t container_offset(std::uint64_t container) const {
     return keys_ * fabric::word_bytes + container * container_bytes_;
   }
@@ -92,7 +92,7 @@ class Layout {
   std::uint64_t memory_bytes_;
 };
 
-// What a server says when a client connects.
+// The message of a server to a client that connects.
 struct Hello {
   std::uint64_t incarnation = 0;
   std::uint64_t remote_key = 0;

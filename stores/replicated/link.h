@@ -26,7 +26,7 @@ struct Member {
 // Header and value of a container.
 using Content = std::vector<std::byte>;
 
-// What a client writes into one of its containers.
+// The content that a client writes into one of its containers.
 struct ContainerWrite {
   std::uint64_t container = 0;
   std::span<const std::byte> content{};  // empty: nothing is written

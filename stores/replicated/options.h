@@ -1,5 +1,5 @@
-// What the replicated registers do beyond the plain protocol, and their protections, which can be
-// switched off one at a time.
+// Extensions of the replicated registers beyond the plain protocol, and their protections, which
+// can be switched off one at a time.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct Safeguards {
   // both say that they have removed it.
   bool blind_deletes = true;
 
-  // Of guessed stamps (Options::guesses).
+  // Protections of guessed stamps (Options::guesses).
 
   // A GET marks the container of a word that is not settled before it returns its value. Excludes:
   // the writer withdraws the word, of which a GET has returned the value, and writes it again.

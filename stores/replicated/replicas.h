@@ -15,7 +15,7 @@
 
 namespace falafel::replicated {
 
-// What to do at one server; returns whether the server answered. It may run after the operation has
+// The task at one server; returns whether the server answered. It may run after the operation has
 // returned, so it owns what it uses.
 using Task = std::function<bool(std::size_t server, Link& link)>;
 
@@ -31,8 +31,8 @@ class Replicas {
   std::size_t servers() const;
   std::size_t majority() const;
 
-  // Runs the task at all servers, and waits until a majority has answered (true), or so many have
-  // not that no majority will (false). The task goes on at the others.
+  // Runs the task at all servers, and waits until a majority has answered (true), or none can any
+  // more (false). The task goes on at the others.
   bool run_at_majority(const Task& task);
   bool run_at(std::size_t server, const Task& task);
   // Runs the task at all servers, without waiting.

@@ -7,7 +7,7 @@
 namespace falafel::two_sided {
 namespace {
 
-// Of one bucket.
+// Checks the keys of one bucket.
 void check_keys(const ServerInspection& server, std::size_t bucket,
                 std::vector<std::string>& problems) {
   std::set<Bytes> keys;

@@ -74,7 +74,8 @@ std::optional<std::span<const std::byte>> key_of(const Request& request);
 std::optional<std::span<const std::byte>> message_of(const Request& request);
 std::optional<std::span<const std::byte>> message_of(const Response& response);
 
-// What both sides say when they connect. On UD, the connection serves for nothing else.
+// The messages that both sides exchange when they connect. On UD, the connection serves no other
+// purpose.
 inline constexpr std::uint32_t hello_magic = 0x5457'4f53;
 inline constexpr std::uint32_t layout_version = 1;
 

@@ -1,4 +1,5 @@
-// What the paper leaves open, as options, and what it lacks, as safeguards.
+// The questions that the paper leaves open, as options, and protections that it lacks, as
+// safeguards.
 #pragma once
 
 #include <array>
@@ -44,7 +45,7 @@ struct SafeguardDescription {
   std::string_view name;
   bool Safeguards::*enabled;
   bool is_published;
-  // Whether something can fail without it on RC and TCP, which neither lose nor repeat messages.
+  // True if something can fail without it on RC and TCP, which neither lose nor repeat messages.
   bool matters_on_reliable_connections;
 };
 inline constexpr std::array<SafeguardDescription, 5> safeguard_descriptions{{

@@ -1,5 +1,5 @@
-// What the server remembers of its clients' requests (Safeguards::request_deduplication): the last
-// one of each client, and its response. A client has one request at a time, so an earlier one is a
+// The server's memory of its clients' requests (Safeguards::request_deduplication): the last one of
+// each client, and its response. A client has one request at a time, so an earlier one is a
 // repetition that nobody waits for.
 #pragma once
 
@@ -21,7 +21,7 @@ class RequestLog {
  public:
   RequestState begin(const Request& request);
   void finish(const Request& request, const Response& response);
-  // Of a request that is done.
+  // The response to a request that is done.
   const Response& response_to(const Request& request) const;
 
  private:

@@ -28,7 +28,7 @@ struct GetResult {
   OperationStatistics statistics{};
 };
 
-// Of all other operations.
+// The result of all other operations.
 struct Result {
   Answer answer = Answer::disconnected;
   OperationStatistics statistics{};

@@ -31,8 +31,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   ServerStatistics statistics() const;
 
  private:
-  // What a worker uses. On UD, `port` is that of all workers, and `connection` is the one that told
-  // the client where to send.
+  // The resources of a worker. On UD, `port` is that of all workers, and `connection` is the one
+  // that told the client where to send.
   struct Station {
     std::shared_ptr<Port> port;
     std::uint32_t send_buffer = 0;

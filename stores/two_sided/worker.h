@@ -18,7 +18,7 @@
 
 namespace falafel::two_sided {
 
-// What all workers of a server share. All of it outlives them.
+// The parts that all workers of a server share. They outlive the workers.
 struct Shared {
   fabric::Host& host;
   const Options& options;
@@ -28,7 +28,7 @@ struct Shared {
 };
 
 struct WorkerEnd {
-  // Whose connection is over; absent if the port or the server is.
+  // The client whose connection has ended; absent if the port or the server has ended.
   std::optional<std::int32_t> closed_client{};
   // The receive buffer that the worker has not posted again.
   std::optional<std::uint32_t> buffer{};
@@ -44,7 +44,7 @@ class Worker {
   WorkerEnd run();
 
  private:
-  // What becomes of a request.
+  // The outcome of a request.
   struct Service {
     std::optional<Response> response{};
     bool closes = false;
