@@ -115,7 +115,7 @@ std::optional<std::uint64_t> try_to_increment(std::uint64_t token, check::Remote
   const std::uint64_t seen = memory.read(reference);
   if (token_in(seen) > token) return std::nullopt;
   const std::uint64_t before = read_record(memory, number_in(seen)).front();
-  // Of the client's two places, the one that is not referred to.
+  // The client has two places. It uses the one to which the reference does not point.
   const std::uint64_t first = 1 + 2 * client;
   const std::uint64_t own = number_in(seen) == first ? first + 1 : first;
   write_record(memory, own, before + 1);

@@ -137,7 +137,7 @@ std::unique_ptr<check::WorldProgram> program(std::string_view variant) {
       [=](check::World& world, const Plan& plan) { test(world, plan, has_mistake); });
 }
 
-// What check::random does, for a program that the commands below know, too.
+// Does the same as check::random, for a program that the commands below know, too.
 int search(const check::WorldProgram& program) {
   const check::Result result = check::run_campaign(program, {}, check::own_environment());
   std::fputs(result.story().c_str(), stdout);
