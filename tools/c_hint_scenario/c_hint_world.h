@@ -34,7 +34,7 @@ using Cache = checkers::specifications::CacheRegister;
 inline constexpr std::array<const char*, 5> key_names{"a", "b", "c", "d", "e"};
 inline constexpr std::uint64_t longest_stall_ns = 200'000;
 
-// What the server's memory is at rest, when nothing is being changed.
+// The property of the server's memory at rest, when no request changes it.
 inline constexpr std::string_view memory_property = "memory.invariants";
 
 // The pact of a lease (3.2, 3.5): while it runs, the server does not use the memory for another

@@ -11,9 +11,10 @@ namespace falafel::cache_ratios {
 struct Trace {
   std::uint64_t items = 100'000;
   std::uint64_t gets = 2'000'000;
-  // The server hears of one of so many hits; 0: of none. It hears of each insertion.
+  // The number of hits for each one that the server hears of; 0: of none. It hears of each
+  // insertion.
   std::uint64_t hits_per_report = 1;
-  // After so many GETs, the popularity moves to other items; 0: never.
+  // After this number of GETs, the popularity moves to other items; 0: never.
   std::uint64_t gets_per_shift = 0;
   std::uint64_t seed = 1;
 };

@@ -57,9 +57,10 @@ double latency_ns_per_byte(const Measurement& measurement) {
          (packet_bytes - 8);
 }
 
-// What the load shows. The time between requests of many clients is at most the part of the latency
-// of one request that is not the processor's, and the time for each byte at most that of a packet.
-// If it is longer, the device is not the limit, but the processors that the clients share.
+// The quantity that the load shows. The time between requests of many clients is at most the part
+// of the latency of one request that is not the processor's, and the time for each byte at most
+// that of a packet. If it is longer, the device is not the limit, but the processors that the
+// clients share.
 double target_of(const Load& load, double Cost::*quantity, const Measurement& measurement) {
   const double shown = measurement.cost_of(load).*quantity;
   if (quantity != &Cost::interval_ns) return shown;
@@ -147,8 +148,8 @@ void take_over(Profile& profile, const ProcessorCost& cost) {
   profile.lock_ps = to_ps(cost.lock_ns);
 }
 
-// What holds between values. If both the bus and the link could be the limit of the bandwidth, the
-// search would go in circles.
+// Enforces the relations between values. If both the bus and the link could be the limit of the
+// bandwidth, the search would go in circles.
 void keep_rules(Profile& profile, const Measurement& measured, std::uint32_t clients) {
   profile.requester_interval_ps = profile.write_interval_ps;
   if (bus_is_limit(measured, clients)) {
@@ -160,7 +161,7 @@ void keep_rules(Profile& profile, const Measurement& measured, std::uint32_t cli
   }
 }
 
-// Where the search begins. Times between requests start where they limit the rate.
+// The values with which the search begins. Times between requests start where they limit the rate.
 Profile first_guess(const Measurement& measured, std::uint32_t clients, const Profile& base) {
   Profile profile = base;
   profile.has_message_streams = false;  // no load measures them

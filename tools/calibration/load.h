@@ -1,4 +1,5 @@
-// What a calibration measures: loads that clients put on a device, and what a request costs then.
+// The measurements of a calibration: loads that clients put on a device, and the cost of a request
+// then.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ struct Cost {
   double busy_ns = 0;      // median, that the processor of a client posts and polls a request
 };
 
-// What a processor takes for the work of the store, by the number of bytes.
+// The time of a processor for the work of the store, by the number of bytes.
 struct LinearCost {
   double fixed_ns = 0;
   double ns_per_byte = 0;
@@ -63,7 +64,7 @@ struct Measurement {
   const Cost& cost_of(const Load& load) const;
 };
 
-// The measurements from which a profile follows, with so many clients where the rate matters.
+// The loads from which a profile follows, with `clients` clients where the rate matters.
 std::vector<Load> fitted_loads(std::uint32_t clients);
 // The same, and those that only a report shows: latencies by size, rates by number of clients.
 std::vector<Load> reported_loads(std::uint32_t clients);

@@ -20,7 +20,7 @@ namespace falafel::calibration {
 
 inline constexpr std::uint16_t service = 9;
 
-// What a client saw of one load.
+// A client's observation of one load.
 struct Observation {
   std::uint64_t requests = 0;
   std::uint64_t begin_ns = 0;  // when it began, and its last completion, on a common clock
@@ -70,7 +70,7 @@ tl::expected<void, std::string> serve(fabric::Host& host, const std::function<bo
 void run_client(fabric::Host& host, const ClientPlace& place, std::span<const TimedLoad> loads,
                 Board& board);
 
-// What the clients' observations say about the loads.
+// Computes the measurement from the clients' observations.
 Measurement sum_up(std::span<const TimedLoad> loads, const Board& board);
 
 }  // namespace falafel::calibration

@@ -1,4 +1,4 @@
-// What the work of the store, and a lock, take on the processor of a host.
+// The time that the work of the store, and a lock, take on the processor of a host.
 #pragma once
 
 #include "fabric/fabric.h"

@@ -15,7 +15,7 @@ struct RealTimeOptions {
   std::uint32_t clients = 8;
   std::uint32_t rounds = 3;
   std::uint64_t duration_ns = 100'000'000;  // of each load
-  // Where `serve_forever` runs. Empty: on this machine, as a process of the calibration.
+  // The server that runs `serve_forever`. Empty: a process of the calibration on this machine.
   std::string server;
 };
 

@@ -1,5 +1,6 @@
-// What the store's own client adds to its round trips. It shows in GETs of one client, because the
-// requests of a GET, and its hash, checksums and copies, are known from other measurements.
+// The time that the store's own client adds to its round trips. It shows in GETs of one client,
+// because the requests of a GET, and its hash, checksums and copies, are known from other
+// measurements.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ fabric::Result<std::unique_ptr<engine::Server>> start_store(fabric::Host& host);
 struct StoreLoad {
   std::uint64_t keys = 500;
   double clock_ns = 0;  // what reading the clock takes
-  // Of filling the store, and of the GETs of each kind: on a slow network, there are fewer.
+  // The limit for filling the store, and for the GETs of each kind: on a slow network, there are
+  // fewer.
   std::uint64_t longest_ns = fabric::never_ns;
 };
 

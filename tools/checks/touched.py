@@ -1,5 +1,5 @@
-"""Which files a change touches, and an order that the commit fixes, for what only a part of the runs
-examines."""
+"""The files that a change touches, and an order that the commit fixes, for files that only a part of
+the runs examines."""
 
 import hashlib
 import subprocess

@@ -38,7 +38,7 @@ class ChangeRun {
   static constexpr std::size_t server_count = 4;
   static constexpr std::uint32_t operator_count = 2;
 
-  // What a client knows of the list.
+  // A client's knowledge of the list.
   struct Known {
     std::shared_ptr<const engine::Placement> placement;
     std::uint64_t usable_until_ns = 0;

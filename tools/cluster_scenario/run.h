@@ -40,7 +40,7 @@ class Run {
   struct Place {
     std::uint32_t lives = 0;
     bool is_up = false;
-    // Whether it is in its first life.
+    // Returns whether the server is in its first life.
     bool is_intact() const { return lives == 1 && is_up; }
   };
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t set_begins_ns = 50'000'000;        // all keys are store
 constexpr std::uint64_t witness_begins_ns = 50'500'000;    // the SET has ended by then
 constexpr std::uint64_t witness_patience_ns = 50'000'000;  // longer is never
 
-// What the witness saw in one run.
+// The observations of the witness in one run.
 struct Testimony {
   bool has_read = false;
   bool has_written = false;
@@ -29,7 +29,7 @@ class Death {
   Death(const sim::timing::Profile& profile, const ComparedStore& store)
       : run_{.profile = profile, .store = store, .demand = demand(), .machines = 3} {}
 
-  // The client dies so long after its SET has begun; nullopt: it does not die.
+  // The client dies `after_ns` after its SET has begun; nullopt: it does not die.
   tl::expected<Testimony, std::string> run(std::optional<std::uint64_t> after_ns) {
     after_ns_ = after_ns;
     testimony_ = {};

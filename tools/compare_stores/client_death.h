@@ -1,4 +1,4 @@
-// What the death of a client does to the others. A client dies in the middle of a SET, at moments
+// The effects of a client's death on the others. A client dies in the middle of a SET, at moments
 // that are spread evenly over the operation, one run for each. Afterwards another client reads all
 // keys, writes the key of that SET and reads it again.
 #pragma once

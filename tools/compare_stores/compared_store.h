@@ -22,7 +22,7 @@ namespace falafel::compare_stores {
 
 using Bytes = std::vector<std::byte>;
 
-// What a store has to provide for, so that each sizes its memory by itself.
+// The load that a store has to provide for; each store sizes its memory by itself.
 struct Demand {
   std::uint32_t clients = 20;
   std::uint64_t keys = 50'000;
@@ -50,7 +50,7 @@ struct Reply {
   std::string_view answer{};  // the store's own word for it
 };
 
-// Of the stores that share stores::Answer.
+// The reply for an answer of the stores that share stores::Answer.
 Reply reply_of(stores::Answer answer);
 
 class StoreClient {
@@ -78,7 +78,7 @@ class StoreRun {
   virtual std::uint64_t memory_bytes() const = 0;
 };
 
-// Whether a property holds, and where the evidence is: a link, seen from docs/.
+// The verdict about a property, and a link to the evidence, seen from docs/.
 struct Finding {
   std::string_view verdict;
   std::string_view evidence;

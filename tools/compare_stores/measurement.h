@@ -1,5 +1,5 @@
-// What a workload costs on one store: time, and how much each operation uses of the network, the
-// server's processor and the memory. All stores run the same operations.
+// The cost of a workload on one store: time, and the use of the network, the server's processor and
+// the memory by each operation. All stores run the same operations.
 #pragma once
 
 #include <cstdint>

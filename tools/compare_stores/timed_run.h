@@ -1,4 +1,4 @@
-// A timed run of one store: its server, if it has one, and its clients on so many machines.
+// A timed run of one store: its server, if it has one, and its clients on several machines.
 #pragma once
 
 #include <cstdint>

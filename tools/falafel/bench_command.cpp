@@ -148,7 +148,7 @@ int bench(BenchOptions& options) {
   return 0;
 }
 
-// What the card alone does not decide (docs/performance.md).
+// Adds options for conditions that the card alone does not decide (docs/performance.md).
 void add_condition_options(CLI::App& command, CLI::Option& card, BenchOptions& options) {
   sim::timing::Conditions& conditions = options.conditions;
   command

@@ -46,7 +46,7 @@ constexpr const char* exit_statuses =
     "clients or does not respond, 12 the connection was lost, 13 the outcome is unknown,\n"
     "14 corrupted, 15 a file cannot be read or written, 16 the server did not answer in time.";
 
-// What to do about an answer other than success.
+// The remedy for an answer other than success.
 std::string_view remedy(engine::Answer answer, server_program::ExitStatus status) {
   if (status == server_program::no_memory)
     return "; this machine has no memory to read it; free some";

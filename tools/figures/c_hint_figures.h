@@ -1,6 +1,6 @@
-// What C-Hint's paper measured (Wang, Meng, Zhang, Tan, SoCC 2014, section 5): hit ratios, which
-// follow from a trace, and latencies, predicted with this project's C-Hint from the values of a
-// card alone.
+// The measurements of C-Hint's paper (Wang, Meng, Zhang, Tan, SoCC 2014, section 5): hit ratios,
+// which follow from a trace, and latencies, predicted with this project's C-Hint from the values of
+// a card alone.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
-// What the card of a profile does in a timed run: the latency and the rate of one kind of request,
-// with one or many clients. These are the measurements of the thesis' section 4.1, which show
-// whether a profile says what it was made from, and predict what the thesis did not measure.
+// The performance of a profile's card in a timed run: the latency and the rate of one kind of
+// request, with one or many clients. These are the measurements of the thesis' section 4.1, which
+// show whether a profile agrees with its sources, and predict results that the thesis did not
+// measure.
 #pragma once
 
 #include <cstdint>

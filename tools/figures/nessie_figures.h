@@ -1,5 +1,5 @@
-// What Nessie's paper measured (Cassell et al., IEEE TPDS 2017, section 6) for NessieCD, predicted
-// with this project's Nessie from the values of a card alone.
+// The measurements of Nessie's paper (Cassell et al., IEEE TPDS 2017, section 6) for NessieCD,
+// predicted with this project's Nessie from the values of a card alone.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What Pilaf's paper measured (Mitchell, Geng, Li, USENIX ATC 2013, section 5), predicted with this
-// project's Pilaf from the values of a card alone.
+// The measurements of Pilaf's paper (Mitchell, Geng, Li, USENIX ATC 2013, section 5), predicted
+// with this project's Pilaf from the values of a card alone.
 #pragma once
 
 #include <vector>

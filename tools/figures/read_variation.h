@@ -10,7 +10,7 @@
 
 namespace falafel::figures {
 
-// What happens before each READ. All of it has completed when the READ is posted.
+// Transfers and writes before each READ. All of them have completed when the READ is posted.
 struct Flush {
   std::uint32_t transfer_bytes = 0;  // of a READ and of a WRITE, elsewhere in the memory; 0: none
   std::uint32_t memset_bytes = 0;  // that the server sets between a message and its reply; 0: none

@@ -25,7 +25,7 @@ struct ThroughputLoad {
   std::uint64_t seed = 1;
 };
 
-// Which share of the measured time a part of a machine was busy.
+// The share of the measured time during which a part of a machine was busy.
 struct BusyShare {
   std::string part;
   double share = 0;

@@ -39,7 +39,7 @@ constexpr std::array<std::uint32_t, 12> loads_permille{1,   50,  100, 200, 300, 
 constexpr std::array<std::uint32_t, 1> one{1};
 constexpr std::array<std::uint32_t, 3> many{15, 31, 40};
 
-// What the thesis states for many clients (section 5.4.3): the end of the growth.
+// The thesis' statement for many clients (section 5.4.3): the end of the growth.
 struct Plateau {
   std::uint32_t get_percent;
   std::uint32_t clients;

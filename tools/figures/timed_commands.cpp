@@ -71,7 +71,7 @@ void print_card_rates(const Profile& profile) {
   }
 }
 
-// What the thesis states in its text, section 5.4.
+// A statement in the text of the thesis, section 5.4.
 struct Plateau {
   std::uint32_t get_percent;
   std::uint32_t clients;

@@ -11,7 +11,7 @@ void add_latency_command(CLI::App& app);
 void add_all_command(CLI::App& app);
 // Keys whose location the client remembers, which the thesis does not have.
 void add_cached_command(CLI::App& app);
-// What papers on other stores measured, one command for each paper.
+// Adds one command for each paper on another store, with its measurements.
 void add_paper_commands(CLI::App& app);
 
 }  // namespace falafel::figures

@@ -1,4 +1,4 @@
-// The store in a timed run, for predictions: a server, clients on so many machines, and the
+// The store in a timed run, for predictions: a server, clients on several machines, and the
 // settings of the thesis' measurements.
 #pragma once
 

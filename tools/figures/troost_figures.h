@@ -1,6 +1,6 @@
-// What Troost measured (a bachelor's thesis on the scalability of RDMA transports for key-value
-// stores, Vrije Universiteit Amsterdam, 2021, chapter 4), predicted with this project's version of
-// the store. The work of a client besides the store is fitted to few clients that poll.
+// The measurements of Troost (a bachelor's thesis on the scalability of RDMA transports for
+// key-value stores, Vrije Universiteit Amsterdam, 2021, chapter 4), predicted with this project's
+// version of the store. The work of a client besides the store is fitted to few clients that poll.
 #pragma once
 
 #include <vector>

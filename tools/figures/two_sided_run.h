@@ -17,8 +17,8 @@ struct TwoSidedLoad {
   fabric::Transport transport = fabric::Transport::reliable_connection;
   two_sided::Waiting waiting = two_sided::Waiting::polling;
   std::uint32_t clients = 1;
-  // What the client's thread does for an operation besides the store: before the clock is read for
-  // the last time, and between two operations.
+  // The work of the client's thread for an operation besides the store: before the clock is read
+  // for the last time, and between two operations.
   std::uint64_t timed_work_ns = 0;
   std::uint64_t think_ns = 0;
   std::uint64_t duration_ns = 10'000'000;

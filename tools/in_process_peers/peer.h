@@ -21,7 +21,7 @@ class Peer {
   virtual void set(std::string_view key, std::string_view value) = 0;
 };
 
-// A store in `directory`, which is on a tmpfs and empty at first, with room for so many bytes.
+// A store in `directory`, which is on a tmpfs and empty at first, with room for `capacity_bytes`.
 struct PeerPlace {
   std::filesystem::path directory;
   std::uint64_t capacity_bytes = 0;

@@ -16,10 +16,10 @@ inline constexpr std::size_t longest_key_bytes = 250;
 
 struct ParserOptions {
   std::uint64_t largest_value_bytes = 1'048'576;
-  // Whether a time to live is ignored.
+  // If true, a time to live is ignored.
   bool ignores_expiry = false;
-  // Whether the store is a cache. Otherwise, a request with a time to live is refused unless it is
-  // ignored.
+  // True if the store is a cache. Otherwise, the front refuses a request with a time to live unless
+  // it ignores that time.
   bool is_cache = false;
 };
 
@@ -41,7 +41,7 @@ Request refuse(std::string_view error);
 std::optional<std::string> apply_exptime(Request& request, std::string_view exptime,
                                          const ParserOptions& options);
 
-// Whether it has 1 to 250 bytes, none of which is a space or a control character.
+// Returns whether the key has 1 to 250 bytes, none of which is a space or a control character.
 bool is_valid_key(std::string_view key);
 
 }  // namespace falafel::memcached_front

@@ -7,8 +7,8 @@
 
 namespace falafel::memcached_front {
 
-// Raises the limit as far as the system permits. Returns the problem if it is too low for so many
-// connections.
+// Raises the limit as far as the system permits. Returns the problem if it is too low for this
+// number of connections.
 std::optional<std::string> allow_open_files(std::uint32_t connections);
 
 }  // namespace falafel::memcached_front

@@ -47,7 +47,7 @@ class RequestParser {
   ParserOptions options_;
   std::string bytes_;
   std::size_t parsed_bytes_ = 0;                 // within `bytes_`
-  std::size_t searched_bytes_ = 0;               // so many unparsed bytes contain no end of line
+  std::size_t searched_bytes_ = 0;               // unparsed bytes without an end of line
   std::string line_;                             // the views of a request refer to it
   std::optional<std::string_view> rest_of_get_;  // keys
   std::optional<CommandLine> awaits_data_;       // its data block follows

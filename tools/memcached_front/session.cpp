@@ -11,7 +11,7 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// So much is answered before it is sent.
+// The session answers requests until the answers reach this length, and then sends them.
 constexpr std::size_t enough_answers_bytes = 262'144;
 
 }  // namespace

@@ -24,7 +24,7 @@ class Session : public std::enable_shared_from_this<Session> {
   using Socket = boost::asio::generic::stream_protocol::socket;
   using OnRequests = std::function<void(std::shared_ptr<Session>)>;
 
-  // After so many requests, others get their turn: a line may have half a million keys.
+  // After this number of requests, others get their turn: a line may have half a million keys.
   static constexpr std::uint32_t requests_per_turn = 32;
 
   // Counts as a connection until it is destroyed. Only the thread of the socket's context may use

@@ -17,7 +17,7 @@ namespace falafel::memcached_front {
 // Only the thread that runs the context may use it.
 class SessionFibers {
  public:
-  // Runs at most so many sessions at once; further ones wait.
+  // Runs at most `most` sessions at once; further ones wait.
   SessionFibers(boost::asio::io_context& context, std::uint32_t most)
       : context_(context), most_(most) {}
 

@@ -1,4 +1,4 @@
-// What the front counts, over all connections and threads, for the command `stats`.
+// The front's counters, over all connections and threads, for the command `stats`.
 #pragma once
 
 #include <atomic>

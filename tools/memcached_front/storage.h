@@ -1,4 +1,4 @@
-// What the front needs of the store. Tests replace it by a map.
+// The operations that the front needs of the store. Tests replace it by a map.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace falafel::nessie_scenario {
 
-// Of the variant with all safeguards. Null where the architecture has no such branch.
+// Conditions of the variant with all safeguards. Null where the architecture has no such branch.
 class Conditions {
  public:
   Conditions(check::World& world, const Kind& kind);

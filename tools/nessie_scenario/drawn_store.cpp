@@ -55,7 +55,8 @@ Options draw_client_driven(check::World& world, Variant variant) {
 // -------------------------------------------------------------------------------------------------
 // NessieSD and NessieHY
 
-// What they rely on as published, whether or not the device promises it.
+// The published architectures rely on the order of addresses, whether or not the device promises
+// it.
 void draw_arrival(check::World& world, Options& options) {
   options.arrival =
       world.one_of({nessie::Arrival::tail_in_address_order, nessie::Arrival::separate_flag_write});

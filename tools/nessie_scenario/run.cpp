@@ -9,7 +9,7 @@ namespace {
 
 using nessie::Answer;
 
-// What a dead client has begun, or a CAS in doubt, may block a key for ever.
+// An operation of a dead client, or a CAS in doubt, may block a key for ever.
 constexpr std::uint64_t most_attempts_after_failures = 4;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
@@ -54,8 +54,8 @@ void Run::name_memory() {
   world_.describe_words([](std::uint64_t word) { return nessie::describe(word); });
 }
 
-// Of ITEs that are changed by compare-and-swap, with all remedies on. A PUT that gives up swaps its
-// ITE back to the replaced word, which refers to the same use of the same DTE.
+// Forbids ABA on ITEs that clients change by compare-and-swap, with all remedies on. A PUT that
+// gives up swaps its ITE back to the replaced word, which refers to the same use of the same DTE.
 void Run::forbid_aba() {
   const bool swaps = kind_.architecture != nessie::Architecture::server_driven;
   if (!swaps || kind_.variant != Variant::hardened) return;
@@ -190,7 +190,7 @@ nessie::Remains Run::remains() const {
 }
 
 void Run::inspect() {
-  // What a dead node was doing remains as it is, and its memory is lost.
+  // The work of a dead node remains as it is, and its memory is lost.
   const auto& faults = world_.result().faults;
   if (faults[static_cast<std::size_t>(sim::FaultKind::client_crash)] > 0) return;
   std::vector<nessie::NodeInspection> nodes;

@@ -36,7 +36,7 @@ class Run {
   void execute();
 
  private:
-  // What a node shares with its clients, and with the checks when it is gone.
+  // The state that a node shares with its clients, and with the checks when it is gone.
   struct Place {
     std::unique_ptr<nessie::Node> node;
     std::optional<nessie::NodeInspection> inspection;
@@ -50,7 +50,7 @@ class Run {
   void run_client(fabric::Host& host, std::uint32_t node, std::uint32_t client);
   void execute(fabric::Host& host, nessie::Client& client, std::uint32_t number,
                const AttemptedMap::Operation& operation);
-  // Whether the operation needs no repetition.
+  // Returns whether the operation needs no repetition.
   bool attempt(nessie::Client& client, std::uint32_t number,
                const AttemptedMap::Operation& operation);
   void read_all(fabric::Host& host);

@@ -61,7 +61,7 @@ struct PilafWorld::Conditions {
   check::Condition& extents_grew;
   check::Condition& reconnected;
   check::Condition& repeated;
-  // Of GETs by READs only.
+  // Conditions of GETs by READs only.
   check::Condition* entry_retry = nullptr;
   check::Condition* extent_retry = nullptr;
 };

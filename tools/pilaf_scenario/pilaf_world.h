@@ -25,7 +25,7 @@ using Map = checkers::specifications::KeyValueMap;
 
 inline constexpr std::array<const char*, 6> key_names{"a", "b", "c", "d", "e", "f"};
 
-// What the server's memory is at rest, when nothing is being changed.
+// The property of the server's memory at rest, when no request changes it.
 inline constexpr std::string_view memory_property = "memory.invariants";
 
 // No client follows a pointer to memory that is not in the extents.

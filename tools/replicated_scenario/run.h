@@ -34,7 +34,7 @@ class Run {
   struct Place {
     std::uint32_t lives = 0;
     bool is_up = false;
-    // Whether it has lost nothing.
+    // Returns whether the server has lost nothing.
     bool is_intact() const { return lives == 1 && is_up; }
   };
 

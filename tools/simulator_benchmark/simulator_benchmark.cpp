@@ -33,7 +33,7 @@ void round_trips(benchmark::State& state) {
   state.counters["steps_per_round_trip"] = static_cast<double>(steps) / done;
 }
 
-// The same in timed runs, with so many clients, each on its own machine.
+// The same in timed runs, with a given number of clients, each on its own machine.
 void timed_round_trips(benchmark::State& state) {
   constexpr std::uint64_t round_trips_of_all = 400'000;
   const auto timed_clients = static_cast<std::uint64_t>(state.range(0));

@@ -37,7 +37,7 @@ struct Workload {
     return percent[static_cast<std::size_t>(kind)];
   }
   bool inserts() const { return percent_of(OperationKind::insert) > 0; }
-  // Whether a read may find that its key is not in the store.
+  // Returns whether a read may find that its key is not in the store.
   bool removes() const { return percent_of(OperationKind::remove) > 0; }
 };
 
@@ -45,8 +45,8 @@ struct Workload {
 // because it scans ranges of keys, which a hash table does not support.
 tl::expected<Workload, std::string> find_workload(std::string_view name);
 std::optional<Distribution> find_distribution(std::string_view name);
-// Turns so many percent of the operations from updates into removals. Returns an error message if
-// the workload has fewer updates.
+// Turns `percent` % of the operations from updates into removals. Returns an error message if the
+// workload has fewer updates.
 std::optional<std::string> replace_updates_by_removals(Workload& workload, std::uint32_t percent);
 
 struct WorkloadOperation {

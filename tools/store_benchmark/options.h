@@ -15,7 +15,7 @@ struct BenchmarkOptions {
   Workload workload;
   std::uint32_t clients = 1;
   std::uint32_t in_flight = 1;  // concurrent operations per client
-  // Those are one batch after the other, instead of streams of their own.
+  // If true, concurrent operations are one batch after the other, instead of streams of their own.
   bool batches = false;
   std::uint64_t keys = 1'000'000;
   std::uint64_t key_bytes = 14;
@@ -25,7 +25,7 @@ struct BenchmarkOptions {
   std::uint64_t seed = 1;
   std::uint64_t region_bytes = 1 << 20;
   std::optional<engine::ReadaheadOptions> readahead{};  // absent: recommended by the fabric
-  // Of each client; 0: no cache; absent: recommended by the fabric.
+  // The entries of each client's cache; 0: no cache; absent: recommended by the fabric.
   std::optional<std::uint32_t> location_cache_entries{};
   bool semi_spaces = false;
   engine::SpareBits reference_bits{};  // absent: as many as the memory leaves

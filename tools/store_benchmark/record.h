@@ -22,7 +22,7 @@ inline void write_key(std::uint64_t number, std::span<std::byte> key) {
   while (place > 0) key[--place] = std::byte{'k'};
 }
 
-// Whether keys of that length can distinguish so many numbers.
+// Returns whether keys of that length can distinguish this number of keys.
 inline bool has_enough_digits(std::uint64_t keys, std::uint64_t key_bytes) {
   return key_bytes >= most_key_digits || keys <= std::uint64_t{1} << (4 * key_bytes);
 }

@@ -27,7 +27,8 @@ struct ServerResult {
   std::uint64_t mature_used_bytes = 0;
 };
 
-// Which share of the run a part of the machines was busy, in a timed run of the simulator.
+// The share of the run during which a part of the machines was busy, in a timed run of the
+// simulator.
 struct BusyPart {
   std::string name;
   double share = 0;

@@ -29,7 +29,7 @@ class AttackedSlots {
 
   bool is_any() const { return is_any_; }
   bool is_attacked(std::uint64_t slot) const { return attacked_[slot]; }
-  // Whether the client may have damaged a key with that home slot.
+  // Returns whether the client may have damaged a key with that home slot.
   bool may_have_damaged(std::uint64_t home) const;
 
  private:

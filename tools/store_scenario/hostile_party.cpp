@@ -21,9 +21,9 @@ using engine::MessageKind;
 
 constexpr std::uint64_t hostile_acknowledge_timeout_ns = 100'000;
 constexpr std::uint64_t longest_answer_ns = 100'000;
-// Of an entry, where others come between.
+// The number of attempts to swap an entry that others change, too.
 constexpr int most_swaps = 16;
-// What no grant and no question has.
+// A number that no grant and no question has.
 constexpr std::uint64_t never_used = ~std::uint64_t{0};
 
 bool is_of_clients(MessageKind kind, bool is_cache) {
@@ -47,7 +47,7 @@ void write_header(std::uint32_t key_bytes, std::uint32_t value_bytes,
                     destination.begin() + sizeof header);
 }
 
-// What goes to `offset` of a region; `destination` is what is behind it there.
+// Writes a lie for `offset` of a region to `destination`, the bytes from there on.
 void write_lie(const engine::Geometry& geometry, std::uint64_t number, std::uint64_t offset,
                std::span<std::byte> destination) {
   const std::string name = key_name(static_cast<std::uint32_t>(number / 8 % 8));

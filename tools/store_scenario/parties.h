@@ -20,7 +20,7 @@ class Parties {
   static constexpr std::string_view hostile_host = "hostile client";
 
   void introduce(const sim::Subject& subject);
-  // That fiber posted a request on a queue pair.
+  // Call when a fiber has posted a request on a queue pair.
   void on_posted(std::uint32_t queue_pair, fabric::FiberId fiber);
 
   bool is_hostile(std::uint32_t queue_pair) const;

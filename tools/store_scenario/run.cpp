@@ -21,7 +21,7 @@ using checkers::Verdict;
 
 namespace {
 
-// Whether a hostile client may have damaged it.
+// Returns whether a hostile client may have damaged the key.
 bool may_be_damaged(const std::string& key, const Scenario& scenario,
                     const AttackedSlots& attacked) {
   return attacked.may_have_damaged(engine::home_slot(

@@ -117,7 +117,7 @@ std::optional<std::uint64_t> RunObserver::slot_at(std::uint64_t offset) const {
   return (offset - begin) / engine::entry_bytes;
 }
 
-// Whether the processor accesses the chunk of the current server and no other memory.
+// Returns whether the processor accesses the chunk of the current server and no other memory.
 bool RunObserver::is_of_server(const sim::TraceEvent& event) const {
   return world_.server() != nullptr && event.block == &world_.server()->memory();
 }

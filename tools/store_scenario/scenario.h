@@ -46,9 +46,9 @@ struct PlannedOperation {
 
 struct ClientPlan {
   std::uint32_t fibers = 1;  // number of operations in flight; fibers take the operations in turn
-  // A fiber takes so many operations at a time and executes them as one batch. The pause and the
-  // cancellation of the first one concern the whole batch, and a goodbye begins a new batch. 1: no
-  // batches.
+  // The number of operations that a fiber takes at a time and executes as one batch. The pause and
+  // the cancellation of the first one concern the whole batch, and a goodbye begins a new batch. 1:
+  // no batches.
   std::uint32_t batch = 1;
   std::vector<PlannedOperation> operations;
 
@@ -98,7 +98,7 @@ struct Stage {
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
-// What a hostile client does (hostile_party.h). `number` is a parameter whose meaning depends on
+// An action of a hostile client (hostile_party.h). `number` is a parameter whose meaning depends on
 // the kind.
 enum class AttackKind : std::uint8_t {
   // Messages.
@@ -151,7 +151,7 @@ struct Scenario final : explorer::Scenario {
   engine::LocationCacheOptions location_cache{};
   std::uint32_t renewal_percent = 75;
   bool evicts = false;  // a cache
-  // The wall clocks of clients are alternately ahead of the server's and behind it by so much.
+  // The wall clocks of clients are alternately ahead of the server's and behind it by this time.
   std::uint64_t wall_clock_error_ns = 0;
   std::vector<PlannedCleanup> cleanups;
   std::optional<Stage> stage;  // random scenarios have none

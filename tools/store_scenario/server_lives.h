@@ -14,7 +14,7 @@ class ServerLives {
  public:
   // Handles the kinds connection, host_started and host_died; ignores others.
   void observe(const sim::TraceEvent& event);
-  // Whether it was connected to the current run of the server.
+  // Returns whether the queue pair was connected to the current run of the server.
   bool is_in_use(std::uint32_t queue_pair) const;
 
  private:

@@ -44,9 +44,9 @@ class SmallWorldBuilder {
   void prepare_get(std::uint32_t client, std::uint32_t key);
   // Fills the client's region up to `containers`.
   void fill_region(std::uint32_t client, std::uint64_t containers);
-  // The client pauses at one of its steps at the beginning of the stage, for so long.
+  // The client pauses at one of its steps at the beginning of the stage, for `duration_ns`.
   void pause_client(std::uint32_t client, std::uint64_t duration_ns);
-  // What clients send from now on arrives at the beginning of the stage.
+  // Messages that clients send from now on arrive at the beginning of the stage.
   void pause_server();
 
   // During the stage. A client's plan is a list of operations; returns its number.
@@ -68,7 +68,7 @@ class SmallWorldBuilder {
   void cache_locations();
   // Entries have the most bits for fingerprints and size classes.
   void use_fingerprints();
-  // The memory has so many blocks of the length of a region instead of semi-spaces, and no reserve,
+  // The memory has `count` blocks of the length of a region instead of semi-spaces, and no reserve,
   // which the fewest blocks do not have either.
   void use_blocks(std::uint32_t count);
   // The server swaps entries through the device instead of with its processor.

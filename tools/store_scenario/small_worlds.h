@@ -10,13 +10,13 @@
 
 namespace falafel::store_scenario {
 
-// What a client of a small world does: with key 0, which is in the store, or with key 1, which is
-// absent and has the same home slot.
+// An operation of a client of a small world: with key 0, which is in the store, or with key 1,
+// which is absent and has the same home slot.
 enum class SmallOperation : std::uint8_t { get, get_absent, set_new, set, remove };
 inline constexpr std::size_t small_operation_count = 5;
 std::string_view to_string(SmallOperation operation);
 
-// What happens beside the clients' operations.
+// Events beside the clients' operations.
 enum class Beside : std::uint8_t {
   nothing,
   cleanup,     // of the deleted entry in front of key 0, whose entry moves

@@ -58,8 +58,8 @@ void StoreWorld::on_host_died(std::uint32_t host) {
   (client < clients_.size() ? clients_[client].over : is_hostile_over_) = true;
 }
 
-// Whether an operation returned before another one was called decides what a history may answer;
-// the order of two calls, or of two returns, does not.
+// The order between the return of an operation and the call of another one decides which answers
+// are correct; the order of two calls, or of two returns, does not.
 std::uint64_t StoreWorld::next_call_time() {
   touch(history_object, sim::Access::reads);
   return ++time_;
@@ -106,7 +106,7 @@ bool StoreWorld::are_faults_over() const {
   return simulation_->steps() > scenario_.simulation.last_fault_step;
 }
 
-// What is judged at the end
+// Checks at the end
 
 checkers::MemoryView StoreWorld::view(const engine::ServerBooks& books) const {
   return {.geometry = server_->geometry(),

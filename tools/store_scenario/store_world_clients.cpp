@@ -92,7 +92,7 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
           .acknowledge_timeout_ns = acknowledge_timeout_ns};
 }
 
-// Those of clients are alternately ahead and behind.
+// The clocks of clients are alternately ahead and behind.
 void StoreWorld::set_wall_clock(const fabric::Host& host, std::uint32_t client) const {
   if (scenario_.wall_clock_error_ns == 0) return;
   const auto error_ns = static_cast<std::int64_t>(scenario_.wall_clock_error_ns);
@@ -190,7 +190,7 @@ std::size_t StoreWorld::end_of_batch(std::uint32_t client, std::size_t first) co
   return end;
 }
 
-// Whether the client must disconnect before its next operation.
+// Returns whether the client must disconnect before its next operation.
 bool StoreWorld::is_goodbye_due(std::uint32_t client) const {
   const ClientProgress& progress = clients_[client];
   return scenario_.clients[client].operations[progress.next].goodbye &&

@@ -26,7 +26,8 @@ namespace falafel::store_scenario {
 // Turns a random scenario into such a scenario.
 void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario);
 
-// Whether tags outlast operations according to the relation above. Tags with all their bits do.
+// Returns whether tags outlast operations according to the relation above. Tags with all their bits
+// do.
 bool do_tags_outlast_operations(const Scenario& scenario);
 
 }  // namespace falafel::store_scenario

@@ -1,4 +1,4 @@
-"""What a run of the tests costs: processor time, because elapsed time depends on what else the
+"""The cost of a run of the tests: processor time, because elapsed time depends on what else the
 machine does. The unit is a loop that is measured during the same run, so that machines of
 different speeds can be compared."""
 
@@ -27,7 +27,7 @@ SECONDS_BETWEEN_LOOPS = 60
 
 
 def processor_seconds():
-    """Of all processes that have ended and were waited for."""
+    """The time of all processes that have ended and were waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

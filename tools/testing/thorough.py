@@ -1,5 +1,5 @@
-"""Which thorough tests a usual run adds: those of the folders that the change touches, as many as
-its budget allows. The commit fixes their order, so over time all of them run."""
+"""Chooses the thorough tests that a usual run adds: those of the folders that the change touches, as
+many as its budget allows. The commit fixes their order, so over time all of them run."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-// What a server reported at one time, and how it changed since an earlier report.
+// The report of a server at one time, and its changes since an earlier report.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Sample {
     const auto found = regions.find(state);
     return found == regions.end() ? 0 : found->second;
   }
-  // Of the mature space that holds the data.
+  // The used bytes of the mature space that holds the data.
   std::uint64_t used_mature_bytes() const;
   std::uint64_t clients_with(bool ClientSample::*property) const;
 };

@@ -94,7 +94,7 @@ std::string_view state_of(const ClientSample& client) {
 void add_clients(const Sample& now, std::vector<std::string>& lines) {
   if (now.clients.empty()) return;
   std::vector<ClientSample> clients = now.clients;
-  // Those that need attention come first, because the screen may end.
+  // Clients that need attention come first, because the screen may end.
   std::ranges::stable_sort(clients, std::greater(), [](const ClientSample& client) {
     return std::tuple(client.quarantined, client.awaited, client.leaving, client.silence_ns);
   });

@@ -24,7 +24,7 @@ using Map = checkers::specifications::KeyValueMap;
 
 inline constexpr std::array<const char*, 3> key_names{"a", "b", "c"};
 
-// What the server's memory is at rest, when no request is being served.
+// The property of the server's memory at rest, when it serves no request.
 inline constexpr std::string_view memory_property = "memory.invariants";
 
 // The safeguard of two_sided::Options::handover: without it, a worker releases the bucket before
@@ -39,7 +39,7 @@ class TwoSidedWorld {
   void run();
 
  private:
-  // Of unreliable transports only.
+  // Conditions of unreliable transports only.
   struct Conditions {
     check::Condition* repeated = nullptr;
     check::Condition* deduplicated = nullptr;

@@ -38,7 +38,7 @@ class MemoryRecorder {
     Range bytes{};  // of the container, as far as known
   };
 
-  // Whether entries or their containers have changed.
+  // Returns whether entries or their containers have changed.
   bool look_at_slots(std::uint64_t step, const checkers::MemoryView& view);
   bool is_written(const Range& bytes) const;
   void read_slot(std::uint64_t step, std::uint64_t slot, engine::Entry entry,

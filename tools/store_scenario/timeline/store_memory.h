@@ -1,5 +1,5 @@
-// What the timeline of a run of the store shows of the server's memory: the table's entries with
-// their containers, and the uses of regions and mature spaces.
+// The server's memory in the timeline of a run of the store: the table's entries with their
+// containers, and the uses of regions and mature spaces.
 //
 // Each record is valid from its step until the next record of the same place.
 #pragma once
