@@ -72,7 +72,7 @@ class AllChecks(CheckTest):
         return [path.name for path in programs if path.is_file() and path.stat().st_mode & 0o100]
 
     def test_each_has_help(self):
-        self.assertEqual(len(self.checks()), 9)
+        self.assertEqual(len(self.checks()), 10)
         for name in self.checks():
             with self.subTest(name):
                 run = self.run_program(PROJECT / "tools" / "checks" / name, "--help")
@@ -289,6 +289,49 @@ class Determinism(CheckTest):
                  "auto both = one_in(2) && one_in(3) || one_in(4);\n"
                  "auto named = sim::below(sim::bound);\n")
         self.assert_accepted("determinism")
+
+
+class Comments(CheckTest):
+    def test_accepts(self):
+        self.add("engine/store.h",
+                 "// Returns whether the key is there. Of all keys, most are.\n"
+                 "// What follows on another line does not open the comment.\n"
+                 "int hits;  // of GETs\n"
+                 "int misses;\n"
+                 "// That is why. It lasts so long that nobody waits, as \"so many\" do.\n"
+                 'auto text = "// What a text";\n'
+                 "/* A noun phrase. */\n")
+        self.add("tools/count.py", '"""Counts."""\n# Of course.\ntext = """What a text"""\n')
+        self.add("README.md", "# What it is\n")
+        self.assert_accepted("comments")
+
+    def test_reports_openers(self):
+        cases = {
+            "engine/store.h": "// What fibers find there.\n",
+            "engine/store.cpp": "int one = 1;  // Whether it is one.\n",
+            "client/store.c": "/* Those that are left. */\n",
+            "tests/store.h": "int one;  // a note\n// Of the messages.\n",
+            "tools/count.py": "\n# Where the server listens.\n",
+            "tools/count": "#!/usr/bin/env python3\n\ndef count():\n    \"\"\"Which are counted.\"\"\"\n",
+        }
+        for path, text in cases.items():
+            with self.subTest(path):
+                file = self.add(path, text)
+                line = text.count("\n")
+                self.assert_reported("comments", f'{path}:{line}: opens with "')
+                file.unlink()
+
+    def test_reports_numbers_without_a_name(self):
+        self.add("engine/store.h", "// Stores keys. Waits for so\n// long. A batch of so many keys.\n")
+        self.assert_reported(
+            "comments", 'engine/store.h:1: says "so long"', 'engine/store.h:2: says "so many"'
+        )
+
+    def test_older_comments_must_not_become_more(self):
+        self.add("fabric/sim/network.h", "// What it is.\nint one;\n")
+        self.assert_accepted("comments")
+        self.add("fabric/sim/network.h", "// What it is.\nint one;\n" * 1000)
+        self.assertIn("1000 problems", self.run_check("comments").stdout)
 
 
 class Mutants(CheckTest):
