@@ -3,7 +3,7 @@
 // the method.
 //
 //   auto process = shm::Process::create({.directory = "/run/user/1000/falafel"}).value();
-//   auto host = process->create_host("server");
+//   auto host = process->create_host("server").value();
 //   host->run_program([&] { ... });
 //
 // Capabilities: RC only; atomics are those of the processor (AtomicCapability::global); the MTU is

@@ -5,7 +5,7 @@
 //   TestStore store({.seed = 7}, stacks);
 //   store.add_client([&](fabric::Host&, Client& client) { client.set(...); });
 //   const StoreRun run = store.run();
-//   EXPECT_TRUE(run.problems.empty()) << run.problems;
+//   EXPECT_TRUE(run.problems.empty()) << describe(run);
 //
 // When all bodies are over and the server is idle, the test reads the server's memory without using
 // the server (final_state.h). Bodies run in fibers, where an exception would abort the program, so

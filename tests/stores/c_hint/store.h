@@ -2,7 +2,7 @@
 // server's memory at the end.
 //
 //   TestStore store({.options = {...}});
-//   store.add_client([&](fabric::Host&, Client& client) { client.set(...); });
+//   store.add_client([&](fabric::Host&, c_hint::Client& client) { client.set(...); });
 //   const StoreRun run = store.run();
 //   EXPECT_EQ(describe(run), "");
 #pragma once

@@ -1,7 +1,7 @@
 // Nessie nodes in the simulator for tests, each with a client, and their memory at the end.
 //
 //   TestCluster cluster({.options = {...}, .nodes = 2});
-//   cluster.run([&](std::uint32_t node, fabric::Host&, Client& client) { client.put(...); });
+//   cluster.run([&](std::uint32_t node, fabric::Host&, nessie::Client& client) { ... });
 //   EXPECT_EQ(cluster.problems(), "");
 #pragma once
 

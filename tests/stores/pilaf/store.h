@@ -2,7 +2,7 @@
 // the end.
 //
 //   TestStore store({.options = {...}});
-//   store.add_client([&](fabric::Host&, Client& client) { client.set(...); });
+//   store.add_client([&](fabric::Host&, pilaf::Client& client) { client.set(...); });
 //   const StoreRun run = store.run();
 //   EXPECT_EQ(describe(run), "");
 #pragma once
