@@ -141,8 +141,9 @@ class ProtectionDomain {
 // -------------------------------------------------------------------------------------------------
 // Queues
 
-// Completions of the attached queue pairs. Those of one send queue arrive in posting order. The
-// queue cannot overflow: a queue pair is refused if the attached queues would not fit the capacity.
+// Completions of the attached queue pairs. Completions of one send queue arrive in posting order.
+// The queue cannot overflow: a queue pair is refused if the attached queues would not fit the
+// capacity.
 class CompletionQueue {
  public:
   virtual ~CompletionQueue() = default;
@@ -284,9 +285,9 @@ struct QueuePairOptions {
   ProtectionDomain* protection_domain = nullptr;
   CompletionQueue* send_completions = nullptr;
   CompletionQueue* receive_completions = nullptr;
-  // If not null, takes the place of the own receive queue, whose limits below are ignored. Of the
-  // same protection domain. The receive completion queue needs entries for all of its requests,
-  // once for all queue pairs that complete there.
+  // If not null, takes the place of the own receive queue, whose limits below are ignored. It
+  // belongs to the same protection domain. The receive completion queue needs entries for all of
+  // its requests, once for all queue pairs that complete there.
   SharedReceiveQueue* shared_receive_queue = nullptr;
   std::uint32_t max_send_requests = 32;
   std::uint32_t max_receive_requests = 32;
@@ -463,7 +464,7 @@ class Host {
   virtual std::unique_ptr<Event> create_event() = 0;
 
   // The monotonic clock, which all deadlines refer to. It starts at any value, may run a little
-  // fast or slow, and never goes backward. Those of two hosts have nothing to do with each other.
+  // fast or slow, and never goes backward. The clocks of two hosts are unrelated.
   virtual std::uint64_t now_ns() = 0;
   // The time since 1970 as far as the host knows. It may differ from that of other hosts, and may
   // be set forward or backward at any time.

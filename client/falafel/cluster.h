@@ -50,9 +50,9 @@ class Cluster {
  public:
   using KeyAndValue = std::pair<std::string_view, std::string_view>;
 
-  // Connects to all servers. Those that are away (`no_server`, `unreachable` or `refused`) are
-  // tried again when one of their keys is used. Any other error fails, and so does a list of which
-  // no server responds, or an etcd that does not have it.
+  // Connects to all servers. Retries a server that is away (`no_server`, `unreachable` or
+  // `refused`) when one of its keys is used. Any other error fails, and so does a list of which no
+  // server responds, or an etcd that does not have it.
   static tl::expected<std::unique_ptr<Cluster>, OpenError> open(const ClusterOptions& options);
   ~Cluster();
   Cluster(const Cluster&) = delete;

@@ -30,8 +30,8 @@ class LatencyHistogram {
     ++count_;
     greatest_ = std::max(greatest_, duration);
   }
-  // Adds durations that were counted elsewhere, in buckets of the same boundaries. Of these, it
-  // knows the bucket alone, so greatest() may be the end of a bucket.
+  // Adds durations that were counted elsewhere, in buckets of the same boundaries. It knows only
+  // their buckets, so greatest() may be the end of a bucket.
   void add(std::size_t bucket, std::uint64_t count) {
     if (count == 0) return;
     counts_[bucket] += count;

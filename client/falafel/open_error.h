@@ -20,7 +20,7 @@ std::string_view to_string(OpenProblem problem);
 
 struct OpenError {
   OpenProblem problem;
-  std::string detail;  // what went wrong, for which input, and what to do
+  std::string detail;  // the problem, the input that caused it, and the remedy
 };
 
 }  // namespace falafel

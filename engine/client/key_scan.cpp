@@ -83,7 +83,7 @@ class ChunkScan {
   bool by_counter_;
   ChunkContents& contents_;
   std::vector<LiveEntry> live_;  // of both readings
-  std::span<LiveEntry> batch_;   // those that are read by one chain
+  std::span<LiveEntry> batch_;   // entries that one chain reads
   bool met_lock_ = false;
   bool met_change_ = false;
 };

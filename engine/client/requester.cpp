@@ -139,7 +139,7 @@ void Requester::dispatch() {
 }
 
 // Completions arrive in posting order, so the completion of one request completes all earlier ones.
-// Those before the first request that failed have succeeded.
+// Requests before the first that failed have succeeded.
 void Requester::complete(const fabric::WorkCompletion& completion) {
   Chain& chain = chains_[completion.id >> 32];
   const auto finished = static_cast<std::uint32_t>(completion.id) + 1;

@@ -69,7 +69,7 @@ class Requester {
   struct Chain {
     std::unique_ptr<fabric::Event> completed;
     std::shared_ptr<Gathering> gathering{};  // null: one fiber uses the chain alone
-    std::uint32_t fibers = 0;                // that wait for it; those that are cancelled do not
+    std::uint32_t fibers = 0;                // waiting for it; cancelled ones do not wait
     std::uint32_t requests = 0;              // 0: not posted
     std::uint32_t finished = 0;
     std::uint32_t succeeded = 0;  // requests before the first that failed
@@ -106,7 +106,7 @@ class Requester {
   std::vector<Chain> chains_;
   std::unique_ptr<fabric::Event> room_;
   std::array<fabric::WorkCompletion, 16> batch_{};  // the completions polled last
-  bool polling_ = false;                            // whether a fiber polls the queue
+  bool polling_ = false;                            // a fiber polls the queue
   bool broken_ = false;
 };
 

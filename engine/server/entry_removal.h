@@ -1,12 +1,11 @@
 // Removes one deleted entry by a backward shift (Knuth, The Art of Computer Programming 3, 6.4,
 // algorithm R) while clients are active.
 //
-// The slot of the deleted entry is the hole. Of the entries behind it in the chain, the first whose
-// home slot is not behind the hole moves into the hole, and its slot becomes the new hole. This
-// repeats until the end of the chain, where the hole becomes empty. At most two entries are locked
-// at a time: the hole and the entry that moves into it, or the hole and the empty entry that ends
-// the chain. docs/protocol.md ("The table") proves that a search for any key always finds it or
-// finds a lock.
+// The slot of the deleted entry is the hole. The first entry behind it in the chain whose home slot
+// is not behind the hole moves into the hole, and its slot becomes the new hole. This repeats until
+// the end of the chain, where the hole becomes empty. At most two entries are locked at a time: the
+// hole and the entry that moves into it, or the hole and the empty entry that ends the chain.
+// docs/protocol.md ("The table") proves that a search for any key always finds it or finds a lock.
 //
 // The object is its own journal: if the fiber is cancelled, the phase and the locked entries remain
 // here, and finish() continues from there.

@@ -57,7 +57,7 @@ class MatureSpaces {
   std::vector<MatureSpaceInspection> spaces_;
   std::vector<std::uint64_t> most_live_;  // of each space, in bytes
   std::uint32_t active_ = 0;
-  std::uint32_t target_ = 0;     // where copies go: the active space, or the semi-space after it
+  std::uint32_t target_ = 0;     // of copies: the active space, or the semi-space after it
   std::uint32_t next_free_ = 0;  // no free block has a lower number
   std::uint64_t free_count_;
   std::uint64_t waiting_count_ = 0;

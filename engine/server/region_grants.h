@@ -99,7 +99,7 @@ class RegionGrants {
   MatureSpace& mature_;
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
-  Requests overwrites_;  // those that need room for overwrites only
+  Requests overwrites_;  // need room for overwrites only
   Requests requests_;    // the others
   // by client: the incarnation up to which the server asked for regions
   std::map<std::uint32_t, std::uint64_t> asked_back_;

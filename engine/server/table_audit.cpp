@@ -78,8 +78,8 @@ bool TableAudit::repair(std::uint64_t slot, Entry entry, Piece& piece) {
 }
 
 // Finds out if a search for the key of the container passes this slot. The walk has looked at the
-// entries before this one. Where it found an empty one, or where it began, a client may have
-// inserted a key meanwhile, so it looks on from there, backward.
+// entries before this one. A client may have inserted a key meanwhile where the walk found an empty
+// entry or where it began, so the search continues backward from there.
 TableAudit::Place TableAudit::place_of(std::uint64_t slot, Entry entry, Piece& piece) {
   const auto container = reader_.read(entry, Chunk::Part::key);
   if (!container || container->key.empty()) return Place::wrong;

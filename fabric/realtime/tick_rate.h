@@ -27,7 +27,7 @@ class TickRate {
     std::uint64_t ticks = 0;
   };
 
-  // Reads the clock between two readings of the counter. Of several attempts, the one whose
+  // Reads the clock between two readings of the counter. Makes several attempts; the one whose
   // readings are closest together was not interrupted.
   static Reading read_both() {
     constexpr int attempts = 5;

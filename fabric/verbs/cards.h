@@ -13,8 +13,8 @@ struct Card {
   std::string_view driver;  // of the kernel
   std::string_view cards;
   std::uint32_t vendor = 0;      // ibv_device_attr::vendor_id; 0: not reported
-  std::string_view connections;  // whether it has RC over InfiniBand or RoCE
-  std::string_view atomics;      // whether it has atomics, and on what this depends
+  std::string_view connections;  // support for RC over InfiniBand or RoCE
+  std::string_view atomics;      // support for atomics, and its conditions
   std::string_view source;       // within drivers/infiniband of Linux 6.1, or a link
 };
 

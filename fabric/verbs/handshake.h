@@ -45,7 +45,7 @@ struct HandshakeBody {
   std::uint32_t reads_as_requester = 0;  // requested
   std::uint32_t reads_as_responder = 0;  // the limit
   std::uint32_t private_data_bytes = 0;
-  std::uint32_t hears_close = 0;  // whether to tell this side that the other has closed
+  std::uint32_t hears_close = 0;  // 1: tell this side that the other has closed
   std::array<std::byte, fabric::max_private_data_bytes> private_data{};
 };
 static_assert(sizeof(HandshakeBody) == 104);

@@ -31,7 +31,7 @@ class Replacement {
   // Takes out the item that goes first, among those whose lease has ended. Nothing if the policy
   // finds none, although one may exist.
   virtual std::optional<Item> evict(const LeaseEnded& has_ended) = 0;
-  // The queue of an item that is there. Those of more popular items have higher numbers.
+  // The queue of an item that is there. Queues of more popular items have higher numbers.
   virtual std::uint32_t queue_of(Item item) const = 0;
 };
 

@@ -41,7 +41,7 @@ class Connection {
              const std::optional<ClientHello>& hello);
 
   bool is_usable() const { return queue_pair_ != nullptr && !is_broken_; }
-  // Connects anew. Whether the node answers by the deadline.
+  // Connects anew. Returns whether the node answers by the deadline.
   bool connect(std::uint64_t deadline_ns);
 
   // Each waits. The results are in the buffers.

@@ -1,7 +1,7 @@
 // A client's connection to one server, with the requests of which operations consist. Each waits,
-// and returns nothing if the server does not answer. What it was to change may then have changed,
-// or change later. A request that breaks its connection is repeated on the next one; repeating one
-// that has had its effect changes nothing.
+// and returns nothing if the server does not answer. Its change may then have happened, or happen
+// later. A request that breaks its connection is repeated on the next one; repeating one that has
+// had its effect changes nothing.
 #pragma once
 
 #include <cstddef>

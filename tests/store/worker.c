@@ -46,7 +46,7 @@ struct worker {
   uint64_t random;
   uint64_t next_version;
   uint64_t* versions;       /* of its own keys; 0: not stored */
-  unsigned char* is_unsure; /* whether a SET of that key has an unknown outcome */
+  unsigned char* is_unsure; /* a SET of that key has an unknown outcome */
   uint64_t* value;
   uint64_t gets, sets, refused, longest_set_ns;
 };

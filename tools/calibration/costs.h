@@ -37,7 +37,7 @@ struct ClientWork {
 };
 
 // `predicted` is by the profile that was fitted to the medians of the rounds, without the client's
-// work. What slows the READs of a round down slows its GETs down too, so each round's GETs are
+// work. Disturbances slow the READs and the GETs of a round alike, so each round's GETs are
 // compared with its own READs.
 ClientWork client_work(const std::vector<Measurement>& rounds, const StoreLatency& predicted);
 

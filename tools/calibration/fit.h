@@ -1,6 +1,6 @@
 // From a measurement to a profile. Each value of the profile belongs to one measured load. The
 // simulator measures that load as the calibration did, and the value is changed until both agree.
-// What no load shows is assumed.
+// Values that no load shows are assumed.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ fabric::Result<std::unique_ptr<engine::Server>> start_store(fabric::Host& host);
 
 struct StoreLoad {
   std::uint64_t keys = 500;
-  double clock_ns = 0;  // what reading the clock takes
+  double clock_ns = 0;  // the time of one reading of the clock
   // The limit for filling the store, and for the GETs of each kind: on a slow network, there are
   // fewer.
   std::uint64_t longest_ns = fabric::never_ns;

@@ -20,7 +20,7 @@ std::unique_ptr<check::WorldProgram> make_program(
     std::function<void(sim::SimulationOptions&)> adjust = {});
 
 // Named "changing-cluster": servers join and leave while clients use them (engine/placement). No
-// key may be lost, and operations on each key must be linearizable. What the promise rests on are
+// key may be lost, and operations on each key must be linearizable. The promise rests on
 // safeguards.
 std::unique_ptr<check::WorldProgram> make_changing_program(
     std::function<void(sim::SimulationOptions&)> adjust = {});

@@ -38,7 +38,7 @@ static void add_semi_spaces(std::vector<ChunkPart>& parts, const ServerReport& r
   }
 }
 
-// There may be thousands. What is left of a full block counts as used.
+// There may be thousands. The rest of a full block counts as used.
 static void add_blocks(std::vector<ChunkPart>& parts, const ServerReport& report) {
   const std::uint64_t block_bytes = report.geometry.mature_bytes;
   ChunkPart used{"mature space used", 0};

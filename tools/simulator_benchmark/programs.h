@@ -38,7 +38,7 @@ struct Client {
 
 struct Program {
   std::uint64_t client_count = clients;
-  std::function<void(Client&)> client;            // what a client does after connecting
+  std::function<void(Client&)> client;            // runs after connecting
   const sim::timing::Profile* profile = nullptr;  // of a timed run
 };
 

@@ -60,7 +60,7 @@ class Runner final : public explorer::Runner {
 
   bool paranoid_;
   fabric::FiberStackPool stacks_;
-  std::optional<Scenario> named_;  // what vocabulary_ names
+  std::optional<Scenario> named_;  // the scenario that vocabulary_ names
   std::optional<StoreVocabulary> vocabulary_;
   checkers::LinearizabilityChecker linearizability_;
 };

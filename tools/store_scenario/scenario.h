@@ -89,8 +89,8 @@ struct PlannedPause {
 struct Stage {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
-  // From this time until the beginning, the server's fibers pause. What clients send meanwhile
-  // arrives at the beginning. 0: they do not pause.
+  // From this time until the beginning, the server's fibers pause. Messages that clients send
+  // meanwhile arrive at the beginning. 0: they do not pause.
   std::uint64_t server_pauses_at_ns = 0;
   std::vector<PreparedOperation> prepared{};
   std::vector<PlannedPause> pauses{};

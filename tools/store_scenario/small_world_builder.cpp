@@ -181,7 +181,7 @@ void SmallWorldBuilder::collect_region_with(std::uint32_t key,
 }
 
 // The copies of the first region fill a block: the container of the key, and a long one. The next
-// SET releases the region. Those after it replace the long container, when it has been copied.
+// SET releases the region. Later SETs replace the long container, when it has been copied.
 void SmallWorldBuilder::collect_block_with(std::uint32_t key,
                                            const std::function<void()>& prepare_more) {
   const std::uint32_t owner = add_client({});
