@@ -60,7 +60,7 @@ class SmallWorldBuilder {
   // Before that, calls `prepare_more`, which prepares operations that need the key.
   void collect_region_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
   // Requires blocks. The server collects the block that has the container of this key. Before that,
-  // it collects the region of an additional client into another block. Values of this client have
+  // it collects the region of an additional client into another block. SETs of this client have
   // left garbage in the block.
   void collect_block_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
 
