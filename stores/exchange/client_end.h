@@ -20,7 +20,7 @@ enum class ExchangeOutcome : std::uint8_t {
   timed_out,  // in doubt, too
 };
 
-// What the client makes of a message from the server.
+// The meaning of a message from the server.
 enum class Meaning : std::uint8_t { nothing, reply, end_of_connection };
 
 class Recipient {

@@ -183,8 +183,8 @@ void ServerEnds::take_down(ServerEnd& end) {
   end.queue_pair->move_to_error();
 }
 
-// What a client WRITEs may still be landing in its container, which is closed with the queue pair.
-// All receive requests were flushed by then, so nothing is landing any more.
+// A client's WRITEs may still be landing in its container, which is closed with the queue pair. All
+// receive requests were flushed by then, so nothing is landing any more.
 void ServerEnds::forget_drained() {
   std::erase_if(ends_, [](const auto& numbered) {
     return numbered.second->is_down && numbered.second->posted == 0;

@@ -17,8 +17,8 @@
 
 namespace falafel::stores {
 
-// Where things are in the memory block of a connection: a container to which the client may WRITE,
-// from the beginning, if there is one, and then the buffers.
+// The layout of a connection's memory block: a container to which the client may WRITE, if there is
+// one, and then the buffers.
 struct BlockLayout {
   std::uint64_t container_bytes = 0;
   // The buffers of exchange 0, and the first of the store's own; and from one to the next.

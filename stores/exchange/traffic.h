@@ -1,4 +1,4 @@
-// What an operation asks of the network.
+// The use that an operation makes of the network.
 #pragma once
 
 #include <cstdint>

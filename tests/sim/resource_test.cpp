@@ -37,7 +37,8 @@ TEST(Resource, TakesNoTimeForNothing) {
   EXPECT_EQ(resource.begin(0, 100, 0), 200U);
 }
 
-// The earliest time, not before the arrival, at which nothing else is served for so long.
+// The earliest time, not before the arrival, at which nothing else is served
+// for the duration.
 std::uint64_t expected_begin_ps(const std::map<std::uint64_t, std::uint64_t>& services,
                                 std::uint64_t arrival_ps, std::uint64_t duration_ps) {
   std::uint64_t begin_ps = arrival_ps;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the judgement of a soak accepts, and what it notices. Argument: the program falafel."""
+"""The judgement of a soak accepts right histories and notices wrong ones. Argument: the program falafel."""
 
 import contextlib
 import io
@@ -22,7 +22,7 @@ ABSENT_AT_40 = "c 0 30 get a -\nr 0 40 not_found -\n"
 
 class Judgement(unittest.TestCase):
     def judge(self, *clients, losses=()):
-        """Whether these histories of clients are right, and the judgement's text."""
+        """Returns whether these histories of clients are right, and the judgement's text."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "history").mkdir()

@@ -1,10 +1,10 @@
-"""What must be the same after a soak as before: descriptors, shared memory, memory of the servers."""
+"""Resources that must be the same after a soak as before: descriptors and memory."""
 
 import os
 
 from parties import wait_until
 
-# What a process may hold more than at the beginning: descriptors that it opens when first needed.
+# A process may hold this many more than at the beginning, which it opens when first needed.
 SPARE_DESCRIPTORS = 8
 SPARE_MEMORY_KIB = 32 * 1024
 

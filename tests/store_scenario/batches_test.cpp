@@ -33,7 +33,7 @@ Scenario scenario_with_a_pause() {
   return scenario;
 }
 
-// Of the only client. The keys are in the order of the calls.
+// The operations of the only client. The keys are in the order of the calls.
 class Calls final : public RunListener {
  public:
   void observe(const sim::TraceEvent& /*event*/) override {}
@@ -78,7 +78,7 @@ TEST(Batches, ThatAreCancelledLeaveBuffersForOthers) {
   Scenario scenario = scenario_with_a_pause();
   std::vector<PlannedOperation>& planned = scenario.clients[0].operations;
   planned[0].cancel_after_ns = microsecond_ns;
-  // Those that the same fiber takes after its cancelled batch.
+  // The same fiber takes these after its cancelled batch.
   for (std::uint32_t key = 0; key < operations; ++key) {
     planned.push_back({.kind = OperationKind::get, .key = key, .pause_ns = 3'000 * microsecond_ns});
   }
