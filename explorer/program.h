@@ -125,6 +125,10 @@ class Program {
   virtual std::string_view name() const = 0;
   // Returns the same scenario for the same seed.
   virtual std::unique_ptr<Scenario> draw(std::uint64_t seed) const = 0;
+  // The same scenario for a proof: in the weakest network that the contract and the promises of the
+  // program's device allow (exhaustive/assumptions.h), and with every fault that the program
+  // allows. By default, the network is that of draw().
+  virtual std::unique_ptr<Scenario> draw_for_proof(std::uint64_t seed) const { return draw(seed); }
   // The inverse of Scenario::to_json; returns an error message for invalid input. Any JSON is
   // allowed.
   virtual tl::expected<std::unique_ptr<Scenario>, std::string> parse(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "explorer/check.h"
+#include "explorer/exhaustive/assumptions.h"
 #include "explorer/explain.h"
 #include "explorer/shrink.h"
 
@@ -24,6 +25,7 @@ std::unique_ptr<explorer::Scenario> make_scenario(const WorldProgram& program,
                                                   const ExhaustiveOptions& options) {
   std::unique_ptr<explorer::Scenario> scenario = program.draw(options.seed);
   scenario->simulation = sim::SimulationOptions{};
+  explorer::weaken_network(scenario->simulation);
   scenario->simulation.step_limit = options.step_limit;
   if (options.adjust) options.adjust(scenario->simulation);
   return scenario;
@@ -98,7 +100,10 @@ Proof prove(const WorldProgram& program, const ExhaustiveOptions& options,
   proof.unknown = explored->unknown;
   proof.seconds = explored->seconds;
   proof.conditions = program.conditions();
-  proof.text = fmt::format("{}: {}\n", program.name(), explored->describe());
+  proof.assumptions = explored->assumptions;
+  proof.deadlines = {explored->deadlines.begin(), explored->deadlines.end()};
+  proof.text =
+      fmt::format("{}: {}\n{}", program.name(), explored->describe(), explored->describe_limits());
   if (explored->violation) {
     const checkers::Judgement violation = explored->violation->run.violations.front();
     proof.failures.push_back({.property = violation.property,

@@ -15,6 +15,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "explorer/check/environment.h"
 #include "explorer/check/program.h"
@@ -43,7 +44,9 @@ struct ExhaustiveOptions {
   std::uint64_t explored_from_ns = 0;
   std::uint64_t max_executions = std::numeric_limits<std::uint64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
-  // Changes the options of the network, which has no faults and the default limits. May be empty.
+  // Changes the options of the network, for example to what the program's device promises. By
+  // default, the network is the weakest that the contract allows (exhaustive/assumptions.h), with
+  // the default limits and without faults. May be empty.
   std::function<void(sim::SimulationOptions&)> adjust{};
   // At most so many faults strike, of the kinds to which `adjust` gives a rate above 0, each at any
   // step. Without it, faults that strike at steps are refused.
@@ -55,6 +58,11 @@ struct Proof : Result {
 
   explorer::Coverage coverage = explorer::Coverage::stopped;
   std::uint64_t redundant = 0;  // runs given up, in addition to `schedules`
+  // What the proof assumes beyond the contract, each as a sentence. Also in story().
+  std::vector<std::string> assumptions;
+  // Sleeps and time-outs that pass only when nothing else can move. With any, the proof is not
+  // complete. Also in story().
+  std::vector<std::string> deadlines;
 };
 
 // Runs the body in this process, until a run fails or all have been run. Like check::random, it

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "explorer/child_text.h"
+#include "explorer/exhaustive/assumptions.h"
 #include "explorer/failing_run.h"
 
 namespace falafel::check {
@@ -102,6 +103,19 @@ std::unique_ptr<explorer::Scenario> WorldProgram::draw(std::uint64_t seed) const
     scenario->clients = operations_->draw(seed);
     scenario->describe_operation = operations_->describe;
   }
+  return scenario;
+}
+
+// clock_step cannot be explored.
+std::unique_ptr<explorer::Scenario> WorldProgram::draw_for_proof(std::uint64_t seed) const {
+  constexpr std::uint64_t any_rate = 2;
+  std::unique_ptr<explorer::Scenario> scenario = draw(seed);
+  scenario->simulation = sim::SimulationOptions{};
+  for (const sim::FaultKind kind : network_.faults) {
+    if (kind != sim::FaultKind::clock_step) scenario->simulation.set_fault_rate(kind, any_rate);
+  }
+  explorer::weaken_network(scenario->simulation);
+  if (network_.adjust) network_.adjust(scenario->simulation);
   return scenario;
 }
 

@@ -27,6 +27,11 @@ class ChosenProgram final : public explorer::Program {
     apply(choices_, scenario->simulation);
     return scenario;
   }
+  std::unique_ptr<explorer::Scenario> draw_for_proof(std::uint64_t seed) const override {
+    auto scenario = program_.draw_for_proof(seed);
+    apply(choices_, scenario->simulation);
+    return scenario;
+  }
   tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
       const nlohmann::json& json) const override {
     return program_.parse(json);

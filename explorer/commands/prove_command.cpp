@@ -55,14 +55,25 @@ struct Violation {
   std::uint64_t steps_after = 0;
 };
 
-// The scenario as it is explored. Without --max-faults, no fault strikes.
+// Without --max-faults, no fault strikes but those that unreliable connections always suffer.
+void remove_faults(sim::SimulationOptions& simulation) {
+  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
+    const auto kind = static_cast<sim::FaultKind>(index);
+    const bool stays =
+        kind == sim::FaultKind::unreliable_loss || kind == sim::FaultKind::datagram_reordering;
+    if (!stays) simulation.set_fault_rate(kind, 0);
+  }
+}
+
+// The scenario as it is explored.
 tl::expected<void, std::string> prepare(const ProveOptions& options,
                                         sim::SimulationOptions& simulation) {
   simulation.step_limit = options.steps;
   simulation.last_fault_step = std::numeric_limits<std::uint64_t>::max();
   simulation.max_chosen_faults = 0;
+  if (!options.exploration.max_faults) remove_faults(simulation);
   const auto prepared =
-      explorer::options_for_exploration(simulation, options.exploration.max_faults.value_or(0));
+      explorer::options_for_exploration(simulation, options.exploration.max_faults);
   if (!prepared) return tl::unexpected(prepared.error());
   simulation = *prepared;
   return {};
@@ -76,7 +87,7 @@ tl::expected<Subject, std::string> find_subject(const CommandProgram& command,
     if (!program) return tl::unexpected(program.error());
     subject.created = std::move(*program);
     subject.program = subject.created.get();
-    subject.scenario = subject.program->draw(options.seed);
+    subject.scenario = subject.program->draw_for_proof(options.seed);
   } else {
     subject.program = &program_of_replay(command, options.replay);
     const auto replay = explorer::load_replay(*subject.program, options.replay);
@@ -131,6 +142,7 @@ void print_result(const explorer::ExhaustiveResult& result) {
   fmt::print("{}: {} executions, {} redundant, {} cut off, {} not judged, {} steps in {:.1f} s\n",
              result.describe_coverage(), result.executions, result.redundant, result.cut_off,
              result.unknown, result.steps, result.seconds);
+  fmt::print("{}", result.describe_limits());
   std::fflush(stdout);
 }
 
@@ -187,6 +199,8 @@ nlohmann::json to_json(const explorer::ExhaustiveResult& result,
           {"unknown", result.unknown},
           {"steps", result.steps},
           {"seconds", result.seconds},
+          {"assumptions", result.assumptions},
+          {"deadlines", result.deadlines},
           {"violations", std::move(violations)},
           {"missed_conditions", missed}};
 }

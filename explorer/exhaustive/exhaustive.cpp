@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "explorer/exhaustive/assumptions.h"
 #include "explorer/exhaustive/plain_search.h"
 #include "explorer/exhaustive/preemption_bound.h"
 #include "explorer/exhaustive/search_strategy.h"
@@ -67,6 +68,10 @@ void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
     lower(Coverage::complete_up_to_faults);
     result.bounds.push_back(count_of(*options.max_faults, "fault"));
   }
+  if (!result.deadlines.empty()) {
+    lower(Coverage::complete_up_to_deadlines);
+    result.bounds.push_back("races of " + count_of(result.deadlines.size(), "deadline"));
+  }
   if (result.cut_off > 0) result.bounds.emplace_back("the step limit");
   if (!result.has_explored && result.violations == 0 && result.coverage != Coverage::stopped) {
     result.coverage = Coverage::empty;
@@ -89,6 +94,7 @@ std::string_view to_string(Coverage coverage) {
     case Coverage::complete_up_to_steps: return "complete up to the step limit";
     case Coverage::complete_up_to_preemptions: return "complete up to the preemptions";
     case Coverage::complete_up_to_faults: return "complete up to the faults";
+    case Coverage::complete_up_to_deadlines: return "complete up to races of deadlines";
     case Coverage::stopped: return "stopped";
     case Coverage::empty: return "empty";
   }
@@ -107,6 +113,18 @@ std::string ExhaustiveResult::describe() const {
   if (cut_off > 0) text += fmt::format("; {} reached the step limit", cut_off);
   if (unknown > 0) text += fmt::format("; {} could not be judged", unknown);
   if (violation) text += fmt::format("; violated: {}", violation->run.property());
+  return text;
+}
+
+std::string ExhaustiveResult::describe_limits() const {
+  std::string text;
+  if (!assumptions.empty()) text += "assumed:\n";
+  for (const std::string& assumption : assumptions) text += fmt::format("  {}\n", assumption);
+  if (deadlines.empty()) return text;
+  text +=
+      "left out, because a deadline passes only when nothing else can move (--max-faults or "
+      "max_faults with latency_spike explores earlier passing):\n";
+  for (const std::string& deadline : deadlines) text += fmt::format("  {}\n", deadline);
   return text;
 }
 
@@ -173,6 +191,10 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
     count(result, execution, strategy.is_ended());
     search.end_execution(execution.outcome == sim::Outcome::step_limit);
     result.has_explored = strategy.has_explored();
+    if (result.deadlines.size() < strategy.deadlines().size()) {
+      result.deadlines = strategy.deadlines();
+    }
+    result.fixed_choices = strategy.fixed_choices();
     if (execution.is_violation && !strategy.is_ended()) {
       if (++result.violations == 1) result.executions_until_violation = result.executions;
       const bool is_shortest = result.violations == 1 || execution.steps < shortest_steps;
@@ -229,9 +251,11 @@ tl::expected<ExhaustiveResult, std::string> explore_exhaustively(const Program& 
   if (!explored) return tl::unexpected(explored.error());
   const std::unique_ptr<Runner> runner = program.create_runner();
   const Execute execute = executor_of(*runner, **explored);
-  return explore_executions(
+  ExhaustiveResult result = explore_executions(
       options_of_program(options, execute), execute,
       [&](sim::Strategy& strategy) { return record(*runner, **explored, strategy); });
+  result.assumptions = assumptions_of((*explored)->simulation, result.fixed_choices);
+  return result;
 }
 
 }  // namespace falafel::explorer

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -53,6 +54,7 @@ enum class Coverage : std::uint8_t {
   complete_up_to_steps,        // all, but some were cut off at the step limit
   complete_up_to_preemptions,  // all that preempt no more often than asked for
   complete_up_to_faults,       // all with no more faults than asked for
+  complete_up_to_deadlines,    // all in which deadlines pass only when nothing else can move
   stopped,                     // not all
   empty,                       // the search could choose nothing, so nothing is proven
 };
@@ -78,6 +80,13 @@ struct ExhaustiveResult {
   // The bounds that kept executions from being run, as in "2 preemptions".
   std::vector<std::string> bounds;
 
+  // Deadlines that passed only when nothing else could move, each as a sentence. Runs in which one
+  // of them passes earlier were left out.
+  std::set<std::string> deadlines{};
+  // The most choices of a run that were fixed, because they were outside of the explored part.
+  std::uint64_t fixed_choices = 0;
+  // What the exploration of a program assumed, each as a sentence (assumptions.h).
+  std::vector<std::string> assumptions{};
   // Whether the search could choose anything.
   bool has_explored = false;
 
@@ -86,6 +95,7 @@ struct ExhaustiveResult {
   }
   std::string describe_coverage() const;  // "complete", "complete up to 2 preemptions", "stopped"
   std::string describe() const;           // one line
+  std::string describe_limits() const;    // assumptions and deadlines, one in each line
 };
 
 // The options with which a scenario is explored: steps take no time, and the schedule chooses when

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "explorer/exhaustive/assumptions.h"
 #include "explorer/exhaustive/checkpoint.h"
 #include "explorer/exhaustive/parts.h"
 #include "explorer/wall_clock.h"
@@ -52,7 +53,7 @@ class Job {
   std::optional<processes::Ending> poll() { return process_->poll(); }
   // After a success.
   PartCounts counts() const {
-    std::array<char, 4096> buffer{};  // more than the text, and no more than a pipe holds
+    std::array<char, 65'536> buffer{};  // more than the text, and no more than a pipe holds
     const ssize_t count = ::read(input_, buffer.data(), buffer.size());
     const std::string text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     return nlohmann::json::parse(text).get<PartCounts>();
@@ -133,6 +134,8 @@ class Jobs {
     result.unknown += counts.unknown;
     result.steps += counts.steps;
     result.has_explored |= counts.has_explored;
+    result.fixed_choices = std::max(result.fixed_choices, counts.fixed_choices);
+    result.deadlines.insert(counts.deadlines.begin(), counts.deadlines.end());
     if (counts.cut_off > 0) result.coverage = Coverage::complete_up_to_steps;
   }
 
@@ -261,6 +264,7 @@ tl::expected<ExhaustiveResult, std::string> explore_in_jobs(const Program& progr
     });
   }
   describe_bounds(options, false, result);
+  result.assumptions = assumptions_of((*explored)->simulation, result.fixed_choices);
   return result;
 }
 

@@ -48,6 +48,8 @@ Split split_at(std::size_t depth, const Subtree& tree, const ExhaustiveOptions& 
     }
   } while (search.find_next_execution());
   split.above.has_explored = strategy.has_explored();
+  split.above.fixed_choices = strategy.fixed_choices();
+  split.above.deadlines = strategy.deadlines();
   return split;
 }
 
@@ -63,10 +65,16 @@ ExhaustiveOptions options_of_part(const ExhaustiveOptions& options, std::uint64_
 }  // namespace
 
 void to_json(nlohmann::json& json, const PartCounts& counts) {
-  json = {{"executions", counts.executions}, {"cut_off", counts.cut_off},
-          {"redundant", counts.redundant},   {"unknown", counts.unknown},
-          {"steps", counts.steps},           {"is_violated", counts.is_violated},
-          {"is_split", counts.is_split},     {"has_explored", counts.has_explored}};
+  json = {{"executions", counts.executions},
+          {"cut_off", counts.cut_off},
+          {"redundant", counts.redundant},
+          {"unknown", counts.unknown},
+          {"steps", counts.steps},
+          {"is_violated", counts.is_violated},
+          {"is_split", counts.is_split},
+          {"has_explored", counts.has_explored},
+          {"fixed_choices", counts.fixed_choices},
+          {"deadlines", counts.deadlines}};
 }
 
 void from_json(const nlohmann::json& json, PartCounts& counts) {
@@ -78,6 +86,8 @@ void from_json(const nlohmann::json& json, PartCounts& counts) {
   json.at("is_violated").get_to(counts.is_violated);
   json.at("is_split").get_to(counts.is_split);
   json.at("has_explored").get_to(counts.has_explored);
+  json.at("fixed_choices").get_to(counts.fixed_choices);
+  json.at("deadlines").get_to(counts.deadlines);
 }
 
 PartCounts explore_part(const Subtree& part, const ExhaustiveOptions& options,
@@ -93,7 +103,9 @@ PartCounts explore_part(const Subtree& part, const ExhaustiveOptions& options,
           .steps = result.steps,
           .is_violated = result.violations > 0,
           .is_split = result.coverage == Coverage::stopped && result.violations == 0,
-          .has_explored = result.has_explored};
+          .has_explored = result.has_explored,
+          .fixed_choices = result.fixed_choices,
+          .deadlines = result.deadlines};
 }
 
 std::optional<FailingRun> find_violation(const Subtree& part, const ExhaustiveOptions& options,

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "explorer/exhaustive/exhaustive.h"
@@ -28,6 +30,8 @@ struct PartCounts {
   bool is_violated = false;   // the exploration ended at the first violation
   bool is_split = false;      // these are the executions that end above the split
   bool has_explored = false;  // the search could choose something
+  std::uint64_t fixed_choices = 0;
+  std::set<std::string> deadlines{};
 };
 void to_json(nlohmann::json& json, const PartCounts& counts);
 void from_json(const nlohmann::json& json, PartCounts& counts);

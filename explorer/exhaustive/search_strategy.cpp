@@ -1,8 +1,11 @@
 #include "explorer/exhaustive/search_strategy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <string_view>
 
 #include "explorer/scripted_strategy.h"
 #include "fabric/random.h"
@@ -24,6 +27,7 @@ void SearchStrategy::begin_run() {
   is_exploring_ = false;
   is_ended_ = false;
   has_ended_preparations_ = false;
+  fixed_choices_ = 0;
   process_ = environment;
   special_actors_.clear();
   unique_numbers_.clear();
@@ -82,6 +86,19 @@ void SearchStrategy::choose_unexplored() {
   const auto first = std::ranges::find_if_not(enabled_, is_fault);
   chosen_ = static_cast<std::size_t>(std::distance(enabled_.begin(), first));
   process_ = enabled_[chosen_];
+  if (enabled_.size() > 1) most_fixed_choices_ = std::max(most_fixed_choices_, ++fixed_choices_);
+}
+
+void SearchStrategy::leave_out(const sim::Deadline& deadline) {
+  constexpr std::string_view sleep = "the clock";
+  if (deadline.fiber.empty()) {
+    deadlines_.emplace("the network waits before it tries again, or for the end of a delay");
+  } else if (deadline.waits_for == sleep) {
+    deadlines_.insert(fmt::format("fiber '{}' of {} sleeps", deadline.fiber, deadline.host));
+  } else {
+    deadlines_.insert(fmt::format("fiber '{}' of {} waits for {}, up to a deadline", deadline.fiber,
+                                  deadline.host, deadline.waits_for));
+  }
 }
 
 bool SearchStrategy::begin_jump() {

@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "explorer/exhaustive/search.h"
@@ -40,6 +42,11 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   bool has_ended_preparations() const { return has_ended_preparations_; }
   // Whether the search could choose anything in any run so far.
   bool has_explored() const { return has_explored_; }
+  // Deadlines that passed only when nothing else could move, in any run so far.
+  const std::set<std::string>& deadlines() const { return deadlines_; }
+  // The most choices that were fixed in a run so far, because they were outside of the explored
+  // part.
+  std::uint64_t fixed_choices() const { return most_fixed_choices_; }
 
   std::uint64_t choose(const sim::ChoicePoint& point) override;
   std::uint64_t schedule(const sim::ChoicePoint& point,
@@ -54,6 +61,8 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   bool begin_jump() override;
   void touch(const sim::Touch& touch) override;
   void end_preparations() override { has_ended_preparations_ = true; }
+  bool wants_deadlines() const override { return is_exploring_ && !is_ended_; }
+  void leave_out(const sim::Deadline& deadline) override;
   void end_run() override { is_exploring_ = false; }
 
  private:
@@ -70,6 +79,9 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   bool is_ended_ = false;
   bool has_ended_preparations_ = false;
   bool has_explored_ = false;
+  std::set<std::string> deadlines_;
+  std::uint64_t fixed_choices_ = 0;
+  std::uint64_t most_fixed_choices_ = 0;
   Process process_ = environment;  // that makes the present step
   std::size_t chosen_ = 0;         // the place of its actor among the ready ones
   sim::LaneNumber lane_ = sim::whole_actor;

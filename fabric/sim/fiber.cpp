@@ -217,3 +217,7 @@ std::string Fiber::describe() const {
 }
 
 }  // namespace falafel::sim
+Deadline Fiber::deadline() const {
+  return {.host = host_.name(), .fiber = name_, .waits_for = waits_for_};
+}
+

@@ -64,6 +64,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   World& world_;
   Host& host_;
   fabric::FiberId id_;
+  Deadline deadline() const override;
   std::string name_;
   bool daemon_;
   bool counts_in_program_ = false;

@@ -101,6 +101,7 @@ class ReadySet {
 class Timer {
  public:
   virtual void expired() = 0;
+  virtual Deadline deadline() const { return {}; }
 
  protected:
   Timer() = default;
@@ -133,6 +134,16 @@ class TimerQueue {
   void cancel(Timer& timer);
   bool empty() const { return heap_.empty(); }
   std::uint64_t next_ns() const { return next_ns_; }  // never_ns if empty
+  // Calls `visit` for the pending timers that were set after the call that returned `since`.
+  // Returns the value for the next call.
+  template <typename Visit>
+  std::uint64_t visit_newer(std::uint64_t since, Visit visit) const {
+    if (since == next_sequence_) return since;
+    for (const Timer* timer : heap_) {
+      if (timer->sequence_ >= since) visit(*timer);
+    }
+    return next_sequence_;
+  }
   void expire_until(std::uint64_t time_ns) {
     if (next_ns_ <= time_ns) expire_due(time_ns);
   }

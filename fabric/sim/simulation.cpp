@@ -159,6 +159,16 @@ void offer_lanes(World& world) {
   world.step_observer->offer_lanes(world.lanes);
 }
 
+// With chosen faults, a latency spike lets a deadline pass before others move.
+void tell_deadlines(World& world) {
+  const bool can_pass =
+      world.chosen_faults != nullptr && world.options.fault_rate(FaultKind::latency_spike) > 0;
+  if (can_pass || !world.step_observer->wants_deadlines()) return;
+  world.told_deadlines = world.timers.visit_newer(world.told_deadlines, [&](const Timer& timer) {
+    world.step_observer->leave_out(timer.deadline());
+  });
+}
+
 void observed_step(World& world) {
   if (world.tells_lanes) offer_lanes(world);
   if (!world.step_observer->begin_step(world.ready.ids(), world.trace.time_ns())) {
@@ -166,6 +176,7 @@ void observed_step(World& world) {
     return;
   }
   Actor& actor = world.choose_actor();
+  tell_deadlines(world);
   world.trace.advance(world.options.step_duration_ns);
   if (world.tells_lanes) {
     actor.step_lane(world.step_observer->lane());

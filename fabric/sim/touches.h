@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "fabric/sim/strategies/strategy.h"
 
@@ -94,6 +95,14 @@ struct Lane {
 };
 
 // Sees a run step by step. A touch belongs to the step that began last.
+// A deadline of a fiber, or of the network if there is no fiber. The texts are valid during the
+// call that gets it.
+struct Deadline {
+  std::string_view host{};
+  std::string_view fiber{};
+  std::string_view waits_for{};
+};
+
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
@@ -113,6 +122,10 @@ class StepObserver {
   virtual void touch(const Touch& touch) = 0;
   // The program has prepared itself: what interests it begins after this step.
   virtual void end_preparations() {}
+  // Whether to tell, before steps, which deadlines are pending. A deadline passes only when nothing
+  // else can move, so such a step is never tried after it.
+  virtual bool wants_deadlines() const { return false; }
+  virtual void leave_out(const Deadline& /*deadline*/) {}
   // The actor has got work, and later steps of it will probably touch this, as far as the simulator
   // can say before they are made.
   virtual void will_touch(ActorId /*actor*/, const Touch& /*touch*/) {}

@@ -158,7 +158,8 @@ struct World {
   StepObserver* touches = step_observer;  // null if nobody hears of touches now
   // Null as well unless it tells lanes.
   StepObserver* part_touches = tells_lanes ? step_observer : nullptr;
-  std::vector<Lane> lanes;  // that can make the next step; kept to reuse its memory
+  std::uint64_t told_deadlines = 0;  // as TimerQueue::visit_newer counts them
+  std::vector<Lane> lanes;           // that can make the next step; kept to reuse its memory
   fabric::FiberStackPool& stacks;
   Trace trace;
 

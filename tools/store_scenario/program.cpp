@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "engine/probes.h"
+#include "explorer/exhaustive/assumptions.h"
+#include "fabric/assert.h"
 #include "tools/store_scenario/ablation_worlds.h"
 #include "tools/store_scenario/run.h"
 #include "tools/store_scenario/small_worlds.h"
@@ -23,6 +25,17 @@ const Scenario& store_scenario(const explorer::Scenario& scenario) {
 
 std::unique_ptr<explorer::Scenario> StoreProgram::draw(std::uint64_t seed) const {
   return std::make_unique<Scenario>(draw_scenario(choices_, seed));
+}
+
+// The kinds of faults and the limits stay those of the seed.
+std::unique_ptr<explorer::Scenario> StoreProgram::draw_for_proof(std::uint64_t seed) const {
+  auto scenario = std::make_unique<Scenario>(draw_scenario(choices_, seed));
+  explorer::weaken_network(scenario->simulation);
+  for (const auto& [name, value] : choices_.simulator_options) {
+    const auto problem = sim::set_option(scenario->simulation, name, value);
+    FALAFEL_ASSERT(!problem, "{}", *problem);
+  }
+  return scenario;
 }
 
 tl::expected<std::unique_ptr<explorer::Scenario>, std::string> StoreProgram::parse(

@@ -22,6 +22,7 @@ class StoreProgram final : public explorer::Program {
 
   std::string_view name() const override { return "falafel store"; }
   std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override;
+  std::unique_ptr<explorer::Scenario> draw_for_proof(std::uint64_t seed) const override;
   tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
       const nlohmann::json& json) const override;
   std::unique_ptr<explorer::Runner> create_runner() const override;

@@ -135,6 +135,102 @@ TEST(CheckExhaustive, IsStuckIfAClientIsNeverReady) {
   EXPECT_EQ(proof.failures.front().property, stuck_property);
 }
 
+// The data is in memory before the flag, but a processor may see it late.
+void send_flag_after_data(World& world) {
+  constexpr std::uint64_t data = 0;
+  constexpr std::uint64_t flag = 8;
+  world.server("server", [&](fabric::Host& host) {
+    MemoryServer server(host, 128);
+    host.spawn({.name = "reader"}, [&world, memory = server.memory()] {
+      memory->wait_until_changed(flag, 0, fabric::never_ns);
+      world.check(memory->load(data) == 7, "flag.early", "the flag is there, and the data is not");
+    });
+    server.serve();
+  });
+  world.clients(1, [&](fabric::Host& host, std::uint32_t) {
+    RemoteMemory remote(host, "server");
+    world.ready(host);
+    remote.write(data, 7);
+    remote.write(flag, 1);
+  });
+  world.run();
+}
+
+TEST(CheckExhaustive, ExploresTheWeakestNetwork) {
+  ExhaustiveOptions options = options_of("flag after data");
+  options.explored_from_ns = 0;
+  const Proof proof = run(send_flag_after_data, options);
+  ASSERT_FALSE(proof.holds()) << proof.story();
+  EXPECT_EQ(proof.failures.front().property, "flag.early");
+}
+
+TEST(CheckExhaustive, NamesWhatTheDeviceIsAssumedToPromise) {
+  ExhaustiveOptions options = options_of("flag after data, seen at once");
+  options.explored_from_ns = 0;
+  options.adjust = [](sim::SimulationOptions& network) { network.late_visibility = false; };
+  const Proof proof = run(send_flag_after_data, options);
+  EXPECT_TRUE(proof.holds() && proof.is_complete()) << proof.story();
+  const std::string promise = "processors see the words of a WRITE as soon as they are placed";
+  EXPECT_THAT(proof.assumptions, testing::Contains(promise));
+  EXPECT_THAT(proof.story(), testing::HasSubstr(promise));
+  EXPECT_THAT(proof.assumptions, testing::Contains(testing::HasSubstr("hosts do not crash")));
+}
+
+TEST(CheckExhaustive, SeedOfAProofDoesNotWeakenItsNetwork) {
+  const auto promise = [](sim::SimulationOptions& network) { network.address_order = true; };
+  const WorldProgram program("seeds", {.adjust = promise}, send_flag_after_data);
+  const sim::SimulationOptions network = program.draw_for_proof(1)->simulation;
+  EXPECT_EQ(network.granularity, sim::Granularity::word);
+  EXPECT_TRUE(network.late_visibility && network.store_buffers && network.processor_preemption);
+  EXPECT_TRUE(network.address_order);
+  for (std::uint64_t seed = 2; seed <= 20; ++seed) {
+    EXPECT_EQ(program.draw_for_proof(seed)->simulation, network);
+  }
+}
+
+// The second client sleeps, so without a race of its deadline it always comes last.
+void increment_in_turn(World& world) {
+  std::shared_ptr<fabric::MemoryBlock> memory;
+  world.server("server", [&](fabric::Host& host) {
+    MemoryServer server(host, 128);
+    memory = server.memory();
+    server.serve();
+  });
+  world.clients(clients, [&](fabric::Host& host, std::uint32_t client) {
+    RemoteMemory remote(host, "server");
+    world.ready(host);
+    if (client == 1) host.sleep_until(host.now_ns() + start_ns);
+    remote.write(counter, remote.read(counter) + 1);
+  });
+  world.at_rest([&] {
+    world.check(word(memory, counter) == clients, "counter.lost-update", "an increment is lost");
+  });
+  world.run();
+}
+
+TEST(CheckExhaustive, ListsDeadlinesWhoseRacesAreLeftOut) {
+  ExhaustiveOptions options = options_of("increments in turn");
+  options.explored_from_ns = 0;
+  const Proof proof = run(increment_in_turn, options);
+  EXPECT_TRUE(proof.holds()) << proof.story();
+  EXPECT_FALSE(proof.is_complete()) << proof.story();
+  EXPECT_EQ(proof.coverage, explorer::Coverage::complete_up_to_deadlines);
+  EXPECT_THAT(proof.deadlines, testing::ElementsAre("fiber 'client 1' of client 1 sleeps"));
+  EXPECT_THAT(proof.story(), testing::HasSubstr("fiber 'client 1' of client 1 sleeps"));
+}
+
+TEST(CheckExhaustive, LetsDeadlinesRaceUpToABound) {
+  ExhaustiveOptions options = options_of("racing increments");
+  options.explored_from_ns = 0;
+  options.max_faults = 1;
+  options.adjust = [](sim::SimulationOptions& network) {
+    network.set_fault_rate(sim::FaultKind::latency_spike, 1);
+  };
+  const Proof proof = run(increment_in_turn, options);
+  ASSERT_FALSE(proof.holds()) << proof.story();
+  EXPECT_EQ(proof.failures.front().property, "counter.lost-update");
+}
+
 TEST(CheckExhaustive, FindsAConditionThatNoScheduleReaches) {
   const Proof proof = run(
       [](World& world) {
