@@ -6,31 +6,36 @@
 namespace falafel::explorer {
 namespace {
 
-// Records the step at which a given choice was made.
+// Records the step at which a given choice was made, and the one that it is part of. The choice of
+// an actor is part of the next step.
 class StepOfChoice final : public sim::Strategy {
  public:
   StepOfChoice(sim::Strategy& inner, std::size_t choice) : inner_(inner), choices_left_(choice) {}
 
   std::uint64_t choose(const sim::ChoicePoint& point) override {
-    note(point);
+    note(point, point.step);
     return inner_.choose(point);
   }
   std::uint64_t schedule(const sim::ChoicePoint& point,
                          std::span<const sim::ActorId> actors) override {
-    note(point);
+    note(point, point.step + 1);
     return inner_.schedule(point, actors);
   }
   const std::string* divergence() const override { return inner_.divergence(); }
   std::uint64_t step() const { return step_; }
+  std::uint64_t deciding_step() const { return deciding_step_; }
 
  private:
-  void note(const sim::ChoicePoint& point) {
-    if (choices_left_-- == 0) step_ = point.step;
+  void note(const sim::ChoicePoint& point, std::uint64_t deciding_step) {
+    if (choices_left_-- != 0) return;
+    step_ = point.step;
+    deciding_step_ = deciding_step;
   }
 
   sim::Strategy& inner_;
   std::size_t choices_left_;
   std::uint64_t step_ = 0;
+  std::uint64_t deciding_step_ = 0;
 };
 
 }  // namespace
@@ -62,11 +67,12 @@ std::size_t find_critical_choice(Runner& runner, const FailingRun& failing, std:
 std::optional<CriticalStep> find_critical_step(Runner& runner, const FailingRun& failing,
                                                std::uint64_t tries) {
   if (tries == 0 || failing.run.violations.empty()) return std::nullopt;
-  CriticalStep critical{.choice = find_critical_choice(runner, failing, tries), .step = 0};
+  CriticalStep critical{.choice = find_critical_choice(runner, failing, tries)};
   sim::ReplayStrategy replay(failing.choices);
   StepOfChoice steps(replay, critical.choice);
   runner.run(*failing.scenario, steps);
   critical.step = steps.step();
+  critical.deciding_step = steps.deciding_step();
   return critical;
 }
 

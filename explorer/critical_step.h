@@ -11,7 +11,9 @@ namespace falafel::explorer {
 
 struct CriticalStep {
   std::size_t choice = 0;  // position, starting from 0; see find_critical_choice
-  std::uint64_t step = 0;  // the step at which the choice was made
+  std::uint64_t step = 0;  // how many steps there had been when the choice was made
+  // The step that the choice is part of: after it, the failure cannot be avoided any more.
+  std::uint64_t deciding_step = 0;
 };
 
 // Returns the position, starting from 0, of the first choice after which all of `tries` random

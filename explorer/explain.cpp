@@ -88,7 +88,10 @@ void write_run(const Program& program, const LoadedReplay& replay, std::uint64_t
   const auto critical = find_critical_step(
       *runner, {.scenario = replay.scenario, .choices = replay.file.choices, .run = std::move(run)},
       critical_tries);
-  if (critical) write(to_line({{"choice", critical->choice}, {"critical_step", critical->step}}));
+  if (!critical) return;
+  write(to_line({{"choice", critical->choice},
+                 {"critical_step", critical->step},
+                 {"deciding_step", critical->deciding_step}}));
 }
 
 void read_run(const nlohmann::json& run, const LoadedReplay& replay, Explanation& explanation) {
@@ -138,7 +141,9 @@ Explanation explain(const Program& program, const LoadedReplay& replay,
       has_ended = true;
       read_run(json["run"], replay, explanation);
     } else if (json.contains("critical_step")) {
-      explanation.critical = {.choice = json["choice"], .step = json["critical_step"]};
+      explanation.critical = {.choice = json["choice"],
+                              .step = json["critical_step"],
+                              .deciding_step = json["deciding_step"]};
     } else {
       explanation.story.push_back({.step = json["step"],
                                    .time_ns = json["time_ns"],
@@ -152,19 +157,45 @@ Explanation explain(const Program& program, const LoadedReplay& replay,
   return explanation;
 }
 
+namespace {
+
+constexpr std::size_t decisive_mark_column = 7;  // behind the number of the step
+
+// Appends the folded story. Returns where the line belongs that says that the failure is
+// inevitable: below the last line of the step that decides, or where that step would be.
+std::size_t append_story(const Explanation& explanation, std::vector<std::string>& lines) {
+  const std::span<const StoryLine> story(explanation.story);
+  const auto first_from = [&](std::uint64_t step) {
+    const auto found =
+        std::ranges::find_if(story, [&](const StoryLine& line) { return line.step >= step; });
+    return static_cast<std::size_t>(found - story.begin());
+  };
+  const auto append = [&](std::size_t begin, std::size_t end) {
+    std::ranges::move(folded_text(story.subspan(begin, end - begin)), std::back_inserter(lines));
+  };
+  if (!explanation.critical) {
+    append(0, story.size());
+    return lines.size();
+  }
+  const std::size_t begin = first_from(explanation.critical->deciding_step);
+  const std::size_t end = first_from(explanation.critical->deciding_step + 1);
+  append(0, begin);
+  for (std::size_t index = begin; index < end; ++index) {
+    lines.push_back(to_string(story[index]));
+    lines.back()[decisive_mark_column] = '>';
+  }
+  const std::size_t mark = lines.size();
+  append(end, story.size());
+  return mark;
+}
+
+}  // namespace
+
 std::string to_text(const Explanation& explanation, bool is_short) {
   constexpr std::size_t most_lines_at_start = 40;
   constexpr std::size_t most_lines_at_end = 120;
-  const std::span<const StoryLine> story(explanation.story);
-  const auto inevitable =
-      explanation.critical
-          ? std::ranges::find_if(
-                story, [&](const auto& line) { return line.step >= explanation.critical->step; })
-          : story.end();
-  const auto before = static_cast<std::size_t>(inevitable - story.begin());
-  std::vector<std::string> lines = folded_text(story.first(before));
-  const std::size_t mark = lines.size();
-  std::ranges::move(folded_text(story.subspan(before)), std::back_inserter(lines));
+  std::vector<std::string> lines;
+  const std::size_t mark = append_story(explanation, lines);
   const std::size_t count = lines.size();
   const bool is_cut = is_short && count > most_lines_at_start + most_lines_at_end;
   std::string text;

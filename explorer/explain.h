@@ -29,8 +29,8 @@ struct Explanation {
 Explanation explain(const Program& program, const LoadedReplay& replay,
                     std::uint64_t critical_tries, double seconds);
 
-// The folded story, with a line at the critical step. With `is_short`, leaves out the middle of a
-// long one.
+// The folded story. A ">" marks the lines of the step that decides, and a line below it says that
+// the failure is inevitable from there on. With `is_short`, leaves out the middle of a long story.
 std::string to_text(const Explanation& explanation, bool is_short);
 
 }  // namespace falafel::explorer

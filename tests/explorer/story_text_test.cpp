@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,11 +72,31 @@ TEST(StoryText, ComparesTheParties) {
 
 TEST(StoryText, DoesNotFoldAcrossTheCriticalStep) {
   Explanation explanation = story_of(repeated("a", 100));
-  explanation.critical = CriticalStep{.choice = 1, .step = 51};
+  explanation.critical = CriticalStep{.choice = 1, .step = 50, .deciding_step = 51};
   EXPECT_EQ(shown(explanation),
             "a ... repeated 49 more times, until step 50 "
-            "------------- the violation is inevitable from here on "
-            "a ... repeated 49 more times, until step 100");
+            "a ------------- the violation is inevitable from here on "
+            "a ... repeated 48 more times, until step 100");
+}
+
+TEST(StoryText, MarksTheLineThatDecides) {
+  Explanation explanation = story_of("abc");
+  explanation.critical = CriticalStep{.choice = 1, .step = 1, .deciding_step = 2};
+  EXPECT_EQ(shown(explanation), "a b ------------- the violation is inevitable from here on c");
+  std::istringstream lines(to_text(explanation, false));
+  std::vector<std::string> marked;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("     2 >")) marked.push_back(line.substr(line.size() - 1));
+  }
+  EXPECT_EQ(marked, std::vector<std::string>{"b"});
+}
+
+// The step that decides has no line of its own.
+TEST(StoryText, SaysWhereASilentStepDecides) {
+  Explanation explanation = story_of("abc");
+  explanation.story.erase(explanation.story.begin() + 1);
+  explanation.critical = CriticalStep{.choice = 1, .step = 1, .deciding_step = 2};
+  EXPECT_EQ(shown(explanation), "a ------------- the violation is inevitable from here on c");
 }
 
 TEST(StoryText, CutsWhatIsLongAlthoughItIsFolded) {
