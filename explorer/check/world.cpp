@@ -232,6 +232,9 @@ void World::judge_end() {
       fail(std::string(stuck_property),
            "nothing can move, but clients have not returned: " + run_.result.explanation);
       break;
+    case sim::Outcome::spinning:
+      fail(std::string(spinning_property), run_.result.explanation);
+      break;
     case sim::Outcome::step_limit:
       if (!was_fair_for_long()) break;  // shrinking tries shorter runs
       fail(std::string(progress_property),

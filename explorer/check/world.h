@@ -42,6 +42,8 @@ namespace falafel::check {
 // schedule was fair and no fault struck for the greater part of it (Network in options.h).
 inline constexpr std::string_view stuck_property = "progress.stuck";
 inline constexpr std::string_view progress_property = "progress.ends";
+// A fiber makes call after call, and none that waits, so nothing else can move.
+inline constexpr std::string_view spinning_property = "progress.spins";
 
 // Thrown by RemoteMemory when its connection breaks. It ends the client that does not catch it, as
 // if the client had crashed; the run continues.

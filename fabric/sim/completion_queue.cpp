@@ -28,6 +28,9 @@ CompletionQueueState::Entry& CompletionQueueState::push() {
 
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   touch(first_ == end_ ? Access::reads : Access::writes);
+  if (world_.running != nullptr) {
+    world_.running->count_call({Call::Kind::completion_queue, number_});
+  }
   if (world_.costs != nullptr) host_.spend(fabric::Work::lock, 0);
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
@@ -51,8 +54,9 @@ void CompletionQueueState::spend_on_message(const Entry& entry) const {
 
 bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   touch(Access::reads);
-  if (first_ != end_) return true;
   Fiber& fiber = world_.current_fiber();
+  fiber.count_call({Call::Kind::completion_queue, number_});
+  if (first_ != end_) return true;
   // Another fiber may have polled the completion that woke this one.
   do {
     fiber.wait(&waiters_, deadline_ns, "a completion");

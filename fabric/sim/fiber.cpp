@@ -1,7 +1,10 @@
 #include "fabric/sim/fiber.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "fabric/sim/host.h"
@@ -112,6 +115,7 @@ void Fiber::timed_resume() {
 }
 
 void Fiber::resume() {
+  calls_ = 0;
   Fiber* const resumed_by = world_.running;
   world_.running = this;
   context_.resume();
@@ -125,6 +129,41 @@ void Fiber::suspend() {
                  host_.name());
   context_.suspend();
   if (cancelled_) stop_waiting();
+}
+
+// The fiber makes no further step, so it is left where it is until the run is destroyed.
+void Fiber::spin() {
+  FALAFEL_ASSERT(!unwinding_ && world_.running == this,
+                 "{}, while it is being unwound or another one runs", describe_spinning());
+  calls_ = 0;
+  world_.spinning = this;
+  world_.touch(Touchable::world, 0, Access::writes);
+  world_.stop();
+  suspend();
+  throw_cancelled();
+}
+
+std::string Fiber::describe_spinning() const {
+  std::string last;
+  switch (call_.kind) {
+    case Call::Kind::clock: last = "the clock"; break;
+    case Call::Kind::word:
+      last = fmt::format("the word at offset {} of memory {}", call_.offset, call_.number);
+      break;
+    case Call::Kind::bytes:
+      last = fmt::format("the bytes from offset {} of memory {}", call_.offset, call_.number);
+      break;
+    case Call::Kind::completion_queue:
+      last = fmt::format("completion queue {}", call_.number);
+      break;
+    case Call::Kind::posting: last = fmt::format("posting to queue pair {}", call_.number); break;
+  }
+  return fmt::format(
+      "fiber {} '{}' of {} has made {} calls without one that waits, the last one about {}; while "
+      "it "
+      "runs, nothing that it looks at can change. Wait for it instead (CompletionQueue::wait, "
+      "MemoryBlock::wait_until_changed), or call Host::yield in the loop",
+      id_, name_, host_.name(), most_calls_of_step, last);
 }
 
 void Fiber::step() {
@@ -204,6 +243,10 @@ void Fiber::unwind() {
 
 void Fiber::expired() { become_ready(); }
 
+Deadline Fiber::deadline() const {
+  return {.host = host_.name(), .fiber = name_, .waits_for = waits_for_};
+}
+
 void Fiber::touch() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }
 
 std::string Fiber::describe() const {
@@ -217,7 +260,3 @@ std::string Fiber::describe() const {
 }
 
 }  // namespace falafel::sim
-Deadline Fiber::deadline() const {
-  return {.host = host_.name(), .fiber = name_, .waits_for = waits_for_};
-}
-

@@ -15,6 +15,17 @@ namespace falafel::sim {
 class Host;
 struct World;
 
+// A call of a fiber that does not wait, and what it looks at.
+struct Call {
+  enum class Kind : std::uint8_t { clock, word, bytes, completion_queue, posting };
+  Kind kind = Kind::clock;
+  std::uint32_t number = 0;  // of the block, the completion queue or the queue pair
+  std::uint64_t offset = 0;  // in the block
+};
+
+// More than a program needs that looks through all of its memory in one step.
+inline constexpr std::uint64_t most_calls_of_step = 4'000'000;
+
 class Fiber final : public Actor, public Timer, public fabric::Waiter {
  public:
   Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOptions& options,
@@ -27,6 +38,14 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void yield();
   bool cancelled() const { return cancelled_; }
   void may_end_here(bool here) { may_end_here_ = here; }
+
+  // A call that does not wait. A fiber that makes too many of them in one step ends the run: it
+  // would go on forever, because nothing else can move.
+  void count_call(const Call& call) {
+    call_ = call;
+    if (++calls_ > most_calls_of_step) spin();
+  }
+  std::string describe_spinning() const;
 
   // For other objects than the fiber itself.
   void cancel();
@@ -44,6 +63,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
 
   void step() override;
   void expired() override;
+  Deadline deadline() const override;
   std::string describe() const override;
 
  private:
@@ -58,13 +78,13 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void resume();
   void finish();
   void suspend();
+  void spin();
   bool ends_here();
   [[noreturn]] void throw_cancelled();
 
   World& world_;
   Host& host_;
   fabric::FiberId id_;
-  Deadline deadline() const override;
   std::string name_;
   bool daemon_;
   bool counts_in_program_ = false;
@@ -79,6 +99,8 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   bool unwinding_ = false;
   bool finished_ = false;
   std::uint64_t spent_ps_ = 0;  // in the present step
+  std::uint64_t calls_ = 0;     // in the present step
+  Call call_;                   // the last one
 };
 
 }  // namespace falafel::sim

@@ -39,8 +39,14 @@ class Host final : public fabric::Host {
   void may_end_here(bool here) override { world_.current_fiber().may_end_here(here); }
   void join(fabric::FiberId fiber) override;
   std::unique_ptr<fabric::Event> create_event() override;
-  std::uint64_t now_ns() override { return clock_.now_ns(); }
-  std::uint64_t wall_clock_ns() override { return clock_.wall_clock_ns(); }
+  std::uint64_t now_ns() override {
+    if (world_.running != nullptr) world_.running->count_call({Call::Kind::clock});
+    return clock_.now_ns();
+  }
+  std::uint64_t wall_clock_ns() override {
+    if (world_.running != nullptr) world_.running->count_call({Call::Kind::clock});
+    return clock_.wall_clock_ns();
+  }
   void sleep_until(std::uint64_t deadline_ns) override;
   void yield() override;
   void preemption_point() override;

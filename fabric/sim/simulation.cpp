@@ -22,6 +22,7 @@ std::string_view to_string(Outcome outcome) {
     case Outcome::stuck: return "stuck";
     case Outcome::step_limit: return "step limit";
     case Outcome::stopped: return "stopped";
+    case Outcome::spinning: return "spinning";
     case Outcome::diverged: return "diverged";
   }
   return "unknown outcome";
@@ -175,8 +176,8 @@ void observed_step(World& world) {
     world.stop();
     return;
   }
-  Actor& actor = world.choose_actor();
   tell_deadlines(world);
+  Actor& actor = world.choose_actor();
   world.trace.advance(world.options.step_duration_ns);
   if (world.tells_lanes) {
     actor.step_lane(world.step_observer->lane());
@@ -208,6 +209,7 @@ void jump_to_next_timer(World& world) {
 }
 
 Outcome outcome_at_last_step(const World& world) {
+  if (world.spinning != nullptr) return Outcome::spinning;
   return world.trace.step() >= world.options.step_limit ? Outcome::step_limit : Outcome::stopped;
 }
 
@@ -298,6 +300,9 @@ RunResult Simulation::run() {
     result.explanation = *divergence;
   } else if (result.outcome != Outcome::completed) {
     result.explanation = describe(world, to_string(result.outcome));
+    if (world.spinning != nullptr) {
+      result.explanation = world.spinning->describe_spinning() + "\n" + result.explanation;
+    }
   }
   result.steps = world.trace.step();
   result.time_ns = world.trace.time_ns();

@@ -42,6 +42,7 @@ enum class Outcome : std::uint8_t {
   stuck,       // fibers wait for events that can no longer happen
   step_limit,  // the step limit was reached
   stopped,     // stop() was called
+  spinning,    // a fiber makes call after call and never waits, so nothing else can move
   diverged,    // a replay got a question that was not recorded (ReplayStrategy)
 };
 std::string_view to_string(Outcome outcome);

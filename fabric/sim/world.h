@@ -185,6 +185,7 @@ struct World {
   std::uint32_t next_event = 0;
 
   Fiber* running = nullptr;
+  const Fiber* spinning = nullptr;  // the fiber that ended the run, because it never waits
   std::uint64_t unfinished_foreground_fibers = 0;
 
   std::uint64_t last_step = options.step_limit;  // stop() makes it earlier

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -352,6 +353,72 @@ TEST(Check, KeepsTheFirstViolationOfAProperty) {
   ASSERT_EQ(result.failures.size(), 1U) << result.story();
   EXPECT_THAT(result.failures.front().explanation, HasSubstr("first"));
   EXPECT_EQ(result.failures.front().schedules, 1U);
+}
+
+// A loop around a call that does not wait never ends, because nothing else moves meanwhile. The
+// limit counts calls, so the same seed gives the same report.
+void expect_spinning(const std::string& name, const std::string& looks_at,
+                     const std::function<void(fabric::Host&, fabric::MemoryBlock&)>& spin) {
+  const auto body = [&](World& world) {
+    world.client("poller", [&](fabric::Host& host) {
+      const auto memory = host.allocate_memory(64).value();
+      host.yield();
+      spin(host, *memory);
+    });
+    world.client("other", [](fabric::Host& host) { host.yield(); });
+    world.run();
+  };
+  Options options = options_of(name);
+  options.schedules = 1;
+  options.shrink_seconds = 0.1;
+  options.critical_tries = 1;
+  options.network.adjust = [](sim::SimulationOptions& network) {
+    network.processor_preemption = false;
+  };
+  const Result result = run(body, options);
+  ASSERT_EQ(result.failures.size(), 1U) << result.story();
+  EXPECT_EQ(result.failures.front().property, spinning_property);
+  EXPECT_THAT(result.failures.front().explanation, HasSubstr("'poller' of poller"));
+  EXPECT_THAT(result.failures.front().explanation, HasSubstr(looks_at));
+  EXPECT_EQ(run(body, options).hash, result.hash);
+}
+
+TEST(Check, ReportsALoopThatLoadsAWord) {
+  expect_spinning("loads", "the word at offset 8 of memory",
+                  [](fabric::Host&, fabric::MemoryBlock& memory) {
+                    while (memory.load(8) == 0) continue;
+                  });
+}
+
+TEST(Check, ReportsALoopThatPollsAQueue) {
+  expect_spinning("polls", "completion queue", [](fabric::Host& host, fabric::MemoryBlock&) {
+    const auto queue = host.device(0).create_completion_queue(1).value();
+    fabric::WorkCompletion completion;
+    while (queue->poll({&completion, 1}) == 0) continue;
+  });
+}
+
+TEST(Check, ReportsALoopThatReadsTheClock) {
+  expect_spinning("clock", "the clock", [](fabric::Host& host, fabric::MemoryBlock&) {
+    const std::uint64_t until_ns = host.now_ns() + 1'000'000'000;
+    while (host.now_ns() < until_ns) continue;
+  });
+}
+
+// Many calls in one step are no loop without end.
+TEST(Check, LetsAFiberLookThroughItsMemory) {
+  const auto body = [](World& world) {
+    world.client("reader", [](fabric::Host& host) {
+      const auto memory = host.allocate_memory(8'192).value();
+      for (int round = 0; round < 100; ++round) {
+        for (std::uint64_t offset = 0; offset < 8'192; offset += 8) memory->load(offset);
+      }
+    });
+    world.run();
+  };
+  Options options = options_of("looks");
+  options.schedules = 1;
+  EXPECT_TRUE(run(body, options).holds());
 }
 
 // A checker that reaches a limit leaves a run without a verdict.
