@@ -1,5 +1,7 @@
 #include "explorer/campaign.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -35,6 +37,11 @@ void add(CampaignResult& result, const Finding& finding) {
   if (!is_new && finding.seed < known->second.seed) known->second = finding;
 }
 
+void add(CampaignResult& result, const WorkerReport& report) {
+  for (const Finding& finding : report.findings) add(result, finding);
+  add(result.unjudged, report.unjudged);
+}
+
 std::uint64_t lowest_seed(const CampaignResult& result) {
   std::uint64_t lowest = ~std::uint64_t{0};
   for (const auto& [property, finding] : result.findings) lowest = std::min(lowest, finding.seed);
@@ -42,6 +49,26 @@ std::uint64_t lowest_seed(const CampaignResult& result) {
 }
 
 }  // namespace
+
+void add(UnjudgedSchedules& sum, const UnjudgedSchedules& part) {
+  for (const auto& [property, unjudged] : part) {
+    const auto [known, is_new] = sum.emplace(property, unjudged);
+    if (is_new) continue;
+    known->second.schedules += unjudged.schedules;
+    if (unjudged.seed >= known->second.seed) continue;
+    known->second.seed = unjudged.seed;
+    known->second.reason = unjudged.reason;
+  }
+}
+
+std::string to_text(const UnjudgedSchedules& unjudged) {
+  std::string text;
+  for (const auto& [property, schedules] : unjudged) {
+    text += fmt::format("not judged: {} in {} schedules, first with seed {}: {}\n", property,
+                        schedules.schedules, schedules.seed, schedules.reason);
+  }
+  return text;
+}
 
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
                             const CampaignProgress& progress) {
@@ -59,7 +86,7 @@ CampaignResult run_campaign(const Program& program, const CampaignOptions& optio
     std::this_thread::sleep_for(interval);
     is_over = true;
     for (const auto& worker : workers) {
-      for (const Finding& finding : worker->poll()) add(found, finding);
+      add(found, worker->poll());
       is_over = is_over && worker->is_over();
     }
     const double seconds = now_seconds() - start;

@@ -38,6 +38,20 @@ struct Finding {
   std::string explanation;
 };
 
+// Schedules without a verdict of one property, and the first of them.
+struct Unjudged {
+  std::uint64_t schedules = 0;
+  std::uint64_t seed = 0;  // the lowest
+  std::string reason;      // of the run with that seed
+};
+
+// By property.
+using UnjudgedSchedules = std::map<std::string, Unjudged>;
+// Adds the counts, and keeps the lowest seeds.
+void add(UnjudgedSchedules& sum, const UnjudgedSchedules& part);
+// One line for each property: how many, why, and the first seed.
+std::string to_text(const UnjudgedSchedules& unjudged);
+
 struct CampaignResult {
   // How many seeds have been run: the first ones of the campaign, without a gap, unless it stopped
   // at a violation. It counts those that crashed, too. While the campaign goes on, it counts seeds
@@ -48,6 +62,7 @@ struct CampaignResult {
   std::uint64_t steps = 0;
   std::uint64_t hash = 0;     // over all seeds and their trace hashes, independent of order
   std::uint64_t unknown = 0;  // schedules that a checker could not judge
+  UnjudgedSchedules unjudged;
   // How many schedules violated each property, and the finding with the lowest seed.
   std::map<std::string, std::uint64_t> violations;
   std::map<std::string, Finding> findings;

@@ -131,6 +131,16 @@ std::vector<std::string> names_of(const CampaignResults& results, bool are_reach
   return names;
 }
 
+UnjudgedSchedules unjudged_from(const Json& json) {
+  UnjudgedSchedules unjudged;
+  for (const auto& [property, schedules] : json.items()) {
+    unjudged[property] = {.schedules = schedules.at("schedules"),
+                          .seed = schedules.at("seed"),
+                          .reason = schedules.at("reason")};
+  }
+  return unjudged;
+}
+
 Json to_json(const CampaignResults& results) {
   Json seeds = Json::array();
   for (const SeedRange& range : results.seeds) {
@@ -154,6 +164,7 @@ Json to_json(const CampaignResults& results) {
           {"steps", results.steps},
           {"hash", fmt::format("{:016x}", results.hash)},
           {"unknown", results.unknown},
+          {"unjudged", to_json(results.unjudged)},
           {"seconds", results.seconds},
           {"violations", std::move(violations)},
           {"conditions", results.conditions},
@@ -183,6 +194,7 @@ CampaignResults from_json(const Json& json) {
   json.at("steps").get_to(results.steps);
   results.hash = std::stoull(json.at("hash").get<std::string>(), nullptr, 16);
   json.at("unknown").get_to(results.unknown);
+  if (json.contains("unjudged")) results.unjudged = unjudged_from(json["unjudged"]);
   json.at("seconds").get_to(results.seconds);
   json.at("conditions").get_to(results.conditions);
   for (const Json& violation : json.at("violations")) {
@@ -217,6 +229,15 @@ CampaignIdentity identify(const Program& program,
           .options = std::move(options)};
 }
 
+nlohmann::json to_json(const UnjudgedSchedules& unjudged) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [property, schedules] : unjudged) {
+    json[property] = {
+        {"schedules", schedules.schedules}, {"seed", schedules.seed}, {"reason", schedules.reason}};
+  }
+  return json;
+}
+
 CampaignResults name_results(const Program& program, CampaignIdentity identity,
                              const CampaignOptions& options, const CampaignResult& result) {
   CampaignResults results;
@@ -229,6 +250,7 @@ CampaignResults name_results(const Program& program, CampaignIdentity identity,
   results.steps = result.steps;
   results.hash = result.hash;
   results.unknown = result.unknown;
+  results.unjudged = result.unjudged;
   results.seconds = result.seconds;
   for (const fabric::Probe& probe : program.probes()) {
     results.probes.emplace_back(probe.name, result.probes[probe.index]);
@@ -288,6 +310,7 @@ tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults&
   sum.steps += part.steps;
   sum.hash += part.hash;
   sum.unknown += part.unknown;
+  add(sum.unjudged, part.unjudged);
   sum.seconds += part.seconds;
   add_counts(sum.probes, part.probes);
   add_counts(sum.simulator_probes, part.simulator_probes);

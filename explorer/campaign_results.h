@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -52,11 +53,14 @@ struct CampaignResults {
   // By the names of probes, faults and conditions, as names_reached() has them. A file of version 1
   // has none. Of a sum, each is the earliest of all parts.
   std::map<std::string, FirstReach> first_reached;
+  UnjudgedSchedules unjudged;  // a file may lack it
   std::map<std::string, std::uint64_t> violations;
   std::map<std::string, Finding> findings;
 
   bool holds() const { return violations.empty(); }
 };
+
+nlohmann::json to_json(const UnjudgedSchedules& unjudged);
 
 // The identity of campaigns of this build.
 CampaignIdentity identify(const Program& program,

@@ -17,7 +17,10 @@
 namespace falafel::explorer {
 namespace {
 
-constexpr double patience_seconds = 60;  // schedules normally take milliseconds
+// Schedules normally take milliseconds. When the time of the campaign is over, it waits no longer
+// than it has to.
+constexpr double usual_patience_seconds = 60;
+constexpr double last_patience_seconds = 20;
 constexpr std::uint64_t repeat_one_in = 10;
 
 template <std::size_t size>
@@ -33,11 +36,12 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t trace_hash) {
   return fabric::splitmix64(state);
 }
 
-void write_line(int output, const Finding& finding) {
+void write_line(int output, const Finding& finding, bool is_judged = true) {
   const nlohmann::json json = {{"property", finding.property},
                                {"seed", finding.seed},
                                {"steps", finding.steps},
-                               {"explanation", finding.explanation}};
+                               {"explanation", finding.explanation},
+                               {"is_judged", is_judged}};
   const std::string line =
       json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   std::size_t written = 0;
@@ -69,6 +73,15 @@ void run_seed(const Program& program, Runner& runner, std::uint64_t seed, Worker
                         .seed = seed,
                         .steps = run.result.steps,
                         .explanation = violation.explanation});
+  }
+  for (const checkers::Judgement& unknown : run.unknown) {
+    const bool is_judged = false;
+    write_line(output,
+               {.property = unknown.property,
+                .seed = seed,
+                .steps = run.result.steps,
+                .explanation = unknown.explanation},
+               is_judged);
   }
   if (seed % repeat_one_in == 0) {
     const Run again = runner.run(*scenario, *make_seeded_strategy(*scenario, seed, &runner));
@@ -132,33 +145,44 @@ void Worker::work(int output) {
 
 void Worker::stop() { counters_->stop = true; }
 
-std::vector<Finding> Worker::poll() {
-  std::vector<Finding> findings;
-  if (is_over()) return findings;
-  read_lines(findings);
+double Worker::patience_seconds() const {
+  return counters_->stop ? last_patience_seconds : usual_patience_seconds;
+}
+
+WorkerReport Worker::poll() {
+  WorkerReport report;
+  if (is_over()) return report;
+  read_lines(report);
   const double now = now_seconds();
   if (counters_->taken != last_taken_) {
     last_taken_ = counters_->taken;
     seconds_at_progress_ = now;
-  } else if (now - seconds_at_progress_ > patience_seconds) {
+  } else if (now - seconds_at_progress_ > patience_seconds()) {
     process_->kill();
   }
-  reap(findings);
-  return findings;
+  reap(report);
+  return report;
 }
 
-void Worker::read_lines(std::vector<Finding>& findings) {
+void Worker::read_lines(WorkerReport& report) {
   std::array<char, 4096> buffer{};
   for (ssize_t count; (count = read(input_, buffer.data(), buffer.size())) > 0;) {
     unread_.append(buffer.data(), static_cast<std::size_t>(count));
   }
   for (std::size_t end; (end = unread_.find('\n')) != std::string::npos;) {
     const auto json = nlohmann::json::parse(unread_.substr(0, end));
-    findings.push_back({.property = json["property"],
-                        .seed = json["seed"],
-                        .steps = json["steps"],
-                        .explanation = json["explanation"]});
     unread_.erase(0, end + 1);
+    if (!json["is_judged"].get<bool>()) {
+      add(report.unjudged, {{json["property"].get<std::string>(),
+                             {.schedules = 1,
+                              .seed = json["seed"].get<std::uint64_t>(),
+                              .reason = json["explanation"].get<std::string>()}}});
+      continue;
+    }
+    report.findings.push_back({.property = json["property"],
+                               .seed = json["seed"],
+                               .steps = json["steps"],
+                               .explanation = json["explanation"]});
   }
 }
 
@@ -169,17 +193,17 @@ Finding Worker::about_current_seed(std::string_view property, std::string explan
           .explanation = std::move(explanation)};
 }
 
-void Worker::reap(std::vector<Finding>& findings) {
+void Worker::reap(WorkerReport& report) {
   const std::optional<processes::Ending> ending = process_->poll();
   if (!ending) return;
-  read_lines(findings);
+  read_lines(report);
   unread_.clear();
   process_.reset();
   if (ending->is_success()) return;
   const bool hung = ending->signal() == SIGKILL;
-  findings.push_back(
+  report.findings.push_back(
       hung ? about_current_seed(hang_property,
-                                fmt::format("the run did not end within {} s", patience_seconds))
+                                fmt::format("the run did not end within {} s", patience_seconds()))
            : about_current_seed(crash_property, fmt::format("the process {}", ending->describe())));
   const bool has_run_any = counters_->taken > taken_before_;  // if not, the next would end as well
   if (has_run_any && !counters_->stop) start();

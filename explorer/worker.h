@@ -32,6 +32,12 @@ struct WorkerCounters {
   std::array<std::atomic<std::uint64_t>, sim::fault_kind_count> faults;
 };
 
+// What a worker has written since it was last asked.
+struct WorkerReport {
+  std::vector<Finding> findings;
+  UnjudgedSchedules unjudged;
+};
+
 class Worker {
  public:
   // Runs seeds of the source. All parameters must outlive the worker.
@@ -40,9 +46,9 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Returns the findings since the last call without waiting. A crash or a hang is also a finding;
-  // the worker continues with the next seed.
-  std::vector<Finding> poll();
+  // Returns the report since the last call without waiting. A crash or a hang is also a finding;
+  // the worker continues with the next seed. After stop(), a run that does not end soon has hung.
+  WorkerReport poll();
   bool is_over() const { return !process_; }
   void stop();
   // The worker runs its seeds up to this one, and no more.
@@ -52,8 +58,9 @@ class Worker {
  private:
   void start();
   void work(int output);
-  void read_lines(std::vector<Finding>& findings);
-  void reap(std::vector<Finding>& findings);
+  double patience_seconds() const;
+  void read_lines(WorkerReport& report);
+  void reap(WorkerReport& report);
   Finding about_current_seed(std::string_view property, std::string explanation) const;
 
   const Program& program_;

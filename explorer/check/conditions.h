@@ -10,6 +10,10 @@
 
 namespace falafel::check {
 
+// The condition of each history: without an answer in any run, there was nothing to judge. Its name
+// is that of the property with this suffix.
+inline constexpr std::string_view judged_suffix = " judges an answer";
+
 class Conditions {
  public:
   static constexpr std::size_t most = 64;

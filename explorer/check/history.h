@@ -27,7 +27,7 @@ class History {
   using Operation = typename S::Operation;
   using Answer = typename S::Result;
 
-  explicit History(World& world) : world_(world) {}
+  History(World& world, Condition& is_judged) : world_(world), is_judged_(is_judged) {}
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
@@ -68,17 +68,20 @@ class History {
           "returns: " + S::describe(calls_.calls()[number].operation, &answer));
     }
     calls_.complete(world_.next_return_time(), number, std::move(answer));
+    is_judged_.reached();
   }
 
   World& world_;
+  Condition& is_judged_;
   checkers::SpecificationHistory<S> calls_;
 };
 
 template <checkers::Specification S>
 History<S>& World::history(const std::string& name) {
-  const auto history = std::make_shared<History<S>>(*this);
   std::string property(linearizability_property);
   if (!name.empty()) property += "." + name;
+  Condition& is_judged = sometimes(property + std::string(judged_suffix));
+  const auto history = std::make_shared<History<S>>(*this, is_judged);
   at_end([history, property = std::move(property)](explorer::Run& run) {
     checkers::Judgement judgement = checkers::check_linearizability(history->calls());
     judgement.property = property;

@@ -41,6 +41,9 @@ struct Options {
   double seconds = 0;  // time limit of the campaign; 0: as long as the schedules take
   unsigned jobs = 1;   // worker processes
   double shrink_seconds = 20;
+  // How many of all schedules may end without a verdict, because a checker reached a limit. With
+  // more, the campaign fails.
+  double permitted_unjudged_share = 0;
   std::uint64_t critical_tries = 30;  // continuations to try for the critical step
   std::string output = ".";           // folder for replay files; created if it does not exist
   Network network{};

@@ -20,6 +20,7 @@ namespace falafel::check {
 namespace {
 
 constexpr std::string_view sometimes_property = "sometimes";
+constexpr std::string_view unjudged_property = "unjudged";
 constexpr double patience_seconds = 60;  // for the critical step
 
 // The last two components of a function's name without its arguments: compilers write the others in
@@ -156,6 +157,7 @@ std::string head_of(const WorldProgram& program, const Options& options, const R
 std::string list_conditions(const Result& result) {
   std::string text;
   for (const auto& [name, count] : result.conditions) {
+    if (count > 0 && name.ends_with(judged_suffix)) continue;
     text += fmt::format("sometimes \"{}\": {} runs\n", name, count);
   }
   return text;
@@ -176,6 +178,24 @@ void judge_conditions(const Options& options, Result& result) {
          .schedules = result.schedules,
          .seed = options.first_seed});
   }
+}
+
+// Schedules without a verdict may hide violations.
+void judge_unjudged(const Options& options, Result& result) {
+  const double permitted = options.permitted_unjudged_share * static_cast<double>(result.schedules);
+  if (result.unknown == 0 || static_cast<double>(result.unknown) <= permitted) return;
+  std::uint64_t first_seed = ~std::uint64_t{0};
+  for (const auto& [property, unjudged] : result.unjudged) {
+    first_seed = std::min(first_seed, unjudged.seed);
+  }
+  result.failures.push_back(
+      {.property = std::string(unjudged_property),
+       .explanation =
+           fmt::format("{} of {} schedules ended without a verdict; make them smaller, or "
+                       "permit a share of them (Options::permitted_unjudged_share)",
+                       result.unknown, result.schedules),
+       .schedules = result.unknown,
+       .seed = first_seed});
 }
 
 void add_failures(const explorer::CampaignResult& campaign, Result& result) {
@@ -201,6 +221,7 @@ Result run_schedules(const WorldProgram& program, const Options& options, bool i
                 .steps = campaign.steps,
                 .hash = campaign.hash,
                 .unknown = campaign.unknown,
+                .unjudged = campaign.unjudged,
                 .seconds = campaign.seconds,
                 .conditions = program.conditions(),
                 .failures = {},
@@ -213,7 +234,9 @@ Result run_schedules(const WorldProgram& program, const Options& options, bool i
     details += how_to_repeat(first);
   }
   if (is_whole_campaign) judge_conditions(options, result);
-  result.text = head_of(program, options, result) + list_conditions(result);
+  judge_unjudged(options, result);
+  result.text = head_of(program, options, result) + explorer::to_text(result.unjudged) +
+                list_conditions(result);
   for (const Failure& failure : result.failures) {
     result.text +=
         fmt::format("VIOLATED {} in {} schedules, first with seed {}: {}\n", failure.property,

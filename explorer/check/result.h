@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "explorer/campaign.h"
+
 namespace falafel::check {
 
 // A violated property. Only the first failure of a result is shrunk and has a replay file.
@@ -30,6 +32,7 @@ struct Result {
   std::uint64_t steps = 0;
   std::uint64_t hash = 0;     // over all seeds and their runs; the same for any number of jobs
   std::uint64_t unknown = 0;  // schedules that a checker could not judge
+  explorer::UnjudgedSchedules unjudged;  // by property, with the reason of the first
   double seconds = 0;
   std::map<std::string, std::uint64_t> conditions;  // runs that reached each World::sometimes
   std::vector<Failure> failures;                    // the one with the lowest seed comes first

@@ -57,6 +57,18 @@ void print_finding(const CampaignReport& report, const FindingReport& found) {
   fmt::print("Replay it with:\n  {} replay {}\n", report.executable, found.replay_path);
 }
 
+// Whether more schedules than permitted ended without a verdict.
+bool leaves_too_many(const CampaignReport& report) {
+  const explorer::CampaignResults& results = report.results;
+  return results.unknown > 0 &&
+         static_cast<double>(results.unknown) >
+             report.permitted_unjudged_share * static_cast<double>(results.schedules);
+}
+
+bool holds(const CampaignReport& report) {
+  return report.findings.empty() && report.missed_conditions.empty() && !leaves_too_many(report);
+}
+
 }  // namespace
 
 std::string describe_seeds(const std::vector<explorer::SeedRange>& seeds) {
@@ -76,19 +88,34 @@ std::string describe_seeds(const std::vector<explorer::SeedRange>& seeds) {
   return text.empty() ? "none" : text;
 }
 
+void add_unjudged_option(CLI::App& command, double& permitted_unjudged_share) {
+  command
+      .add_option(
+          "--permit-unjudged", permitted_unjudged_share,
+          "share of the schedules that may end without a verdict, because a checker reached "
+          "a limit")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+}
+
 void print_text(const CampaignReport& report) {
   const explorer::CampaignResults& results = report.results;
   fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", results.schedules,
              results.steps, results.seconds, schedules_per_second(results));
   fmt::print("campaign hash {:016x}; {} schedules not judged\n", results.hash, results.unknown);
+  fmt::print("{}", explorer::to_text(results.unjudged));
   print_counts(results);
   for (const FindingReport& finding : report.findings) print_finding(report, finding);
   for (const std::string& name : report.missed_conditions) {
     fmt::print("\nVIOLATED sometimes: no run reached the condition \"{}\"\n", name);
   }
-  if (report.findings.empty() && report.missed_conditions.empty()) {
-    fmt::print("all properties held\n");
+  if (leaves_too_many(report)) {
+    fmt::print(
+        "\nVIOLATED unjudged: {} of {} schedules ended without a verdict; "
+        "--permit-unjudged SHARE permits a share of them\n",
+        results.unknown, results.schedules);
   }
+  if (holds(report)) fmt::print("all properties held\n");
 }
 
 nlohmann::json to_json(const CampaignReport& report) {
@@ -119,6 +146,7 @@ nlohmann::json to_json(const CampaignReport& report) {
                          {"schedules_per_second", schedules_per_second(results)},
                          {"steps", results.steps},
                          {"unknown", results.unknown},
+                         {"unjudged", explorer::to_json(results.unjudged)},
                          {"campaign_hash", fmt::format("{:016x}", results.hash)},
                          {"violations", std::move(violations)},
                          {"probes", std::move(probes)},
@@ -140,7 +168,7 @@ int exit_status_of(const CampaignReport& report) {
     return is_about_the_run(found.finding.property);
   });
   if (run_failed) return 3;
-  return report.findings.empty() && report.missed_conditions.empty() ? 0 : 1;
+  return holds(report) ? 0 : 1;
 }
 
 }  // namespace falafel::command_line

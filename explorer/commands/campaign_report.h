@@ -1,6 +1,7 @@
 // What `fuzz`, `merge` and `report` print of a campaign's results.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,9 +27,14 @@ struct CampaignReport {
   std::vector<FindingReport> findings{};
   std::vector<std::string> missed_conditions{};  // what the campaign should have reached
   std::string executable;                        // how the user calls the commands
+  // More schedules without a verdict fail the campaign.
+  double permitted_unjudged_share = 0;
   // What a seed drew, in lines. Empty: this is not known.
   std::function<std::string(std::uint64_t seed)> describe_scenario{};
 };
+
+// The option for CampaignReport::permitted_unjudged_share.
+void add_unjudged_option(CLI::App& command, double& permitted_unjudged_share);
 
 void print_text(const CampaignReport& report);
 nlohmann::json to_json(const CampaignReport& report);
@@ -38,8 +44,8 @@ std::string describe_seeds(const std::vector<explorer::SeedRange>& seeds);
 
 std::vector<std::string> unreached_conditions(const explorer::CampaignResults& results);
 
-// 0: everything holds; 1: a property is violated or a condition was not reached; 3: a run crashed,
-// hung or was not repeatable.
+// 0: everything holds; 1: a property is violated, a condition was not reached, or too many
+// schedules ended without a verdict; 3: a run crashed, hung or was not repeatable.
 int exit_status_of(const CampaignReport& report);
 
 }  // namespace falafel::command_line

@@ -36,6 +36,7 @@ struct FuzzOptions {
   std::string shard_text = "1/1";
   bool has_schedules = false;
   double shrink_seconds = 40;
+  double permitted_unjudged_share = 0;
   std::optional<std::uint64_t> trace_seed;
   std::string perfetto;
   std::string output = ".";
@@ -161,6 +162,7 @@ int run_and_report(const Campaign& campaign) {
                         .findings = {},
                         .missed_conditions = missed_conditions(campaign, course->results),
                         .executable = campaign.command.executable(),
+                        .permitted_unjudged_share = options.permitted_unjudged_share,
                         .describe_scenario = [&](std::uint64_t seed) {
                           return campaign.program.draw(seed)->describe();
                         }};
@@ -250,6 +252,7 @@ void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status) 
       ->add_option("--shrink-seconds", options->shrink_seconds,
                    "time limit for shrinking each violation; 0: do not shrink")
       ->capture_default_str();
+  add_unjudged_option(*command, options->permitted_unjudged_share);
   CLI::Option* trace_seed =
       command->add_option("--trace-seed", options->trace_seed,
                           "run only this seed, and write trace.html, a page that shows the run");

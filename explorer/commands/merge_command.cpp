@@ -18,6 +18,7 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> paths;
   std::string output;
+  double permitted_unjudged_share = 0;
   bool json = false;
 };
 
@@ -34,7 +35,8 @@ int merge(const CommandProgram& program, const MergeOptions& options) {
   }
   CampaignReport report{.results = *sum,
                         .missed_conditions = unreached_conditions(*sum),
-                        .executable = program.executable()};
+                        .executable = program.executable(),
+                        .permitted_unjudged_share = options.permitted_unjudged_share};
   for (const auto& [property, finding] : sum->findings) {
     report.findings.push_back({.finding = finding});
   }
@@ -57,6 +59,7 @@ void add_merge_command(CLI::App& app, CommandProgram& program, int& exit_status)
   const auto options = std::make_shared<MergeOptions>();
   command->add_option("files", options->paths, "files of results")->required();
   command->add_option("--output", options->output, "file for the sum");
+  add_unjudged_option(*command, options->permitted_unjudged_share);
   command->add_flag("--json", options->json, "print the sum as one JSON object");
   command->callback([options, &program, &exit_status] { exit_status = merge(program, *options); });
 }

@@ -8,9 +8,11 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "checkers/specifications/counter.h"
 #include "explorer/failing_run.h"
 #include "explorer/shrink.h"
 #include "fabric/assert.h"
@@ -433,10 +435,45 @@ TEST(Check, CountsTheSchedulesWithoutAVerdict) {
   Options options = options_of("without a verdict");
   options.schedules = 100;
   const Result result = run(body, options);
-  EXPECT_TRUE(result.holds()) << result.story();
   EXPECT_GT(result.unknown, 0U);
   EXPECT_LT(result.unknown, 100U);
   EXPECT_THAT(result.story(), HasSubstr(std::to_string(result.unknown) + " not judged"));
+  EXPECT_THAT(result.story(),
+              HasSubstr("not judged: history in " + std::to_string(result.unknown) + " schedules"));
+  EXPECT_THAT(result.story(), HasSubstr("too long"));
+  ASSERT_EQ(result.failures.size(), 1U) << result.story();
+  EXPECT_EQ(result.failures.front().property, "unjudged");
+
+  options.permitted_unjudged_share = 0.9;
+  EXPECT_TRUE(run(body, options).holds());
+  options.permitted_unjudged_share = 0.01;
+  EXPECT_FALSE(run(body, options).holds());
+}
+
+// An operation without an answer agrees with everything.
+TEST(Check, FailsIfNoRunJudgesAnOperationOfAHistory) {
+  for (const bool answers : {false, true}) {
+    const auto body = [answers](World& world) {
+      using Counter = checkers::specifications::Counter;
+      auto& history = world.history<Counter>();
+      std::uint64_t count = 0;
+      world.clients(2, [&](fabric::Host& host, std::uint32_t client) {
+        host.yield();
+        history.call(client, Counter::FetchAdd{}, [&]() -> std::optional<std::uint64_t> {
+          if (!answers) return std::nullopt;
+          return count++;
+        });
+      });
+      world.run();
+    };
+    Options options = options_of("unanswered");
+    options.schedules = 50;
+    const Result result = run(body, options);
+    EXPECT_EQ(result.holds(), answers) << result.story();
+    if (answers) continue;
+    EXPECT_EQ(result.failures.front().property, "sometimes");
+    EXPECT_THAT(result.story(), HasSubstr("linearizability judges an answer"));
+  }
 }
 
 // The runs of one seed differ, so that there is no failing run to record.
