@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -145,6 +147,7 @@ class LinearizabilityChecker::Implementation {
     report.judgement.property = "linearizability";
     report.judgement.verdict = verdict_of(result.outcome);
     report.steps = result.steps;
+    report.judged = answered(history);
     report.longest_prefix = std::move(result.longest_prefix);
     report.unfitting = std::move(result.unfitting);
     if (report.judgement.verdict != Verdict::holds) report.key = partition_.key(result.part);
@@ -153,6 +156,12 @@ class LinearizabilityChecker::Implementation {
       report.judgement.calls.push_back(history[position].call_time);
     }
     return report;
+  }
+
+  static std::size_t answered(std::span<const Operation> history) {
+    return static_cast<std::size_t>(std::ranges::count_if(history, [](const Operation& operation) {
+      return operation.answer != Answer::refused && operation.answer != Answer::indeterminate;
+    }));
   }
 
   std::string explain(std::span<const Operation> history, const PartitionedResult& result,

@@ -27,6 +27,9 @@ struct LinearizabilityReport {
   std::vector<std::size_t> longest_prefix;
   std::vector<std::size_t> unfitting;
   std::uint64_t steps = 0;
+  // The operations with an answer that the checker judged. If there are none, the verdict `holds`
+  // says nothing about the object.
+  std::size_t judged = 0;
 };
 
 // The last operations of the longest order that an explanation lists unless told otherwise.

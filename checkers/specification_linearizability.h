@@ -32,7 +32,9 @@ namespace falafel::checkers {
 template <Specification S>
 class SpecificationChecker {
  public:
-  explicit SpecificationChecker(LinearizabilityLimits limits = {}) : limits_(limits) {}
+  explicit SpecificationChecker(LinearizabilityLimits limits = {},
+                                typename S::State initial = S::initial())
+      : limits_(limits), model_(std::move(initial)) {}
 
   // Accepts calls in any order. Asserts that no operation returns before its call. The explanation
   // of a violation lists at most the last `most_listed` operations of the longest order.
@@ -44,6 +46,7 @@ class SpecificationChecker {
     report.judgement.property = "linearizability";
     report.judgement.verdict = verdict_of(result.outcome);
     report.steps = result.steps;
+    report.judged = partition_.answered();
     report.longest_prefix = std::move(result.longest_prefix);
     report.unfitting = std::move(result.unfitting);
     if (report.judgement.verdict != Verdict::holds) report.key = partition_.name(result.part);
@@ -79,7 +82,7 @@ class SpecificationChecker {
            .objects = partition_.parts(),
            .plural = "objects"});
     }
-    linearization::KnownState<S> state;
+    linearization::KnownState<S> state(model_.initial_state());
     for (const std::size_t position : report.longest_prefix) state.apply(history[position]);
     return linearization::explain_violation(
         {.object = object,

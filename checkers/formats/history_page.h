@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "checkers/formats/specification_lines.h"
+#include "checkers/formats/specification_judge.h"
 
 namespace falafel::checkers::formats {
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -17,6 +18,9 @@ tl::unexpected<std::string> fail(fmt::format_string<const Arguments&...> format,
                                  const Arguments&... arguments) {
   return tl::unexpected(fmt::format(format, arguments...));
 }
+
+// For parsers whose errors are exceptions within their file.
+[[noreturn]] inline void reject(const std::string& message) { throw std::runtime_error(message); }
 
 // Shortens text of the input for use in messages.
 inline std::string shortened(std::string_view text, std::size_t longest_bytes = 60) {

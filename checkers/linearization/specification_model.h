@@ -32,7 +32,7 @@ class KnownState {
   static constexpr bool is_set = NondeterministicSpecification<S>;
   using State = typename S::State;
 
-  KnownState() : possible_(make_initial()) {}
+  explicit KnownState(const State& initial) : possible_(make_initial(initial)) {}
 
   // Returns whether the answer is right; if not, the state is meaningless afterwards.
   bool apply(const Call<S>& call) {
@@ -88,11 +88,11 @@ class KnownState {
   }
 
  private:
-  static auto make_initial() {
+  static auto make_initial(const State& initial) {
     if constexpr (is_set) {
-      return std::vector<State>{S::initial()};
+      return std::vector<State>{initial};
     } else {
-      return S::initial();
+      return initial;
     }
   }
 
@@ -196,11 +196,16 @@ class SpecificationModel {
   using Transition = SpecificationTransition<S>;
   using Lookahead = SpecificationLookahead<S>;
 
+  explicit SpecificationModel(typename S::State initial) : initial_(std::move(initial)) {}
+
+  // Of each object, before its first operation.
+  const typename S::State& initial_state() const { return initial_; }
+
   void begin() {
     states_.clear();
     numbers_.clear();
     next_.clear();
-    number_of(KnownState<S>());
+    number_of(KnownState<S>(initial_));
   }
 
   static State initial() { return 0; }
@@ -244,6 +249,7 @@ class SpecificationModel {
     return number;
   }
 
+  typename S::State initial_;
   std::vector<KnownState<S>> states_;
   std::multimap<std::uint64_t, State> numbers_;  // by hash
   std::map<std::uint64_t, State> next_;          // by state and transition

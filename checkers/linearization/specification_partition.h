@@ -23,6 +23,7 @@ class SpecificationPartition {
   void assign(std::span<const Call<S>> history) {
     history_ = history;
     objects_.clear();
+    answered_ = 0;
     number_of_.clear();
     transitions_.assign(history.size(), {});
     if constexpr (!PartitionedSpecification<S>) objects_.resize(1);
@@ -33,6 +34,7 @@ class SpecificationPartition {
       if (call.is_refused || reads_without_answer(call)) continue;
       Object& object = object_of(call);
       if (!call.result) merge_with_equal(object, position);
+      if (call.result) ++answered_;
       object.positions.push_back(position);
     }
   }
@@ -44,6 +46,9 @@ class SpecificationPartition {
   }
 
   std::size_t parts() const { return objects_.size(); }
+
+  // The number of calls in all parts that have an answer.
+  std::size_t answered() const { return answered_; }
 
   class Part {
    public:
@@ -111,6 +116,7 @@ class SpecificationPartition {
   }
 
   std::span<const Call<S>> history_;
+  std::size_t answered_ = 0;
   std::vector<Object> objects_;                          // by first call
   std::map<std::string, std::size_t> number_of_;         // by name
   std::vector<SpecificationTransition<S>> transitions_;  // by position in the history

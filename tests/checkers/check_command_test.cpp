@@ -168,6 +168,63 @@ TEST_F(CheckCommand, PagesHaveRoomForEachOperation) {
       << "the whole value is shown under the pointer";
 }
 
+TEST_F(CheckCommand, WithoutJudgedOperationIsNoSuccess) {
+  const std::string refused =
+      file("refused.jsonl",
+           R"({"client": 1, "key": "a", "kind": "set", "value": "1", "call": 10, "return": 11, )"
+           R"("outcome": "refused"})");
+  const ProgramRun result = run("check --format jsonl " + refused);
+  EXPECT_EQ(result.status, 5);
+  EXPECT_EQ(result.output,
+            refused +
+                ": nothing judged (1 operations)\n"
+                "No operation has an answer that says anything about the object: all were refused, "
+                "failed or never returned. Record operations that succeed.\n");
+  EXPECT_EQ(
+      run("check --format jsonl " + refused + " " + file("good.jsonl", texts::good_json)).status,
+      5);
+  const ProgramRun json = run("check --json --format jsonl " + refused);
+  EXPECT_NE(json.output.find("nothing judged"), std::string::npos) << json.output;
+}
+
+TEST_F(CheckCommand, InitialValuesAreThoseOfTheOption) {
+  const std::string history =
+      file("initial.jsonl",
+           "{\"specification\": \"register\"}\n"
+           R"({"client": 1, "operation": "read", "call": 1, "return": 2, "outcome": "answered", )"
+           R"("result": 0})");
+  EXPECT_EQ(run("check --format specification " + history).status, 1);
+  EXPECT_EQ(run("check --format specification --initial 0 " + history).status, 0);
+  EXPECT_EQ(run("check --format specification --initial '[1]' " + history).status, 2);
+  EXPECT_EQ(run("check --format specification --initial '{' " + history).status, 2);
+  EXPECT_EQ(run(check_ + "--initial 0 " + good_).status, 2);
+}
+
+TEST_F(CheckCommand, ReadsHistoriesOfJepsen) {
+  const std::string history = file("history.edn",
+                                   "{:type :invoke, :process 0, :f :write, :value 1}\n"
+                                   "{:type :ok, :process 0, :f :write, :value 1}\n");
+  EXPECT_EQ(run("check --format jepsen " + history).status, 0);
+  EXPECT_EQ(run("check --format jepsen --specification register " + history).status, 0);
+  const ProgramRun wrong = run("check --format jepsen --specification queue " + history);
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_EQ(wrong.output,
+            history + ":1: the operation is \"write\", but must be one of: push, pop\n");
+  EXPECT_EQ(run("check --format jepsen --specification heap " + history).status, 2);
+}
+
+// Nanoseconds since 1970 need all digits of 64 bits.
+TEST_F(CheckCommand, KeepsAllDigitsOfNanoseconds) {
+  const std::string set =
+      R"({"client": 1, "key": "a", "kind": "set", "value": "1", "call": 1719430000000000000, )"
+      R"("return": 1719430000000000001, "outcome": "stored"})"
+      "\n";
+  const std::string get = R"({"client": 2, "key": "a", "kind": "get", "call": 171943000000000000)";
+  const std::string end = R"(, "return": 1719430000000000003, "outcome": "not_found"})";
+  EXPECT_EQ(run("check --format jsonl " + file("later.jsonl", set + get + "2" + end)).status, 1);
+  EXPECT_EQ(run("check --format jsonl " + file("touch.jsonl", set + get + "1" + end)).status, 0);
+}
+
 TEST_F(CheckCommand, PrintsJson) {
   const ProgramRun result = run(check_ + "--json " + good_ + " " + bad_);
   EXPECT_EQ(result.status, 1);

@@ -13,14 +13,17 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "checkers/formats/history_page.h"
+#include "checkers/formats/jepsen_history.h"
 #include "checkers/formats/json_format.h"
 #include "checkers/formats/recorded_history.h"
+#include "checkers/formats/specification_judge.h"
 #include "checkers/formats/specification_lines.h"
 #include "checkers/linearizability.h"
 #include "tools/falafel/commands.h"
@@ -38,25 +41,35 @@ using checkers::formats::RecordedHistory;
 using Json = nlohmann::ordered_json;
 
 constexpr int status_unreadable = 2;
+constexpr int status_nothing_judged = 5;
 
-// The format in which the history names its own specification.
+// The formats of histories of any specification. In the first, the history names it.
 constexpr const char* specification_format = "specification";
+constexpr const char* jepsen_format = "jepsen";
 
 const std::map<std::string, Format> format_names = {{"jsonl", Format::json_lines},
                                                     {"jepsen-register", Format::jepsen_register},
                                                     {"kv-log", Format::kv_log}};
 
 struct CheckOptions {
-  std::string format;  // a name of format_names, or specification_format
-  std::string page;    // file to write; empty: none
+  std::string format;         // a name of format_names, specification_format or jepsen_format
+  std::string specification;  // empty: the history selects it
+  std::optional<nlohmann::json> initial;  // nullopt: as the specification or the history says
+  std::string page;                       // file to write; empty: none
   std::vector<std::string> files;
   std::uint64_t steps = 500'000'000;
   std::uint64_t memory_mib = 1'024;
   bool prints_json = false;
 };
 
-int status_of(Verdict verdict) {
-  switch (verdict) {
+// Without a judged operation, nothing is known of the object.
+bool is_empty_success(const LinearizabilityReport& report) {
+  return report.judgement.verdict == Verdict::holds && report.judged == 0;
+}
+
+int status_of(const LinearizabilityReport& report) {
+  if (is_empty_success(report)) return status_nothing_judged;
+  switch (report.judgement.verdict) {
     case Verdict::holds: return 0;
     case Verdict::violated: return 1;
     case Verdict::unknown: return 4;
@@ -65,13 +78,14 @@ int status_of(Verdict verdict) {
 }
 
 int worse_status(int left, int right) {
-  static constexpr std::array worst_first = {1, status_unreadable, 4, 0};
+  static constexpr std::array worst_first = {1, status_unreadable, 4, status_nothing_judged, 0};
   return *std::ranges::find_if(worst_first,
                                [&](int status) { return status == left || status == right; });
 }
 
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
+std::string_view name_of(const LinearizabilityReport& report) {
+  if (is_empty_success(report)) return "nothing judged";
+  switch (report.judgement.verdict) {
     case Verdict::holds: return "linearizable";
     case Verdict::violated: return "not linearizable";
     case Verdict::unknown: return "unknown";
@@ -132,8 +146,9 @@ Json report_to_json(const std::string& path, const History& recorded,
                     const LinearizabilityReport& report) {
   Json object;
   object["file"] = path;
-  object["verdict"] = name_of(report.judgement.verdict);
+  object["verdict"] = name_of(report);
   object["operations"] = recorded.operations.size();
+  object["judged"] = report.judged;
   object["steps"] = report.steps;
   if (report.judgement.verdict == Verdict::holds) return object;
   object["key"] = checkers::formats::bytes_to_json(report.key);
@@ -146,7 +161,12 @@ Json report_to_json(const std::string& path, const History& recorded,
 
 void print_report(const std::string& path, std::size_t operations,
                   const LinearizabilityReport& report) {
-  fmt::print("{}: {} ({} operations)\n", path, name_of(report.judgement.verdict), operations);
+  fmt::print("{}: {} ({} operations)\n", path, name_of(report), operations);
+  if (is_empty_success(report)) {
+    fmt::print(
+        "No operation has an answer that says anything about the object: all were refused, failed "
+        "or never returned. Record operations that succeed.\n");
+  }
   if (report.judgement.verdict == Verdict::holds) return;
   const bool ends_line = report.judgement.explanation.ends_with('\n');
   fmt::print("{}{}", report.judgement.explanation, ends_line ? "" : "\n");
@@ -168,7 +188,7 @@ class Check {
 
  private:
   int judge(const std::string& path) {
-    if (options_.format == specification_format) return judge_specification(path);
+    if (!format_names.contains(options_.format)) return judge_specification(path);
     const auto recorded = read_file<RecordedHistory>(path, [&](std::istream& input) {
       return checkers::formats::read_history(input, format_names.at(options_.format),
                                              read_limits());
@@ -186,7 +206,11 @@ class Check {
 
   int judge_specification(const std::string& path) {
     const auto judged = read_file<JudgedHistory>(path, [&](std::istream& input) {
-      return checkers::formats::judge_specification_lines(input, read_limits(), limits());
+      if (options_.format == jepsen_format) {
+        return checkers::formats::judge_jepsen_history(input, options_.specification, read_limits(),
+                                                       settings());
+      }
+      return checkers::formats::judge_specification_lines(input, read_limits(), settings());
     });
     if (!judged) {
       refuse(path, judged.error());
@@ -204,7 +228,7 @@ class Check {
     } else {
       print_report(path, history.operations.size(), report);
     }
-    return status_of(report.judgement.verdict);
+    return status_of(report);
   }
 
   // Returns whether the page is written, or none is wanted.
@@ -226,6 +250,10 @@ class Check {
     return {.steps = options_.steps, .memory_bytes = options_.memory_mib << 20U};
   }
 
+  checkers::formats::JudgeSettings settings() const {
+    return {.limits = limits(), .initial = options_.initial};
+  }
+
   void refuse(const std::string& path, const ReadError& error) {
     fmt::print(stderr, "{}:{}: {}\n", path, error.line, error.message);
     if (!options_.prints_json) return;
@@ -241,6 +269,45 @@ class Check {
 
 }  // namespace
 
+namespace {
+
+// Refuses the options about the object if the format has an object of its own.
+void require_free_object(const CheckOptions& options) {
+  if (!options.specification.empty() && options.format != jepsen_format) {
+    throw CLI::ValidationError("--specification",
+                               "only histories in the format jepsen leave the specification open");
+  }
+  const bool has_specification =
+      options.format == jepsen_format || options.format == specification_format;
+  if (options.initial && !has_specification) {
+    throw CLI::ValidationError("--initial",
+                               "only the formats jepsen and specification have initial values");
+  }
+}
+
+void add_object_options(CLI::App& command, CheckOptions& options) {
+  command
+      .add_option("--specification", options.specification,
+                  "with --format jepsen: what the object is; default: as the functions suggest")
+      ->type_name("NAME")
+      ->check([](const std::string& name) {
+        return checkers::formats::refuse_specification(name).value_or("");
+      });
+  command
+      .add_option_function<std::string>(
+          "--initial",
+          [&options](const std::string& text) {
+            options.initial = nlohmann::json::parse(text, nullptr, false);
+            if (!options.initial->is_discarded()) return;
+            throw CLI::ValidationError("--initial", fmt::format("{} is not JSON", text));
+          },
+          "state of each object before the first operation, as JSON; with the formats jepsen and "
+          "specification")
+      ->type_name("JSON");
+}
+
+}  // namespace
+
 void add_check_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command =
@@ -250,10 +317,12 @@ void add_check_command(CLI::App& app, int& exit_status) {
       ->type_name("FILE");
   command
       ->add_option("--format", options->format,
-                   "format of the files: jsonl, jepsen-register, kv-log, specification")
+                   "format of the files: jsonl, jepsen, jepsen-register, kv-log, specification")
       ->required()
-      ->check(CLI::IsMember({"jsonl", "jepsen-register", "kv-log", specification_format})
-                  .description(""));
+      ->check(
+          CLI::IsMember({"jsonl", jepsen_format, "jepsen-register", "kv-log", specification_format})
+              .description(""));
+  add_object_options(*command, *options);
   command
       ->add_option("--page", options->page,
                    "write a page that shows the history; with one file only")
@@ -271,11 +340,13 @@ void add_check_command(CLI::App& app, int& exit_status) {
   command->add_flag("--json", options->prints_json, "print the results as JSON");
   command->footer(
       "Exit status: 0 linearizable, 1 not linearizable, 2 unreadable, 4 unknown (a limit was\n"
-      "reached). With several files, the first of 1, 2, 4, 0 that applies.");
+      "reached), 5 nothing judged (no operation has an answer). With several files, the first of\n"
+      "1, 2, 4, 5, 0 that applies.");
   command->callback([options, &exit_status] {
     if (!options->page.empty() && options->files.size() != 1) {
       throw CLI::ValidationError("--page", "a page shows one history; name one file");
     }
+    require_free_object(*options);
     exit_status = Check(*options).run();
   });
 }

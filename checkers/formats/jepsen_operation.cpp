@@ -1,0 +1,125 @@
+#include "checkers/formats/jepsen_operation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "checkers/formats/messages.h"
+#include "checkers/formats/numbers.h"
+
+namespace falafel::checkers::formats {
+
+namespace {
+
+using nlohmann::json;
+using Type = EdnValue::Type;
+
+struct Function {
+  std::string_view name;
+  std::string_view operation;
+  std::string_view specification;  // empty: several have the function
+};
+
+constexpr std::array<Function, 10> functions = {{
+    {":read", "read", ""},
+    {":write", "write", "cas_register"},
+    {":cas", "compare_and_swap", "cas_register"},
+    {":enqueue", "push", "queue"},
+    {":dequeue", "pop", "queue"},
+    {":push", "push", "stack"},
+    {":pop", "pop", "stack"},
+    {":acquire", "acquire", "lock"},
+    {":try-acquire", "try_acquire", "lock"},
+    {":release", "release", "lock"},
+}};
+
+bool is_collection(const EdnValue& value) {
+  return value.type == Type::list || value.type == Type::vector || value.type == Type::map ||
+         value.type == Type::set;
+}
+
+// Values other than numbers, strings, booleans and nil become strings: their source text.
+json scalar(const EdnValue& value) {
+  if (value.type == Type::nil) return nullptr;
+  if (value.type == Type::string) return value.text;
+  if (value.type == Type::integer) {
+    if (const auto number = parse_number<std::int64_t>(value.text)) {
+      return *number < 0 ? json(*number) : json(static_cast<std::uint64_t>(*number));
+    }
+  }
+  if (value.text == "true" || value.text == "false") return value.text == "true";
+  return to_text(value);
+}
+
+// The value without the key.
+const EdnValue& plain(const EdnValue& value, bool has_key) {
+  if (!has_key) return value;
+  if (value.type != Type::vector || value.items.size() != 2) {
+    reject(fmt::format("the value {} is not [key value], but those of the other operations are",
+                       shortened(to_text(value))));
+  }
+  return value.items[1];
+}
+
+void add_call(json& object, const std::string& operation, const EdnValue& value) {
+  if (operation == "write" || operation == "push") object["value"] = scalar(value);
+  if (operation != "compare_and_swap") return;
+  if (value.type != Type::vector || value.items.size() != 2) {
+    reject(
+        fmt::format(":cas has the value {}, but must have [from to]", shortened(to_text(value))));
+  }
+  object["expected"] = scalar(value.items[0]);
+  object["desired"] = scalar(value.items[1]);
+}
+
+void add_answer(json& object, const std::string& operation, const EdnValue& value) {
+  if (operation == "read" || operation == "pop") object["result"] = scalar(value);
+  if (operation == "compare_and_swap") object["swapped"] = true;
+  const bool is_lock = operation.ends_with("acquire") || operation == "release";
+  if (is_lock) object["result"] = true;
+}
+
+}  // namespace
+
+std::optional<std::string> specification_of(const std::string& function) {
+  const auto* const found = std::ranges::find(functions, function, &Function::name);
+  if (found == functions.end() || found->specification.empty()) return std::nullopt;
+  return std::string(found->specification);
+}
+
+bool has_key(const JepsenOperation& operation) {
+  const EdnValue& value = operation.value;
+  const bool is_pair =
+      value.type == Type::vector && value.items.size() == 2 && !is_collection(value.items[0]);
+  return is_pair && (operation.function != ":cas" || value.items[1].type == Type::vector);
+}
+
+json to_json(const JepsenOperation& operation, bool has_key) {
+  const auto* const function = std::ranges::find(functions, operation.function, &Function::name);
+  if (function == functions.end()) {
+    std::string known;
+    for (const Function& each : functions) known += " " + std::string(each.name);
+    reject(fmt::format("unknown function {}; known are{}", shortened(operation.function), known));
+  }
+  const std::string name(function->operation);
+  json object = {{"client", operation.process},
+                 {"operation", name},
+                 {"call", operation.call_time},
+                 {"outcome", "indeterminate"}};
+  if (has_key) {
+    plain(operation.value, has_key);
+    object["object"] = scalar(operation.value.items[0]);
+  }
+  add_call(object, name, plain(operation.value, has_key));
+  if (!operation.answer && !operation.has_failed) return object;
+  object["return"] = operation.return_time;
+  object["outcome"] = operation.has_failed ? "refused" : "answered";
+  if (!operation.has_failed) add_answer(object, name, plain(*operation.answer, has_key));
+  return object;
+}
+
+}  // namespace falafel::checkers::formats

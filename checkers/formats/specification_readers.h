@@ -1,0 +1,338 @@
+// Reads the operations of the shipped specifications, and their answers, from JSON objects
+// (docs/checkers.md). Errors are exceptions of type std::runtime_error.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "checkers/formats/messages.h"
+#include "checkers/specification_history.h"
+#include "checkers/specifications/append_log.h"
+#include "checkers/specifications/cache_register.h"
+#include "checkers/specifications/cas_register.h"
+#include "checkers/specifications/counter.h"
+#include "checkers/specifications/key_value_map.h"
+#include "checkers/specifications/lock.h"
+#include "checkers/specifications/queue.h"
+#include "checkers/specifications/register.h"
+#include "checkers/specifications/set.h"
+#include "checkers/specifications/stack.h"
+
+namespace falafel::checkers::formats {
+
+// A value of the file: a JSON number, string, boolean or null, in its JSON text.
+struct JsonValue {
+  std::string text = "null";
+
+  // Hashed as a range of characters.
+  std::string::const_iterator begin() const { return text.begin(); }
+  std::string::const_iterator end() const { return text.end(); }
+  friend bool operator==(const JsonValue&, const JsonValue&) = default;
+};
+
+inline std::string describe_value(const JsonValue& value) { return shortened(value.text); }
+
+using nlohmann::json;
+
+inline std::string quote_json(const json& value) {
+  return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
+}
+
+// The fields of one operation. Every field must be read.
+class Fields {
+ public:
+  explicit Fields(const json& object) : object_(object) {}
+
+  bool has(const std::string& name) const { return object_.contains(name); }
+
+  const json& at(const std::string& name) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) reject(fmt::format("\"{}\" is missing; add it", name));
+    read_.push_back(&*found);
+    return *found;
+  }
+  std::uint64_t number(const std::string& name) {
+    const json& value = at(name);
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    reject(fmt::format("\"{}\" is {}, but must be an unsigned 64-bit integer", name,
+                       quote_json(value)));
+  }
+  bool flag(const std::string& name) {
+    const json& value = at(name);
+    if (value.is_boolean()) return value.get<bool>();
+    reject(fmt::format("\"{}\" is {}, but must be true or false", name, quote_json(value)));
+  }
+  std::string text(const std::string& name) {
+    const json& value = at(name);
+    if (value.is_string()) return value.get<std::string>();
+    reject(fmt::format("\"{}\" is {}, but must be a string", name, quote_json(value)));
+  }
+  JsonValue value(const std::string& name) { return scalar(at(name), name); }
+  // Null stands for no value.
+  std::optional<JsonValue> found(const std::string& name) {
+    const json& value = at(name);
+    return value.is_null() ? std::nullopt : std::optional(scalar(value, name));
+  }
+  std::vector<JsonValue> values(const std::string& name) {
+    const json& array = at(name);
+    if (!array.is_array()) {
+      reject(fmt::format("\"{}\" is {}, but must be an array", name, quote_json(array)));
+    }
+    std::vector<JsonValue> result;
+    for (const json& value : array) result.push_back(scalar(value, name));
+    return result;
+  }
+
+  void require_all_read() const {
+    for (const auto& [name, value] : object_.items()) {
+      if (std::ranges::find(read_, &value) == read_.end()) {
+        reject(fmt::format("\"{}\" is unexpected here; remove it", shortened(name)));
+      }
+    }
+  }
+
+  static JsonValue initial_value(const json& value) {
+    if (value.is_primitive()) return {value.dump()};
+    reject(fmt::format("the initial value is {}, but must be a number, a string, a boolean or null",
+                       quote_json(value)));
+  }
+  static std::vector<JsonValue> initial_values(const json& array) {
+    if (!array.is_array()) {
+      reject(fmt::format("the initial value is {}, but must be an array", quote_json(array)));
+    }
+    std::vector<JsonValue> result;
+    for (const json& value : array) result.push_back(initial_value(value));
+    return result;
+  }
+
+ private:
+  static JsonValue scalar(const json& value, const std::string& name) {
+    if (value.is_primitive()) return {value.dump()};
+    reject(fmt::format("\"{}\" is {}, but must be a number, a string, a boolean or null", name,
+                       quote_json(value)));
+  }
+
+  const json& object_;
+  std::vector<const json*> read_;
+};
+
+[[noreturn]] inline void reject_operation(const std::string& operation, std::string_view known) {
+  reject(
+      fmt::format("the operation is \"{}\", but must be one of: {}", shortened(operation), known));
+}
+
+// The operations of each specification, and their answers.
+
+using Register = specifications::BasicRegister<JsonValue>;
+using CasRegister = specifications::BasicCasRegister<JsonValue>;
+using Map = specifications::BasicKeyValueMap<JsonValue, JsonValue>;
+using Cache = specifications::BasicCacheRegister<JsonValue, JsonValue>;
+using Log = specifications::BasicAppendLog<JsonValue>;
+using Stack = specifications::BasicStack<JsonValue>;
+using Queue = specifications::BasicQueue<JsonValue>;
+using Set = specifications::BasicSet<JsonValue>;
+using specifications::Counter;
+using specifications::Lock;
+
+template <typename S>
+struct Reader;
+
+//   Operation operation(name, fields), Result result(operation, fields)
+//   State initial(value)   optional: the state that the option --initial names
+template <>
+struct Reader<Register> {
+  static Register::State initial(const json& value) { return Fields::initial_value(value); }
+  static Register::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "read") return Register::Read{};
+    if (name == "write") return Register::Write{fields.value("value")};
+    reject_operation(name, "read, write");
+  }
+  static Register::Result result(const Register::Operation& operation, Fields& fields) {
+    if (std::holds_alternative<Register::Write>(operation)) return {};
+    return fields.value("result");
+  }
+};
+
+template <>
+struct Reader<CasRegister> {
+  static CasRegister::State initial(const json& value) { return Fields::initial_value(value); }
+  static CasRegister::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "read") return CasRegister::Read{};
+    if (name == "write") return CasRegister::Write{fields.value("value")};
+    if (name == "compare_and_swap") {
+      return CasRegister::CompareAndSwap{fields.value("expected"), fields.value("desired")};
+    }
+    reject_operation(name, "read, write, compare_and_swap");
+  }
+  static CasRegister::Result result(const CasRegister::Operation& operation, Fields& fields) {
+    CasRegister::Result result;
+    if (std::holds_alternative<CasRegister::Write>(operation)) return result;
+    const bool swaps = std::holds_alternative<CasRegister::CompareAndSwap>(operation);
+    if (swaps && fields.has("swapped")) result.swapped = fields.flag("swapped");
+    if (!result.swapped || fields.has("result")) result.value = fields.value("result");
+    return result;
+  }
+};
+
+template <typename S>
+struct MapReader {
+  static typename S::Operation operation(const std::string& name, Fields& fields) {
+    JsonValue key = fields.value("key");
+    if (name == "get") return typename S::Get{std::move(key)};
+    if (name == "remove") return typename S::Remove{std::move(key)};
+    if (name != "set") reject_operation(name, "get, set, remove");
+    std::optional<JsonValue> value = fields.found("value");
+    if (!value) reject("\"value\" is null, which stands for an absent key; use remove");
+    return typename S::Set{std::move(key), *std::move(value)};
+  }
+  static typename S::Result result(const typename S::Operation& operation, Fields& fields) {
+    if (std::holds_alternative<typename S::Set>(operation)) return {};
+    if (std::holds_alternative<typename S::Remove>(operation)) {
+      return fields.flag("result") ? S::removed() : S::absent();
+    }
+    const std::optional<JsonValue> value = fields.found("result");
+    return value ? S::found(*value) : S::absent();
+  }
+};
+template <>
+struct Reader<Map> : MapReader<Map> {};
+template <>
+struct Reader<Cache> : MapReader<Cache> {};
+
+template <>
+struct Reader<Log> {
+  static Log::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "append") return Log::Append{fields.value("value")};
+    if (name == "read_entry") return Log::ReadEntry{fields.number("index")};
+    if (name == "read_all") return Log::ReadAll{};
+    reject_operation(name, "append, read_entry, read_all");
+  }
+  static Log::Result result(const Log::Operation& operation, Fields& fields) {
+    Log::Result result;
+    if (std::holds_alternative<Log::Append>(operation)) {
+      if (fields.has("result")) result.index = fields.number("result");
+    } else if (std::holds_alternative<Log::ReadAll>(operation)) {
+      result.values = fields.values("result");
+    } else if (const auto value = fields.found("result")) {
+      result.values.push_back(*value);
+    }
+    return result;
+  }
+};
+
+template <>
+struct Reader<Counter> {
+  static Counter::State initial(const json& value) {
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    reject(fmt::format("the initial value is {}, but must be an unsigned 64-bit integer",
+                       quote_json(value)));
+  }
+  static Counter::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "read") return Counter::Read{};
+    if (name == "fetch_add") return Counter::FetchAdd{fields.number("addend")};
+    reject_operation(name, "read, fetch_add");
+  }
+  static Counter::Result result(const Counter::Operation& /*operation*/, Fields& fields) {
+    return fields.number("result");
+  }
+};
+
+template <typename S>
+struct SequenceReader {
+  static typename S::State initial(const json& value) {
+    const std::vector<JsonValue> values = Fields::initial_values(value);
+    return {values.begin(), values.end()};
+  }
+  static typename S::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "push") return typename S::Push{fields.value("value")};
+    if (name == "pop") return typename S::Pop{};
+    reject_operation(name, "push, pop");
+  }
+  static typename S::Result result(const typename S::Operation& operation, Fields& fields) {
+    if (std::holds_alternative<typename S::Push>(operation)) return std::nullopt;
+    return fields.found("result");
+  }
+};
+template <>
+struct Reader<Stack> : SequenceReader<Stack> {};
+template <>
+struct Reader<Queue> : SequenceReader<Queue> {};
+
+template <>
+struct Reader<Set> {
+  static Set::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "add") return Set::Add{fields.value("value")};
+    if (name == "remove") return Set::Remove{fields.value("value")};
+    if (name == "contains") return Set::Contains{fields.value("value")};
+    reject_operation(name, "add, remove, contains");
+  }
+  static Set::Result result(const Set::Operation& /*operation*/, Fields& fields) {
+    return fields.flag("result");
+  }
+};
+
+template <>
+struct Reader<Lock> {
+  static Lock::Operation operation(const std::string& name, Fields& fields) {
+    const std::uint64_t owner = fields.number(fields.has("owner") ? "owner" : "client");
+    if (name == "acquire") return Lock::Acquire{owner};
+    if (name == "try_acquire") return Lock::TryAcquire{owner};
+    if (name == "release") return Lock::Release{owner};
+    reject_operation(name, "acquire, try_acquire, release");
+  }
+  static Lock::Result result(const Lock::Operation& /*operation*/, Fields& fields) {
+    return fields.flag("result");
+  }
+};
+
+// An operation, and the independent object that it concerns: empty if the history has only one.
+template <typename S>
+struct ObjectCall {
+  Call<S> call;
+  std::string object;
+};
+
+template <typename S>
+ObjectCall<S> read_call(const json& object) {
+  Fields fields(object);
+  std::string name;
+  if (fields.has("object")) name = fields.value("object").text;
+  Call<S> call;
+  const std::uint64_t client = fields.number("client");
+  if (client > std::numeric_limits<std::uint32_t>::max()) {
+    reject(fmt::format("client {} exceeds 32 bits", client));
+  }
+  call.client = static_cast<std::uint32_t>(client);
+  call.operation = Reader<S>::operation(fields.text("operation"), fields);
+  call.call_time = fields.number("call");
+  const std::string outcome = fields.text("outcome");
+  if (outcome == "answered") {
+    call.return_time = fields.number("return");
+    if (call.return_time < call.call_time) {
+      reject(fmt::format("the operation returns at {}, before its call at {}", call.return_time,
+                         call.call_time));
+    }
+    call.result = Reader<S>::result(call.operation, fields);
+  } else if (outcome == "refused") {
+    call.is_refused = true;
+    call.return_time = fields.number("return");
+  } else if (outcome != "indeterminate") {
+    reject(fmt::format("the outcome is \"{}\", but must be answered, indeterminate or refused",
+                       shortened(outcome)));
+  }
+  fields.require_all_read();
+  return {std::move(call), std::move(name)};
+}
+
+}  // namespace falafel::checkers::formats
