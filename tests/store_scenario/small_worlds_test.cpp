@@ -91,6 +91,38 @@ TEST(SmallWorlds, HoldForTwoOperationsBesideTheCollectionOfABlock) {
   expect_proven(Beside::block_by_device, {{get}, {remove}});
 }
 
+// At most one client crashes, at any step.
+TEST(SmallWorlds, HoldForTwoOperationsIfAClientCrashes) {
+  using enum SmallOperation;
+  const std::vector<std::vector<SmallOperation>> pairs = {
+      {get, get}, {get, set}, {get, remove}, {set, set}, {set, remove}, {remove, remove}};
+  for (const std::vector<SmallOperation>& operations : pairs) {
+    explorer::SmallWorld world = make_small_world(operations, Beside::nothing);
+    SCOPED_TRACE(world.name);
+    const auto scenario = world.scenario->clone();
+    scenario->simulation.set_fault_rate(sim::FaultKind::client_crash, 1);
+    world.exploration.max_faults = 1;
+    const ExhaustiveResult result = explore(*scenario, world.exploration);
+    EXPECT_EQ(result.coverage, Coverage::complete_up_to_faults) << result.describe();
+    EXPECT_FALSE(result.violation.has_value()) << result.describe();
+    EXPECT_EQ(result.unknown, 0);
+  }
+}
+
+// The words of a container arrive one by one.
+TEST(SmallWorlds, HoldForTwoGetsOfTornContainers) {
+  using enum SmallOperation;
+  for (const SmallOperation second : {get, get_absent}) {
+    explorer::SmallWorld world = make_small_world({get, second}, Beside::nothing);
+    SCOPED_TRACE(world.name);
+    const auto scenario = world.scenario->clone();
+    scenario->simulation.granularity = sim::Granularity::word;
+    const ExhaustiveResult result = explore(*scenario, world.exploration);
+    expect_complete(result);
+    EXPECT_FALSE(result.violation.has_value()) << result.describe();
+  }
+}
+
 // Whatever the schedule: another block has been filled by then.
 TEST(SmallWorlds, CollectABlock) {
   using enum SmallOperation;
