@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "explorer/run_listener.h"
@@ -40,12 +42,21 @@ class Story final : public RunListener {
 
  private:
   void tell_of_queue_pair(const sim::TraceEvent& event, std::string text);
+  void tell_of_completion(const sim::TraceEvent& event);
+  void note_posted(const sim::TraceEvent& event);
+  void note_placed(const sim::TraceEvent& event);
+  void tell_of_load(const sim::TraceEvent& event);
+  std::string owner_of(const sim::TraceEvent& event);
   void tell_of_processor(const sim::TraceEvent& event);
   void tell_of_atomic(const sim::TraceEvent& event);
 
   const Vocabulary& vocabulary_;
   std::map<std::uint32_t, std::string> queue_pairs_;  // the host of each queue pair
   std::map<std::uint32_t, std::string> fibers_;
+  std::map<const fabric::MemoryBlock*, std::string> owners_;  // the host of each block
+  std::set<std::string> hosts_with_requests_;                 // for their memory
+  // How many bytes of a WRITE are not in place, by its queue pair and its place in the send queue.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> unplaced_bytes_;
   std::vector<StoryLine> lines_;
   std::uint64_t step_ = 0;
   std::uint64_t time_ns_ = 0;

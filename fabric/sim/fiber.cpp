@@ -255,8 +255,13 @@ std::string Fiber::describe() const {
                                  : !context_.started() ? "about to start"
                                  : waits_for_.empty()  ? "running"
                                                        : "waits for";
-  return fmt::format("fiber {} '{}' of {}{}: {} {}", id_, name_, host_.name(),
-                     daemon_ ? " (daemon)" : "", state, waits_for_);
+  const bool waits_for_word = !waits_for_.empty() && call_.kind == Call::Kind::word &&
+                              waits_for_.find("word") != std::string_view::npos;
+  return fmt::format("fiber {} '{}' of {}{}: {} {}{}", id_, name_, host_.name(),
+                     daemon_ ? " (daemon)" : "", state, waits_for_,
+                     waits_for_word
+                         ? fmt::format(" (offset {} of memory {})", call_.offset, call_.number)
+                         : std::string());
 }
 
 }  // namespace falafel::sim

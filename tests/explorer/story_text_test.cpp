@@ -1,6 +1,9 @@
 // The text of a story: lines that repeat are folded, and a long text is cut.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <sstream>
 #include <string>
@@ -8,7 +11,11 @@
 #include <vector>
 
 #include "explorer/explain.h"
+#include "explorer/story.h"
+#include "explorer/vocabulary.h"
 #include "fabric/random.h"
+#include "fabric/sim/trace.h"
+#include "fabric/work_request.h"
 
 namespace falafel::explorer {
 namespace {
@@ -97,6 +104,45 @@ TEST(StoryText, SaysWhereASilentStepDecides) {
   explanation.story.erase(explanation.story.begin() + 1);
   explanation.critical = CriticalStep{.choice = 1, .step = 1, .deciding_step = 2};
   EXPECT_EQ(shown(explanation), "a ------------- the violation is inevitable from here on c");
+}
+
+TEST(StoryText, FoldsTheEnd) {
+  Explanation explanation = story_of("abcd");
+  for (std::size_t line = 1; line < 4; ++line) {
+    explanation.story[line].text = "the queue pair is closed";
+  }
+  EXPECT_EQ(shown(explanation), "a 2  3 queue pairs are closed");
+}
+
+// One line of the story of one event.
+std::string told(Story& story, const sim::TraceEvent& event) {
+  const std::size_t before = story.lines().size();
+  story.observe(event);
+  return story.lines().size() == before ? "" : story.lines().back().text;
+}
+
+TEST(Story, TellsThatAWriteCompletesBeforeItIsInPlace) {
+  const PlainVocabulary vocabulary;
+  const std::array<std::byte, 8> word{};
+  const fabric::WorkRequest write{.opcode = fabric::Opcode::write, .length_bytes = 16};
+  for (const std::uint64_t placed : {0, 1, 2}) {
+    Story story(vocabulary);
+    story.observe({.kind = sim::EventKind::request_posted, .posted = &write});
+    for (std::uint64_t count = 0; count < placed; ++count) {
+      story.observe({.kind = sim::EventKind::words_written, .data = word});
+    }
+    const std::string text = told(story, {.kind = sim::EventKind::request_completed});
+    const std::uint64_t left = 16 - 8 * placed;
+    EXPECT_EQ(text, left == 0 ? ""
+                              : fmt::format("WRITE completes, but {} of its bytes are not in place",
+                                            left));
+  }
+}
+
+TEST(Story, TellsThatAMessageIsLost) {
+  const PlainVocabulary vocabulary;
+  Story story(vocabulary);
+  EXPECT_EQ(told(story, {.kind = sim::EventKind::request_lost}), "the message is lost");
 }
 
 TEST(StoryText, CutsWhatIsLongAlthoughItIsFolded) {
