@@ -32,7 +32,7 @@ struct WorkerCounters {
   std::array<std::atomic<std::uint64_t>, sim::fault_kind_count> faults;
 };
 
-// What a worker has written since it was last asked.
+// The output of a worker since it was last asked.
 struct WorkerReport {
   std::vector<Finding> findings;
   UnjudgedSchedules unjudged;

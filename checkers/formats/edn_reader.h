@@ -47,7 +47,7 @@ class EdnReader {
   // read one by one. Throws EdnError.
   std::optional<EdnValue> read_next();
 
-  // Where the value that was read last begins.
+  // The place at which the value that was read last begins.
   std::size_t position_of_value() const { return begin_; }
 
  private:

@@ -24,7 +24,7 @@ struct JepsenOperation {
 // The name of the specification that has the function; nullopt: several have it, or none.
 std::optional<std::string> specification_of(const std::string& function);
 
-// Whether the value is [key value], as those of independent objects are.
+// Returns whether the value is [key value], as those of independent objects are.
 bool has_key(const JepsenOperation& operation);
 
 // The operation as a line of the specification's format. Throws std::runtime_error.

@@ -198,7 +198,7 @@ class SpecificationModel {
 
   explicit SpecificationModel(typename S::State initial) : initial_(std::move(initial)) {}
 
-  // Of each object, before its first operation.
+  // The state of each object before its first operation.
   const typename S::State& initial_state() const { return initial_; }
 
   void begin() {

@@ -58,7 +58,7 @@ struct Proof : Result {
 
   explorer::Coverage coverage = explorer::Coverage::stopped;
   std::uint64_t redundant = 0;  // runs given up, in addition to `schedules`
-  // What the proof assumes beyond the contract, each as a sentence. Also in story().
+  // The assumptions of the proof beyond the contract, each as a sentence. Also in story().
   std::vector<std::string> assumptions;
   // Sleeps and time-outs that pass only when nothing else can move. With any, the proof is not
   // complete. Also in story().

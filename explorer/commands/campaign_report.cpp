@@ -57,7 +57,7 @@ void print_finding(const CampaignReport& report, const FindingReport& found) {
   fmt::print("Replay it with:\n  {} replay {}\n", report.executable, found.replay_path);
 }
 
-// Whether more schedules than permitted ended without a verdict.
+// Returns whether more schedules than permitted ended without a verdict.
 bool leaves_too_many(const CampaignReport& report) {
   const explorer::CampaignResults& results = report.results;
   return results.unknown > 0 &&

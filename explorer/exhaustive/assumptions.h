@@ -14,7 +14,7 @@ namespace falafel::explorer {
 // connections lose packets and reorder datagrams. Sizes and limits stay.
 void weaken_network(sim::SimulationOptions& options);
 
-// What a proof with these options assumes beyond the contract, each as a sentence. `fixed_choices`:
+// Returns the assumptions of a proof with these options, each as a sentence. `fixed_choices`:
 // how many choices of a run are outside of the explored part.
 std::vector<std::string> assumptions_of(const sim::SimulationOptions& options,
                                         std::uint64_t fixed_choices);

@@ -85,9 +85,9 @@ struct ExhaustiveResult {
   std::set<std::string> deadlines{};
   // The most choices of a run that were fixed, because they were outside of the explored part.
   std::uint64_t fixed_choices = 0;
-  // What the exploration of a program assumed, each as a sentence (assumptions.h).
+  // The assumptions of the exploration of a program, each as a sentence (assumptions.h).
   std::vector<std::string> assumptions{};
-  // Whether the search could choose anything.
+  // True if the search could choose anything.
   bool has_explored = false;
 
   bool is_complete_up_to_bounds() const {

@@ -38,9 +38,9 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
   void begin_run();
   // Whether the search ended the present run.
   bool is_ended() const { return is_ended_; }
-  // Whether the program ended its preparations in the present run.
+  // True if the program ended its preparations in the present run.
   bool has_ended_preparations() const { return has_ended_preparations_; }
-  // Whether the search could choose anything in any run so far.
+  // True if the search could choose anything in any run so far.
   bool has_explored() const { return has_explored_; }
   // Deadlines that passed only when nothing else could move, in any run so far.
   const std::set<std::string>& deadlines() const { return deadlines_; }

@@ -10,7 +10,7 @@ using fabric::Opcode;
 
 namespace {
 
-// What the requests before one mean to it.
+// The meaning of earlier requests for one.
 struct Earlier {
   bool unplaced_write = false;    // a WRITE or SEND has not taken effect
   bool pending_atomic = false;    // an atomic has not taken effect
@@ -68,7 +68,7 @@ bool may_start(const Connection& connection, Request& request, const Earlier& ea
   return brings_data_first || has_or_tries_receive_request(connection, request);
 }
 
-// Whether a READ or WRITE that has started can make a step. Data needs no receive request.
+// Returns whether a READ or WRITE that has started can make a step. Data needs no receive request.
 bool may_go_on(const Connection& connection, Request& request) {
   if (connection.responder_admits()) {
     return !request.awaits_receive_request() || !request.placement.finished() ||

@@ -99,7 +99,7 @@ class QueuePairActor final : public Actor {
   std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
 
-  // Whether there is one request, of a kind that waits for nothing, and both ends are ready. Most
+  // True if there is one request, of a kind that waits for nothing, and both ends are ready. Most
   // updates are of this kind.
   bool has_only_plain_request() const {
     return is_plain_ && connection_.is_up() && sends_.has_one_request() &&

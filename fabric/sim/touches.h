@@ -122,7 +122,7 @@ class StepObserver {
   virtual void touch(const Touch& touch) = 0;
   // The program has prepared itself: what interests it begins after this step.
   virtual void end_preparations() {}
-  // Whether to tell, before steps, which deadlines are pending. A deadline passes only when nothing
+  // True: before steps, it is told which deadlines are pending. A deadline passes only when nothing
   // else can move, so such a step is never tried after it.
   virtual bool wants_deadlines() const { return false; }
   virtual void leave_out(const Deadline& /*deadline*/) {}

@@ -15,8 +15,8 @@ namespace falafel::sim::timing {
 
 class Resource {
  public:
-  // Serves a request that arrives at this time, for so long. `now_ps` is the time of the run; it
-  // never decreases. Returns when the service begins.
+  // Serves a request that arrives at this time, for the duration. `now_ps` is the time of the run,
+  // which never decreases. Returns when the service begins.
   std::uint64_t begin(std::uint64_t now_ps, std::uint64_t arrival_ps, std::uint64_t duration_ps) {
     forget_gaps_before(now_ps);
     auto gap = std::ranges::partition_point(
