@@ -113,7 +113,8 @@ Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool hug
                                                .version = layout_version,
                                                .size_bytes = size_bytes,
                                                .id = id,
-                                               .key_entries = 0};
+                                               .key_entries = 0,
+                                               .life = 0};
   arena->free_[first] = size_bytes - first;
   return arena;
 }

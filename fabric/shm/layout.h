@@ -11,7 +11,7 @@
 namespace falafel::shm {
 
 inline constexpr std::uint32_t layout_magic = 0x4653484d;
-inline constexpr std::uint32_t layout_version = 3;
+inline constexpr std::uint32_t layout_version = 4;
 inline constexpr std::size_t cache_line_bytes = 64;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share these atomics");
@@ -46,6 +46,7 @@ struct ArenaHeader {
   // The number of entries of the key table that have memory. It only grows; nobody touches later
   // entries.
   std::atomic<std::uint32_t> key_entries;
+  std::atomic<std::uint32_t> life;  // the kernel marks it when the process ends (life_sign.h)
 };
 
 inline constexpr std::uint64_t max_wake_words = 1024;

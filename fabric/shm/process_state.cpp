@@ -4,6 +4,8 @@
 #include <bit>
 #include <new>
 
+#include "fabric/shm/life_sign.h"
+
 namespace falafel::shm {
 
 using fabric::ErrorCode;
@@ -15,7 +17,10 @@ ProcessState::ProcessState(const ProcessOptions& options, std::unique_ptr<Arena>
       arena_(std::move(arena)),
       keys_(*arena_),
       work_(boost::asio::make_work_guard(context_)),
-      thread_([this] { context_.run(); }) {}
+      thread_([this] {
+        const LifeSign life(arena_->mapping()->header().life);
+        context_.run();
+      }) {}
 
 ProcessState::~ProcessState() {
   context_.stop();

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -21,6 +23,7 @@
 #include "engine/local_memory.h"
 #include "fabric/shm/connector.h"
 #include "fabric/shm/handshake.h"
+#include "fabric/shm/host.h"
 #include "fabric/shm/process.h"
 #include "fabric/shm/socket.h"
 #include "processes/child_process.h"
@@ -243,6 +246,50 @@ TEST_F(StoppedPeerTest, ThatIsKilledIsMissedAlthoughAChildHasItsSocket) {
     EXPECT_EQ(completion->status, fabric::CompletionStatus::flushed);
   });
   ::kill(ready.count(), SIGKILL);
+}
+
+// Writes one word to the peer.
+fabric::CompletionStatus write_word(Party& party, std::uint32_t remote_key) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::write;
+  request.length_bytes = fabric::word_bytes;
+  request.local = party.local.at(0);
+  request.remote = {remote_key, 0};
+  EXPECT_TRUE(party.queue_pair->post_send({&request, 1}).has_value());
+  const auto completion = party.next_completion(hang_limit_ns);
+  return completion ? completion->status : fabric::CompletionStatus::success;
+}
+
+// Its memory is still mapped, but another process may already serve in its place. The thread that
+// hears of its end is late.
+TEST_F(StoppedPeerTest, ThatHasEndedAnswersNoMore) {
+  ChildProcess& peer = start([&] {
+    respond([](Responder& responder) {
+      responder.accept();
+      for (;;) ::pause();
+    });
+  });
+  const auto process = create_process();
+  const auto host = process->create_host("requester").value();
+  std::promise<void> is_over;
+  host->run_program([&] {
+    Party party(*host);
+    auto connection = connect(party);
+    while (!connection) connection = connect(party);
+    party.queue_pair = std::move(connection->queue_pair);
+    const auto key = *engine::from_bytes<std::uint32_t>(connection->private_data);
+    EXPECT_EQ(write_word(party, key), fabric::CompletionStatus::success);
+    std::promise<void> is_held_up;
+    boost::asio::post(dynamic_cast<shm::Host&>(*host).process().context(), [&] {
+      is_held_up.set_value();
+      is_over.get_future().wait();
+    });
+    is_held_up.get_future().wait();
+    peer.kill();
+    peer.wait();
+    EXPECT_EQ(write_word(party, key), fabric::CompletionStatus::retry_exceeded);
+    is_over.set_value();
+  });
 }
 
 // Connects without sending anything.
