@@ -13,7 +13,7 @@
 #include "checkers/formats/messages.h"
 #include "checkers/formats/specification_readers.h"
 #include "checkers/judgement.h"
-#include "checkers/specification_linearizability.h"
+#include "checkers/monitored_linearizability.h"
 
 namespace falafel::checkers::formats {
 
@@ -56,7 +56,7 @@ LinearizabilityReport judge_objects(const std::map<std::string, ObjectHistory<S>
   for (const auto& [name, object] : objects) {
     LinearizabilityLimits limits = settings.limits;
     limits.steps = (settings.limits.steps - std::min(settings.limits.steps, steps)) / left--;
-    SpecificationChecker<S> checker(limits, initial_state<S>(settings));
+    MonitoredChecker<S> checker(limits, initial_state<S>(settings));
     LinearizabilityReport report = checker.report(object.calls, all_operations);
     steps += report.steps;
     judged += report.judged;
@@ -94,7 +94,7 @@ void judge(OperationSource& operations, const JudgeSettings& settings, JudgedHis
   }
   if (objects.empty()) reject("the history has no operations; add one line for each");
   if (objects.size() == 1 && objects.begin()->first.empty()) {
-    SpecificationChecker<S> checker(settings.limits, initial_state<S>(settings));
+    MonitoredChecker<S> checker(settings.limits, initial_state<S>(settings));
     judged.report = checker.report(objects.begin()->second.calls, all_operations);
   } else {
     judged.report = judge_objects<S>(objects, settings);

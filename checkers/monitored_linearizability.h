@@ -1,0 +1,240 @@
+// Linearizability of queues, stacks and registers whose values differ, in near-linear time; of
+// other histories and objects by the search of specification_linearizability.h. The verdicts are
+// those of the search, where it reaches no limit (docs/checkers.md).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "checkers/hash.h"
+#include "checkers/linearizability_report.h"
+#include "checkers/monitors/lifetimes.h"
+#include "checkers/specification_linearizability.h"
+#include "checkers/specifications/queue.h"
+#include "checkers/specifications/register.h"
+#include "checkers/specifications/stack.h"
+
+namespace falafel::checkers {
+
+namespace monitors {
+
+// A call with its value itself; null: it has none.
+template <typename Value>
+struct ValueCall {
+  MonitoredCall call{};
+  const Value* value = nullptr;
+};
+
+template <typename S>
+struct Monitored;
+
+// A queue or a stack. Only those that are empty at first have a monitor.
+template <typename S, typename Value, MonitorResult (*judge_lifetimes)(Lifetimes)>
+struct MonitoredSequence {
+  using ValueType = Value;
+
+  static bool has_monitor(const typename S::State& initial) { return initial.empty(); }
+  static const Value* initial_value(const typename S::State& /*initial*/) { return nullptr; }
+
+  static std::optional<ValueCall<Value>> call_of(const typename S::Operation& operation,
+                                                 const typename S::Result* result) {
+    if (const auto* const push = std::get_if<typename S::Push>(&operation)) {
+      return ValueCall<Value>{.value = &push->value};
+    }
+    const bool finds_nothing = result != nullptr && !result->has_value();
+    using Kind = MonitoredCall::Kind;
+    return ValueCall<Value>{
+        .call = {.kind = finds_nothing ? Kind::take_nothing : Kind::take},
+        .value = result != nullptr && result->has_value() ? &**result : nullptr};
+  }
+
+  static MonitorResult judge(std::span<const MonitoredCall> calls, std::uint32_t values) {
+    std::optional<MonitorResult> wrong;
+    std::optional<Lifetimes> lifetimes = lifetimes_of(calls, values, wrong);
+    if (!lifetimes) return {};
+    return wrong ? *wrong : judge_lifetimes(*std::move(lifetimes));
+  }
+};
+
+template <typename Value>
+struct Monitored<specifications::BasicQueue<Value>>
+    : MonitoredSequence<specifications::BasicQueue<Value>, Value, judge_queue> {};
+
+template <typename Value>
+struct Monitored<specifications::BasicStack<Value>>
+    : MonitoredSequence<specifications::BasicStack<Value>, Value, judge_stack> {};
+
+template <typename Value>
+struct Monitored<specifications::BasicRegister<Value>> {
+  using S = specifications::BasicRegister<Value>;
+  using ValueType = Value;
+
+  static bool has_monitor(const Value& /*initial*/) { return true; }
+  static const Value* initial_value(const Value& initial) { return &initial; }
+
+  static std::optional<ValueCall<Value>> call_of(const typename S::Operation& operation,
+                                                 const typename S::Result* result) {
+    if (const auto* const write = std::get_if<typename S::Write>(&operation)) {
+      return ValueCall<Value>{.value = &write->value};
+    }
+    if (result == nullptr) return std::nullopt;
+    return ValueCall<Value>{.call = {.kind = MonitoredCall::Kind::take}, .value = result};
+  }
+
+  // The initial value has the number 0.
+  static MonitorResult judge(std::span<const MonitoredCall> calls, std::uint32_t values) {
+    return judge_register(calls, values, 0);
+  }
+};
+
+// Equal values get equal numbers, consecutive from 0.
+template <typename Value>
+std::vector<std::uint32_t> number_values(const std::vector<const Value*>& values) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> hashes;
+  for (std::uint32_t index = 0; index < values.size(); ++index) {
+    hashes.emplace_back(hash_of(*values[index]), index);
+  }
+  std::ranges::sort(hashes);
+  std::vector<std::uint32_t> first(values.size());  // the first index with the same value
+  for (std::size_t begin = 0; begin < hashes.size(); ++begin) {
+    const auto [hash, index] = hashes[begin];
+    first[index] = index;
+    for (std::size_t before = begin; before-- > 0 && hashes[before].first == hash;) {
+      const std::uint32_t candidate = first[hashes[before].second];
+      if (*values[candidate] != *values[index]) continue;
+      first[index] = candidate;
+      break;
+    }
+  }
+  std::vector<std::uint32_t> numbers(values.size());
+  std::uint32_t next = 0;
+  for (std::uint32_t index = 0; index < values.size(); ++index) {
+    numbers[index] = first[index] == index ? next++ : numbers[first[index]];
+  }
+  return numbers;
+}
+
+template <typename S>
+concept HasMonitor = requires {
+  typename Monitored<S>::ValueType;
+};
+
+}  // namespace monitors
+
+template <Specification S>
+class MonitoredChecker {
+ public:
+  explicit MonitoredChecker(LinearizabilityLimits limits = {},
+                            typename S::State initial = S::initial())
+      : limits_(limits), initial_(std::move(initial)) {}
+
+  // As that of SpecificationChecker. The longest order and the operations that do not fit are those
+  // of a few operations that have no correct order by themselves; if there are no few, they may be
+  // missing.
+  LinearizabilityReport report(std::span<const Call<S>> history,
+                               std::size_t most_listed = default_most_listed) {
+    if constexpr (monitors::HasMonitor<S>) {
+      if (monitors::Monitored<S>::has_monitor(initial_)) {
+        const monitors::MonitorResult result = judge(history);
+        if (result.outcome == monitors::MonitorResult::Outcome::holds) return holds();
+        if (result.outcome == monitors::MonitorResult::Outcome::violated) {
+          return violated(history, result, most_listed);
+        }
+      }
+    }
+    return SpecificationChecker<S>(limits_, initial_).report(history, most_listed);
+  }
+
+ private:
+  // The search explains histories of at most this many operations as a whole.
+  static constexpr std::size_t most_explained_whole = 100;
+  // Where no few operations explain a violation, the search gets this many steps to find the order.
+  static constexpr std::uint64_t most_steps_to_explain = 200'000;
+
+  monitors::MonitorResult judge(std::span<const Call<S>> history) {
+    using Monitor = monitors::Monitored<S>;
+    std::vector<monitors::MonitoredCall> calls;
+    std::vector<const typename Monitor::ValueType*> values;
+    std::vector<std::uint32_t> call_of_value;
+    const auto* const initial_value = Monitor::initial_value(initial_);
+    if (initial_value != nullptr) values.push_back(initial_value);
+    const std::size_t first = values.size();
+    positions_.clear();
+    judged_ = 0;
+    for (std::size_t position = 0; position < history.size(); ++position) {
+      const Call<S>& call = history[position];
+      if (call.is_refused) continue;
+      auto monitored = Monitor::call_of(call.operation, call.answer());
+      if (!monitored) continue;
+      if (call.result) ++judged_;
+      monitored->call.has_answer = call.result.has_value();
+      monitored->call.call_time = call.call_time;
+      monitored->call.return_time = call.return_time;
+      if (monitored->value != nullptr) {
+        values.push_back(monitored->value);
+        call_of_value.push_back(static_cast<std::uint32_t>(calls.size()));
+      }
+      calls.push_back(monitored->call);
+      positions_.push_back(position);
+    }
+    const std::vector<std::uint32_t> numbers = monitors::number_values(values);
+    for (std::size_t index = 0; index < call_of_value.size(); ++index) {
+      calls[call_of_value[index]].value = numbers[first + index];
+    }
+    return Monitor::judge(calls, static_cast<std::uint32_t>(values.size()));
+  }
+
+  LinearizabilityReport holds() const {
+    LinearizabilityReport report;
+    report.judgement = {.verdict = Verdict::holds,
+                        .property = "linearizability",
+                        .explanation = "the operations have a correct order"};
+    report.judged = judged_;
+    return report;
+  }
+
+  LinearizabilityReport violated(std::span<const Call<S>> history,
+                                 const monitors::MonitorResult& result, std::size_t most_listed) {
+    std::vector<std::size_t> core;
+    for (const std::uint32_t position : result.core) core.push_back(positions_[position]);
+    std::ranges::sort(core);
+    if (core.empty() || positions_.size() <= most_explained_whole) core = positions_;
+    std::vector<Call<S>> calls;
+    for (const std::size_t position : core) calls.push_back(history[position]);
+    LinearizabilityLimits limits = limits_;
+    limits.steps = std::min(limits.steps, most_steps_to_explain);
+    LinearizabilityReport report =
+        SpecificationChecker<S>(limits, initial_).report(calls, most_listed);
+    report.judged = judged_;
+    if (report.judgement.verdict != Verdict::violated) {
+      report.judgement.verdict = Verdict::violated;
+      report.judgement.explanation = fmt::format(
+          "the {} operations have no correct order, even if those without an answer took effect at "
+          "the best time; no short explanation was found",
+          history.size());
+      return report;
+    }
+    for (std::size_t& number : report.longest_prefix) number = core[number];
+    for (std::size_t& number : report.unfitting) number = core[number];
+    if (core.size() == positions_.size()) return report;
+    report.judgement.explanation =
+        fmt::format("Of {} operations, {} have no correct order by themselves. Of these, {}",
+                    history.size(), core.size(), report.judgement.explanation);
+    return report;
+  }
+
+  LinearizabilityLimits limits_;
+  typename S::State initial_;
+  std::vector<std::size_t> positions_;  // of the calls that the monitor judges
+  std::size_t judged_ = 0;              // those with an answer
+};
+
+}  // namespace falafel::checkers
