@@ -1,4 +1,4 @@
-// What the collector must preserve. At any moment, no entry points into memory that is free or
+// The invariants of the collector. At any moment, no entry points into memory that is free or
 // waiting to be freed. At rest, every byte is accounted for, and containers lie in memory that is
 // in use and do not overlap. When all clients have disconnected, all regions are free and all
 // containers are in the active mature space. Properties: "collector.dangling-entry",

@@ -39,7 +39,7 @@ concept TupleLike = requires {
   std::tuple_size<Value>::value;
 };
 
-// Whether equal containers may iterate in different orders.
+// True if equal containers may iterate in different orders.
 template <typename Value>
 concept Unordered = requires {
   typename Value::hasher;

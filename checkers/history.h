@@ -38,7 +38,7 @@ enum class Answer : std::uint8_t {
 };
 std::string_view to_string(Answer answer);
 
-// Whether an operation of this kind may have this answer.
+// Returns whether an operation of this kind may have this answer.
 bool can_answer(OperationKind kind, Answer answer);
 
 struct Operation {

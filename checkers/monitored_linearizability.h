@@ -156,7 +156,7 @@ class MonitoredChecker {
  private:
   // The search explains histories of at most this many operations as a whole.
   static constexpr std::size_t most_explained_whole = 100;
-  // Where no few operations explain a violation, the search gets this many steps to find the order.
+  // The steps that the search gets to find the order, if no few operations explain a violation.
   static constexpr std::uint64_t most_steps_to_explain = 200'000;
 
   monitors::MonitorResult judge(std::span<const Call<S>> history) {

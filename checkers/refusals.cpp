@@ -183,7 +183,7 @@ std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
   return objection_to_lack_of_room(need, books.memory, live.bytes);
 }
 
-// The server may use the last measurement for so long, because measurements take at most a tenth
+// The server may use the last measurement for this time, because measurements take at most a tenth
 // of its time.
 bool RefusalChecker::is_outdated(const std::optional<engine::MeasurementTime>& measured,
                                  std::uint64_t time_ns) const {

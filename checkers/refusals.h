@@ -45,7 +45,7 @@ namespace falafel::checkers {
 enum class Refusal : std::uint8_t { value_too_large, table_full, out_of_memory, timed_out };
 std::string_view to_string(Refusal refusal);
 
-// What a SET needs memory for.
+// The purpose for which a SET needs memory.
 enum class Need : std::uint8_t { any_key, overwrite };
 
 struct RefusalRules {

@@ -45,7 +45,7 @@ class TableWatch {
   std::optional<std::uint64_t> find(std::string_view key) const;
   // The length of the container of a slot that is live and not locked, in whole units; else 0.
   std::uint64_t live_container_bytes(std::uint64_t slot, const engine::Geometry& geometry) const;
-  // What would be in use of the mature spaces if all garbage there were collected.
+  // The bytes of the mature spaces that would be in use if all garbage there were collected.
   std::uint64_t live_mature_bytes() const { return live_mature_bytes_; }
   // The same for each of them, with the longest of the containers.
   struct LiveSpace {

@@ -1,5 +1,5 @@
-// What the search requires of a data type. States and operations are numbers, so that the search
-// copies and compares them quickly.
+// The requirements of the search on a data type. States and operations are numbers, because they
+// are copied and compared often.
 //
 // A model is a class with these members:
 //   Transition                         type: an operation with its answer; ordered, and equal

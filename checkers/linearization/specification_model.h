@@ -25,7 +25,7 @@
 
 namespace falafel::checkers::linearization {
 
-// What is known of an object's state: the state, or the set of the possible ones.
+// The knowledge of an object's state: the state, or the set of the possible ones.
 template <Specification S>
 class KnownState {
  public:

@@ -224,7 +224,7 @@ class Deadlines {
   std::size_t next_ = 0;
 };
 
-// Whether the takes without an answer suffice for the deadlines.
+// Returns whether the takes without an answer suffice for the deadlines.
 bool suffice(const std::vector<std::uint32_t>& takes, std::vector<std::uint32_t> deadlines) {
   std::erase(deadlines, never);
   std::ranges::sort(deadlines);

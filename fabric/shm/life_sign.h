@@ -1,6 +1,6 @@
-// Tells peers that a process has ended, before anything else can: before its parent learns of it, and
-// before its locks are free. So whoever sees what came after the process, such as another one with
-// its name, also sees that it has ended.
+// Tells peers that a process has ended, before anything else can: before its parent learns of it,
+// and before its locks are free. So whoever sees what came after the process, such as another one
+// with its name, also sees that it has ended.
 #pragma once
 
 #include <linux/futex.h>

@@ -84,8 +84,8 @@ class Link : public std::enable_shared_from_this<Link> {
   WakeWord& peer_wake_word() const { return *peer_wake_word_; }
   const std::shared_ptr<const DomainNumber>& domain() const { return own_->domain(); }
 
-  // The peer closed its end of the socket without a goodbye, or its process has ended. Its life sign
-  // is looked at too, because the socket may tell later.
+  // The peer closed its end of the socket without a goodbye, or its process has ended. The process
+  // has a life sign because the socket may tell later.
   bool is_lost() const { return lost_.load() || has_ended(peer_arena_->header().life); }
   // The peer said goodbye: it closed its end in good order.
   bool peer_has_closed() const { return peer_has_closed_.load(); }
