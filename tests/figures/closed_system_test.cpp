@@ -42,7 +42,7 @@ class ClosedSystem : public testing::TestWithParam<std::uint64_t> {};
 
 // Clients that wait, wait for some part of a machine.
 TEST_P(ClosedSystem, KeepsAPartBusy) {
-  for (const std::uint32_t gets_percent : {100, 95, 90, 50, 10, 0}) {
+  for (const std::uint32_t gets_percent : {100U, 95U, 90U, 50U, 10U, 0U}) {
     const Measurement measured = run(gets_percent, GetParam());
     EXPECT_GT(measured.busiest_share, 0.95) << gets_percent << " % GETs, " << measured.busiest_part;
   }
@@ -50,7 +50,7 @@ TEST_P(ClosedSystem, KeepsAPartBusy) {
 
 // Little's law: those who wait are the rate times the waiting time.
 TEST_P(ClosedSystem, HasAsManyOperationsUnderWayAsClients) {
-  for (const std::uint32_t gets_percent : {100, 90, 50}) {
+  for (const std::uint32_t gets_percent : {100U, 90U, 50U}) {
     const Measurement measured = run(gets_percent, GetParam());
     const double mean_us =
         (measured.get_us * gets_percent + measured.set_us * (100 - gets_percent)) / 100;
@@ -64,7 +64,7 @@ TEST_P(ClosedSystem, HasAsManyOperationsUnderWayAsClients) {
 TEST_P(ClosedSystem, HasOneBestMixture) {
   double before = 0;
   bool has_fallen = false;
-  for (const std::uint32_t gets_percent : {0, 25, 50, 75, 90, 100}) {
+  for (const std::uint32_t gets_percent : {0U, 25U, 50U, 75U, 90U, 100U}) {
     const double rate = run(gets_percent, GetParam()).operations_per_second;
     const bool falls = rate < before * 0.99;
     EXPECT_TRUE(falls || !has_fallen) << gets_percent << " % GETs: " << rate << " after " << before;

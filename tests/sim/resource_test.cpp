@@ -22,7 +22,7 @@ TEST(Resource, ServesInTheOrderOfBookingWhatArrivesTogether) {
 
 TEST(Resource, RemembersEveryGapBetweenItsBookings) {
   Resource resource;
-  for (const std::uint64_t arrival_ps : {100, 200, 300, 400}) resource.begin(0, arrival_ps, 50);
+  for (const std::uint64_t arrival_ps : {100U, 200U, 300U, 400U}) resource.begin(0, arrival_ps, 50);
   EXPECT_EQ(resource.begin(0, 0, 100), 0U);
   EXPECT_EQ(resource.begin(0, 0, 50), 150U);
   EXPECT_EQ(resource.begin(0, 340, 50), 350U);
