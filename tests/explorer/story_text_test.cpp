@@ -125,7 +125,7 @@ TEST(Story, TellsThatAWriteCompletesBeforeItIsInPlace) {
   const PlainVocabulary vocabulary;
   const std::array<std::byte, 8> word{};
   const fabric::WorkRequest write{.opcode = fabric::Opcode::write, .length_bytes = 16};
-  for (const std::uint64_t placed : {0, 1, 2}) {
+  for (const std::uint64_t placed : {0U, 1U, 2U}) {
     Story story(vocabulary);
     story.observe({.kind = sim::EventKind::request_posted, .posted = &write});
     for (std::uint64_t count = 0; count < placed; ++count) {
