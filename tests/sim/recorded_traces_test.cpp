@@ -107,7 +107,7 @@ TEST(RecordedTraces, OfTimedRunsAreTheSame) {
 }
 
 // -------------------------------------------------------------------------------------------------
-// What explorations are told
+// The touches that explorations are told
 
 // A random walk that hears what each step touches, and the lanes, with every second seed.
 class ListeningStrategy final : public Strategy, public StepObserver {
