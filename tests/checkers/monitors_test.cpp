@@ -9,6 +9,7 @@
 #include "checkers/monitored_linearizability.h"
 #include "fabric/random.h"
 #include "tests/checkers/random_calls.h"
+#include "tests/thoroughness.h"
 #include "tools/random_history/random_object_history.h"
 
 namespace falafel::checkers_test {
@@ -58,9 +59,9 @@ TYPED_TEST(Monitors, JudgeAsTheSearchDoes) {
   RandomGenerator random(1);
   SpecificationChecker<TypeParam> search;
   MonitoredChecker<TypeParam> monitored;
-  std::size_t violated = 0;
-  constexpr std::size_t histories = 20'000;
-  for (std::size_t number = 0; number < histories; ++number) {
+  std::uint64_t violated = 0;
+  const std::uint64_t histories = tests::usual_share(20'000);
+  for (std::uint64_t number = 0; number < histories; ++number) {
     auto calls = random_object_history<TypeParam>(
         {.operations = 2 + random.below(9),
          .clients = static_cast<std::uint32_t>(1 + random.below(5)),
