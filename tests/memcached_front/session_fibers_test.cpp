@@ -139,7 +139,7 @@ TEST_F(SessionFibersTest, ALongLineHoldsUpNoOtherConnection) {
   run_until([&] { return looked_up == keys; });
   EXPECT_EQ(receive(*other, 5), "END\r\n");
   EXPECT_EQ(receive(*first, 5), "END\r\n");
-  constexpr int turns = 4;
+  constexpr int turns = 2;
   EXPECT_GE(looked_up_before_other, keys / 2);
   EXPECT_LE(looked_up_before_other,
             keys / 2 + turns * static_cast<int>(Session::requests_per_turn));

@@ -7,7 +7,8 @@ namespace falafel::memcached_front {
 namespace {
 
 // While all sessions wait for the store, the round looks at the sockets again and again: in every
-// turn at first, because most waits are a round trip, and then after a pause that grows.
+// turn at first, because most waits are a round trip, and then after a pause that grows. A session
+// that only lets others run does not wait: the round does not pause beside it.
 constexpr std::uint32_t turns_without_pause = 256;
 constexpr std::uint64_t shortest_pause_ns = 10'000;
 constexpr std::uint64_t longest_pause_ns = 200'000;
@@ -42,7 +43,12 @@ class SessionFibers::Round {
       has_started = true;
       ++running_;
       host_.spawn({.name = "session"}, [this, session = owner_.take()] {
-        session->answer([this] { host_.yield(); }, Responder::IfDisconnected::repeat);
+        session->answer(
+            [this] {
+              idle_turns_ = 0;
+              host_.yield();
+            },
+            Responder::IfDisconnected::repeat);
         --running_;
         session_ended_->notify_all();
       });
