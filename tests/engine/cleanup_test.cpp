@@ -372,5 +372,45 @@ TEST(CleanupByShift, LetsACollectionTakeItsTurn) {
   EXPECT_TRUE(run.problems.empty()) << engine_test::describe(run);
 }
 
+// Others overwrite keys all the time, so that regions are released during each collection.
+TEST(CleanupByShift, HasItsTurnBesideConstantCollections) {
+  constexpr int keys = 200;
+  constexpr std::uint64_t most_regions = 4'000;  // that are collected before the cleanup is over
+  StoreOptions options;
+  options.server.geometry = {.table_entries = 256, .region_bytes = 1'024, .region_count = 64};
+  options.server.cleanup_interval_ns = 100 * second_ns;
+  fabric::FiberStackPool stacks;
+  TestStore store(options, stacks);
+  bool is_cleaning = false;
+  bool is_over = false;
+  const auto key = [](int number) { return bytes_of(fmt::format("key {}", number)); };
+  const auto statistics = [&store] { return store.server()->inspect().statistics; };
+  store.add_client([&](fabric::Host& host, Client& client) {
+    for (int number = 0; number < keys; ++number) client.set(key(number), {});
+    for (int number = 0; number < keys; ++number) client.remove(key(number));
+    is_cleaning = true;
+    const std::uint64_t collected = statistics().regions_collected;
+    host.spawn({.name = "cleanup", .daemon = true}, [&] {
+      store.server()->clean_up();
+      is_over = true;
+    });
+    while (!is_over && statistics().regions_collected - collected < most_regions) {
+      host.sleep_until(host.now_ns() + microsecond_ns);
+    }
+    is_cleaning = false;
+    EXPECT_TRUE(is_over) << statistics().entries_cleaned << " entries cleaned";
+  });
+  for (int writer = 0; writer < 24; ++writer) {
+    store.add_client([&, writer](fabric::Host& host, Client& client) {
+      while (!is_cleaning) host.sleep_until(host.now_ns() + microsecond_ns);
+      while (is_cleaning) {
+        EXPECT_EQ(client.set(key(keys + writer), Bytes(900)).answer, Answer::stored);
+      }
+    });
+  }
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << engine_test::describe(run);
+}
+
 }  // namespace
 }  // namespace falafel::engine_test
