@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "fabric/random.h"
 #include "tests/checkers/operations.h"
 #include "tests/checkers/recorded_texts.h"
+#include "tests/thoroughness.h"
 #include "tools/random_history/random_history.h"
 
 namespace falafel::checkers::formats {
@@ -348,7 +350,8 @@ void expect_no_harm(const std::string& text, Format format) {
 
 TEST(HistoryFormats, DamagedTextDoesNoHarm) {
   fabric::RandomGenerator random(1);
-  for (int repetition = 0; repetition < 10'000; ++repetition) {
+  const std::uint64_t repetitions = tests::usual_share(10'000);
+  for (std::uint64_t repetition = 0; repetition < repetitions; ++repetition) {
     expect_no_harm(damaged(std::string(texts::good_register), random), Format::jepsen_register);
     expect_no_harm(damaged(std::string(texts::good_log), random), Format::kv_log);
     expect_no_harm(damaged(std::string(texts::good_json), random), Format::json_lines);
