@@ -39,14 +39,25 @@ bool PosStrategy::begin_jump() {
 }
 
 void PosStrategy::touch(const Touch& touch) {
-  if (can_race(touch.object)) touches_.push_back(touch);
+  if (!can_race(touch.object)) return;
+  touches_.push_back(touch);
+  objects_.add(touch);
 }
 
 void PosStrategy::will_touch(ActorId actor, const Touch& touch) {
   introduce(actor);
-  std::vector<Touch>& posted = pending_[actor].posted;
-  if (posted.size() == most_posted) posted.erase(posted.begin());
-  posted.push_back(touch);
+  PendingStep& pending = pending_[actor];
+  if (pending.posted.size() == most_posted) pending.posted.erase(pending.posted.begin());
+  pending.posted.push_back(touch);
+  pending.objects.add(touch);
+}
+
+void PosStrategy::Objects::add(const Touch& touch) {
+  constexpr std::uint32_t numbers_apart = 5;  // objects of one kind seldom have numbers above
+  const std::uint32_t kind = static_cast<std::uint32_t>(touch.object) * numbers_apart;
+  const std::uint64_t bit = std::uint64_t{1} << ((kind + touch.number) % 64);
+  touched |= bit;
+  if (!only_looks(touch.access)) changed |= bit;
 }
 
 void PosStrategy::end_step(std::span<const ActorId> ready) {
@@ -59,9 +70,12 @@ void PosStrategy::end_step(std::span<const ActorId> ready) {
     PendingStep& next = pending_[*mover_];
     next.priority = random_.next();
     next.touches.swap(touches_);
+    next.objects = objects_;
+    for (const Touch& posted : next.posted) next.objects.add(posted);
     widen_to_posted(next);
   }
   touches_.clear();
+  objects_ = {};
   mover_.reset();
 }
 
@@ -83,6 +97,7 @@ void PosStrategy::widen_to_posted(PendingStep& pending) {
 }
 
 bool PosStrategy::races(const PendingStep& pending) const {
+  if (!objects_.may_meet(pending.objects)) return false;
   const auto meets = [this](const Touch& next) {
     return std::ranges::any_of(touches_, [&](const Touch& made) { return !commute(made, next); });
   };
