@@ -25,14 +25,12 @@ void Atomics::progress(Request& request) {
     finish(request);
     return;
   }
-  const Region* region = connection_.responder().admitted_region(request.work);
-  if (region == nullptr) {
+  if (!connection_.responder().admit(request)) {
     failure_.refuse(request, CompletionStatus::remote_access_error);
     return;
   }
   World& world = connection_.world();
   Device& device = connection_.responder().device();
-  request.target = region->base + request.work.remote.offset;
   if (QueuePairActor* holder = device.holder_of(request.target)) {
     world.count(SimulatorProbe::atomic_met_held_word);
     holder->leave_gap(request.target);
@@ -40,7 +38,7 @@ void Atomics::progress(Request& request) {
   request.old_word = load_word(request.target);
   const bool writes =
       fabric::writes_word(request.work, request.old_word) || world.options.failing_cas_writes_back;
-  world.touch_memory(*region->block, request.work.remote.offset, fabric::word_bytes,
+  world.touch_memory(*request.target_block, request.work.remote.offset, fabric::word_bytes,
                      writes ? Access::writes : Access::reads);
   if (!writes) {
     trace_read(request);
@@ -64,9 +62,8 @@ void Atomics::finish(Request& request) {
                  "atomic {} writes in state {}", request.work.id, to_string(request.state));
   World& world = connection_.world();
   const std::uint64_t word = fabric::word_after(request.work, request.old_word);
-  // The responder may have revoked the region since it admitted the request.
-  world.touch_memory(*world.regions.at(request.work.remote.key).block, request.work.remote.offset,
-                     fabric::word_bytes, Access::writes);
+  world.touch_memory(*request.target_block, request.work.remote.offset, fabric::word_bytes,
+                     Access::writes);
   world.trace.record({.kind = EventKind::atomic_written,
                       .detail = static_cast<std::uint8_t>(request.work.opcode),
                       .subject = connection_.number(),
@@ -75,7 +72,7 @@ void Atomics::finish(Request& request) {
                       .word = word,
                       .previous_word = request.old_word,
                       .posted = &request.work,
-                      .block = world.regions.at(request.work.remote.key).block.get(),
+                      .block = request.target_block,
                       .place = request.place});
   put_word(world, request.target, word);
   if (request.state == RequestState::in_gap) {
@@ -91,14 +88,13 @@ void Atomics::finish(Request& request) {
 
 void Atomics::return_old_word(const Request& request) const {
   World& world = connection_.world();
-  touch_local_buffer(world, request);
-  put_word(world, local_buffer(world, request), request.old_word);
+  touch_local_buffer(world, request, 0, request.work.length_bytes);
+  put_word(world, request.local, request.old_word);
 }
 
 void Atomics::trace_read(const Request& request) const {
-  const fabric::MemoryAddress& target = request.work.remote;
-  connection_.trace(EventKind::atomic_read, request, target.offset, request.old_word, {},
-                    connection_.world().regions.at(target.key).block.get());
+  connection_.trace(EventKind::atomic_read, request, request.work.remote.offset, request.old_word,
+                    {}, request.target_block);
 }
 
 }  // namespace falafel::sim

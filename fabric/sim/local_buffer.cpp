@@ -60,8 +60,9 @@ void touch_source(World& world, const Request& request, std::uint64_t offset,
                  [](const std::byte*, std::uint64_t) {});
 }
 
-void touch_local_buffer(World& world, const Request& request) {
-  touch(world, request.work.local, 0, request.work.length_bytes, Access::writes);
+void touch_local_buffer(World& world, const Request& request, std::uint64_t offset,
+                        std::uint64_t length_bytes) {
+  touch(world, request.work.local, offset, length_bytes, Access::writes);
 }
 
 const std::byte* source_of(World& world, const Request& request, std::uint64_t offset,
@@ -73,7 +74,7 @@ const std::byte* source_of(World& world, const Request& request, std::uint64_t o
   }
   if (request.work.segments.empty()) {
     touch(world, request.work.local, offset, length_bytes, Access::reads);
-    return local_buffer(world, request) + offset;
+    return request.local + offset;
   }
   gather(world, request, offset, length_bytes, scratch);
   return scratch.data();
@@ -86,8 +87,7 @@ void take_payload(World& world, Request& request) {
     return;
   }
   touch(world, request.work.local, 0, request.work.length_bytes, Access::reads);
-  const std::byte* source = local_buffer(world, request);
-  request.payload.assign(source, source + request.work.length_bytes);
+  request.payload.assign(request.local, request.local + request.work.length_bytes);
 }
 
 void take_inlined_payload(World& world, Request& request, const Host& host) {
@@ -95,7 +95,7 @@ void take_inlined_payload(World& world, Request& request, const Host& host) {
   const StoreBuffer* const buffer = host.store_buffer();
   if (buffer == nullptr || buffer->empty() || request.payload.empty()) return;
   if (request.work.segments.empty()) {
-    buffer->show_own_stores(local_buffer(world, request), request.payload);
+    buffer->show_own_stores(request.local, request.payload);
     return;
   }
   std::span<std::byte> seen = request.payload;

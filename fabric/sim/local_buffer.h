@@ -26,9 +26,11 @@ inline std::byte* locate_local(World& world, const fabric::MemoryAddress& local,
   return region.base + local.offset;
 }
 
-// The local buffer of a request that has no segments.
-inline std::byte* local_buffer(World& world, const Request& request) {
-  return locate_local(world, request.work.local, request.work.length_bytes);
+// Finds the local buffer of a request that is being posted, once for all of its steps. The memory
+// exists until the run ends, even if its region is revoked.
+inline void find_local_buffer(World& world, Request& request) {
+  if (request.work.length_bytes == 0 || !request.work.segments.empty()) return;
+  request.local = locate_local(world, request.work.local, request.work.length_bytes);
 }
 
 // A range of the data of a WRITE or SEND: in the local buffer, in the copy of it, or, if the range
@@ -39,8 +41,9 @@ const std::byte* source_of(World& world, const Request& request, std::uint64_t o
 // Reports that a step reads a range of the data in the local buffer.
 void touch_source(World& world, const Request& request, std::uint64_t offset,
                   std::uint64_t length_bytes);
-// Reports that a step writes the local buffer of a request without segments.
-void touch_local_buffer(World& world, const Request& request);
+// Reports that a step writes a range of the local buffer of a request without segments.
+void touch_local_buffer(World& world, const Request& request, std::uint64_t offset,
+                        std::uint64_t length_bytes);
 
 // Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
@@ -63,6 +66,16 @@ inline void put_local(World& world, const fabric::MemoryAddress& local, std::uin
   }
   std::byte* const to = locate_local(world, local, offset + data.size()) + offset;
   put_bytes(world, to, data.data(), data.size());
+}
+// The same for the data that a READ returns.
+inline void put_local(World& world, const Request& request, std::uint64_t offset,
+                      std::span<const std::byte> data) {
+  if (!request.work.segments.empty()) {
+    scatter(world, {.local = {}, .segments = request.work.segments}, offset, data);
+    return;
+  }
+  if (world.touches != nullptr) touch_local_buffer(world, request, offset, data.size());
+  put_bytes(world, request.local + offset, data.data(), data.size());
 }
 
 }  // namespace falafel::sim

@@ -142,6 +142,7 @@ void QueuePairActor::hear_doorbell(std::uint64_t end_place) {
 
 void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
   Request& request = sends_.append(work);
+  find_local_buffer(world_, request);
   world_.trace.record({.kind = EventKind::request_posted,
                        .detail = static_cast<std::uint8_t>(work.opcode),
                        .subject = number(),
@@ -217,13 +218,8 @@ void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
 // Steps and completions
 
 void QueuePairActor::update() {
-  if (has_only_plain_request()) {
-    const Request& request = sends_.at(sends_.released());
-    movable_ = request.is_done() ? 0 : 1;
-    const bool expects_completion = !sends_.all_completed();
-    if (expects_completion) connection_.peer_side()->touch(Access::reads);
-    can_complete_ = request.is_answered() && expects_completion;
-    world_.ready.set_work(*this, movable_ != 0 || can_complete_);
+  if (has_nothing_to_order()) {
+    update_plainly();
     return;
   }
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
@@ -235,6 +231,15 @@ void QueuePairActor::update() {
   }
   world_.ready.set_work(*this, movable_ != 0 || can_complete_);
   connection_.watch_responder(expects_answer());
+}
+
+// At most one request is in the queue.
+void QueuePairActor::update_plainly() {
+  const bool expects_completion = !sends_.all_completed();
+  if (expects_completion) connection_.peer_side()->touch(Access::reads);
+  movable_ = sends_.empty() || sends_.at(sends_.released()).is_done() ? 0 : 1;
+  can_complete_ = expects_completion && sends_.oldest().is_answered();
+  world_.ready.set_work(*this, movable_ != 0 || can_complete_);
 }
 
 void QueuePairActor::update_stream() {

@@ -19,6 +19,8 @@
 
 namespace falafel::sim {
 
+class MemoryBlock;
+
 enum class RequestState : std::uint8_t {
   posted,            // not started
   held_back,         // not started; it waited for a fence, a limit or a receive request
@@ -40,8 +42,11 @@ struct Request {
   std::uint32_t tries = 0;            // that found no receive request
   std::uint64_t surviving_bytes = 0;  // of an orphan; the bytes beyond never arrive
   std::uint64_t old_word = 0;         // of an atomic: the word it read
-  std::byte* target = nullptr;        // of an atomic: the word in the responder's memory
-  Placement placement;                // of a READ or WRITE
+  std::byte* local = nullptr;         // its local buffer, unless that has segments
+  // Once the responder has admitted it: where it begins in the responder's memory, and the block.
+  std::byte* target = nullptr;
+  const MemoryBlock* target_block = nullptr;
+  Placement placement;  // of a READ or WRITE
   // What `work.segments` refers to, as the program's list need not live longer than posting.
   std::vector<fabric::LocalSegment> segments;
   // Of a WRITE with immediate whose last packet has arrived: the receive request that it consumed.

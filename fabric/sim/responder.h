@@ -21,13 +21,18 @@ class Responder {
         queue_pair_(queue_pair) {}
 
   bool is_ready() const { return connection_.is_ready(); }
-  // The region that the request names, or null if the responder refuses the request.
-  Region* admitted_region(const fabric::WorkRequest& work) const {
+  // Returns false if the responder refuses the request. Otherwise notes its place in memory, which
+  // exists until the run ends, even if the region is revoked.
+  bool admit(Request& request) const {
+    const fabric::WorkRequest& work = request.work;
     connection_.world().touch(Touchable::region, work.remote.key, Access::reads);
-    Region* region =
+    const Region* region =
         connection_.world().regions.find(work.remote.key, connection_.protection_domain());
-    if (region == nullptr || !permits(region->access, work.opcode)) return nullptr;
-    return region->contains(work.remote.offset, work.length_bytes) ? region : nullptr;
+    if (region == nullptr || !permits(region->access, work.opcode)) return false;
+    if (!region->contains(work.remote.offset, work.length_bytes)) return false;
+    request.target = region->base + work.remote.offset;
+    request.target_block = region->block.get();
+    return true;
   }
   // Atomics of this device exclude each other.
   Device& device() const { return connection_.device(); }

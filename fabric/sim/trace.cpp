@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "fabric/sim/words.h"
+
 namespace falafel::sim {
 
 std::string_view to_string(EventKind kind) {
@@ -33,19 +35,19 @@ std::string_view to_string(EventKind kind) {
 
 void Trace::mix_data(std::span<const std::byte> data) {
   std::uint64_t hash = now_.trace_hash;
-  std::uint64_t word = 0;
-  const auto mix_word = [&] {
+  const auto mix_word = [&](std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29U;
   };
-  for (; data.size() >= sizeof word; data = data.subspan(sizeof word)) {
-    std::memcpy(&word, data.data(), sizeof word);
-    mix_word();
+  const std::size_t rest_bytes = data.size() % sizeof(std::uint64_t);
+  const std::byte* const rest = data.data() + (data.size() - rest_bytes);
+  for (const std::byte* word = data.data(); word != rest; word += sizeof(std::uint64_t)) {
+    mix_word(load_word(word));
   }
-  if (!data.empty()) {
-    word = 0;
-    std::memcpy(&word, data.data(), data.size());
-    mix_word();
+  if (rest_bytes != 0) {
+    std::uint64_t last = 0;
+    std::memcpy(&last, rest, rest_bytes);
+    mix_word(last);
   }
   now_.trace_hash = hash;
 }

@@ -81,9 +81,7 @@ class Step {
     return true;
   }
 
-  bool is_admitted() const {
-    return connection_.responder().admitted_region(request_.work) != nullptr;
-  }
+  bool is_admitted() { return connection_.responder().admit(request_); }
 
   void next_packet() {
     if (!connection_.responder_admits()) {
@@ -137,18 +135,13 @@ class Step {
     if (units == all_answers) touch_units(Access::reads, 0, placement_.arrived_units());
     const Placement::Range range = placement_.take(world_, units);
     touch_units(Access::writes, range.first_unit, range.units);
-    const Region& region = world_.regions.at(request_.work.remote.key);
-    const std::uint64_t offset = request_.work.remote.offset + range.offset;
-    // The responder checked this when the packet arrived. The region may have been revoked since.
-    FALAFEL_ASSERT(region.contains(offset, range.length_bytes),
-                   "request {} moves bytes {}..+{} outside of region {}", request_.work.id, offset,
-                   range.length_bytes, request_.work.remote.key);
-    world_.touch_memory(*region.block, offset, range.length_bytes,
-                        request_.is_read() ? Access::reads : Access::writes);
-    std::byte* const remote = region.base + offset;
     const bool is_read = request_.is_read();
+    const std::uint64_t offset = request_.work.remote.offset + range.offset;
+    world_.touch_memory(*request_.target_block, offset, range.length_bytes,
+                        is_read ? Access::reads : Access::writes);
+    std::byte* const remote = request_.target + range.offset;
     const std::byte* const source = is_read ? remote : source_of_words(range);
-    if (is_read) read_words(range, remote);
+    if (is_read) put_local(world_, request_, range.offset, {remote, range.length_bytes});
     world_.trace.record({.kind = is_read ? EventKind::words_read : EventKind::words_written,
                          .detail = static_cast<std::uint8_t>(request_.work.opcode),
                          .subject = connection_.number(),
@@ -156,18 +149,9 @@ class Step {
                          .offset = offset,
                          .data = {source, range.length_bytes},
                          .posted = &request_.work,
-                         .block = region.block.get(),
+                         .block = request_.target_block,
                          .place = request_.place});
     if (!is_read) write_words(remote, source, range.length_bytes);
-  }
-
-  void read_words(const Placement::Range& range, const std::byte* remote) {
-    const std::span words{remote, range.length_bytes};
-    if (request_.work.segments.empty()) {
-      put_local(world_, request_.work.local, range.offset, words);
-    } else {
-      scatter(world_, {.local = {}, .segments = request_.work.segments}, range.offset, words);
-    }
   }
 
   const std::byte* source_of_words(const Placement::Range& range) {
