@@ -176,6 +176,8 @@ class LinearizabilityChecker::Implementation {
       return explain_undecided({.object = key,
                                 .operations = operations,
                                 .limit = describe_limit(result.outcome, limits_),
+                                .passed = result.passed,
+                                .returns = result.returns,
                                 .undecided = result.undecided,
                                 .objects = partition_.keys(),
                                 .plural = "keys"});

@@ -8,13 +8,18 @@
 #include <vector>
 
 #include "checkers/judgement.h"
+#include "checkers/process_memory.h"
 
 namespace falafel::checkers {
 
 // A checker that reaches one of these limits returns "unknown".
 struct LinearizabilityLimits {
   std::uint64_t steps = 20'000'000;  // attempts to order one more operation, over all keys
-  std::uint64_t memory_bytes = 512ULL << 20U;  // for remembering visited configurations, per key
+  // Without `process_memory`: an estimate of the memory for remembering visited configurations, per
+  // key, which leaves out what the states of a specification allocate. With it: the resident memory
+  // of the whole process.
+  std::uint64_t memory_bytes = 512ULL << 20U;
+  ProcessMemory* process_memory = nullptr;  // must outlive the checker
 };
 
 // A judgement in machine-readable parts. Operations are identified by their positions in the

@@ -78,6 +78,8 @@ class SpecificationChecker {
           {.object = object,
            .operations = operations,
            .limit = linearization::describe_limit(result.outcome, limits_),
+           .passed = result.passed,
+           .returns = result.returns,
            .undecided = result.undecided,
            .objects = partition_.parts(),
            .plural = "objects"});

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "checkers/formats/messages.h"
 #include "checkers/formats/numbers.h"
 #include "checkers/formats/open_calls.h"
+#include "checkers/formats/reading_limit.h"
 #include "checkers/utf8.h"
 
 namespace falafel::checkers::formats {
@@ -35,7 +37,14 @@ struct LineError : std::runtime_error {
   LineError(std::uint64_t where, const std::string& message)
       : std::runtime_error(message), line(where) {}
   std::uint64_t line;
+  bool reached_limit = false;
 };
+
+LineError limit_reached(std::uint64_t line, const std::string& message) {
+  LineError error(line, message);
+  error.reached_limit = true;
+  return error;
+}
 
 // One event of a history.
 struct JepsenEvent {
@@ -66,6 +75,8 @@ class LineNumbers {
 
 class HistoryReader {
  public:
+  explicit HistoryReader(ReadingLimit& limit) : limit_(limit) {}
+
   void add(JepsenEvent event) {
     if (event.process.type == Type::keyword) return;  // the nemesis
     const auto process = parse_number<std::uint32_t>(event.process.text);
@@ -75,6 +86,7 @@ class HistoryReader {
                                               shortened(to_text(event.process))));
     }
     ++time_;
+    if (const auto reached = limit_.add_operation()) throw limit_reached(event.line, *reached);
     if (event.type == ":invoke") return call(*process, std::move(event));
     complete(*process, std::move(event));
   }
@@ -111,14 +123,15 @@ class HistoryReader {
     if (!operation.has_failed) operation.answer = std::move(event.value);
   }
 
+  ReadingLimit& limit_;
   std::uint64_t time_ = 0;  // the number of the event
   OpenCalls calls_;
   std::vector<JepsenOperation> operations_;
 };
 
 // The whole input, of bounded size.
-std::string read_text(std::istream& input, const ReadLimits& limits) {
-  LineReader lines(input, limits.line_bytes);
+std::string read_text(std::istream& input, std::size_t line_bytes, ReadingLimit& limit) {
+  LineReader lines(input, line_bytes);
   std::string text;
   for (;;) {
     const auto line = lines.next();
@@ -130,10 +143,8 @@ std::string read_text(std::istream& input, const ReadLimits& limits) {
     }
     text += **line;
     text += '\n';
-    if (text.size() > limits.history_bytes) {
-      throw LineError(lines.number(), fmt::format("the history is larger than {} bytes; check a "
-                                                  "part of it or raise the limit",
-                                                  limits.history_bytes));
+    if (const auto reached = limit.add((*line)->size() + 1)) {
+      throw limit_reached(lines.number(), *reached);
     }
   }
 }
@@ -230,12 +241,15 @@ bool is_edn(std::string_view text) {
 
 class JepsenOperations final : public OperationSource {
  public:
-  explicit JepsenOperations(std::vector<JepsenOperation> operations)
-      : operations_(std::move(operations)), has_key_(std::ranges::all_of(operations_, has_key)) {}
+  JepsenOperations(std::vector<JepsenOperation> operations, ReadingLimit& limit)
+      : limit_(limit),
+        operations_(std::move(operations)),
+        has_key_(std::ranges::all_of(operations_, has_key)) {}
 
   std::optional<nlohmann::json> next() override {
     if (next_ == operations_.size()) return std::nullopt;
     line_ = operations_[next_].line;
+    if (const auto reached = limit_.add_operation()) throw LimitReached(*reached);
     return to_json(operations_[next_++], has_key_);
   }
 
@@ -250,6 +264,7 @@ class JepsenOperations final : public OperationSource {
   }
 
  private:
+  ReadingLimit& limit_;
   std::vector<JepsenOperation> operations_;
   bool has_key_;
   std::size_t next_ = 0;
@@ -258,19 +273,24 @@ class JepsenOperations final : public OperationSource {
 
 JudgedHistory judge(std::istream& input, const std::string& specification,
                     const ReadLimits& read_limits, const JudgeSettings& settings) {
-  HistoryReader history;
+  ReadingLimit limit(read_limits);
+  HistoryReader history(limit);
   {
-    const std::string text = read_text(input, read_limits);
+    const std::string text = read_text(input, read_limits.line_bytes, limit);
     if (is_edn(text)) {
       read_edn(text, history);
     } else {
       read_log(text, history);
     }
   }
-  JepsenOperations operations(history.take_operations());
+  JepsenOperations operations(history.take_operations(), limit);
   try {
     return judge_operations(specification.empty() ? operations.specification() : specification,
                             operations, settings);
+  } catch (const LimitReached& reached) {
+    throw limit_reached(operations.line(), reached.what());
+  } catch (const std::bad_alloc&) {
+    throw;  // says nothing about the line
   } catch (const std::exception& error) {
     throw LineError(operations.line(), error.what());
   }
@@ -285,7 +305,7 @@ tl::expected<JudgedHistory, ReadError> judge_jepsen_history(std::istream& input,
   try {
     return judge(input, specification, read_limits, settings);
   } catch (const LineError& error) {
-    return tl::unexpected(ReadError{error.line, error.what()});
+    return tl::unexpected(ReadError{error.line, error.what(), error.reached_limit});
   }
 }
 

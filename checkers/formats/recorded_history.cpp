@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "checkers/formats/line_reader.h"
+#include "checkers/formats/reading_limit.h"
 #include "checkers/utf8.h"
 
 namespace falafel::checkers::formats {
@@ -24,11 +25,6 @@ tl::unexpected<ReadError> error_at(std::uint64_t line, std::string message) {
   return tl::unexpected(ReadError{line, std::move(message)});
 }
 
-// An upper bound for the memory that a line adds to a history: its text and one operation.
-std::size_t history_bytes(const HistoryParser& parser, std::size_t text_bytes) {
-  return text_bytes + parser.size() * sizeof(checkers::Operation);
-}
-
 tl::expected<void, std::string> read_line(HistoryParser& parser, std::string_view line,
                                           std::uint64_t number) {
   if (const auto position = find_invalid_utf8(line)) {
@@ -43,7 +39,7 @@ tl::expected<RecordedHistory, ReadError> read_history(std::istream& input, Forma
                                                       const ReadLimits& limits) {
   const std::unique_ptr<HistoryParser> parser = make_parser(format);
   LineReader reader(input, limits.line_bytes);
-  std::size_t text_bytes = 0;
+  ReadingLimit limit(limits);
   for (;;) {
     const auto line = reader.next();
     if (!line) return error_at(reader.number(), line.error());
@@ -51,11 +47,9 @@ tl::expected<RecordedHistory, ReadError> read_history(std::istream& input, Forma
     if (const auto read = read_line(*parser, **line, reader.number()); !read) {
       return error_at(reader.number(), read.error());
     }
-    text_bytes += (*line)->size();
-    if (history_bytes(*parser, text_bytes) > limits.history_bytes) {
-      return error_at(reader.number(), fmt::format("the history is larger than {} bytes; check a "
-                                                   "part of it or raise the limit",
-                                                   limits.history_bytes));
+    const std::size_t operations_bytes = parser->size() * sizeof(checkers::Operation);
+    if (auto reached = limit.add((*line)->size(), operations_bytes)) {
+      return tl::unexpected(ReadError{reader.number(), *std::move(reached), true});
     }
   }
   if (parser->size() == 0) {

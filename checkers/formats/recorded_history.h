@@ -14,6 +14,7 @@
 
 #include "checkers/history.h"
 #include "checkers/linearizability.h"
+#include "checkers/process_memory.h"
 
 namespace falafel::checkers::formats {
 
@@ -28,12 +29,16 @@ struct RecordedHistory {
 struct ReadError {
   std::uint64_t line = 0;  // starting from 1
   std::string message;
+  bool reached_limit = false;  // the history may be fine, but it is too large
 };
 
 struct ReadLimits {
   std::size_t line_bytes = std::size_t{16} << 20U;
   // size of the operations including their strings
   std::size_t history_bytes = std::size_t{1} << 30U;
+  // If there is `process_memory`, reading ends when the process has more than `resident_bytes`.
+  ProcessMemory* process_memory = nullptr;
+  std::uint64_t resident_bytes = 0;
 };
 
 // A history without operations is an error, because the format is probably wrong.

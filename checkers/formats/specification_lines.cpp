@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "checkers/formats/line_reader.h"
 #include "checkers/formats/messages.h"
+#include "checkers/formats/reading_limit.h"
 #include "checkers/formats/specification_readers.h"
 #include "checkers/utf8.h"
 
@@ -43,20 +45,14 @@ json parse_line(std::string_view line) {
 class Lines final : public OperationSource {
  public:
   Lines(std::istream& input, const ReadLimits& limits)
-      : reader_(input, limits.line_bytes), limits_(limits) {}
+      : reader_(input, limits.line_bytes), limit_(limits) {}
 
   std::optional<json> next() override {
     for (;;) {
       const auto line = reader_.next();
       if (!line) reject(line.error());
       if (!line->has_value()) return std::nullopt;
-      bytes_ += (*line)->size();
-      if (bytes_ > limits_.history_bytes) {
-        reject(
-            fmt::format("the history is larger than {} bytes; check a part of it or raise the "
-                        "limit",
-                        limits_.history_bytes));
-      }
+      if (const auto reached = limit_.add((*line)->size())) throw LimitReached(*reached);
       if ((*line)->find_first_not_of(" \t") != std::string_view::npos) return parse_line(**line);
     }
   }
@@ -64,8 +60,7 @@ class Lines final : public OperationSource {
 
  private:
   LineReader reader_;
-  ReadLimits limits_;
-  std::size_t bytes_ = 0;
+  ReadingLimit limit_;
 };
 
 JudgedHistory read_and_judge(Lines& lines, const JudgeSettings& settings) {
@@ -92,6 +87,10 @@ tl::expected<JudgedHistory, ReadError> judge_specification_lines(std::istream& i
   Lines lines(input, read_limits);
   try {
     return read_and_judge(lines, settings);
+  } catch (const LimitReached& reached) {
+    return tl::unexpected(ReadError{lines.number(), reached.what(), true});
+  } catch (const std::bad_alloc&) {
+    throw;  // says nothing about the line
   } catch (const std::exception& error) {
     return tl::unexpected(ReadError{lines.number(), error.what()});
   }

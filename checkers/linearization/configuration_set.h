@@ -24,15 +24,19 @@ class ConfigurationSet {
 
   // Memory use while the next configuration is inserted, including the new table if the set has to
   // grow.
-  std::uint64_t next_memory_bytes() const {
-    const bool grows = 2 * (size_ + 1) > slot_count_;
-    return slot_count_ * slot_words_ * sizeof(std::uint64_t) * (grows ? 3U : 1U);
+  std::uint64_t next_memory_bytes() const { return table_bytes() + growth_bytes(); }
+
+  // The size of the table that the set allocates beside its own if it grows with the next
+  // configuration; otherwise 0.
+  std::uint64_t growth_bytes() const {
+    return 2 * (size_ + 1) > slot_count_ ? 2 * table_bytes() : 0;
   }
 
  private:
   // as first word of a slot; larger than any rank
   static constexpr std::uint64_t unused = ~std::uint64_t{0};
 
+  std::uint64_t table_bytes() const { return slot_count_ * slot_words_ * sizeof(std::uint64_t); }
   std::uint64_t* slot(std::size_t index) { return table_.data() + index * slot_words_; }
   std::size_t find(std::uint64_t head, std::span<const std::uint64_t> early);
   void grow();

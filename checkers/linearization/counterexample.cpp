@@ -42,9 +42,9 @@ std::string explain_violation(const Counterexample& example) {
 std::string explain_undecided(const Undecided& undecided) {
   return fmt::format(
       "{}: the search for a correct order of its {} operations ended without a result at the limit "
-      "of {} ({} of {} {} are undecided)",
+      "of {} ({} of {} {} are undecided). Its longest order passes {} of {} returns",
       undecided.object, undecided.operations, undecided.limit, undecided.undecided,
-      undecided.objects, undecided.plural);
+      undecided.objects, undecided.plural, undecided.passed, undecided.returns);
 }
 
 }  // namespace falafel::checkers::linearization

@@ -28,6 +28,9 @@ struct Undecided {
   std::string object;
   std::size_t operations = 0;
   std::string limit;  // "1000 steps"
+  // The longest order passes `passed` of `returns` returns.
+  std::size_t passed = 0;
+  std::size_t returns = 0;
   std::size_t undecided = 0;
   std::size_t objects = 0;
   std::string plural;  // "keys"

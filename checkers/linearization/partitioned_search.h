@@ -21,10 +21,13 @@ namespace falafel::checkers::linearization {
 
 struct PartitionedResult {
   // order_found: every part has a correct order. no_order: `part` has none. Otherwise: no part is
-  // known to have none, but `undecided` parts reached a limit, `part` first.
+  // known to have none, but `undecided` parts reached a limit, `part` first. The longest order of
+  // its operations passes `passed` of `returns` returns.
   SearchOutcome outcome = SearchOutcome::order_found;
   std::size_t part = 0;
   std::size_t undecided = 0;
+  std::size_t passed = 0;
+  std::size_t returns = 0;
   // As in LinearizabilityReport.
   std::vector<std::size_t> longest_prefix{};
   std::vector<std::size_t> unfitting{};
@@ -64,12 +67,14 @@ class PartitionedSearch {
     for (std::size_t part = 0; part < count; ++part) {
       const SearchOutcome outcome = search(parts.part(part), share, result);
       if (outcome == SearchOutcome::no_order) return violated(part, result);
-      if (outcome != SearchOutcome::order_found) undecided.push_back({part, outcome});
+      if (outcome == SearchOutcome::order_found) continue;
+      undecided.push_back({part, outcome, search_.furthest_rank(), timeline_.returns().size()});
     }
     for (Undecided& again : undecided) {
       const std::uint64_t left = limits.steps - std::min(limits.steps, result.steps);
       if (again.outcome != SearchOutcome::out_of_steps || left <= share) continue;
       again.outcome = search(parts.part(again.part), left, result);
+      again.passed = search_.furthest_rank();
       if (again.outcome == SearchOutcome::no_order) return violated(again.part, result);
     }
     std::erase_if(undecided, [](const Undecided& searched) {
@@ -79,6 +84,8 @@ class PartitionedSearch {
     if (!undecided.empty()) {
       result.outcome = undecided.front().outcome;
       result.part = undecided.front().part;
+      result.passed = undecided.front().passed;
+      result.returns = undecided.front().returns;
     }
     return result;
   }
@@ -88,12 +95,15 @@ class PartitionedSearch {
   struct Undecided {
     std::size_t part;
     SearchOutcome outcome;
+    std::size_t passed;  // as in PartitionedResult
+    std::size_t returns;
   };
 
   template <typename Part>
   SearchOutcome search(const Part& part, std::uint64_t steps, PartitionedResult& result) {
     timeline_.assign(part);
-    const LinearizabilityLimits limits{.steps = steps, .memory_bytes = limits_.memory_bytes};
+    LinearizabilityLimits limits = limits_;
+    limits.steps = steps;
     const SearchOutcome outcome =
         search_.run(timeline_, *model_, limits, timeline_.returns().size());
     result.steps += search_.steps();

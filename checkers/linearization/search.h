@@ -24,6 +24,7 @@
 
 #include "checkers/linearizability_report.h"
 #include "checkers/linearization/configuration_set.h"
+#include "checkers/linearization/memory_watch.h"
 #include "checkers/linearization/model.h"
 #include "checkers/linearization/timeline.h"
 
@@ -51,11 +52,13 @@ class Search {
     rank_ = 0;
     furthest_rank_ = 0;
     steps_ = 0;
+    is_memory_exhausted_ = false;
     frames_.clear();
     early_.assign(timeline.slots() / 64 + 1, 0);
     configurations_.clear(early_.size(), timeline.operations().size());
     lookahead_.assign(timeline, horizon);
     link_events();
+    watch_.begin(limits.process_memory, limits.memory_bytes);
     const SearchOutcome outcome = explore();
     if (outcome == SearchOutcome::order_found && horizon < timeline.returns().size()) add_reads();
     return outcome;
@@ -128,6 +131,7 @@ class Search {
     while (rank_ < horizon_) {
       const Choice choice = next_choice(tried);
       if (steps_ > limits_.steps) return SearchOutcome::out_of_steps;
+      if (is_memory_exhausted_) return SearchOutcome::out_of_memory;
       if (choice.operation == none) {
         if (!go_back(tried)) return SearchOutcome::no_order;
         continue;
@@ -161,8 +165,11 @@ class Search {
     return true;
   }
 
-  bool is_out_of_memory() const {
-    return configurations_.next_memory_bytes() + model_->memory_bytes() > limits_.memory_bytes;
+  bool is_out_of_memory() {
+    const std::uint64_t estimate = configurations_.next_memory_bytes() + model_->memory_bytes();
+    if (estimate > limits_.memory_bytes) return true;
+    const std::uint64_t growth = configurations_.growth_bytes();
+    return growth > 0 && watch_.lacks(growth);
   }
 
   // The most promising operation after the last one tried, by group and then by call.
@@ -173,6 +180,10 @@ class Search {
     Choice best;
     for (std::uint32_t event = next_[head]; !is_return(event); event = next_[event]) {
       ++steps_;
+      if (watch_.is_reached()) {
+        is_memory_exhausted_ = true;
+        return {};
+      }
       const std::uint32_t index = operation_at(event);
       const TimedOperation& operation = timeline_->operations()[index];
       if (model_->only_reads(operation.transition)) {
@@ -288,6 +299,9 @@ class Search {
   // Values that all choices in one configuration share.
   std::uint32_t frontier_ = none;
   bool frontier_fits_ = false;  // its answer would be correct now
+
+  MemoryWatch watch_;
+  bool is_memory_exhausted_ = false;
 
   std::size_t horizon_ = 0;
   std::uint32_t furthest_rank_ = 0;

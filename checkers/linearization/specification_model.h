@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <span>
 #include <string>
@@ -250,7 +251,7 @@ class SpecificationModel {
   }
 
   typename S::State initial_;
-  std::vector<KnownState<S>> states_;
+  std::deque<KnownState<S>> states_;             // never copied, unlike the elements of a vector
   std::multimap<std::uint64_t, State> numbers_;  // by hash
   std::map<std::uint64_t, State> next_;          // by state and transition
 };

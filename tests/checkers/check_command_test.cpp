@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -12,19 +13,26 @@
 #include <string>
 #include <string_view>
 
+#include "fabric/sanitizers.h"
 #include "tests/checkers/recorded_texts.h"
 
 namespace falafel::checkers_test {
 namespace {
+
+#ifdef FALAFEL_ADDRESS_SANITIZER
+constexpr bool has_address_sanitizer = true;
+#else
+constexpr bool has_address_sanitizer = false;
+#endif
 
 struct ProgramRun {
   int status = -1;
   std::string output;  // including error output
 };
 
-ProgramRun run(const std::string& arguments) {
+ProgramRun run_command(const std::string& command) {
   ProgramRun result;
-  FILE* const pipe = ::popen((FALAFEL_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return result;
   std::array<char, 4096> buffer{};
   while (const std::size_t length = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
@@ -33,6 +41,10 @@ ProgramRun run(const std::string& arguments) {
   const int status = ::pclose(pipe);
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   return result;
+}
+
+ProgramRun run(const std::string& arguments) {
+  return run_command(FALAFEL_PROGRAM " " + arguments + " 2>&1");
 }
 
 std::string file(const std::string& name, std::string_view text) {
@@ -84,6 +96,68 @@ TEST_F(CheckCommand, SaysWhichLimitWasReached) {
   const ProgramRun result = run(check_ + "--steps 2 " + good_);
   EXPECT_EQ(result.status, 4);
   EXPECT_NE(result.output.find("at the limit of 2 steps"), std::string::npos) << result.output;
+}
+
+// Each value is pushed twice, so no monitor decides this history. The search remembers one state of
+// the queue for each of very many orders.
+std::string exploding_queue() {
+  std::string lines = R"({"specification": "queue"})"
+                      "\n";
+  const auto add = [&](int client, std::string_view operation, int call) {
+    lines += fmt::format(R"({{"client": {}, {}, "call": {}, "return": {}, "outcome": "answered"}})"
+                         "\n",
+                         client, operation, call, call + 7);
+  };
+  for (int index = 0; index < 240; ++index) {
+    add(index % 4, fmt::format(R"("operation": "push", "value": {})", index / 2), 2 * index);
+  }
+  add(0, R"("operation": "pop", "result": 119)", 600);
+  return lines;
+}
+
+TEST_F(CheckCommand, BoundsItsResidentMemory) {
+  constexpr std::uint64_t limit_mib = has_address_sanitizer ? 512 : 64;
+  const std::string path = file("exploding.spec", exploding_queue());
+  // The peak of a child of a small process, because a new process inherits the peak of its parent.
+  const std::string script =
+      file("peak.py",
+           "import resource, subprocess, sys\n"
+           "status = subprocess.run(sys.argv[1:]).returncode\n"
+           "print('peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, status)\n");
+  const ProgramRun result =
+      run_command(fmt::format("python3 {} {} check --format specification --memory-mib {} {}",
+                              script, FALAFEL_PROGRAM, limit_mib, path));
+  EXPECT_NE(result.output.find(": unknown (241 operations)\n"), std::string::npos) << result.output;
+  const std::string limit = fmt::format("at the limit of {} bytes of memory", limit_mib << 20U);
+  EXPECT_NE(result.output.find(limit), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("Its longest order passes "), std::string::npos) << result.output;
+  const std::size_t peak = result.output.find("peak ");
+  ASSERT_NE(peak, std::string::npos) << result.output;
+  EXPECT_TRUE(result.output.ends_with(" 4\n")) << result.output;
+  if (has_address_sanitizer) GTEST_SKIP() << "its own memory exceeds the limit";
+  EXPECT_LE(std::stoull(result.output.substr(peak + 5)), limit_mib * 1'024 * 11 / 10);
+}
+
+TEST_F(CheckCommand, DoesNotJudgeAHistoryThatIsTooLarge) {
+  std::string lines;
+  for (int index = 0; index < 10; ++index) {
+    lines += fmt::format(R"({{"client": 1, "key": "{}", "kind": "get", "call": 1, "return": 2, )"
+                         R"("outcome": "not_found"}})"
+                         "\n",
+                         index);
+  }
+  const std::string path = file("large.jsonl", lines);
+  const std::string check = "check --format jsonl --memory-mib 4 ";
+  const ProgramRun result = run(check + path);
+  EXPECT_EQ(result.status, 4);
+  EXPECT_TRUE(std::regex_search(
+      result.output, std::regex(R"(large\.jsonl:\d+: unknown: .*; check a part of it or raise)")))
+      << result.output;
+  const ProgramRun printed =
+      run_command(FALAFEL_PROGRAM " " + check + "--json " + path + " 2>/dev/null");
+  const auto json = nlohmann::json::parse(printed.output, nullptr, false);
+  ASSERT_TRUE(json.is_array());
+  EXPECT_EQ(json[0]["verdict"], "unknown");
 }
 
 TEST_F(CheckCommand, ExitsWithTheWorstOfSeveral) {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@
 #include "checkers/formats/specification_judge.h"
 #include "checkers/formats/specification_lines.h"
 #include "checkers/linearizability.h"
+#include "explorer/commands/system_memory.h"
 #include "tools/falafel/commands.h"
 
 namespace falafel::command_line {
@@ -41,6 +43,7 @@ using checkers::formats::RecordedHistory;
 using Json = nlohmann::ordered_json;
 
 constexpr int status_unreadable = 2;
+constexpr int status_unknown = 4;
 constexpr int status_nothing_judged = 5;
 
 // The formats of histories of any specification. In the first, the history names it.
@@ -72,13 +75,14 @@ int status_of(const LinearizabilityReport& report) {
   switch (report.judgement.verdict) {
     case Verdict::holds: return 0;
     case Verdict::violated: return 1;
-    case Verdict::unknown: return 4;
+    case Verdict::unknown: return status_unknown;
   }
   return status_unreadable;
 }
 
 int worse_status(int left, int right) {
-  static constexpr std::array worst_first = {1, status_unreadable, 4, status_nothing_judged, 0};
+  static constexpr std::array worst_first = {1, status_unreadable, status_unknown,
+                                             status_nothing_judged, 0};
   return *std::ranges::find_if(worst_first,
                                [&](int status) { return status == left || status == right; });
 }
@@ -179,7 +183,9 @@ class Check {
   // Returns the exit status.
   int run() {
     int status = 0;
-    for (const std::string& path : options_.files) status = worse_status(status, judge(path));
+    for (const std::string& path : options_.files) {
+      status = worse_status(status, judge_within_memory(path));
+    }
     if (options_.prints_json) {
       fmt::print("{}\n", results_.dump(2, ' ', false, Json::error_handler_t::replace));
     }
@@ -187,6 +193,20 @@ class Check {
   }
 
  private:
+  // The memory may also end before its limit, for example in a container.
+  int judge_within_memory(const std::string& path) {
+    try {
+      memory_.release_free();  // the memory of the previous file
+      return judge(path);
+    } catch (const std::bad_alloc&) {
+      return refuse(path, {.line = 0,
+                           .message = fmt::format("the system denied memory below the limit of {} "
+                                                  "MiB; check a part of the history",
+                                                  options_.memory_mib),
+                           .reached_limit = true});
+    }
+  }
+
   int judge(const std::string& path) {
     if (!format_names.contains(options_.format)) return judge_specification(path);
     const auto recorded = read_file<RecordedHistory>(path, [&](std::istream& input) {
@@ -194,8 +214,7 @@ class Check {
                                              read_limits());
     });
     if (!recorded) {
-      refuse(path, recorded.error());
-      return status_unreadable;
+      return refuse(path, recorded.error());
     }
     checkers::LinearizabilityChecker checker(recorded->model, limits());
     const LinearizabilityReport report =
@@ -213,8 +232,7 @@ class Check {
       return checkers::formats::judge_specification_lines(input, read_limits(), settings());
     });
     if (!judged) {
-      refuse(path, judged.error());
-      return status_unreadable;
+      return refuse(path, judged.error());
     }
     if (!write_page(path, *judged)) return status_unreadable;
     return report_of(path, *judged, judged->report);
@@ -243,27 +261,35 @@ class Check {
     return false;
   }
 
-  checkers::formats::ReadLimits read_limits() const {
-    return {.history_bytes = options_.memory_mib << 20U};
+  // Judging a history needs at most as much memory as reading it, even if there is no search.
+  checkers::formats::ReadLimits read_limits() {
+    const std::size_t most_bytes = options_.memory_mib << 19U;
+    return {.history_bytes = most_bytes, .process_memory = &memory_, .resident_bytes = most_bytes};
   }
-  checkers::LinearizabilityLimits limits() const {
-    return {.steps = options_.steps, .memory_bytes = options_.memory_mib << 20U};
+  checkers::LinearizabilityLimits limits() {
+    return {.steps = options_.steps,
+            .memory_bytes = options_.memory_mib << 20U,
+            .process_memory = &memory_};
   }
 
-  checkers::formats::JudgeSettings settings() const {
+  checkers::formats::JudgeSettings settings() {
     return {.limits = limits(), .initial = options_.initial};
   }
 
-  void refuse(const std::string& path, const ReadError& error) {
-    fmt::print(stderr, "{}:{}: {}\n", path, error.line, error.message);
-    if (!options_.prints_json) return;
-    results_.push_back({{"file", path},
-                        {"verdict", "unreadable"},
-                        {"line", error.line},
-                        {"message", error.message}});
+  // Returns the exit status.
+  int refuse(const std::string& path, const ReadError& error) {
+    const std::string_view verdict = error.reached_limit ? "unknown" : "unreadable";
+    fmt::print(stderr, "{}:{}: {}{}\n", path, error.line, error.reached_limit ? "unknown: " : "",
+               error.message);
+    if (options_.prints_json) {
+      results_.push_back(
+          {{"file", path}, {"verdict", verdict}, {"line", error.line}, {"message", error.message}});
+    }
+    return error.reached_limit ? status_unknown : status_unreadable;
   }
 
   const CheckOptions& options_;
+  SystemMemory memory_;
   Json results_ = Json::array();
 };
 
@@ -334,7 +360,7 @@ void add_check_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command
       ->add_option("--memory-mib", options->memory_mib,
-                   "memory limit for the history and for the search, each")
+                   "limit of the program's resident memory; a history may take half of it")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
       ->capture_default_str();
   command->add_flag("--json", options->prints_json, "print the results as JSON");
