@@ -103,13 +103,15 @@ void judge(OperationSource& operations, const JudgeSettings& settings, JudgedHis
 
 using Judge = void (*)(OperationSource&, const JudgeSettings&, JudgedHistory&);
 
-constexpr std::array<std::pair<std::string_view, Judge>, 10> judges = {{
+constexpr std::array<std::pair<std::string_view, Judge>, 12> judges = {{
     {"append_log", judge<Log>},
+    {"bank", judge<Bank>},
     {"cache_register", judge<Cache>},
     {"cas_register", judge<CasRegister>},
     {"counter", judge<Counter>},
     {"key_value_map", judge<Map>},
     {"lock", judge<Lock>},
+    {"priority_queue", judge<PriorityQueue>},
     {"queue", judge<Queue>},
     {"register", judge<Register>},
     {"set", judge<Set>},

@@ -19,11 +19,13 @@
 #include "checkers/formats/messages.h"
 #include "checkers/specification_history.h"
 #include "checkers/specifications/append_log.h"
+#include "checkers/specifications/bank.h"
 #include "checkers/specifications/cache_register.h"
 #include "checkers/specifications/cas_register.h"
 #include "checkers/specifications/counter.h"
 #include "checkers/specifications/key_value_map.h"
 #include "checkers/specifications/lock.h"
+#include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
@@ -142,8 +144,10 @@ using Log = specifications::BasicAppendLog<JsonValue>;
 using Stack = specifications::BasicStack<JsonValue>;
 using Queue = specifications::BasicQueue<JsonValue>;
 using Set = specifications::BasicSet<JsonValue>;
+using specifications::Bank;
 using specifications::Counter;
 using specifications::Lock;
+using specifications::PriorityQueue;
 
 template <typename S>
 struct Reader;
@@ -268,6 +272,51 @@ template <>
 struct Reader<Stack> : SequenceReader<Stack> {};
 template <>
 struct Reader<Queue> : SequenceReader<Queue> {};
+
+template <>
+struct Reader<PriorityQueue> {
+  static PriorityQueue::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "push") return PriorityQueue::Push{fields.number("value")};
+    if (name == "pop") return PriorityQueue::Pop{};
+    reject_operation(name, "push, pop");
+  }
+  static PriorityQueue::Result result(const PriorityQueue::Operation& operation, Fields& fields) {
+    if (std::holds_alternative<PriorityQueue::Push>(operation)) return std::nullopt;
+    const bool is_empty = fields.at("result").is_null();
+    return is_empty ? std::nullopt : std::optional(fields.number("result"));
+  }
+};
+
+template <>
+struct Reader<Bank> {
+  static Bank::State initial(const json& value) { return balances(value, "the initial value"); }
+  static Bank::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "read") return Bank::Read{};
+    if (name != "transfer") reject_operation(name, "read, transfer");
+    std::string from = fields.text("from");
+    std::string to = fields.text("to");
+    return Bank::Transfer{std::move(from), std::move(to), fields.number("amount")};
+  }
+  static Bank::Result result(const Bank::Operation& operation, Fields& fields) {
+    if (std::holds_alternative<Bank::Transfer>(operation)) return fields.flag("result");
+    return balances(fields.at("result"), "the result");
+  }
+
+ private:
+  static Bank::State balances(const json& object, std::string_view what) {
+    const bool are_numbers =
+        object.is_object() && std::ranges::all_of(object, &json::is_number_unsigned);
+    if (!are_numbers) {
+      reject(fmt::format("{} is {}, but must be an object of unsigned 64-bit integers", what,
+                         quote_json(object)));
+    }
+    Bank::State state;
+    for (const auto& [account, balance] : object.items()) {
+      if (balance != 0) state[account] = balance.get<std::uint64_t>();
+    }
+    return state;
+  }
+};
 
 template <>
 struct Reader<Set> {

@@ -22,8 +22,9 @@ tl::expected<JudgedHistory, ReadError> judge_lines(const std::string& text) {
 // An operation that was answered, after those before it.
 class Recorded {
  public:
-  explicit Recorded(const std::string& specification)
-      : text_(R"({"specification": ")" + specification + "\"}\n") {}
+  // The other fields of the first line follow a comma.
+  explicit Recorded(const std::string& specification, const std::string& fields = "")
+      : text_(R"({"specification": ")" + specification + "\"" + fields + "}\n") {}
 
   Recorded& then(const std::string& operation, const std::string& fields = "") {
     time_ += 2;
@@ -48,6 +49,35 @@ class Recorded {
   std::string text_;
   std::uint64_t time_ = 0;
 };
+
+TEST(SpecificationLines, JudgePriorityQueues) {
+  const Recorded pushed = Recorded("priority_queue")
+                              .then("push", R"("value": 7)")
+                              .then("push", R"("value": 3)")
+                              .then("push", R"("value": 3)");
+  Recorded popped = Recorded(pushed)
+                        .then("pop", R"("result": 3)")
+                        .then("pop", R"("result": 3)")
+                        .then("pop", R"("result": 7)");
+  EXPECT_EQ(popped.then("pop", R"("result": null)").verdict(), Verdict::holds);
+  EXPECT_EQ(Recorded(pushed).then("pop", R"("result": 7)").verdict(), Verdict::violated);
+  EXPECT_EQ(Recorded(pushed).then("pop", R"("result": null)").verdict(), Verdict::violated);
+}
+
+TEST(SpecificationLines, JudgeBanks) {
+  const std::string initial = R"(, "initial": {"a": 10, "b": 0})";
+  const Recorded paid =
+      Recorded("bank", initial)
+          .then("transfer", R"("from": "a", "to": "b", "amount": 4, "result": true)");
+  EXPECT_EQ(Recorded(paid).then("read", R"("result": {"a": 6, "b": 4})").verdict(), Verdict::holds);
+  EXPECT_EQ(Recorded(paid).then("read", R"("result": {"a": 6, "b": 0})").verdict(),
+            Verdict::violated);
+  const std::string rest = R"("from": "b", "to": "c", "amount": 5, "result": )";
+  EXPECT_EQ(Recorded(paid).then("transfer", rest + "false").verdict(), Verdict::holds);
+  EXPECT_EQ(Recorded(paid).then("transfer", rest + "true").verdict(), Verdict::violated);
+  EXPECT_EQ(Recorded("bank").then("read", R"("result": [1])").error(),
+            "2: the result is [1], but must be an object of unsigned 64-bit integers");
+}
 
 TEST(SpecificationLines, JudgeEverySpecification) {
   const std::string one = R"("value": 1)";
@@ -106,9 +136,11 @@ TEST(SpecificationLines, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(judge_lines("").error().message,
             R"(the first line must name the specification, as in {"specification": "queue"})");
   EXPECT_EQ(Recorded("queue").error(), "1: the history has no operations; add one line for each");
-  EXPECT_EQ(Recorded("heap").then("push").error(),
-            "1: the specification is \"heap\", but must be one of: append_log, cache_register, "
-            "cas_register, counter, key_value_map, lock, queue, register, set, stack");
+  EXPECT_EQ(
+      Recorded("heap").then("push").error(),
+      "1: the specification is \"heap\", but must be one of: append_log, bank, cache_register, "
+      "cas_register, counter, key_value_map, lock, priority_queue, queue, register, set, "
+      "stack");
   EXPECT_EQ(Recorded("queue").then("put").error(),
             "2: the operation is \"put\", but must be one of: push, pop");
   EXPECT_EQ(Recorded("queue").then("pop").error(), "2: \"result\" is missing; add it");
