@@ -311,8 +311,12 @@ struct Reader<Bank> {
                          quote_json(object)));
     }
     Bank::State state;
-    for (const auto& [account, balance] : object.items()) {
-      if (balance != 0) state[account] = balance.get<std::uint64_t>();
+    std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& [account, value] : object.items()) {
+      const auto balance = value.get<std::uint64_t>();
+      if (balance > left) reject(fmt::format("the sum of {} is not below 2^64", what));
+      left -= balance;
+      if (balance != 0) state[account] = balance;
     }
     return state;
   }

@@ -1,5 +1,6 @@
 // A bank: transfers between accounts, and reads of all balances. A transfer fails only if its
-// account has too little. Accounts that the initial state does not name have the balance 0.
+// account has too little. Accounts that the initial state does not name have the balance 0. All
+// balances together must be below 2^64.
 #pragma once
 
 #include <cstdint>

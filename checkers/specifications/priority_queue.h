@@ -3,27 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <variant>
 
 #include "checkers/specification.h"
+#include "checkers/specifications/push_and_pop.h"
 #include "checkers/specifications/values.h"
 
 namespace falafel::checkers::specifications {
 
-struct PriorityQueue {
-  struct Push {
-    std::uint64_t value = 0;
-    friend bool operator==(const Push&, const Push&) = default;
-  };
-  struct Pop {
-    friend bool operator==(const Pop&, const Pop&) = default;
-  };
+struct PriorityQueue : PushAndPop<std::uint64_t> {
   using State = std::multiset<std::uint64_t>;
-  using Operation = std::variant<Push, Pop>;
-  using Result = std::optional<std::uint64_t>;  // of a pop; nullopt: it was empty
 
   static State initial() { return {}; }
 
@@ -38,17 +29,7 @@ struct PriorityQueue {
     return is_right;
   }
 
-  static bool only_reads(const Operation& operation, const Result* result) {
-    const bool pops = std::holds_alternative<Pop>(operation);
-    return pops && result != nullptr && !result->has_value();
-  }
-
-  static std::string describe(const Operation& operation, const Result* result) {
-    if (const auto* const push = std::get_if<Push>(&operation)) {
-      return "push " + describe_value(push->value);
-    }
-    return "pop " + describe_found(result);
-  }
+  using PushAndPop::describe;
   static std::string describe(const State& state) { return describe_values(state); }
 };
 static_assert(Specification<PriorityQueue>);

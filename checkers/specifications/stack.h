@@ -2,28 +2,22 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "checkers/specification.h"
+#include "checkers/specifications/push_and_pop.h"
 #include "checkers/specifications/values.h"
 
 namespace falafel::checkers::specifications {
 
 template <typename Value>
-struct BasicStack {
-  struct Push {
-    Value value{};
-    friend bool operator==(const Push&, const Push&) = default;
-  };
-  struct Pop {
-    friend bool operator==(const Pop&, const Pop&) = default;
-  };
+struct BasicStack : PushAndPop<Value> {
+  using typename PushAndPop<Value>::Push;
+  using typename PushAndPop<Value>::Operation;
+  using typename PushAndPop<Value>::Result;
   using State = std::vector<Value>;  // the top is last
-  using Operation = std::variant<Push, Pop>;
-  using Result = std::optional<Value>;  // of a pop; nullopt: it was empty. Ignored for a push.
 
   static State initial() { return {}; }
 
@@ -38,17 +32,7 @@ struct BasicStack {
     return is_right;
   }
 
-  static bool only_reads(const Operation& operation, const Result* result) {
-    const bool pops = std::holds_alternative<Pop>(operation);
-    return pops && result != nullptr && !result->has_value();
-  }
-
-  static std::string describe(const Operation& operation, const Result* result) {
-    if (const auto* const push = std::get_if<Push>(&operation)) {
-      return "push " + describe_value(push->value);
-    }
-    return "pop " + describe_found(result);
-  }
+  using PushAndPop<Value>::describe;
   static std::string describe(const State& state) { return describe_values(state); }
 };
 

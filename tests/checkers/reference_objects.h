@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "checkers/specifications/append_log.h"
+#include "checkers/specifications/bank.h"
 #include "checkers/specifications/cache_register.h"
 #include "checkers/specifications/cas_register.h"
 #include "checkers/specifications/counter.h"
 #include "checkers/specifications/key_value_map.h"
 #include "checkers/specifications/lock.h"
+#include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
@@ -265,6 +267,65 @@ struct ReferenceObject<checkers::specifications::Lock> {
   }
   bool is_held = false;
   std::uint64_t holder = 0;
+};
+
+template <>
+struct ReferenceObject<checkers::specifications::PriorityQueue> {
+  using S = checkers::specifications::PriorityQueue;
+  static S::Operation draw(RandomGenerator& random) {
+    if (random.below(2) == 0) return S::Pop{};
+    return S::Push{random.below(3)};
+  }
+  S::Result execute(const S::Operation& operation, RandomGenerator& /*random*/) {
+    if (const auto* const push = std::get_if<S::Push>(&operation)) {
+      ++counts[push->value];
+      return std::nullopt;
+    }
+    for (std::uint64_t value = 0; value < counts.size(); ++value) {
+      if (counts[value] == 0) continue;
+      --counts[value];
+      return value;
+    }
+    return std::nullopt;
+  }
+  static S::Result draw_result(const S::Operation& operation, RandomGenerator& random) {
+    if (std::holds_alternative<S::Push>(operation) || random.below(4) == 0) return std::nullopt;
+    return random.below(3);
+  }
+  std::vector<std::uint64_t> counts = {0, 0, 0};  // by value
+};
+
+struct FundedBank : checkers::specifications::Bank {
+  static State initial() { return {{"a", 2}, {"b", 1}}; }
+};
+
+template <>
+struct ReferenceObject<FundedBank> {
+  using S = FundedBank;
+  static S::Operation draw(RandomGenerator& random) {
+    if (random.below(2) == 0) return S::Read{};
+    const bool is_from_a = random.below(2) == 0;
+    return S::Transfer{is_from_a ? "a" : "b", is_from_a ? "b" : "a", random.below(3)};
+  }
+  S::Result execute(const S::Operation& operation, RandomGenerator& /*random*/) {
+    const auto* const transfer = std::get_if<S::Transfer>(&operation);
+    if (transfer == nullptr) return balances();
+    const bool is_from_a = transfer->from == "a";
+    if (transfer->amount > (is_from_a ? of_a : total - of_a)) return false;
+    of_a = is_from_a ? of_a - transfer->amount : of_a + transfer->amount;
+    return true;
+  }
+  static S::Result draw_result(const S::Operation& operation, RandomGenerator& random) {
+    if (std::holds_alternative<S::Transfer>(operation)) return random.below(2) == 0;
+    return ReferenceObject{.of_a = random.below(total + 1)}.balances();
+  }
+  S::State balances() const {
+    if (of_a == 0) return {{"b", total}};
+    if (of_a == total) return {{"a", total}};
+    return {{"a", of_a}, {"b", total - of_a}};
+  }
+  static constexpr std::uint64_t total = 3;
+  std::uint64_t of_a = 2;
 };
 
 }  // namespace falafel::checkers_test

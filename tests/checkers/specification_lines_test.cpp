@@ -77,6 +77,9 @@ TEST(SpecificationLines, JudgeBanks) {
   EXPECT_EQ(Recorded(paid).then("transfer", rest + "true").verdict(), Verdict::violated);
   EXPECT_EQ(Recorded("bank").then("read", R"("result": [1])").error(),
             "2: the result is [1], but must be an object of unsigned 64-bit integers");
+  EXPECT_EQ(
+      Recorded("bank").then("read", R"("result": {"a": 1, "b": 18446744073709551615})").error(),
+      "2: the sum of the result is not below 2^64");
 }
 
 TEST(SpecificationLines, JudgeEverySpecification) {
