@@ -204,10 +204,12 @@ class MonitoredChecker {
   LinearizabilityReport violated(std::span<const Call<S>> history,
                                  const monitors::MonitorResult& result, std::size_t most_listed) {
     std::vector<std::size_t> core;
+    core.reserve(result.core.size());
     for (const std::uint32_t position : result.core) core.push_back(positions_[position]);
     std::ranges::sort(core);
     if (core.empty() || positions_.size() <= most_explained_whole) core = positions_;
     std::vector<Call<S>> calls;
+    calls.reserve(core.size());
     for (const std::size_t position : core) calls.push_back(history[position]);
     LinearizabilityLimits limits = limits_;
     limits.steps = std::min(limits.steps, most_steps_to_explain);

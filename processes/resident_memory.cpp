@@ -9,6 +9,7 @@
 #include <string_view>
 
 // tcmalloc's function; null without tcmalloc.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" [[gnu::weak]] void MallocExtension_ReleaseFreeMemory();
 
 namespace falafel::processes {

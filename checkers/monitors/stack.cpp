@@ -309,6 +309,7 @@ class StackMonitor {
   MonitorResult judge_certain_deadlines() {
     std::ranges::sort(taken_, {}, [](const Lifetime& value) { return value.insert.return_event; });
     std::vector<std::uint32_t> ends;
+    ends.reserve(taken_.size());
     for (const Lifetime& value : taken_) ends.push_back(value.take.call);
     std::ranges::sort(ends);
     // By the rank of the call of the take: the first return among the takes that are called then or

@@ -77,7 +77,7 @@ Result<std::shared_ptr<MappedArena>> ProcessState::map_peer(const ArenaId& id,
   return mapped;
 }
 
-void ProcessState::retire(std::shared_ptr<Link> link) noexcept {
+void ProcessState::retire(const std::shared_ptr<Link>& link) noexcept {
   if (link->is_drained()) return;
   try {
     const std::lock_guard lock(mutex_);

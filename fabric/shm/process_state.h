@@ -49,7 +49,7 @@ class ProcessState {
 
   // Takes over the link of a closed queue pair. While its peer is busy, no memory of its domain is
   // reused. Waits for the peer if there is no memory to remember the link.
-  void retire(std::shared_ptr<Link> link) noexcept;
+  void retire(const std::shared_ptr<Link>& link) noexcept;
   // `domains`: the protection domains in which the memory was registered. Expired ones do not
   // matter.
   void release_memory(std::uint64_t offset, std::uint64_t size_bytes,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "fabric/realtime/clock.h"
 #include "fabric/shm/completion_queue.h"
@@ -78,7 +79,7 @@ void QueuePair::close() {
   if (link_ == nullptr) return;
   link_->close();
   host_.signal_waiters().wake_all();  // those that wait for the peer to close
-  host_.process().retire(std::move(link_));
+  host_.process().retire(std::exchange(link_, nullptr));
 }
 
 // The queue pair may be closed during the wait, so only its link and its host are used then.

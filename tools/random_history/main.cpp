@@ -28,7 +28,7 @@ std::string fields_of_sequence(const Call<S>& call) {
   if (const auto* const push = std::get_if<typename S::Push>(&call.operation)) {
     return fmt::format(R"("operation": "push", "value": {})", push->value);
   }
-  const std::string pop = R"("operation": "pop")";
+  std::string pop = R"("operation": "pop")";
   if (!call.result) return pop;
   return pop + (*call.result ? fmt::format(R"(, "result": {})", **call.result)
                              : std::string(R"(, "result": null)"));

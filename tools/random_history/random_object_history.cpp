@@ -87,9 +87,9 @@ struct Object<Set> {
 };
 
 template <typename S>
-class ObjectHistory {
+class ObjectHistoryGenerator {
  public:
-  ObjectHistory(const ObjectHistoryOptions& options, RandomGenerator& random)
+  ObjectHistoryGenerator(const ObjectHistoryOptions& options, RandomGenerator& random)
       : options_(options), random_(random), clients_(options.clients) {}
 
   std::vector<Call<S>> run() {
@@ -242,7 +242,7 @@ void plant_violation(std::vector<Call<Set>>& calls, RandomGenerator& random) {
 template <typename S>
 std::vector<Call<S>> random_object_history(const ObjectHistoryOptions& options,
                                            RandomGenerator& random) {
-  std::vector<Call<S>> calls = ObjectHistory<S>(options, random).run();
+  std::vector<Call<S>> calls = ObjectHistoryGenerator<S>(options, random).run();
   if (options.plants_violation && !calls.empty()) plant_violation(calls, random);
   return calls;
 }
