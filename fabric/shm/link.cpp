@@ -2,10 +2,9 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
-#include <chrono>
 #include <new>
-#include <thread>
 
+#include "fabric/assert.h"
 #include "fabric/shm/handshake.h"
 #include "fabric/shm/process_state.h"
 #include "fabric/shm/socket.h"
@@ -52,6 +51,7 @@ Link::Link(boost::asio::io_context& context, FileDescriptor socket, FileDescript
            std::unique_ptr<OwnEndpoint> own, std::shared_ptr<MappedArena> peer_arena,
            std::uint64_t peer_endpoint, std::shared_ptr<HostSignal> signal)
     : own_(std::move(own)),
+      place_(1),
       own_endpoint_(&own_->get()),
       peer_arena_(std::move(peer_arena)),
       peer_(&peer_arena_->object_at<Endpoint>(peer_endpoint)),
@@ -137,9 +137,10 @@ void Link::on_end_of_process() {
   signal_->raise();
 }
 
-void Link::wait_until_drained() const noexcept {
-  constexpr std::chrono::microseconds interval(50);
-  while (!is_drained()) std::this_thread::sleep_for(interval);
+void Link::append_to(std::list<std::shared_ptr<Link>>& links) noexcept {
+  FALAFEL_ASSERT(!place_.empty(), "a link is appended to a second list");
+  place_.front() = shared_from_this();
+  links.splice(links.end(), place_);
 }
 
 void Link::close() {

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
+#include <list>
 #include <memory>
 
 #include "fabric/shm/arena.h"
@@ -91,8 +92,8 @@ class Link : public std::enable_shared_from_this<Link> {
   bool peer_has_closed() const { return peer_has_closed_.load(); }
   // No request of the peer is in progress. Call it once the endpoint of this side has left `ready`.
   bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
-  // Blocks the thread. For a process without memory, which cannot remember to look later.
-  void wait_until_drained() const noexcept;
+  // Adds this link, once, to a list of links. Needs no memory.
+  void append_to(std::list<std::shared_ptr<Link>>& links) noexcept;
 
  private:
   Link(boost::asio::io_context& context, FileDescriptor socket, FileDescriptor process,
@@ -106,6 +107,7 @@ class Link : public std::enable_shared_from_this<Link> {
   void give_up();
 
   std::unique_ptr<OwnEndpoint> own_;
+  std::list<std::shared_ptr<Link>> place_;  // for append_to: one element, null
   Endpoint* own_endpoint_;
   std::shared_ptr<MappedArena> peer_arena_;
   Endpoint* peer_;

@@ -12,7 +12,6 @@
 
 namespace falafel::shm {
 
-using fabric::CompletionStatus;
 using fabric::Result;
 
 fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
@@ -42,6 +41,9 @@ Result<void> QueuePair::post_send(std::span<const fabric::WorkRequest> chain) {
   if (!checked) return checked;
   make_room(chain);
   places_taken_ += static_cast<std::uint32_t>(chain.size());
+  FALAFEL_ASSERT(waiting_.size() + chain.size() <= waiting_.capacity(),
+                 "queue pair {}: {} requests cannot wait behind {}", number_, chain.size(),
+                 waiting_.size());
   LocalParts locals = locals_;
   const bool is_tried = waiting_.empty();
   const std::size_t completed = is_tried ? carry_out_at_once(chain, locals) : 0;
@@ -85,13 +87,15 @@ void QueuePair::enqueue(std::span<const fabric::WorkRequest> chain, LocalParts l
   }
 }
 
-// For the rest of a chain that may have been carried out in part, when there is no memory for the
-// rest to wait. Completions tell the program how far the chain got.
+// For the rest of a chain that may have been carried out in part, when there is no memory for what
+// the rest refers to. It waits without that, and is only flushed. Completions tell the program how
+// far the chain got.
 void QueuePair::break_off(std::span<const fabric::WorkRequest> chain) {
+  for (const fabric::WorkRequest& request : chain) {
+    waiting_.push_back({.request = request, .local = {}, .inlined = {}, .since_ns = 0});
+    waiting_.back().request.segments = {};
+  }
   move_to_error();
-  link_->wait_until_drained();
-  progress();
-  for (const fabric::WorkRequest& request : chain) complete(request, CompletionStatus::flushed);
 }
 
 void QueuePair::enqueue(const fabric::WorkRequest& request, LocalParts local) {

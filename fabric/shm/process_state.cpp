@@ -79,12 +79,8 @@ Result<std::shared_ptr<MappedArena>> ProcessState::map_peer(const ArenaId& id,
 
 void ProcessState::retire(const std::shared_ptr<Link>& link) noexcept {
   if (link->is_drained()) return;
-  try {
-    const std::lock_guard lock(mutex_);
-    undrained_.push_back(link);
-  } catch (const std::bad_alloc&) {
-    link->wait_until_drained();
-  }
+  const std::lock_guard lock(mutex_);
+  link->append_to(undrained_);
 }
 
 void ProcessState::release_what_is_drained() {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -48,7 +49,7 @@ class ProcessState {
                                                         const FileDescriptor& file);
 
   // Takes over the link of a closed queue pair. While its peer is busy, no memory of its domain is
-  // reused. Waits for the peer if there is no memory to remember the link.
+  // reused.
   void retire(const std::shared_ptr<Link>& link) noexcept;
   // `domains`: the protection domains in which the memory was registered. Expired ones do not
   // matter.
@@ -74,7 +75,7 @@ class ProcessState {
   std::atomic<std::uint64_t> wake_words_ = 0;
   std::mutex mutex_;
   std::map<ArenaId, std::weak_ptr<MappedArena>> peers_;
-  std::vector<std::shared_ptr<Link>> undrained_;
+  std::list<std::shared_ptr<Link>> undrained_;
   std::vector<Range> quarantine_;  // freed while a peer might still write
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;

@@ -36,6 +36,7 @@ QueuePair::QueuePair(Host& host, const fabric::QueuePairOptions& options, std::u
       domain_(domain),
       send_completions_(static_cast<CompletionQueue&>(*options.send_completions)),
       receive_completions_(static_cast<CompletionQueue&>(*options.receive_completions)),
+      waiting_(options.max_send_requests),
       receive_ids_(std::bit_ceil(options.max_receive_requests)) {
   host_.add(*this);
   send_completions_.reserve(options.max_send_requests);

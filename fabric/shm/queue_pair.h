@@ -6,8 +6,8 @@
 //   queue_pair.cpp  completes, retries and flushes requests, and receives messages
 #pragma once
 
+#include <boost/circular_buffer.hpp>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -120,9 +120,9 @@ class QueuePair final : public fabric::QueuePair {
   std::uint64_t undrained_since_ns_ = 0;  // when the error was noticed; 0: not yet
   bool drained_ = false;  // in error, and everything the peer delivered has been collected
 
-  std::vector<LocalPart> locals_;    // buffers of the chain that is being posted
-  std::vector<std::byte> gathered_;  // a member only to reuse its memory
-  std::deque<Waiting> waiting_;
+  std::vector<LocalPart> locals_;            // buffers of the chain that is being posted
+  std::vector<std::byte> gathered_;          // a member only to reuse its memory
+  boost::circular_buffer<Waiting> waiting_;  // has room for all requests from the beginning
   std::uint32_t places_taken_ = 0;
   std::uint32_t unsignalled_ = 0;  // completed requests that the next completion will report
 

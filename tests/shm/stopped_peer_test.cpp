@@ -28,6 +28,7 @@
 #include "fabric/shm/socket.h"
 #include "processes/child_process.h"
 #include "tests/hang_limit.h"
+#include "tests/store/limited_memory.h"
 
 namespace falafel::shm_test {
 namespace {
@@ -201,30 +202,81 @@ bool is_stopped_in_a_copy(Responder& responder, ChildProcess& peer, Signals& beg
   return !responder.next_completion(2 * second_ns).has_value();
 }
 
-TEST_F(StoppedPeerTest, InACopyKeepsThatMemoryAndNoOther) {
-  bool was_in_a_copy = false;
-  for (int attempt = 0; attempt < 20 && !was_in_a_copy; ++attempt) {
-    Signals begun;
-    ChildProcess& peer = start_requester(
-        [&](Party& party, std::uint32_t remote_key) { write_for_ever(party, remote_key, begun); });
-    respond([&](Responder& responder) {
-      responder.accept();
-      was_in_a_copy = is_stopped_in_a_copy(responder, peer, begun);
-      responder.queue_pair.reset();
-      const std::byte* const in_reach = responder.target->bytes().data();
-      responder.region.reset();
-      responder.target.reset();
-      for (int round = 0; was_in_a_copy && round < 8; ++round) {
-        const auto other = responder.host.allocate_memory(memory_limit_bytes / 2);
-        ASSERT_TRUE(other.has_value()) << "round " << round << ": " << other.error().detail;
-        const std::byte* const begin = (*other)->bytes().data();
-        EXPECT_FALSE(begin <= in_reach && in_reach < begin + memory_limit_bytes / 2);
-      }
-    });
-    peer.kill();
-    peer.wait();
+class PeerInACopyTest : public StoppedPeerTest {
+ protected:
+  // Runs `body` while a peer is stopped in the middle of a copy, for which it takes some attempts.
+  void run(const std::function<void(Responder&, ChildProcess&)>& body) {
+    bool was_in_a_copy = false;
+    for (int attempt = 0; attempt < 20 && !was_in_a_copy; ++attempt) {
+      Signals begun;
+      ChildProcess& peer = start_requester([&](Party& party, std::uint32_t remote_key) {
+        write_for_ever(party, remote_key, begun);
+      });
+      respond([&](Responder& responder) {
+        responder.accept();
+        was_in_a_copy = is_stopped_in_a_copy(responder, peer, begun);
+        if (was_in_a_copy) body(responder, peer);
+      });
+      peer.kill();
+      peer.wait();
+    }
+    EXPECT_TRUE(was_in_a_copy);
   }
-  EXPECT_TRUE(was_in_a_copy);
+};
+
+void expect_memory_out_of_reach(Responder& responder) {
+  const std::byte* const in_reach = responder.target->bytes().data();
+  responder.region.reset();
+  responder.target.reset();
+  for (int round = 0; round < 8; ++round) {
+    const auto other = responder.host.allocate_memory(memory_limit_bytes / 2);
+    ASSERT_TRUE(other.has_value()) << "round " << round << ": " << other.error().detail;
+    const std::byte* const begin = (*other)->bytes().data();
+    EXPECT_FALSE(begin <= in_reach && in_reach < begin + memory_limit_bytes / 2);
+  }
+}
+
+TEST_F(PeerInACopyTest, KeepsThatMemoryAndNoOther) {
+  run([](Responder& responder, ChildProcess&) {
+    responder.queue_pair.reset();
+    expect_memory_out_of_reach(responder);
+  });
+}
+
+TEST_F(PeerInACopyTest, DelaysNoCloseWithoutMemory) {
+  run([](Responder& responder, ChildProcess&) {
+    {
+      const server_program::Limit limit(0, true);
+      responder.queue_pair.reset();
+    }
+    expect_memory_out_of_reach(responder);
+  });
+}
+
+// The request cannot wait, so it is flushed, but not before the peer has left the memory.
+TEST_F(PeerInACopyTest, DelaysNoPostWithoutMemory) {
+  run([](Responder& responder, ChildProcess& peer) {
+    fabric::WorkRequest request;
+    request.id = 2;
+    request.opcode = fabric::Opcode::send;
+    request.local = responder.local.at(0);
+    request.length_bytes = fabric::word_bytes;
+    bool is_accepted = false;
+    {
+      const server_program::Limit limit(0, true);
+      is_accepted = responder.queue_pair->post_send({&request, 1}).has_value();
+    }
+    EXPECT_TRUE(server_program::Limit::was_felt());
+    EXPECT_TRUE(is_accepted);
+    EXPECT_FALSE(responder.next_completion(0).has_value());
+    peer.send_signal(SIGCONT);
+    for (const std::uint64_t id : {2U, 1U}) {
+      const auto flushed = responder.next_completion(hang_limit_ns);
+      ASSERT_TRUE(flushed.has_value());
+      EXPECT_EQ(flushed->id, id);
+      EXPECT_EQ(flushed->status, fabric::CompletionStatus::flushed);
+    }
+  });
 }
 
 TEST_F(StoppedPeerTest, ThatIsKilledIsMissedAlthoughAChildHasItsSocket) {
