@@ -313,6 +313,7 @@ std::uint64_t QueuePairActor::choose_request(Answers sufficient) {
 
 void QueuePairActor::advance(Request& request, const TransferAnswers& answers) {
   progress(request, answers);
+  sends_.release_done();
   if (connection_.is_reliable() && may_complete_oldest() &&
       !world_.chance(ChoiceKind::answer, late_answer_rate, only_first)) {
     complete_oldest();
@@ -354,14 +355,12 @@ bool QueuePairActor::may_complete_unanswered() const {
   return !connection_.is_stream() || kernel_accepts_oldest();
 }
 
-// The kernels of both sides hold only so much that the peer has not received.
+// The kernels of both sides hold only so much that the peer has not received. It receives in order,
+// so no request behind the first that is not done is done.
 bool QueuePairActor::kernel_accepts_oldest() const {
-  if (sends_.oldest().is_done()) return true;
-  std::uint64_t held_bytes = 0;
-  for (std::uint64_t place = sends_.released(); place <= sends_.oldest_place(); ++place) {
-    if (!sends_.at(place).is_done()) held_bytes += sends_.at(place).work.length_bytes;
-  }
-  return held_bytes <= world_.options.stream_buffer_bytes;
+  const Request& oldest = sends_.oldest();
+  return oldest.is_done() ||
+         sends_.bytes_in_flight() + oldest.work.length_bytes <= world_.options.stream_buffer_bytes;
 }
 
 void QueuePairActor::complete_oldest() {

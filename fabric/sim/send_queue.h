@@ -53,15 +53,22 @@ class SendQueue {
   // own and those of the unsignalled requests before it, or 0 if it makes no completion.
   std::uint32_t complete_oldest(bool is_signalled) {
     FALAFEL_ASSERT(oldest_ < posted_, "a request completes of {} posted", posted_);
+    bytes_in_flight_ += oldest().work.length_bytes;
     ++oldest_;
     ++unsignalled_;
     return is_signalled ? std::exchange(unsignalled_, 0) : 0;
   }
   // Completes all requests without notifying the program.
-  void complete_all() { oldest_ = posted_; }
-  void release_done() {
-    while (released_ < oldest_ && at(released_).is_done()) ++released_;
+  void complete_all() {
+    for (; oldest_ < posted_; ++oldest_) bytes_in_flight_ += oldest().work.length_bytes;
   }
+  void release_done() {
+    for (; released_ < oldest_ && at(released_).is_done(); ++released_) {
+      bytes_in_flight_ -= at(released_).work.length_bytes;
+    }
+  }
+  // The length of the requests [released, oldest).
+  std::uint64_t bytes_in_flight() const { return bytes_in_flight_; }
 
   // Notes that the responder refused the request. No later request leaves the queue any more.
   void mark_refused(const Request& request);
@@ -77,6 +84,7 @@ class SendQueue {
   std::uint64_t posted_ = 0;
   std::uint64_t announced_ = 0;
   std::uint64_t refused_place_ = no_place;
+  std::uint64_t bytes_in_flight_ = 0;
   std::uint32_t taken_places_ = 0;
   std::uint32_t unsignalled_ = 0;  // requests that completed silently since the last completion
 };
