@@ -15,7 +15,7 @@ namespace falafel::checkers_test {
 namespace {
 
 using namespace checkers;
-using checkers::formats::random_history;
+using checkers::generators::random_history;
 using Positions = std::vector<std::size_t>;
 
 LinearizabilityReport report(const Operations& history, Model model = Model::key_value_register) {

@@ -26,6 +26,7 @@ namespace {
 using namespace checkers_test;
 using checkers::Model;
 using checkers::Verdict;
+using checkers::generators::random_history;
 
 tl::expected<RecordedHistory, ReadError> read(std::string_view text, Format format,
                                               const ReadLimits& limits = {}) {

@@ -15,8 +15,8 @@ namespace falafel::checkers_test {
 namespace {
 
 using namespace checkers;
-using checkers::formats::HistoryOptions;
-using checkers::formats::random_history;
+using checkers::generators::HistoryOptions;
+using checkers::generators::random_history;
 
 std::string describe_all(const std::vector<Operation>& history) {
   std::string text;

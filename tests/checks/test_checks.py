@@ -492,6 +492,14 @@ class Clang(CheckTest):
         self.add("tools/demo.cpp", "int two = 2;\n")
         self.assert_accepted("clang")
 
+    def test_compiles_a_tenth_without_a_change(self):
+        programs = [f"tools/demo_{number}.cpp" for number in range(30)]
+        for program in programs:
+            self.add(program, "int one() {\n  int word = 1;\n  return (word = word);\n}\n")
+        self.add_compile_commands("engine/store.cpp", *programs)
+        run = self.run_check("clang", "--touched")
+        self.assertRegex(run.stdout, "4 examined, 4 problems")
+
     def test_asks_for_a_configured_build(self):
         shutil.rmtree(self.root / "build/asan")
         run = self.run_check("clang")

@@ -16,7 +16,7 @@ def git(*words, root="."):
 def touched_files(root="."):
     """Files that differ from the commit where this branch left the main one; None without such a
     commit, as in a fresh clone of the main branch."""
-    head = git("rev-parse", "HEAD", root=root).strip()
+    head = head_of(root)
     base = git("merge-base", "HEAD", BASE, root=root).strip()
     changed = git("status", "--porcelain", "--untracked-files=all", root=root).splitlines()
     if not head or not base or (base == head and not changed):
@@ -29,8 +29,12 @@ def touched_or_drawn(root, names):
     files = touched_files(root)
     if files is not None:
         return set(names).intersection(files)
-    head = git("rev-parse", "HEAD", root=root)
+    head = head_of(root)
     return set(sorted(names, key=lambda name: draw_order(head, name))[:len(names) // 10 + 1])
+
+
+def head_of(root):
+    return git("rev-parse", "HEAD", root=root).strip()
 
 
 def draw_order(commit, name):

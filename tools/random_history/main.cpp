@@ -15,7 +15,7 @@
 #include "fabric/random.h"
 #include "tools/random_history/random_object_history.h"
 
-namespace falafel::checkers::formats {
+namespace falafel::checkers::generators {
 namespace {
 
 using specifications::Queue;
@@ -77,12 +77,12 @@ void print_history(const std::string& name, const ObjectHistoryOptions& options,
 }
 
 }  // namespace
-}  // namespace falafel::checkers::formats
+}  // namespace falafel::checkers::generators
 
 int main(int argument_count, char** arguments) {
   CLI::App app("Prints a random history as JSON Lines");
   std::string object;
-  falafel::checkers::formats::ObjectHistoryOptions options{
+  falafel::checkers::generators::ObjectHistoryOptions options{
       .operations = 100'000, .clients = 32, .unanswered_permille = 100};
   std::uint64_t seed = 1;
   app.add_option("object", object, "queue, stack, register or set")
@@ -98,6 +98,6 @@ int main(int argument_count, char** arguments) {
   app.add_option("--seed", seed)->capture_default_str();
   app.add_flag("--violation", options.plants_violation, "plant one violation");
   CLI11_PARSE(app, argument_count, arguments);
-  falafel::checkers::formats::print_history(object, options, seed);
+  falafel::checkers::generators::print_history(object, options, seed);
   return 0;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace falafel::checkers::formats {
+namespace falafel::checkers::generators {
 namespace {
 
 using checkers::Answer;
@@ -149,4 +149,4 @@ std::vector<Operation> random_history(const HistoryOptions& options,
   return SimulatedStore(options, random).run();
 }
 
-}  // namespace falafel::checkers::formats
+}  // namespace falafel::checkers::generators

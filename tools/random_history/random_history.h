@@ -10,7 +10,7 @@
 #include "checkers/linearizability.h"
 #include "fabric/random.h"
 
-namespace falafel::checkers::formats {
+namespace falafel::checkers::generators {
 
 struct HistoryOptions {
   checkers::Model model = checkers::Model::key_value_register;
@@ -25,4 +25,4 @@ struct HistoryOptions {
 std::vector<checkers::Operation> random_history(const HistoryOptions& options,
                                                 fabric::RandomGenerator& random);
 
-}  // namespace falafel::checkers::formats
+}  // namespace falafel::checkers::generators

@@ -12,7 +12,7 @@
 #include "checkers/specifications/set.h"
 #include "checkers/specifications/stack.h"
 
-namespace falafel::checkers::formats {
+namespace falafel::checkers::generators {
 namespace {
 
 using fabric::RandomGenerator;
@@ -256,4 +256,4 @@ template std::vector<Call<Register>> random_object_history<Register>(const Objec
 template std::vector<Call<Set>> random_object_history<Set>(const ObjectHistoryOptions&,
                                                            RandomGenerator&);
 
-}  // namespace falafel::checkers::formats
+}  // namespace falafel::checkers::generators

@@ -11,7 +11,7 @@
 #include "checkers/specification_history.h"
 #include "fabric/random.h"
 
-namespace falafel::checkers::formats {
+namespace falafel::checkers::generators {
 
 struct ObjectHistoryOptions {
   std::size_t operations = 100;
@@ -26,4 +26,4 @@ template <typename S>
 std::vector<checkers::Call<S>> random_object_history(const ObjectHistoryOptions& options,
                                                      fabric::RandomGenerator& random);
 
-}  // namespace falafel::checkers::formats
+}  // namespace falafel::checkers::generators

@@ -20,17 +20,17 @@ using checkers::Model;
 constexpr std::size_t histories_per_benchmark = 64;
 
 std::vector<std::vector<checkers::Operation>> make_histories(
-    const checkers::formats::HistoryOptions& options) {
+    const checkers::generators::HistoryOptions& options) {
   fabric::RandomGenerator random(1);
   std::vector<std::vector<checkers::Operation>> histories;
   for (std::size_t index = 0; index < histories_per_benchmark; ++index) {
-    histories.push_back(checkers::formats::random_history(options, random));
+    histories.push_back(checkers::generators::random_history(options, random));
   }
   return histories;
 }
 
 // One checker judges all histories; every history must be linearizable.
-void judge(benchmark::State& state, const checkers::formats::HistoryOptions& options) {
+void judge(benchmark::State& state, const checkers::generators::HistoryOptions& options) {
   const auto histories = make_histories(options);
   checkers::LinearizabilityChecker checker(options.model);
   std::uint64_t judged = 0;
