@@ -98,11 +98,11 @@ TEST_F(StoreTest, OnlyACacheHasTimesToLive) {
   EXPECT_EQ(store->get("key").answer, Answer::not_found);
 }
 
-// Two threads store four times what the cache holds, and read some of it.
+// Two threads store twice what the cache holds, and read some of it.
 TEST_F(StoreTest, AFullCacheRefusesNothing) {
   const ServerThread server(directory(), cache_options());
-  constexpr int keys = 4'000;
-  const std::string value(1'000, 'v');
+  constexpr int keys = 500;
+  const std::string value(4'000, 'v');
   std::atomic<int> refused = 0;
   std::atomic<int> wrong = 0;
   StoreOptions patient = options();
