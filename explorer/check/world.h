@@ -6,7 +6,7 @@
 //     world.server("server", [&](fabric::Host& host) { ... });
 //     world.clients(3, [&](fabric::Host& host, std::uint32_t client) { ... });
 //     world.run();
-//     world.check(check::word(*memory, 0) == 3, "counter.lost-update", "...");
+//     world.check(check::word(memory, 0) == 3, "counter.lost-update", "...");
 //   }
 //
 // The body is called once per run, and everything that it keeps belongs to that run. Functions that

@@ -2,7 +2,7 @@
 // the search decides each time how it goes.
 //
 //   do {
-//     ... run: next() before each step, choose() and touch() within it
+//     ...  // run: next() before each step, choose() and touch() within it
 //     search.end_execution(is_cut_off);
 //   } while (search.find_next_execution());
 #pragma once

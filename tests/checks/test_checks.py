@@ -72,7 +72,7 @@ class AllChecks(CheckTest):
         return [path.name for path in programs if path.is_file() and path.stat().st_mode & 0o100]
 
     def test_each_has_help(self):
-        self.assertEqual(len(self.checks()), 10)
+        self.assertEqual(len(self.checks()), 11)
         for name in self.checks():
             with self.subTest(name):
                 run = self.run_program(PROJECT / "tools" / "checks" / name, "--help")
@@ -505,6 +505,32 @@ class Clang(CheckTest):
         run = self.run_check("clang")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("cmake --preset asan", run.stderr)
+
+
+class Examples(CheckTest):
+    HEADER = """// A store.
+//
+//   Store store(host);
+//   store.set(key, ...);  // stored at once
+//
+// Operations do not wait;
+"""
+
+    def test_accepts_an_example_that_a_source_contains(self):
+        self.add("engine/store.h", self.HEADER)
+        self.add("tests/examples/store.cpp", "void use() {\n  Store store(host);\n  store.set(key,\n      value);\n}\n")
+        self.assert_accepted("examples")
+
+    def test_reports_an_example_that_no_source_contains(self):
+        self.add("engine/store.h", self.HEADER)
+        self.add("tests/examples/store.cpp", "void use() {\n  Store store(host);\n  store.put(key, value);\n}\n")
+        self.assert_reported("examples", "engine/store.h:3: no source of tests/ or examples/ contains this example")
+
+    def test_leaves_prose_alone(self):
+        self.add("engine/store.h", self.HEADER)
+        self.add("engine/invariants.h", "//   every key is in one of its slots;\n//   no two items share memory;\n")
+        self.add("tests/examples/store.cpp", "void use() {\n  Store store(host);\n  store.set(key, value);\n}\n")
+        self.assert_accepted("examples")
 
 
 class Documents(CheckTest):
