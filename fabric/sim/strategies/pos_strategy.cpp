@@ -79,7 +79,7 @@ void PosStrategy::end_step(std::span<const ActorId> ready) {
   mover_.reset();
 }
 
-void PosStrategy::introduce(ActorId last) {
+void PosStrategy::introduce_until(ActorId last) {
   while (pending_.size() <= last) pending_.push_back({.priority = random_.next()});
 }
 
@@ -99,7 +99,10 @@ void PosStrategy::widen_to_posted(PendingStep& pending) {
 bool PosStrategy::races(const PendingStep& pending) const {
   if (!objects_.may_meet(pending.objects)) return false;
   const auto meets = [this](const Touch& next) {
-    return std::ranges::any_of(touches_, [&](const Touch& made) { return !commute(made, next); });
+    Objects object;
+    object.add(next);
+    return objects_.may_meet(object) &&
+           std::ranges::any_of(touches_, [&](const Touch& made) { return !commute(made, next); });
   };
   return std::ranges::any_of(pending.touches, meets) || std::ranges::any_of(pending.posted, meets);
 }

@@ -64,7 +64,11 @@ class PosStrategy final : public Strategy, public StepObserver {
 
   // Takes note of the step that was just made: `ready` can move now.
   void end_step(std::span<const ActorId> ready);
-  void introduce(ActorId last);
+  // Each new actor up to `last` gets its first pending step.
+  void introduce(ActorId last) {
+    if (last >= pending_.size()) introduce_until(last);
+  }
+  void introduce_until(ActorId last);
   void widen_to_posted(PendingStep& pending);
   bool races(const PendingStep& pending) const;
 
