@@ -8,10 +8,12 @@
 namespace falafel::checkers {
 
 AbaChecker::Word& AbaChecker::word_of(std::uint64_t number) {
+  if (next_ < words_.size() && words_[next_].number == number) return words_[next_++];
   auto place = std::ranges::lower_bound(words_, number, {}, &Word::number);
   if (place == words_.end() || place->number != number) {
     place = words_.insert(place, {.number = number});
   }
+  next_ = static_cast<std::size_t>(place - words_.begin()) + 1;
   return *place;
 }
 

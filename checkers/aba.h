@@ -6,6 +6,7 @@
 // linearizability: ABA is reported even if the history is linearizable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -84,6 +85,7 @@ class AbaChecker {
   bool is_undone(const std::optional<Swap>& last, const Swap& swap) const;
 
   std::vector<Word> words_;  // sorted by number; a run finds its few words faster than in a map
+  std::size_t next_ = 0;     // behind the last word that was looked for; most readers go on there
   NameParty name_party_;
   NameWord name_word_;
   bool permits_undone_swaps_ = false;
