@@ -101,6 +101,8 @@ ServerInspection Server::inspect() const { return state_->inspect(); }
 
 ServerBooks Server::books() const { return state_->books(); }
 
+std::uint64_t Server::denials() const { return state_->denials(); }
+
 fabric::MemoryBlock& Server::memory() { return *state_->chunk().block; }
 
 }  // namespace falafel::engine

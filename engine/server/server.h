@@ -157,6 +157,8 @@ class Server {
   const HashKey& hash_key() const;
   ServerInspection inspect() const;
   ServerBooks books() const;
+  // The sum of the books' numbers of denied requests.
+  std::uint64_t denials() const;
   // The chunk, for checkers and other readers.
   fabric::MemoryBlock& memory();
 

@@ -388,6 +388,10 @@ ServerBooks ServerState::books() const {
   return books;
 }
 
+std::uint64_t ServerState::denials() const {
+  return grants_->denied(RegionNeed::waiting) + grants_->denied(RegionNeed::overwrite);
+}
+
 ServerInspection ServerState::inspect() const {
   ServerInspection inspection{.regions = book_->regions(),
                               .mature_spaces = book_->mature().all(),

@@ -39,6 +39,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void clean_up() { maintenance_->clean_up(); }  // waits
   ServerInspection inspect() const;
   ServerBooks books() const;
+  std::uint64_t denials() const;
   const Chunk& chunk() const { return chunk_; }
 
  private:

@@ -145,10 +145,8 @@ void OperationWatch::on_entry_changed(std::uint64_t slot, std::uint64_t time_ns)
 // later.
 void OperationWatch::on_server(const engine::Server& server, std::uint64_t time_ns,
                                std::uint64_t step) {
+  if (server.denials() == requests_denied_ + overwrites_denied_) return;
   const engine::ServerBooks books = server.books();
-  if (books.requests_denied == requests_denied_ && books.overwrites_denied == overwrites_denied_) {
-    return;
-  }
   std::vector<std::uint32_t> clients;
   for (const engine::ClientInspection& client : server.inspect().clients) {
     if (!client.leaving) clients.push_back(client.number);
