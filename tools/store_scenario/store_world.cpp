@@ -86,16 +86,19 @@ bool StoreWorld::is_server_stopped() const {
 
 // Nobody waits for a client that is stopped for good. Its operations stay pending.
 bool StoreWorld::is_client_stopped(std::size_t client) const {
-  return is_stopped(client_name(client));
+  return may_clients_stop() && simulation_->is_stopped(client_name(client));
 }
 
-bool StoreWorld::is_stopped(std::string_view client) const {
-  return scenario_.simulation.fault_rate(sim::FaultKind::client_stop) > 0 &&
-         simulation_->is_stopped(client);
+bool StoreWorld::is_hostile_stopped() const {
+  return may_clients_stop() && simulation_->is_stopped(Parties::hostile_host);
+}
+
+bool StoreWorld::may_clients_stop() const {
+  return scenario_.simulation.fault_rate(sim::FaultKind::client_stop) > 0;
 }
 
 bool StoreWorld::are_clients_over() const {
-  if (!is_hostile_over_ && !is_stopped(Parties::hostile_host)) return false;
+  if (!is_hostile_over_ && !is_hostile_stopped()) return false;
   for (std::size_t client = 0; client < clients_.size(); ++client) {
     if (!clients_[client].over && !is_client_stopped(client)) return false;
   }

@@ -97,7 +97,8 @@ class StoreWorld {
   void pause_clients(fabric::Host& host) const;
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
   bool is_client_stopped(std::size_t client) const;
-  bool is_stopped(std::string_view client) const;  // by its host
+  bool is_hostile_stopped() const;
+  bool may_clients_stop() const;
   bool are_clients_over() const;
   bool are_faults_over() const;
   void end_slow_landing();
