@@ -6,9 +6,6 @@ namespace falafel::sim {
 
 namespace {
 
-// More requests than this say little about the next step.
-constexpr std::size_t most_posted = 4;
-
 // All steps read the world, and giving work to an actor is not a race with its pending step: they
 // cannot come in the other order.
 bool can_race(Touchable object) {
@@ -47,7 +44,9 @@ void PosStrategy::touch(const Touch& touch) {
 void PosStrategy::will_touch(ActorId actor, const Touch& touch) {
   introduce(actor);
   PendingStep& pending = pending_[actor];
-  if (pending.posted.size() == most_posted) pending.posted.erase(pending.posted.begin());
+  if (pending.posted.size() == pending.posted.capacity()) {
+    pending.posted.erase(pending.posted.begin());
+  }
   pending.posted.push_back(touch);
   pending.objects.add(touch);
 }
@@ -85,7 +84,7 @@ void PosStrategy::introduce_until(ActorId last) {
 
 // A request that was begun goes on within its range.
 void PosStrategy::widen_to_posted(PendingStep& pending) {
-  std::erase_if(pending.posted, [&](const Touch& posted) {
+  const auto has_begun = [&](const Touch& posted) {
     const auto begun = std::ranges::find_if(pending.touches, [&](const Touch& touch) {
       return touch.object == posted.object && touch.number == posted.number &&
              posted.begin <= touch.begin && touch.end <= posted.end;
@@ -93,7 +92,9 @@ void PosStrategy::widen_to_posted(PendingStep& pending) {
     if (begun == pending.touches.end()) return false;
     *begun = posted;
     return true;
-  });
+  };
+  const auto rest = std::ranges::remove_if(pending.posted, has_begun);
+  pending.posted.erase(rest.begin(), rest.end());
 }
 
 bool PosStrategy::races(const PendingStep& pending) const {

@@ -16,6 +16,7 @@
 // actor has probability 1 / (k + 1).
 #pragma once
 
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -58,8 +59,10 @@ class PosStrategy final : public Strategy, public StepObserver {
   struct PendingStep {
     std::uint64_t priority = 0;
     std::vector<Touch> touches{};  // those of the actor's last step
-    std::vector<Touch> posted{};   // of requests that no step has touched yet, the oldest first
-    Objects objects{};             // of both
+    // Those of requests that no step has touched yet, the oldest first. More than these say little
+    // about the next step.
+    boost::container::static_vector<Touch, 4> posted{};
+    Objects objects{};  // of both
   };
 
   // Takes note of the step that was just made: `ready` can move now.
