@@ -52,9 +52,7 @@ void Trace::mix_data(std::span<const std::byte> data) {
   now_.trace_hash = hash;
 }
 
-void Trace::report(TraceEvent event) {
-  event.step = now_.step;
-  event.time_ns = time_ns_;
+void Trace::report(const TraceEvent& event) {
   is_reporting_ = true;
   observer_->observe(event);
   is_reporting_ = false;

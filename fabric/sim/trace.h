@@ -136,14 +136,32 @@ class Trace {
       : observer_(observer),
         observed_kinds_(observer == nullptr ? 0 : observer->observed_kinds()) {}
 
+  // The data comes last, so nothing else of the event has to wait in memory while it is mixed.
   void record(const TraceEvent& event) {
     mix(event);
     show(event);
+    if (!event.data.empty()) mix_data(event.data);
   }
 
-  // Shows an event to the observer alone; the hash does not include it.
+  // Shows an event to the observer alone; the hash does not include it. What the observer sees is
+  // made here, field by field, so the event of the caller exists in registers only.
   void show(const TraceEvent& event) {
-    if ((observed_kinds_ & event_kinds({event.kind})) != 0) report(event);
+    if ((observed_kinds_ & event_kinds({event.kind})) == 0) return;
+    report({.kind = event.kind,
+            .detail = event.detail,
+            .subject = event.subject,
+            .request = event.request,
+            .offset = event.offset,
+            .word = event.word,
+            .previous_word = event.previous_word,
+            .data = event.data,
+            .posted = event.posted,
+            .block = event.block,
+            .replaced_word = event.replaced_word,
+            .place = event.place,
+            .fiber = event.fiber,
+            .step = now_.step,
+            .time_ns = time_ns_});
   }
 
   void introduce(const Subject& subject) const {
@@ -178,7 +196,7 @@ class Trace {
   }
 
  private:
-  // Independent multiplications, then one that spreads the bits of the sum.
+  // All but the data: independent multiplications, then one that spreads the bits of the sum.
   void mix(const TraceEvent& event) {
     const std::uint64_t head = static_cast<std::uint64_t>(event.kind) |
                                static_cast<std::uint64_t>(event.detail) << 8U |
@@ -189,10 +207,9 @@ class Trace {
                               event.previous_word * 0xa0761d6478bd642fU;
     const std::uint64_t mixed = (now_.trace_hash ^ sum) * 0xff51afd7ed558ccdU;
     now_.trace_hash = mixed ^ mixed >> 32U;
-    if (!event.data.empty()) mix_data(event.data);
   }
   void mix_data(std::span<const std::byte> data);
-  void report(TraceEvent event);
+  void report(const TraceEvent& event);
 
   TraceObserver* observer_;
   EventKinds observed_kinds_;
