@@ -187,16 +187,17 @@ void observed_step(World& world) {
 }
 
 // The strategy picks an actor, which makes one step.
-void step(World& world) {
-  if (world.costs != nullptr) {
-    timed_step(world);
-  } else if (world.step_observer != nullptr) {
-    observed_step(world);
-  } else {
-    Actor& actor = world.choose_actor();
-    world.trace.advance(world.options.step_duration_ns);
-    actor.step();
-  }
+void plain_step(World& world) {
+  Actor& actor = world.choose_actor();
+  world.trace.advance(world.options.step_duration_ns);
+  actor.step();
+}
+
+// How the steps of this run are made.
+using MakeStep = void (*)(World&);
+MakeStep how_to_step(const World& world) {
+  if (world.costs != nullptr) return timed_step;
+  return world.step_observer != nullptr ? observed_step : plain_step;
 }
 
 void jump_to_next_timer(World& world) {
@@ -216,6 +217,7 @@ Outcome outcome_at_last_step(const World& world) {
 // Runs until the programs have returned or cannot continue.
 Outcome run_programs(World& world) {
   FaultInjector faults(world);
+  const MakeStep step = how_to_step(world);
   constexpr std::uint64_t divergence_check_steps = 256;
   while (world.unfinished_foreground_fibers > 0) {
     const std::uint64_t steps = world.trace.step();
@@ -248,6 +250,7 @@ Outcome quiesce(World& world) {
   unwind_all(world);
   for (const auto& host : world.hosts) host->stay_as_it_is();
   if (world.chosen_faults != nullptr) world.chosen_faults->end();
+  const MakeStep step = how_to_step(world);
   while (world.ready.size() > 0 || !world.timers.empty()) {
     if (world.is_at_last_step()) return outcome_at_last_step(world);
     world.timers.expire_until(world.trace.time_ns());
