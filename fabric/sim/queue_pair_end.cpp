@@ -150,7 +150,9 @@ void QueuePairActor::land() {
   for (std::uint64_t place = sends_.released(); place < sends_.posted(); ++place) {
     Request& request = sends_.at(place);
     if (request.state == RequestState::in_gap) atomics_.finish(request);
-    if (request.is_write()) transfers_.land(request);
+    while (request.is_landing()) {
+      transfers_.progress(request, {.only_lands = true});
+    }
   }
   sends_.release_done();
 }

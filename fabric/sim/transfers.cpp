@@ -48,7 +48,7 @@ class Step {
   void make(const TransferAnswers& answers) {
     if (!request_.has_started() && !start()) return;
     bool moves_words = placement_.has_unplaced();
-    if (may_take_packet(connection_, request_) &&
+    if (!answers.only_lands && may_take_packet(connection_, request_) &&
         (!moves_words || world_.choose(ChoiceKind::packet, 2, answers.arrival) == 0)) {
       next_packet();
       // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory,
@@ -57,11 +57,6 @@ class Step {
                     (request_.is_read() || world_.choose(ChoiceKind::packet, 2, only_second) == 0);
     }
     if (moves_words) move_words(answers.units);
-    settle();
-  }
-
-  void land() {
-    while (placement_.has_unplaced()) move_words(all_answers);
     settle();
   }
 
@@ -142,15 +137,8 @@ class Step {
     std::byte* const remote = request_.target + range.offset;
     const std::byte* const source = is_read ? remote : source_of_words(range);
     if (is_read) put_local(world_, request_, range.offset, {remote, range.length_bytes});
-    world_.trace.record({.kind = is_read ? EventKind::words_read : EventKind::words_written,
-                         .detail = static_cast<std::uint8_t>(request_.work.opcode),
-                         .subject = connection_.number(),
-                         .request = request_.work.id,
-                         .offset = offset,
-                         .data = {source, range.length_bytes},
-                         .posted = &request_.work,
-                         .block = request_.target_block,
-                         .place = request_.place});
+    connection_.trace(is_read ? EventKind::words_read : EventKind::words_written, request_, offset,
+                      0, {source, range.length_bytes}, request_.target_block);
     if (!is_read) write_words(remote, source, range.length_bytes);
   }
 
@@ -227,11 +215,6 @@ bool Transfers::can_arrive(const Request& request) const {
   if (!request.has_started()) return true;
   if (!request.placement.has_unplaced()) return true;
   return connection_.responder_admits() && may_take_packet(connection_, request);
-}
-
-void Transfers::land(Request& request) {
-  if (!request.has_started() || request.is_done()) return;
-  Step(connection_, queue_, failure_, request, scratch_).land();
 }
 
 }  // namespace falafel::sim

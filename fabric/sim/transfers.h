@@ -15,6 +15,7 @@ namespace falafel::sim {
 struct TransferAnswers {
   Answers arrival = all_answers;  // 0: a packet arrives
   Answers units = all_answers;    // which unit is moved
+  bool only_lands = false;        // no packet arrives; words of earlier ones are moved
 };
 
 class Transfers {
@@ -25,8 +26,6 @@ class Transfers {
   void progress(Request& request, const TransferAnswers& answers);
   // Whether the next packet of the request can make a step of its own: arrive, be lost or refused.
   bool can_arrive(const Request& request) const;
-  // Moves all words that have arrived at once.
-  void land(Request& request);
 
  private:
   const Connection& connection_;
