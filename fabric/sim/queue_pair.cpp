@@ -218,9 +218,12 @@ void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
 // Steps and completions
 
 void QueuePairActor::update() {
-  if (has_nothing_to_order()) {
-    update_plainly();
-    return;
+  if (is_plain_ && connection_.is_up()) {
+    if (sends_.empty()) return set_next(0, false);
+    if (sends_.has_one_request()) {
+      const Request& request = sends_.at(sends_.released());
+      if (!fabric::needs_receive_request(request.work.opcode)) return update_for_only(request);
+    }
   }
   movable_ = sends_.empty() ? 0 : ordering_.find_movable();
   can_complete_ = may_complete_oldest() || may_flush();
@@ -233,13 +236,17 @@ void QueuePairActor::update() {
   connection_.watch_responder(expects_answer());
 }
 
-// At most one request is in the queue.
-void QueuePairActor::update_plainly() {
+// No other request is in the queue, so there is nothing to order.
+void QueuePairActor::update_for_only(const Request& request) {
   const bool expects_completion = !sends_.all_completed();
   if (expects_completion) connection_.peer_side()->touch(Access::reads);
-  movable_ = sends_.empty() || sends_.at(sends_.released()).is_done() ? 0 : 1;
-  can_complete_ = expects_completion && sends_.oldest().is_answered();
-  world_.ready.set_work(*this, movable_ != 0 || can_complete_);
+  set_next(request.is_done() ? 0 : 1, expects_completion && request.is_answered());
+}
+
+void QueuePairActor::set_next(std::uint64_t movable, bool can_complete) {
+  movable_ = movable;
+  can_complete_ = can_complete;
+  world_.ready.set_work(*this, movable != 0 || can_complete);
 }
 
 void QueuePairActor::update_stream() {

@@ -99,16 +99,9 @@ class QueuePairActor final : public Actor {
   std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
 
-  // True if both ends are ready, and there is no request, or one of a kind that waits for nothing.
-  // Most updates are of this kind.
-  bool has_nothing_to_order() const {
-    if (!is_plain_ || !connection_.is_up()) return false;
-    if (sends_.empty()) return true;
-    return sends_.has_one_request() &&
-           !fabric::needs_receive_request(sends_.at(sends_.released()).work.opcode);
-  }
   void update();
-  void update_plainly();
+  void update_for_only(const Request& request);
+  void set_next(std::uint64_t movable, bool can_complete);
   void update_stream();
   void refresh_times();
   void timed_step();
