@@ -93,8 +93,8 @@ void PosStrategy::widen_to_posted(PendingStep& pending) {
     *begun = posted;
     return true;
   };
-  const auto rest = std::ranges::remove_if(pending.posted, has_begun);
-  pending.posted.erase(rest.begin(), rest.end());
+  auto& all = pending.posted;
+  all.erase(std::remove_if(all.begin(), all.end(), has_begun), all.end());
 }
 
 bool PosStrategy::races(const PendingStep& pending) const {
