@@ -73,6 +73,7 @@ std::string to_text(const UnjudgedSchedules& unjudged) {
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
                             const CampaignProgress& progress) {
   constexpr auto interval = std::chrono::milliseconds(50);
+  program.prepare_campaign();
   const double start = now_seconds();
   SeedSource seeds(
       {.first = options.first_seed, .stride = options.stride, .count = options.schedules});

@@ -123,6 +123,9 @@ class Program {
 
   // Stored in replay files, so that no program replays files of another one.
   virtual std::string_view name() const = 0;
+  // Called before a campaign starts processes that draw and run scenarios, so that none of them has
+  // to do again what all of them need.
+  virtual void prepare_campaign() const {}
   // Returns the same scenario for the same seed.
   virtual std::unique_ptr<Scenario> draw(std::uint64_t seed) const = 0;
   // The same scenario for a proof: in the weakest network that the contract and the promises of the

@@ -58,6 +58,7 @@ class Shrinking final : public Simplifier {
         options_(options),
         progress_(progress),
         best_(std::move(failing)),
+        found_step_limit_(best_.scenario->simulation.step_limit),
         end_(now_seconds() + options.seconds) {}
 
   FailingRun run();
@@ -73,11 +74,15 @@ class Shrinking final : public Simplifier {
   void clear_answers();
   void find_shorter_schedule();
   bool accept(const Scenario& scenario, sim::Strategy& strategy, std::uint64_t most_steps);
+  // Returns false if a lower step limit than that of the run to shrink has only cut the candidate
+  // off.
+  bool fails_without_lower_limit(const FailingRun& candidate) const;
 
   Trial trial_;
   const ShrinkOptions& options_;
   const std::function<void(const FailingRun&)>& progress_;
   FailingRun best_;
+  std::uint64_t found_step_limit_;
   double end_;
 };
 
@@ -85,9 +90,20 @@ bool Shrinking::accept(const Scenario& scenario, sim::Strategy& strategy,
                        std::uint64_t most_steps) {
   std::optional<FailingRun> candidate = trial_(scenario, strategy);
   if (!candidate || candidate->run.result.steps > most_steps) return false;
+  if (!fails_without_lower_limit(*candidate)) return false;
   best_ = std::move(*candidate);
   progress_(best_);
   return true;
+}
+
+bool Shrinking::fails_without_lower_limit(const FailingRun& candidate) const {
+  const bool is_cut_off = candidate.run.result.outcome == sim::Outcome::step_limit &&
+                          candidate.scenario->simulation.step_limit < found_step_limit_;
+  if (!is_cut_off) return true;
+  const std::unique_ptr<Scenario> longer = candidate.scenario->clone();
+  longer->simulation.step_limit = found_step_limit_;
+  ScriptedStrategy strategy(answers_of(candidate.choices));
+  return trial_(*longer, strategy).has_value();
 }
 
 // Tries the recorded answers first as long as they are valid, because the removed part is often

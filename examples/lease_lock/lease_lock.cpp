@@ -184,8 +184,6 @@ int main(int argument_count, char** arguments) {
   }
   check::Options options{.name = std::string("lease_lock.").append(variant->first)};
   options.network.faults.push_back(falafel::sim::FaultKind::client_crash);
-  options.network.fair_after_steps = 500;
-  options.network.step_limit = 2'000;
   const check::Result result = check::random(
       options, workload(), [variant = variant->second](check::World& world, const Plan& plan) {
         test(world, plan, variant);

@@ -23,7 +23,7 @@ Options options_of_replay(const ExhaustiveOptions& options) {
 
 std::unique_ptr<explorer::Scenario> make_scenario(const WorldProgram& program,
                                                   const ExhaustiveOptions& options) {
-  std::unique_ptr<explorer::Scenario> scenario = program.draw(options.seed);
+  std::unique_ptr<explorer::Scenario> scenario = program.draw_for_proof(options.seed);
   scenario->simulation = sim::SimulationOptions{};
   explorer::weaken_network(scenario->simulation);
   scenario->simulation.step_limit = options.step_limit;

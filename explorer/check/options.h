@@ -21,16 +21,26 @@ std::vector<sim::FaultKind> all_faults();
 // The network of each run is drawn from its seed (sim::draw_swarm_options) within these limits.
 struct Network {
   std::vector<sim::FaultKind> faults = delays();
+  // How many steps a run takes without faults. Rates of faults, pct_steps and the two limits below
+  // suit runs of this length. Empty: measured before the first run, as the median of five seeds.
+  std::optional<std::uint64_t> usual_steps{};
   // From this step on, no fault strikes, and the schedule is fair: everything that can move takes
-  // turns. A run that then does not end within the step limit makes no progress. The limit is at
-  // least twice this step.
-  std::uint64_t fair_after_steps = 4'000;
-  std::uint64_t step_limit = 100'000;
+  // turns. Empty: once, twice or four times the usual steps, drawn for each run, and at most half
+  // of the step limit.
+  std::optional<std::uint64_t> fair_after_steps{};
+  // A run that is fair and does not end within this limit makes no progress. It is at least twice
+  // the step from which the run is fair. Empty: four hundred times the usual steps, from
+  // 40,000 to 100,000, and for long runs ten times the usual steps.
+  std::optional<std::uint64_t> step_limit{};
   // How to pick the next party that makes a step. Empty: drawn for each run.
   std::optional<sim::StrategyKind> strategy{};
   // Changes the drawn options, for example to what the program's device promises. May be empty.
   std::function<void(sim::SimulationOptions&)> adjust{};
 };
+
+// A network that does not depend on how long the program's runs are: for figures that are compared
+// between programs, and between versions of one.
+Network unscaled_network();
 
 struct Options {
   // Replay files carry the name, and it names them. Empty: the name of the calling function, which

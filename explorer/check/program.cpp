@@ -7,6 +7,8 @@
 #include <sstream>
 #include <utility>
 
+#include "explorer/check/network.h"
+#include "explorer/check/usual_steps.h"
 #include "explorer/child_text.h"
 #include "explorer/exhaustive/assumptions.h"
 #include "explorer/failing_run.h"
@@ -50,26 +52,6 @@ class WorldRunner final : public explorer::Runner {
   Names names_;
 };
 
-// A stall must not take most of the steps of a party that polls.
-constexpr std::uint64_t longest_stall_steps = 1'000;
-constexpr std::uint64_t shortest_step_ns = 100;
-
-sim::SimulationOptions draw_simulation(const Network& network, std::uint64_t seed) {
-  sim::SimulationOptions options = sim::draw_swarm_options(seed);
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    const auto kind = static_cast<sim::FaultKind>(index);
-    const bool may_strike = std::ranges::find(network.faults, kind) != network.faults.end();
-    if (!may_strike) options.set_fault_rate(kind, 0);
-  }
-  options.step_duration_ns = std::max(options.step_duration_ns, shortest_step_ns);
-  options.longest_stall_ns = options.step_duration_ns * longest_stall_steps;
-  options.last_fault_step = network.fair_after_steps;
-  options.step_limit = std::max(network.step_limit, 2 * network.fair_after_steps);
-  if (network.strategy) options.strategy = *network.strategy;
-  if (network.adjust) network.adjust(options);
-  return options;
-}
-
 }  // namespace
 
 std::vector<sim::FaultKind> delays() {
@@ -87,6 +69,10 @@ std::vector<sim::FaultKind> all_faults() {
   return kinds;
 }
 
+Network unscaled_network() {
+  return {.usual_steps = 1'000, .fair_after_steps = 4'000, .step_limit = 100'000};
+}
+
 WorldProgram::WorldProgram(std::string name, Network network, Body body,
                            std::optional<Operations> operations)
     : name_(std::move(name)),
@@ -95,10 +81,16 @@ WorldProgram::WorldProgram(std::string name, Network network, Body body,
       operations_(std::move(operations)) {}
 
 std::unique_ptr<explorer::Scenario> WorldProgram::draw(std::uint64_t seed) const {
+  auto scenario = draw_world(seed);
+  scenario->usual_steps = usual_steps();
+  scenario->simulation = draw_simulation(network_, scenario->usual_steps, seed);
+  return scenario;
+}
+
+std::unique_ptr<WorldScenario> WorldProgram::draw_world(std::uint64_t seed) const {
   auto scenario = std::make_unique<WorldScenario>();
   scenario->seed = seed;
   scenario->without = without_;
-  scenario->simulation = draw_simulation(network_, seed);
   if (operations_) {
     scenario->clients = operations_->draw(seed);
     scenario->describe_operation = operations_->describe;
@@ -106,11 +98,31 @@ std::unique_ptr<explorer::Scenario> WorldProgram::draw(std::uint64_t seed) const
   return scenario;
 }
 
+std::uint64_t WorldProgram::usual_steps() const {
+  if (network_.usual_steps) return *network_.usual_steps;
+  if (!measured_steps_) {
+    measured_steps_ =
+        measure_usual_steps([this](std::uint64_t seed) { return measure_faultless_run(seed); });
+  }
+  return *measured_steps_;
+}
+
+std::optional<std::uint64_t> WorldProgram::measure_faultless_run(std::uint64_t seed) const {
+  const std::unique_ptr<WorldScenario> scenario = draw_world(seed);
+  scenario->simulation = draw_faultless_simulation(network_, seed);
+  Conditions uncounted;
+  WorldRunner runner(body_, uncounted);
+  const auto strategy = explorer::make_seeded_strategy(*scenario, seed);
+  const sim::RunResult result = runner.run(*scenario, *strategy).result;
+  const bool has_ended =
+      result.outcome != sim::Outcome::step_limit && result.outcome != sim::Outcome::spinning;
+  return has_ended ? std::optional(result.steps) : std::nullopt;
+}
+
 // clock_step cannot be explored.
 std::unique_ptr<explorer::Scenario> WorldProgram::draw_for_proof(std::uint64_t seed) const {
   constexpr std::uint64_t any_rate = 2;
-  std::unique_ptr<explorer::Scenario> scenario = draw(seed);
-  scenario->simulation = sim::SimulationOptions{};
+  std::unique_ptr<explorer::Scenario> scenario = draw_world(seed);
   for (const sim::FaultKind kind : network_.faults) {
     if (kind != sim::FaultKind::clock_step) scenario->simulation.set_fault_rate(kind, any_rate);
   }
@@ -156,6 +168,7 @@ std::vector<std::string> WorldProgram::safeguards() const {
 
 std::unique_ptr<explorer::Program> WorldProgram::without(const std::string& safeguard) const {
   auto program = std::make_unique<WorldProgram>(name_, network_, body_, operations_);
+  program->network_.usual_steps = usual_steps();  // so that the same seeds have the same networks
   program->without_ = without_;
   program->without_.push_back(safeguard);
   return program;

@@ -32,6 +32,8 @@ class WorldProgram final : public explorer::Program {
                std::optional<Operations> operations = std::nullopt);
 
   std::string_view name() const override { return name_; }
+  // Measures how long runs are (Network::usual_steps), unless that is known.
+  void prepare_campaign() const override { usual_steps(); }
   std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override;
   std::unique_ptr<explorer::Scenario> draw_for_proof(std::uint64_t seed) const override;
   tl::expected<std::unique_ptr<explorer::Scenario>, std::string> parse(
@@ -47,12 +49,18 @@ class WorldProgram final : public explorer::Program {
   std::unique_ptr<explorer::Program> without(const std::string& safeguard) const override;
 
  private:
+  // All of the scenario but its network.
+  std::unique_ptr<WorldScenario> draw_world(std::uint64_t seed) const;
+  std::uint64_t usual_steps() const;
+  std::optional<std::uint64_t> measure_faultless_run(std::uint64_t seed) const;
+
   std::string name_;
   Network network_;
   Body body_;
   std::optional<Operations> operations_;
   std::vector<std::string> without_;
   mutable Conditions conditions_;
+  mutable std::optional<std::uint64_t> measured_steps_;
 };
 
 }  // namespace falafel::check

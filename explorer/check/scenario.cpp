@@ -131,6 +131,44 @@ bool simplify_simulation(explorer::Simplifier& simplifier) {
   return simpler;
 }
 
+// How long an endless run shall at least be, so that it shows more than the beginning.
+std::uint64_t shortest_endless_run(const WorldScenario& scenario) {
+  const std::uint64_t first_fair_step = scenario.simulation.last_fault_step;
+  return first_fair_step + std::max(first_fair_step, 2 * scenario.usual_steps);
+}
+
+bool is_endless(const WorldScenario& scenario) {
+  return scenario.reached_step_limit && scenario.usual_steps > 0 &&
+         scenario.simulation.last_fault_step <= scenario.simulation.step_limit;
+}
+
+// Ends a run that makes no progress earlier.
+bool lower_step_limit(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  while (is_endless(best_of(simplifier)) && !simplifier.is_time_over()) {
+    const bool is_kept = attempt(simplifier, [](WorldScenario& scenario) {
+      std::uint64_t& limit = scenario.simulation.step_limit;
+      limit = std::min(limit, std::max(limit / 2, shortest_endless_run(scenario)));
+    });
+    if (!is_kept) break;
+    simpler = true;
+  }
+  return simpler;
+}
+
+// Ends faults, and the part of the schedule that is not fair, earlier. Runs that end keep theirs:
+// they would only get longer.
+bool lower_first_fair_step(explorer::Simplifier& simplifier) {
+  bool simpler = false;
+  while (is_endless(best_of(simplifier)) && !simplifier.is_time_over()) {
+    const bool is_kept = attempt(
+        simplifier, [](WorldScenario& scenario) { scenario.simulation.last_fault_step /= 2; });
+    if (!is_kept) break;
+    simpler = true;
+  }
+  return simpler;
+}
+
 }  // namespace
 
 const WorldScenario& world_scenario(const explorer::Scenario& scenario) {
@@ -149,6 +187,7 @@ nlohmann::json WorldScenario::to_json() const {
   nlohmann::json json = {
       {"seed", seed}, {"choices", choices}, {"clients", std::move(all)}, {"without", without}};
   if (gathers_when_ready) json["gathers_when_ready"] = true;
+  if (usual_steps > 0) json["usual_steps"] = usual_steps;
   return json;
 }
 
@@ -184,12 +223,15 @@ bool WorldScenario::is_switched_off(std::string_view safeguard) const {
 }
 
 bool WorldScenario::simplify(explorer::Simplifier& simplifier) const {
+  const bool earlier_end = lower_step_limit(simplifier);
   const bool fewer_clients = remove_clients(simplifier);
   const bool fewer_operations = remove_operations(simplifier);
   const bool lower_numbers = lower_operations(simplifier);
   const bool lower_values = lower_choices(simplifier);
   const bool fewer_features = simplify_simulation(simplifier);
-  return fewer_clients || fewer_operations || lower_numbers || lower_values || fewer_features;
+  const bool earlier_fairness = lower_first_fair_step(simplifier);
+  return earlier_end || fewer_clients || fewer_operations || lower_numbers || lower_values ||
+         fewer_features || earlier_fairness;
 }
 
 tl::expected<WorldScenario, std::string> parse_world_scenario(
@@ -214,7 +256,12 @@ tl::expected<WorldScenario, std::string> parse_world_scenario(
   if (gathers && !json["gathers_when_ready"].is_boolean()) {
     return tl::unexpected(std::string("\"gathers_when_ready\" is neither true nor false"));
   }
+  const bool has_usual_steps = json.contains("usual_steps");
+  if (has_usual_steps && !json["usual_steps"].is_number_unsigned()) {
+    return tl::unexpected(std::string("\"usual_steps\" is not an unsigned number"));
+  }
   WorldScenario scenario;
+  scenario.usual_steps = has_usual_steps ? json["usual_steps"].get<std::uint64_t>() : 0;
   scenario.gathers_when_ready = gathers && json["gathers_when_ready"].get<bool>();
   scenario.describe_operation = std::move(describe_operation);
   scenario.seed = json["seed"];

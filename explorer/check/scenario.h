@@ -45,9 +45,14 @@ class WorldScenario final : public explorer::Scenario {
   // World::ready waits until all hosts are ready. So it is in explorations, and in runs that they
   // recorded.
   bool gathers_when_ready = false;
+  // How many steps a run of the program takes without faults. 0: unknown. Shrinking leaves an
+  // endless run at least twice as many, so that it shows more than the beginning.
+  std::uint64_t usual_steps = 0;
 
-  // What the last run of this object has chosen. Not part of the scenario: it follows from it.
+  // The choices of the last run of this object, and whether the step limit ended it. Both follow
+  // from the scenario and are not part of it.
   mutable std::vector<std::uint64_t> chosen;
+  mutable bool reached_step_limit = false;
 };
 
 const WorldScenario& world_scenario(const explorer::Scenario& scenario);

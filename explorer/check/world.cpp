@@ -223,6 +223,7 @@ bool World::was_fair_for_long() const {
 }
 
 void World::judge_end() {
+  environment_.scenario.reached_step_limit = run_.result.outcome == sim::Outcome::step_limit;
   switch (run_.result.outcome) {
     case sim::Outcome::completed:
       judge_always();

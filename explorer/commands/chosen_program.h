@@ -22,6 +22,7 @@ class ChosenProgram final : public explorer::Program {
       : program_(program), choices_(std::move(choices)) {}
 
   std::string_view name() const override { return program_.name(); }
+  void prepare_campaign() const override { program_.prepare_campaign(); }
   std::unique_ptr<explorer::Scenario> draw(std::uint64_t seed) const override {
     auto scenario = program_.draw(seed);
     apply(choices_, scenario->simulation);

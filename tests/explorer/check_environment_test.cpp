@@ -75,6 +75,7 @@ TEST(Environment, RunsInSoManyProcesses) {
     EXPECT_EQ(count_processes(), expected);
   };
   Options options = options_of("processes");
+  options.network.usual_steps = 100;  // so that no process measures it
   run_in(1, options, {});
   run_in(3, options, {.jobs = 3});
   options.jobs = 2;

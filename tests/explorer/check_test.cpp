@@ -285,18 +285,21 @@ TEST(Check, ReportsRunsThatAreStuck) {
   EXPECT_EQ(result.failures.front().property, stuck_property);
 }
 
-// Each peer serves a word and writes into the word of the next one.
+// Each peer serves a word and writes into the word of the next one. None returns while another one
+// may still wait for the completion of a WRITE, which needs the connection.
 TEST(Check, HasHostsThatAreServerAndClient) {
   constexpr std::uint32_t peers = 3;
   const auto body = [](World& world) {
     std::vector<std::shared_ptr<fabric::MemoryBlock>> memory(peers);
+    std::uint32_t written = 0;
     world.peers(peers, [&](fabric::Host& host, std::uint32_t peer) {
       MemoryServer server(host, 64);
       memory[peer] = server.memory();
       host.spawn({.name = "service", .daemon = true}, [&] { server.serve(); });
       RemoteMemory next(host, fmt::format("peer {}", (peer + 1) % peers));
       next.write(0, peer + 1);
-      while (server.memory()->load(0) == 0) host.yield();
+      ++written;
+      while (written < peers || server.memory()->load(0) == 0) host.yield();
     });
     world.at_rest([&] {
       for (std::uint32_t peer = 0; peer < peers; ++peer) {

@@ -59,13 +59,16 @@ void adjust_network(sim::SimulationOptions& options) {
 
 std::unique_ptr<check::WorldProgram> make_program(
     std::function<void(sim::SimulationOptions&)> adjust) {
+  check::Network network = check::unscaled_network();
+  network.faults = faults();
+  network.adjust = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
+    adjust_network(options);
+    if (adjust) adjust(options);
+  };
   return check::program<Map>(
       "c-hint", workload(),
       [](check::World& world, const check::Plan<Map>& plan) { CHintWorld(world, plan).run(); },
-      {.faults = faults(), .adjust = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
-         adjust_network(options);
-         if (adjust) adjust(options);
-       }});
+      std::move(network));
 }
 
 }  // namespace falafel::c_hint_scenario

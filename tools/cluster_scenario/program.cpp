@@ -38,22 +38,26 @@ std::vector<sim::FaultKind> faults() {
 
 std::unique_ptr<check::WorldProgram> make_program(
     std::function<void(sim::SimulationOptions&)> adjust) {
+  check::Network network = check::unscaled_network();
+  network.faults = faults();
+  network.adjust = std::move(adjust);
   return check::program<AttemptedMap>(
       "cluster", workload(),
       [](check::World& world, const check::Plan<AttemptedMap>& plan) {
         Run(world, plan).execute();
       },
-      {.faults = faults(), .adjust = std::move(adjust)});
+      std::move(network));
 }
 
 std::unique_ptr<check::WorldProgram> make_changing_program(
     std::function<void(sim::SimulationOptions&)> adjust) {
+  check::Network network = check::unscaled_network();
   // Nothing stalls for half of a heartbeat time-out, or forever.
-  const std::vector<sim::FaultKind> kinds{
+  network.faults = {
       sim::FaultKind::client_crash,  sim::FaultKind::client_pause, sim::FaultKind::queue_pair_error,
       sim::FaultKind::message_delay, sim::FaultKind::late_packets, sim::FaultKind::server_stall,
       sim::FaultKind::client_stop,   sim::FaultKind::server_stop,  sim::FaultKind::server_restart};
-  const auto with_short_stalls = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
+  network.adjust = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
     options.longest_stall_ns = std::min<std::uint64_t>(options.longest_stall_ns, 1'000'000);
     if (adjust) adjust(options);
   };
@@ -62,7 +66,7 @@ std::unique_ptr<check::WorldProgram> make_changing_program(
       [](check::World& world, const check::Plan<AttemptedMap>& plan) {
         ChangeRun(world, plan).execute();
       },
-      {.faults = kinds, .adjust = with_short_stalls});
+      std::move(network));
 }
 
 }  // namespace falafel::cluster_scenario

@@ -68,16 +68,18 @@ std::string name_of(const Kind& kind) {
 
 std::unique_ptr<check::WorldProgram> make_program(
     const Kind& kind, std::function<void(sim::SimulationOptions&)> adjust) {
+  check::Network network = check::unscaled_network();
+  network.faults = faults();
+  network.adjust = [kind, adjust = std::move(adjust)](sim::SimulationOptions& options) {
+    adjust_network(kind.variant, options);
+    if (adjust) adjust(options);
+  };
   return check::program<AttemptedMap>(
       name_of(kind), workload(),
       [kind](check::World& world, const check::Plan<AttemptedMap>& plan) {
         Run(world, plan, kind).execute();
       },
-      {.faults = faults(),
-       .adjust = [kind, adjust = std::move(adjust)](sim::SimulationOptions& options) {
-         adjust_network(kind.variant, options);
-         if (adjust) adjust(options);
-       }});
+      std::move(network));
 }
 
 }  // namespace falafel::nessie_scenario

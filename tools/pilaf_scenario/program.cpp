@@ -33,11 +33,15 @@ std::vector<sim::FaultKind> faults() {
 
 std::unique_ptr<check::WorldProgram> make_program(
     pilaf::GetPath gets, std::function<void(sim::SimulationOptions&)> adjust) {
-  return check::program<Map>(gets == pilaf::GetPath::reads ? "pilaf" : "pilaf-vo", workload(),
-                             [gets](check::World& world, const check::Plan<Map>& plan) {
-                               PilafWorld(world, plan, gets).run();
-                             },
-                             {.faults = faults(), .adjust = std::move(adjust)});
+  check::Network network = check::unscaled_network();
+  network.faults = faults();
+  network.adjust = std::move(adjust);
+  return check::program<Map>(
+      gets == pilaf::GetPath::reads ? "pilaf" : "pilaf-vo", workload(),
+      [gets](check::World& world, const check::Plan<Map>& plan) {
+        PilafWorld(world, plan, gets).run();
+      },
+      std::move(network));
 }
 
 }  // namespace falafel::pilaf_scenario

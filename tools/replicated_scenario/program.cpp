@@ -36,17 +36,20 @@ std::vector<sim::FaultKind> faults() {
 
 std::unique_ptr<check::WorldProgram> make_program(
     std::function<void(sim::SimulationOptions&)> adjust) {
+  check::Network network = check::unscaled_network();
+  network.faults = faults();
+  network.adjust = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
+    // Most runs lose at most one server, because nothing can be learned without a majority.
+    const bool loses_servers = options.pct_steps % 2 == 0;
+    options.set_fault_rate(sim::FaultKind::server_restart, loses_servers ? 1'500 : 0);
+    if (adjust) adjust(options);
+  };
   return check::program<AttemptedRegisters>(
       "replicated", workload(),
       [](check::World& world, const check::Plan<AttemptedRegisters>& plan) {
         Run(world, plan).execute();
       },
-      {.faults = faults(), .adjust = [adjust = std::move(adjust)](sim::SimulationOptions& options) {
-         // Most runs lose at most one server, because nothing can be learned without a majority.
-         const bool loses_servers = options.pct_steps % 2 == 0;
-         options.set_fault_rate(sim::FaultKind::server_restart, loses_servers ? 1'500 : 0);
-         if (adjust) adjust(options);
-       }});
+      std::move(network));
 }
 
 }  // namespace falafel::replicated_scenario

@@ -59,16 +59,18 @@ void fit_packets(fabric::Transport transport, sim::SimulationOptions& options) {
 
 std::unique_ptr<check::WorldProgram> make_program(
     fabric::Transport transport, std::function<void(sim::SimulationOptions&)> adjust) {
+  check::Network network = check::unscaled_network();
+  network.faults = faults();
+  network.adjust = [transport, adjust = std::move(adjust)](sim::SimulationOptions& options) {
+    if (adjust) adjust(options);
+    fit_packets(transport, options);
+  };
   return check::program<Map>(
       name_of(transport), workload(),
       [transport](check::World& world, const check::Plan<Map>& plan) {
         TwoSidedWorld(world, plan, transport).run();
       },
-      {.faults = faults(),
-       .adjust = [transport, adjust = std::move(adjust)](sim::SimulationOptions& options) {
-         if (adjust) adjust(options);
-         fit_packets(transport, options);
-       }});
+      std::move(network));
 }
 
 }  // namespace falafel::two_sided_scenario
