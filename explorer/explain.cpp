@@ -53,7 +53,8 @@ class WrittenStory final : public RunListener {
       write_(to_line({{"step", line.step},
                       {"time_ns", line.time_ns},
                       {"who", line.who},
-                      {"text", line.text}}));
+                      {"text", line.text},
+                      {"is_clue", line.is_clue}}));
     }
   }
 
@@ -148,7 +149,8 @@ Explanation explain(const Program& program, const LoadedReplay& replay,
       explanation.story.push_back({.step = json["step"],
                                    .time_ns = json["time_ns"],
                                    .who = json["who"],
-                                   .text = json["text"]});
+                                   .text = json["text"],
+                                   .is_clue = json["is_clue"]});
     }
   }
   if (!has_ended || is_about_the_process(replay.property)) {
@@ -189,6 +191,17 @@ std::size_t append_story(const Explanation& explanation, std::vector<std::string
   return mark;
 }
 
+std::string text_of_clues(const Explanation& explanation) {
+  constexpr std::size_t most_clues = 5;
+  if (explanation.violations.empty()) return {};
+  std::string text;
+  for (const StoryLine& clue : last_clues(explanation.story, most_clues)) {
+    text += to_string(clue) + "\n";
+  }
+  return text.empty() ? text
+                      : "Why, perhaps: what the program may not expect happened last here\n" + text;
+}
+
 }  // namespace
 
 std::string to_text(const Explanation& explanation, bool is_short) {
@@ -209,7 +222,7 @@ std::string to_text(const Explanation& explanation, bool is_short) {
           fmt::format("        ... {} lines\n", count - most_lines_at_start - most_lines_at_end);
     }
   }
-  return text;
+  return text + text_of_clues(explanation);
 }
 
 }  // namespace falafel::explorer

@@ -15,7 +15,7 @@
 namespace falafel::explorer {
 
 struct Explanation {
-  // Whether the run took its recorded course. A run that crashes has no hash, so it is compared by
+  // The run took its recorded course. A run that crashes has no hash, so it is compared by
   // its crash.
   bool is_as_recorded = false;
   std::string divergence;  // if it is not
@@ -30,7 +30,8 @@ Explanation explain(const Program& program, const LoadedReplay& replay,
                     std::uint64_t critical_tries, double seconds);
 
 // The folded story. A ">" marks the lines of the step that decides, and a line below it says that
-// the failure is inevitable from there on. With `is_short`, leaves out the middle of a long story.
+// the failure is inevitable from there on. The last paragraph repeats the last clues. With
+// `is_short`, leaves out the middle of a long story.
 std::string to_text(const Explanation& explanation, bool is_short);
 
 }  // namespace falafel::explorer

@@ -2,6 +2,7 @@
 // new contents. The program names places and words; everything else is the same for all programs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "explorer/last_writes.h"
 #include "explorer/run_listener.h"
 #include "explorer/vocabulary.h"
 #include "fabric/sim/trace.h"
@@ -22,6 +24,9 @@ struct StoryLine {
   std::uint64_t time_ns = 0;
   std::string who;
   std::string text;
+  // Something that a program may not expect and that may explain its failure: a load that is late,
+  // a WRITE that completes before it is in place, a write over one that nobody has read, a loss.
+  bool is_clue = false;
 };
 
 class Story final : public RunListener {
@@ -36,12 +41,21 @@ class Story final : public RunListener {
   void on_note(std::string_view party, std::string_view text) override;
 
   // Adds a line of the program's own, at the current step.
-  void tell(std::string who, std::string text);
+  void tell(std::string who, std::string text, bool is_clue = false);
 
   const std::vector<StoryLine>& lines() const { return lines_; }
 
  private:
-  void tell_of_queue_pair(const sim::TraceEvent& event, std::string text);
+  std::string host_of(std::uint32_t queue_pair) const;
+  void tell_of_queue_pair(const sim::TraceEvent& event, std::string text, bool is_clue = false);
+  void tell_of_read(const sim::TraceEvent& event);
+  void tell_of_write(const sim::TraceEvent& event);
+  std::string receiver_of(const sim::TraceEvent& event) const;
+  void tell_of_message(const sim::TraceEvent& event);
+  void tell_of_fault(const sim::TraceEvent& event);
+  void tell_of_clock(const sim::TraceEvent& event);
+  std::string what_is_lost(const sim::TraceEvent& event, std::uint64_t length_bytes,
+                           const std::string& who);
   void tell_of_completion(const sim::TraceEvent& event);
   void note_posted(const sim::TraceEvent& event);
   void note_placed(const sim::TraceEvent& event);
@@ -57,6 +71,7 @@ class Story final : public RunListener {
   std::set<std::string> hosts_with_requests_;                 // for their memory
   // How many bytes of a WRITE are not in place, by its queue pair and its place in the send queue.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> unplaced_bytes_;
+  LastWrites last_writes_;
   std::vector<StoryLine> lines_;
   std::uint64_t step_ = 0;
   std::uint64_t time_ns_ = 0;
@@ -69,5 +84,8 @@ std::string to_string(const StoryLine& line);
 // The lines as text. Where a line or a few lines repeat, as those of parties that poll do, the
 // first of them are shown, and a line that says how often they repeat.
 std::vector<std::string> folded_text(std::span<const StoryLine> lines);
+
+// The last lines that may explain a failure, oldest first; at most `most`.
+std::vector<StoryLine> last_clues(std::span<const StoryLine> lines, std::size_t most);
 
 }  // namespace falafel::explorer

@@ -47,7 +47,7 @@ void strike_host(FaultKind kind, Host& host, const std::function<std::uint64_t()
     // A process that is stopped in the middle of a copy does not finish it.
     host.hold_landing(host.stopped() ? fabric::never_ns : duration_ns());
   } else if (kind == FaultKind::clock_step) {
-    host.clock().step();
+    host.step_clock();
   } else {
     host.pause(duration_ns());
   }
@@ -62,6 +62,8 @@ bool can_strike(FaultKind kind, const FaultTarget& target) {
 
 void strike(FaultKind kind, const FaultTarget& target,
             const std::function<std::uint64_t()>& duration_ns) {
+  const Host& host = target.host != nullptr ? *target.host : target.queue_pair->host();
+  host.announce_fault(kind);
   if (target.host != nullptr) {
     strike_host(kind, *target.host, duration_ns);
   } else if (kind == FaultKind::queue_pair_error) {

@@ -14,7 +14,7 @@ using fabric::Result;
 
 namespace {
 
-// A fiber is preempted at about one point in so many.
+// A fiber is preempted at about one point in this number.
 constexpr std::uint64_t preemption_point_rate = 4;
 
 // Larger blocks fail with out_of_memory.
@@ -159,7 +159,31 @@ void Host::start() {
   ++incarnation_;
   world_.trace.record({.kind = EventKind::host_started, .subject = index_});
   clock_.boot();
+  report_clock();
   spawn({.name = options_.name}, [this] { boot_(*this); });
+}
+
+void Host::set_wall_clock(std::int64_t error_ns) {
+  clock_.set_wall_clock(error_ns);
+  report_clock();
+}
+
+void Host::step_clock() {
+  clock_.step();
+  report_clock();
+}
+
+void Host::report_clock() const {
+  world_.trace.show({.kind = EventKind::clock_set,
+                     .subject = index_,
+                     .word = static_cast<std::uint64_t>(clock_.wall_error_ns()),
+                     .previous_word = clock_.parts_per_million()});
+}
+
+void Host::announce_fault(FaultKind kind) const {
+  world_.trace.show({.kind = EventKind::fault_strikes,
+                     .detail = static_cast<std::uint8_t>(kind),
+                     .subject = index_});
 }
 
 // The peers are not notified, and requests that had been sent continue. Then the fibers unwind.

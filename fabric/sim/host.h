@@ -62,7 +62,6 @@ class Host final : public fabric::Host {
   bool stopped() const { return stopped_; }  // paused forever
   bool holds_landing() const { return holds_landing_; }
   const HostOptions& options() const { return options_; }
-  HostClock& clock() { return clock_; }
   // In a timed run.
   timing::Thread& thread() { return thread_; }
   Turns* turns() const { return turns_.get(); }  // null: fibers run in any order
@@ -75,7 +74,11 @@ class Host final : public fabric::Host {
   void crash();
   void restart_after(std::uint64_t duration_ns);
   void pause(std::uint64_t duration_ns);  // never_ns: forever
+  void set_wall_clock(std::int64_t error_ns);
+  void step_clock();
   void break_connections();
+  // Tells the observer, who sees it before its effects.
+  void announce_fault(FaultKind kind) const;
   void hold_landing(std::uint64_t duration_ns);
   void stay_as_it_is();  // no pause ends, no restart happens any more
   void unwind_fibers();
@@ -85,7 +88,7 @@ class Host final : public fabric::Host {
   void remove_listener(Listener& listener);
   void touch_services(Access access) const;
   StoreBuffer* store_buffer() const { return store_buffer_.get(); }  // null: stores are immediate
-  // What a locked instruction or a system call does.
+  // All stores reach memory, as with a locked instruction or a system call.
   void drain_stores() const;
   void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
@@ -95,6 +98,7 @@ class Host final : public fabric::Host {
   void resume_fibers();
   void release_landing();
   void report_pause(bool begins) const;
+  void report_clock() const;
   Fiber& own_fiber(fabric::FiberId fiber) const;
 
   World& world_;

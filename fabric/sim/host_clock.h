@@ -28,11 +28,14 @@ class HostClock {
   }
 
   std::uint64_t wall_clock_ns() const;
-  // Sets the wall clock, which is then off by so much.
+  // Sets the wall clock, which is then off by the error.
   void set_wall_clock(std::int64_t error_ns);
   // Sets the wall clock to one of the times that its offset permits; can_step() must be true.
   void step();
   bool can_step() const;
+
+  std::uint64_t parts_per_million() const { return parts_per_million_; }
+  std::int64_t wall_error_ns() const { return wall_error_ns_; }
 
  private:
   std::int64_t draw_error(std::uint64_t most) const;

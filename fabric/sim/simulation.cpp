@@ -377,7 +377,7 @@ void Simulation::hold_landing(std::string_view host, std::uint64_t duration_ns) 
 
 void Simulation::set_wall_clock(std::string_view host, std::int64_t error_ns) {
   world_->touch(Touchable::world, 0, Access::writes);
-  named_host(*world_, host).clock().set_wall_clock(error_ns);
+  named_host(*world_, host).set_wall_clock(error_ns);
 }
 
 }  // namespace falafel::sim

@@ -29,6 +29,8 @@ std::string_view to_string(EventKind kind) {
     case EventKind::host_started: return "host started";
     case EventKind::host_died: return "host died";
     case EventKind::processor_read: return "processor reads";
+    case EventKind::fault_strikes: return "fault strikes";
+    case EventKind::clock_set: return "clock set";
   }
   return "unknown event";
 }

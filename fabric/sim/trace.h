@@ -40,7 +40,10 @@ enum class EventKind : std::uint8_t {
   fault,             // detail: FaultKind
   host_started,      // subject: host
   host_died,
-  processor_read,  // offset, data or word: read by the processor; for observers only
+  // For observers only.
+  processor_read,  // offset, data or word: read by the processor
+  fault_strikes,   // detail: FaultKind, subject: the host; before its effects
+  clock_set,       // subject: host, word: error of its wall clock in ns, previous_word: ppm
 };
 std::string_view to_string(EventKind kind);
 
@@ -93,7 +96,7 @@ struct Pause {
 // A set of kinds of events: bit i stands for the i-th kind.
 using EventKinds = std::uint32_t;
 inline constexpr EventKinds all_event_kinds = ~EventKinds{0};
-static_assert(static_cast<unsigned>(EventKind::processor_read) < 32, "the last kind has a bit");
+static_assert(static_cast<unsigned>(EventKind::clock_set) < 32, "the last kind has a bit");
 constexpr EventKinds event_kinds(std::initializer_list<EventKind> kinds) {
   EventKinds set = 0;
   for (const EventKind kind : kinds) set |= EventKinds{1} << static_cast<unsigned>(kind);

@@ -1,10 +1,7 @@
-// The text of a story: lines that repeat are folded, and a long text is cut.
-#include <fmt/format.h>
+// The text of a story: lines that repeat are folded, a long text is cut, and clues are repeated.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -12,10 +9,7 @@
 
 #include "explorer/explain.h"
 #include "explorer/story.h"
-#include "explorer/vocabulary.h"
 #include "fabric/random.h"
-#include "fabric/sim/trace.h"
-#include "fabric/work_request.h"
 
 namespace falafel::explorer {
 namespace {
@@ -114,35 +108,14 @@ TEST(StoryText, FoldsTheEnd) {
   EXPECT_EQ(shown(explanation), "a 2  3 queue pairs are closed");
 }
 
-// One line of the story of one event.
-std::string told(Story& story, const sim::TraceEvent& event) {
-  const std::size_t before = story.lines().size();
-  story.observe(event);
-  return story.lines().size() == before ? "" : story.lines().back().text;
-}
-
-TEST(Story, TellsThatAWriteCompletesBeforeItIsInPlace) {
-  const PlainVocabulary vocabulary;
-  const std::array<std::byte, 8> word{};
-  const fabric::WorkRequest write{.opcode = fabric::Opcode::write, .length_bytes = 16};
-  for (const std::uint64_t placed : {0U, 1U, 2U}) {
-    Story story(vocabulary);
-    story.observe({.kind = sim::EventKind::request_posted, .posted = &write});
-    for (std::uint64_t count = 0; count < placed; ++count) {
-      story.observe({.kind = sim::EventKind::words_written, .data = word});
-    }
-    const std::string text = told(story, {.kind = sim::EventKind::request_completed});
-    const std::uint64_t left = 16 - 8 * placed;
-    EXPECT_EQ(text, left == 0 ? ""
-                              : fmt::format("WRITE completes, but {} of its bytes are not in place",
-                                            left));
-  }
-}
-
-TEST(Story, TellsThatAMessageIsLost) {
-  const PlainVocabulary vocabulary;
-  Story story(vocabulary);
-  EXPECT_EQ(told(story, {.kind = sim::EventKind::request_lost}), "the message is lost");
+TEST(StoryText, RepeatsTheLastCluesOfAFailure) {
+  Explanation explanation = story_of("abcdefgh");
+  for (const std::size_t line : {0, 1, 2, 3, 5, 6}) explanation.story[line].is_clue = true;
+  EXPECT_EQ(shown(explanation), "a b c d e f g h");
+  explanation.violations.emplace_back().verdict = checkers::Verdict::violated;
+  EXPECT_EQ(shown(explanation),
+            "a b c d e f g h Why, perhaps: what the program may not expect happened last here "
+            "b c d f g");
 }
 
 TEST(StoryText, CutsWhatIsLongAlthoughItIsFolded) {
