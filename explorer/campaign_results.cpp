@@ -29,7 +29,7 @@ std::optional<std::uint64_t> common_seed(const SeedRange& one, const SeedRange& 
   const SeedRange& coarse = one.stride >= other.stride ? one : other;
   const SeedRange& fine = one.stride >= other.stride ? other : one;
   const std::uint64_t end = fine.first + fine.count * fine.stride;
-  // The remainders repeat after so many seeds of the coarse range.
+  // The period of the remainders, in seeds of the coarse range.
   const std::uint64_t period = fine.stride / std::gcd(fine.stride, coarse.stride);
   const std::uint64_t skipped =
       fine.first <= coarse.first ? 0

@@ -22,7 +22,7 @@ namespace falafel::explorer {
 
 using NamedCounts = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// What must be equal in results that add up.
+// Results add up only if these are equal.
 struct CampaignIdentity {
   std::string program;
   std::string build;

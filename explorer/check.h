@@ -44,7 +44,7 @@ Result run_campaign(const WorldProgram& program, const Options& options,
 
 // The name of the program: that of the options, or of the calling function.
 std::string name_of(const Options& options, const std::source_location& caller);
-// Of this process. Throws as read_environment does.
+// The variables of this process. Throws as read_environment does.
 Environment own_environment();
 
 // A body as a program for explorer::main.

@@ -22,7 +22,7 @@ struct PageRequest {
   std::string perfetto;
 };
 
-// What the page shows.
+// The contents of a page.
 struct Page {
   std::string title;
   std::string description;
@@ -31,7 +31,7 @@ struct Page {
   std::uint64_t steps = 0;
   std::uint64_t requests = 0;
   std::uint64_t effects = 0;
-  // Whether the run took another course than the recorded one, and how the new one differs.
+  // The run took another course than the recorded one, and how the new one differs.
   bool has_diverged = false;
   std::string divergence;
   std::uint64_t trace_hash = 0;

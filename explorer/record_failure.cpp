@@ -102,7 +102,7 @@ tl::expected<RecordedFailure, std::string> read_lines(const std::string& text,
   return recorded;
 }
 
-// What `record` saves as `path`, in a child process.
+// Lets `record` save a file as `path`, in a child process, and returns its text.
 std::string record_in_child(const Program& program, const ShrinkOptions& options,
                             const std::string& path,
                             const std::function<void(const Saver&)>& record) {

@@ -14,7 +14,7 @@
 
 namespace falafel::explorer {
 
-// Whether no checker judges the property: the run ends its process.
+// Tells if no checker judges the property: the run ends its process.
 bool ends_the_process(std::string_view property);
 
 struct RecordedFailure {

@@ -19,7 +19,7 @@ struct LoadedReplay {
   std::shared_ptr<const Scenario> scenario;
   std::string property;  // the recorded violation
 
-  // Whether `run` is the recorded one.
+  // Tells if `run` is the recorded one.
   bool matches(const Run& run) const;
 };
 

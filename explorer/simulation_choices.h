@@ -1,5 +1,5 @@
-// What all programs do with the options of the simulator in their scenarios: describe them, and
-// simplify them while a failing run is shrunk.
+// The options of the simulator in the scenarios of all programs: their description, and how they
+// get simpler while a failing run is shrunk.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ std::span<const std::byte> bytes_of(const sim::TraceEvent& event) {
   return event.data.empty() ? std::as_bytes(std::span(&event.word, 1)) : event.data;
 }
 
-// What the event leaves in the word at the offset, which it may cover in part.
+// The word at the offset after the event, which may cover the word in part.
 std::uint64_t word_after(const sim::TraceEvent& event, std::uint64_t offset) {
   const std::span<const std::byte> bytes = bytes_of(event);
   const std::uint64_t begin = std::max(offset, event.offset);

@@ -1,8 +1,8 @@
 // Environment variables that change what a test runs, without recompiling it:
 //
 //   FALAFEL_SEED=17         run only this seed, or seeds from it on with FALAFEL_SCHEDULES
-//   FALAFEL_SCHEDULES=5000  run so many schedules
-//   FALAFEL_JOBS=4          in so many processes
+//   FALAFEL_SCHEDULES=5000  the number of schedules
+//   FALAFEL_JOBS=4          the number of processes
 //   FALAFEL_REPLAY=FILE     repeat a recorded run; tests of other programs run nothing
 #pragma once
 

@@ -48,7 +48,7 @@ struct ExhaustiveOptions {
   // default, the network is the weakest that the contract allows (exhaustive/assumptions.h), with
   // the default limits and without faults. May be empty.
   std::function<void(sim::SimulationOptions&)> adjust{};
-  // At most so many faults strike, of the kinds to which `adjust` gives a rate above 0, each at any
+  // The most faults that strike, of the kinds to which `adjust` gives a rate above 0, each at any
   // step. Without it, faults that strike at steps are refused.
   std::optional<std::uint64_t> max_faults{};
 };

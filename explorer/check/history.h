@@ -1,4 +1,4 @@
-// What the clients of a world called and were answered. At the end of the run, the history is
+// The calls and answers of the clients of a world. At the end of the run, the history is
 // judged: there must be an order of all operations that respects real time and gives every answer
 // (checkers/specification.h). Operations that never return may take effect or not.
 //

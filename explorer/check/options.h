@@ -1,4 +1,4 @@
-// What a campaign over a test body runs, and in which network.
+// The options of a campaign over a test body, and of its network.
 #pragma once
 
 #include <cstdint>

@@ -41,10 +41,10 @@ class WorldProgram final : public explorer::Program {
   std::unique_ptr<explorer::Runner> create_runner() const override;
   std::span<const fabric::Probe> probes() const override { return {}; }
 
-  // Those of World::sometimes.
+  // The conditions of World::sometimes.
   std::map<std::string, std::uint64_t> conditions() const override { return conditions_.counts(); }
 
-  // Those that the body asks World::safeguard about in a few runs.
+  // The safeguards that the body asks World::safeguard about in a few runs.
   std::vector<std::string> safeguards() const override;
   std::unique_ptr<explorer::Program> without(const std::string& safeguard) const override;
 

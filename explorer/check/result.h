@@ -24,8 +24,8 @@ struct Failure {
 
 struct Result {
   bool holds() const { return failures.empty(); }
-  // What was run, what failed, the failing run step by step, and how to repeat it. Ends with a line
-  // end.
+  // Tells in words how many schedules ran, which failed, the failing run step by step, and how to
+  // repeat it. Ends with a line end.
   const std::string& story() const { return text; }
 
   std::uint64_t schedules = 0;

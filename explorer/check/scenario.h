@@ -38,7 +38,7 @@ class WorldScenario final : public explorer::Scenario {
   std::uint64_t seed = 0;
   // Answers to the first calls of World::choose; the seed determines the others.
   std::vector<std::uint64_t> choices;
-  // Of the declarative form; otherwise empty.
+  // Empty unless the test has the declarative form.
   DrawnClients clients;
   std::shared_ptr<const DescribeOperation> describe_operation;  // not null if there are clients
   std::vector<std::string> without;                             // safeguards that are switched off

@@ -17,7 +17,8 @@ namespace {
 // independent of these.
 constexpr std::uint64_t choice_stream = 0x63686f696365;
 
-// What the world itself shares between hosts (Simulation::touch). Bodies number theirs from 0.
+// The objects that the world itself shares between hosts (Simulation::touch). Bodies number theirs
+// from 0.
 constexpr std::uint32_t history_object = ~std::uint32_t{0};
 constexpr std::uint32_t always_object = history_object - 1;
 
@@ -250,8 +251,8 @@ void World::judge_end() {
   for (const auto& judge : at_end_) judge(run_);
 }
 
-// Whether an operation returned before another one was called decides what a history may answer;
-// the order of two calls, or of two returns, does not.
+// A history's answers depend on which operations returned before others were called, not on the
+// order of two calls or of two returns.
 std::uint64_t World::next_call_time() {
   simulation().touch(history_object, sim::Access::reads);
   return ++time_;

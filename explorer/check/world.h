@@ -79,7 +79,7 @@ class World {
   using HostBody = std::function<void(fabric::Host&)>;
   using ClientBody = std::function<void(fabric::Host&, std::uint32_t client)>;
 
-  // What a run needs from its runner. All of it outlives the world; pointers may be null.
+  // The parts that the runner gives to a run. All of them outlive the world; pointers may be null.
   struct Environment {
     const WorldScenario& scenario;
     sim::Strategy& strategy;
@@ -117,8 +117,8 @@ class World {
     return values.begin()[choose(values.size())];
   }
 
-  // Whether this protection is in use. Ablation switches off one after the other, and expects to
-  // find a failing schedule. Ask before run(), so that all names are known.
+  // Returns whether this protection is in use. Ablation switches off one after the other, and
+  // expects to find a failing schedule. Ask before run(), so that all names are known.
   bool safeguard(std::string_view name);
 
   // Before run(): a history that is judged at the end of the run (history.h). Names distinguish the

@@ -60,7 +60,7 @@ struct Row {
   }
 };
 
-// Of an even number of values, returns the lower of the two in the middle.
+// The lower of the two in the middle if the number of values is even.
 template <typename Number>
 Number median(const std::vector<AblationSearch>& searches, Number AblationSearch::*member) {
   std::vector<Number> numbers;

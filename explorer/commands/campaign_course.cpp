@@ -28,7 +28,7 @@ bool is_of(const explorer::CampaignResults& results, const explorer::CampaignIde
                                    results.seeds[0].stride == campaign.stride);
 }
 
-// What the file has of this campaign already.
+// The results of this campaign that the file has already.
 tl::expected<explorer::CampaignResults, std::string> earlier_results(
     const explorer::CampaignIdentity& identity, const CoursePlan& plan) {
   explorer::CampaignResults none;

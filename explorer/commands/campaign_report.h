@@ -1,4 +1,4 @@
-// What `fuzz`, `merge` and `report` print of a campaign's results.
+// The part of a campaign's results that `fuzz`, `merge` and `report` print.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@ struct CampaignReport {
   std::string executable;                        // how the user calls the commands
   // More schedules without a verdict fail the campaign.
   double permitted_unjudged_share = 0;
-  // What a seed drew, in lines. Empty: this is not known.
+  // The scenario that a seed drew, in lines. Empty: this is not known.
   std::function<std::string(std::uint64_t seed)> describe_scenario{};
 };
 

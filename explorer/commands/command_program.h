@@ -1,4 +1,4 @@
-// What the commands of the explorer know about the programs that they run.
+// The programs that the commands of the explorer run, as far as the commands know them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@ class CommandProgram {
 
   // How a user calls the commands: "falafel".
   virtual std::string executable() const = 0;
-  // What the commands run, in their descriptions: "the store".
+  // The programs in the descriptions of the commands: "the store".
   virtual std::string noun() const = 0;
 
   // Adds the options of `fuzz` that determine the scenarios.

@@ -7,8 +7,8 @@
 
 namespace falafel::command_line {
 
-// Of a shard, times count from its own beginning, so for shards that ran side by side, the curve
-// shows what all of them together had reached after so long. The axis of time is logarithmic.
+// The times of a shard count from its own beginning, so for shards that ran side by side, the curve
+// shows what all of them together had reached by each time. The axis of time is logarithmic.
 std::string draw_coverage_curve(const explorer::CampaignResults& results);
 
 // "350 ms", "12.3 s", "5 min 20 s", "2 h 05 min".

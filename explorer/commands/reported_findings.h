@@ -1,4 +1,4 @@
-// Which findings a report has: each flaw that any of its files found, once.
+// The findings of a report: each flaw that any of its files found, once.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace falafel::command_line {
 // A finding, identified by its property and, for crashes, its fingerprint.
 struct ReportedFinding {
   FindingReport report;
-  // Of a crash that was repeated: the place of the assertion, or the signal.
+  // The place of the assertion, or the signal, if it is a crash that was repeated.
   std::string fingerprint;
   std::uint64_t schedules = 0;  // that violated the property
   bool is_new = true;           // no earlier report had it
@@ -26,7 +26,7 @@ struct FindingRecorder {
   const std::string& folder;  // for replay files and their pages
 };
 
-// Of each finding, the one with the lowest seed. Adds them to `known`. The findings of different
+// Each finding with its lowest seed. Adds them to `known`. The findings of different
 // files with equal properties are one finding, except crashes, which are repeated to learn their
 // fingerprints.
 std::vector<ReportedFinding> report_findings(const ResultsFiles& files,

@@ -14,7 +14,7 @@
 namespace falafel::explorer {
 
 struct Checkpoint {
-  // What determines the exploration: build, program, scenario, options.
+  // All that determines the exploration: build, program, scenario, options.
   nlohmann::json exploration;
   std::map<PartName, PartCounts> parts;             // the finished ones
   std::map<std::string, std::uint64_t> conditions;  // how many runs reached each

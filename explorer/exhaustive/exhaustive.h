@@ -29,20 +29,20 @@ struct ExhaustiveOptions {
   // Nothing is explored before the program ends its preparations
   // (sim::StepObserver::end_preparations). Explorations of programs find out whether it does.
   bool has_preparations = false;
-  // Whether fabric::Host::random returns all numbers, or always 0.
+  // fabric::Host::random returns all numbers; otherwise always 0.
   bool draws_numbers = true;
   // Goes on after a violation, and returns the shortest one: no other execution that violates a
   // property has fewer steps, provided that the exploration is complete.
   bool finds_shortest_violation = false;
-  // The exploration stops after so many executions, or so much time.
+  // The exploration stops after this number of executions, or this time.
   std::uint64_t max_executions = std::numeric_limits<std::uint64_t>::max();
   double max_seconds = std::numeric_limits<double>::infinity();
-  // Only executions with so many preemptions. A process is preempted if another one makes the next
-  // step although it could go on. Such an exploration goes without reduction.
+  // The most preemptions of an execution. A process is preempted if another one makes the next step
+  // although it could go on. Such an exploration goes without reduction.
   std::optional<std::uint64_t> max_preemptions{};
   // Goes through all executions instead of one for each trace. For comparison.
   bool without_reduction = false;
-  // At most so many faults strike, of the kinds with a rate above 0, each at any step. Without it,
+  // The most faults that strike, of the kinds with a rate above 0, each at any step. Without it,
   // a scenario must not have faults that strike at steps, and others strike as often as they can.
   std::optional<std::uint64_t> max_faults{};
   // Called about every second with the counts so far. May be empty.
@@ -71,11 +71,11 @@ struct ExhaustiveResult {
   std::uint64_t violations = 0;  // executions that violate a property
   std::uint64_t executions_until_violation = 0;
   std::optional<FailingRun> violation;  // the first or the shortest of them
-  // Whether max_preemptions kept executions from being run.
+  // max_preemptions kept executions from being run.
   bool bounds_preemptions = false;
   // How many runs reached each condition of the program before an interruption.
   std::map<std::string, std::uint64_t> earlier_conditions{};
-  // Which part of the tree crashed (explore_in_jobs), or empty.
+  // The part of the tree that crashed (explore_in_jobs), or empty.
   std::string crash{};
   // The bounds that kept executions from being run, as in "2 preemptions".
   std::vector<std::string> bounds;

@@ -9,7 +9,7 @@
 namespace falafel::explorer {
 namespace {
 
-// A tree is split where it has so many parts, or below so many steps.
+// A tree is split where it has enough parts, or at the deepest split.
 constexpr std::size_t enough_parts = 64;
 constexpr std::size_t deepest_split = 256;
 

@@ -20,7 +20,7 @@ namespace falafel::explorer {
 // The part with number 2 of the part with number 7 of the whole tree is {7, 2}; the tree is {}.
 using PartName = std::vector<std::uint64_t>;
 
-// What exploring a part has counted.
+// The counts of the exploration of a part.
 struct PartCounts {
   std::uint64_t executions = 0;
   std::uint64_t cut_off = 0;

@@ -1,4 +1,4 @@
-// Lets a search preempt a process only so often: a process is preempted if another one makes the
+// Bounds how often a search preempts a process: a process is preempted if another one makes the
 // next step although it could go on (M. Musuvathi, S. Qadeer: "Iterative Context Bounding for
 // Systematic Testing of Multithreaded Programs", PLDI 2007). Many flaws need few preemptions. A
 // fault preempts nobody.
@@ -45,7 +45,7 @@ class PreemptionBound final : public Search {
   }
   bool find_next_execution() override { return search_.find_next_execution(); }
 
-  // Whether an execution was kept from a further preemption.
+  // An execution was kept from a further preemption.
   bool has_bound() const { return has_bound_; }
 
  private:

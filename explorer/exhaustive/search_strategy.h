@@ -36,7 +36,7 @@ class SearchStrategy final : public sim::Strategy, public sim::StepObserver {
 
   // Call between runs.
   void begin_run();
-  // Whether the search ended the present run.
+  // The search ended the present run.
   bool is_ended() const { return is_ended_; }
   // True if the program ended its preparations in the present run.
   bool has_ended_preparations() const { return has_ended_preparations_; }

@@ -219,7 +219,7 @@ std::vector<std::size_t> SourceDpor::find_races(std::size_t index) {
   return races;
 }
 
-// Whether the step of the node changes a sleeping step that depends on the later one.
+// Tells if the step of the node changes a sleeping step that depends on the later one.
 bool SourceDpor::rouses_a_rival(const Node& node, const Step& later) const {
   return std::ranges::any_of(node.roused, [&](const Step* sleeping) {
     return sleeping->process != later.process && dependence_(*sleeping, later);
@@ -266,7 +266,7 @@ void SourceDpor::reverse_race(std::size_t earlier, std::size_t later) {
   before.backtrack.push_back(first);  // line 8
 }
 
-// Whether the process of this step is in I(E', v): no step of v happens before it.
+// Tells if the process of this step is in I(E', v): no step of v happens before it.
 bool SourceDpor::is_initial(std::size_t candidate, std::span<const std::size_t> sequence) const {
   for (const std::size_t index : sequence) {
     if (index == candidate) return true;

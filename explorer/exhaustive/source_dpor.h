@@ -45,7 +45,7 @@
 
 namespace falafel::explorer {
 
-// Whether the two steps, of different processes, depend on each other.
+// Tells if the two steps, of different processes, depend on each other.
 using Dependence = std::function<bool(const Step&, const Step&)>;
 
 // A part of the tree of executions: those that begin with these steps.
@@ -64,7 +64,7 @@ class SourceDpor final : public Search {
 
   // Before the first execution: explores a part of the tree.
   void explore_only(Subtree subtree) { subtree_ = std::move(subtree); }
-  // Before the first execution: ends executions after so many steps. Above, it tries every process
+  // Before the first execution: ends executions after `depth` steps. Above, it tries every process
   // that does not sleep, so that each cut() can be explored by itself.
   void split_at(std::size_t depth) { split_depth_ = depth; }
   // The part of the tree below the present execution, if it ended at the split.
@@ -76,7 +76,7 @@ class SourceDpor final : public Search {
   void end_execution(bool is_cut_off) override;
   bool find_next_execution() override;
 
-  // Whether the present execution ended because all processes that could continue it sleep: it is
+  // The present execution ended because all processes that could continue it sleep: it is
   // redundant.
   bool is_redundant() const { return is_redundant_; }
   // Equal for two executions exactly if they are equivalent, but for collisions: it is a hash of

@@ -13,7 +13,7 @@ bool overlap(const sim::Touch& left, const sim::Touch& right) {
   return are_of_one_object(left, right) && left.begin < right.end && right.begin < left.end;
 }
 
-// Whether both add to the same part of an object.
+// Tells if both add to the same part of an object.
 bool both_add(const sim::Touch& left, const sim::Touch& right) {
   return overlap(left, right) && left.access == sim::Access::adds &&
          right.access == sim::Access::adds;

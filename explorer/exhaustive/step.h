@@ -23,9 +23,9 @@ class Footprint {
   void add(const sim::Touch& touch);
   void add(const Footprint& other);
   bool commutes_with(const Footprint& other) const;
-  // Whether both add to the same part of an object.
+  // Tells if both add to the same part of an object.
   bool adds_with(const Footprint& other) const;
-  // Whether the step is impossible before the other one.
+  // Tells if the step is impossible before the other one.
   bool awaits(const Footprint& other) const;
 
  private:

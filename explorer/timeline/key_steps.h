@@ -32,7 +32,7 @@ class KeyStepSearch {
   // These add an operation or an effect only once.
   void add_operation(std::uint32_t number, KeyStepRole role);
   void add_effect(std::uint32_t number, KeyStepRole role);
-  // Whether the effect shows words to its request: a READ, or an atomic.
+  // Tells if the effect shows words to its request: a READ, or an atomic.
   static bool is_reading(const Effect& effect);
   // The effects that belong to an operation and satisfy is_reading().
   std::vector<std::uint32_t> readings(std::uint32_t operation) const;

@@ -25,7 +25,7 @@ class Lanes {
   // The lane of a request that the fiber posts to the queue pair.
   virtual std::uint32_t of_request(std::uint32_t queue_pair, std::uint32_t fiber,
                                    fabric::Opcode opcode) const = 0;
-  // Who calls an operation or makes a note: the name of a host, or of another party.
+  // The lane of a party that calls an operation or makes a note: a host, or another party.
   virtual std::uint32_t of_party(std::string_view party) = 0;
 
   // All lanes, after the run. One of them is of the kind memory_lane.

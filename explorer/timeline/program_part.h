@@ -1,4 +1,4 @@
-// What a program adds to the timelines of its runs: data of its own, and the script with which the
+// The part of a timeline that a program adds: data of its own, and the script with which the
 // page shows them. A program without one gets the words of memory that its runs access.
 #pragma once
 

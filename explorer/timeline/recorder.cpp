@@ -54,8 +54,8 @@ std::string first_word(std::string_view text) {
   return std::string(text.substr(0, text.find(' ')));
 }
 
-// What the text of a return adds to its call: "7" for "pop -> 7" and for "pop returns: 7". Nothing
-// more than the call: "done".
+// The answer that the text of a return adds to its call: "7" for "pop -> 7" and for
+// "pop returns: 7". Nothing more than the call: "done".
 std::string_view answer_in(std::string_view text, std::string_view call) {
   constexpr std::string_view returns = "returns: ";
   if (const auto found = text.find(returns); found != std::string_view::npos) {

@@ -81,7 +81,7 @@ class Recorder : public explorer::RunListener {
   // By memory and offset: the word that a processor's fiber read last.
   using Seen = std::map<Word, std::uint64_t>;
 
-  // Whether the page shows what processors of this lane store.
+  // Tells if the page shows what processors of this lane store.
   virtual bool shows_processor(std::uint32_t /*lane*/) const { return true; }
   virtual std::string describe(const sim::RunResult& result) const;
   // The effect is about to change memory that is in use.

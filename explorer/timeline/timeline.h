@@ -139,7 +139,7 @@ struct WordRow {
   std::uint64_t length_bytes = 0;
   std::string name;
 };
-// What a row contains from a step on: a word, or the state that the program reports.
+// The content of a row from a step on: a word, or the state that the program reports.
 struct WordChange {
   std::uint64_t step = 0;
   std::uint32_t row = 0;

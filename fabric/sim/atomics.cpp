@@ -15,7 +15,7 @@ using fabric::CompletionStatus;
 
 namespace {
 
-// About one atomic in so many has a gap. Others need not use it, so no gap adds nothing.
+// About one atomic in this number has a gap. Others need not use it, so no gap adds nothing.
 constexpr std::uint64_t gap_rate = 8;
 
 }  // namespace

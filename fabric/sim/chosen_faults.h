@@ -34,7 +34,7 @@ class ChosenFaults {
   void refresh();
   // The programs have returned: nothing strikes any more.
   void end();
-  // Whether the clock was to move, but there was no timer.
+  // The clock was to move, but there was no timer.
   bool is_stuck() const { return is_stuck_; }
 
   // For faults that are no actors: whether one strikes now. Asks, unless all have struck.

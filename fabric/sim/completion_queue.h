@@ -17,8 +17,8 @@ struct World;
 
 inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
 
-// Which WRITEs of the peer the processor sees because of the status alone: before a flush, all have
-// landed.
+// The WRITEs of the peer that the processor sees because of the status alone: before a flush, all
+// have landed.
 constexpr std::uint64_t shown_by(fabric::CompletionStatus status) {
   return status == fabric::CompletionStatus::flushed ? all_places : 0;
 }

@@ -42,7 +42,7 @@ class Device final : public fabric::Device {
   Host& host() const { return host_; }
   fabric::Result<QueuePairActor*> create_queue_pair(const fabric::QueuePairOptions& options);
 
-  // Of the machine, in a timed run; null otherwise.
+  // The card of the machine, in a timed run; null otherwise.
   timing::Card* card() const { return card_; }
 
   // One of them was destroyed.

@@ -67,7 +67,7 @@ bool Failure::defer_refusal(Request& request) const {
   return true;
 }
 
-// Whether the request left this side and may still take effect. The data of a READ has no use.
+// Tells if the request left this side and may still take effect. The data of a READ has no use.
 bool Failure::is_in_doubt(const Request& request, std::uint64_t end_of_issued) const {
   return request.place < end_of_issued && !request.is_read() &&
          (!request.has_started() || request.state == RequestState::moving);

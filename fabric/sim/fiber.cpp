@@ -189,7 +189,7 @@ void Fiber::throw_cancelled() {
   throw fabric::FiberCancelled{};
 }
 
-// Whether this is the one wait of a cancelled fiber that is cut short instead of unwound.
+// Tells if this is the one wait of a cancelled fiber that is cut short instead of unwound.
 bool Fiber::ends_here() { return may_end_here_ && !std::exchange(was_told_to_end_, true); }
 
 bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_view what) {

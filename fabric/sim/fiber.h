@@ -57,7 +57,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   fabric::FiberId id() const { return id_; }
   fabric::WaitList& joiners() { return joiners_; }
 
-  // In a timed run: the processor works for so long in the present step.
+  // In a timed run: the processor works for this time in the present step.
   void spend(std::uint64_t duration_ps) { spent_ps_ += duration_ps; }
   std::uint64_t spent_ps() const { return spent_ps_; }
 

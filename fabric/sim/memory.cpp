@@ -20,8 +20,8 @@ using fabric::Result;
 using fabric::word_bytes;
 
 constexpr std::size_t page_bytes = 4096;
-// With processor_preemption, others move before about one access in so many. They may move before
-// every access, because they need not make use of it.
+// With processor_preemption, others move before about one access in this number. They may move
+// before every access, because they need not make use of it.
 constexpr std::uint64_t preemption_rate = 8;
 
 // A call of the running fiber that looks at memory, and does not wait.

@@ -28,7 +28,7 @@ void Messages::progress(Request& request) {
   }
 }
 
-// Whether a fault holds the datagram back, once, so that later ones may overtake it.
+// Tells if a fault holds the datagram back, once, so that later ones may overtake it.
 bool Messages::lets_others_pass(Request& request) {
   World& world = connection_.world();
   if (!connection_.is_datagram() || request.state == RequestState::overtakable) return false;

@@ -1,6 +1,6 @@
-// Which requests of a send queue may make a step: the ordering table of the contract
-// (fabric/fabric.h), the fence, the limit on outstanding READs and atomics, and what the state of
-// the responder allows.
+// Decides which requests of a send queue may make a step, by the ordering table of the contract
+// (fabric/fabric.h), the fence, the limit on outstanding READs and atomics, and the state of the
+// responder.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Ordering {
   // Requests before this place may have waited for the completion of earlier ones.
   std::uint64_t end_of_waiting() const { return end_of_waiting_; }
 
-  // find_movable() looks at so many requests.
+  // The number of requests that find_movable() looks at.
   static constexpr std::uint64_t window_requests = 64;
 
  private:

@@ -35,7 +35,7 @@ class Placement {
   // Takes a run of units that have arrived and are not in place yet. Requires has_unplaced().
   // `units`: the sufficient answers to the question where it begins.
   Range take(World& world, Answers units = all_answers) {
-    // About one in so many transfers that have arrived completely is moved piece by piece.
+    // About one in this number of transfers that have arrived completely is moved piece by piece.
     constexpr std::uint64_t tear_rate = 4;
     if (unplaced_units_ == arrived_units_ && all_arrived() &&
         !world.chance(ChoiceKind::placement_length, tear_rate, only_first)) {

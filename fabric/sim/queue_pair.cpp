@@ -16,8 +16,8 @@ using State = Connection::State;
 
 namespace {
 
-// About one answer in so many arrives in a later step than the request is answered. The later step
-// may be the next one, so arriving at once adds nothing.
+// About one answer in this number arrives in a later step than the request is answered. The later
+// step may be the next one, so arriving at once adds nothing.
 constexpr std::uint64_t late_answer_rate = 8;
 
 // Examines local buffers for the rules of posting.
@@ -362,8 +362,8 @@ bool QueuePairActor::may_complete_unanswered() const {
   return !connection_.is_stream() || kernel_accepts_oldest();
 }
 
-// The kernels of both sides hold only so much that the peer has not received. It receives in order,
-// so no request behind the first that is not done is done.
+// The kernels of both sides hold a bounded number of bytes that the peer has not received. It
+// receives in order, so no request behind the first that is not done is done.
 bool QueuePairActor::kernel_accepts_oldest() const {
   const Request& oldest = sends_.oldest();
   return oldest.is_done() ||

@@ -69,7 +69,7 @@ class QueuePairActor final : public Actor {
   void hear_end_of_stream();
   // The peer has not received all that this side has sent, or sends.
   bool has_undelivered_sends() const { return !sends_.empty(); }
-  // For so long, this queue pair makes no step.
+  // This queue pair makes no step for this time.
   void stall(std::uint64_t duration_ns);
   // The atomic that holds `word` writes it.
   void leave_gap(const std::byte* word);

@@ -127,7 +127,7 @@ void QueuePairActor::close() {
   refresh();
 }
 
-// What the kernel has accepted on a message stream still arrives, if the kernel survives.
+// Messages that the kernel has accepted on a message stream still arrive, if the kernel survives.
 std::uint64_t QueuePairActor::end_of_certain_delivery() const {
   return connection_.is_stream() && host().alive() ? sends_.oldest_place() : 0;
 }

@@ -118,7 +118,7 @@ void QueuePairActor::step_request(LaneNumber lane) {
   }
 }
 
-// What allowed the step, and what it adds to.
+// Touches the objects that allowed the step, and those that it adds to.
 void QueuePairActor::touch_request(const Request& request, bool is_first_part) {
   const QueuePairActor* const peer = connection_.peer();
   if (peer != nullptr) peer->connection_.touch(Access::reads);

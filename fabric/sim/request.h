@@ -47,9 +47,9 @@ struct Request {
   std::byte* target = nullptr;
   const MemoryBlock* target_block = nullptr;
   Placement placement;  // of a READ or WRITE
-  // What `work.segments` refers to, as the program's list need not live longer than posting.
+  // The list that `work.segments` refers to: the program's need not live longer than posting.
   std::vector<fabric::LocalSegment> segments;
-  // Of a WRITE with immediate whose last packet has arrived: the receive request that it consumed.
+  // The receive request that a WRITE with immediate consumed, once its last packet has arrived.
   std::optional<std::uint64_t> consumed_receive_id;
   std::vector<std::byte> payload;  // the data, once the local buffer may no longer be read
 
@@ -60,7 +60,7 @@ struct Request {
   bool has_started() const { return state >= RequestState::moving; }
   bool is_answered() const { return state >= RequestState::landing; }
   bool is_done() const { return state == RequestState::done; }
-  // Of a READ or WRITE under way: a packet is missing. A WRITE with immediate has one even without
+  // A packet of a READ or WRITE under way is missing. A WRITE with immediate has one even without
   // data.
   bool expects_packet() const {
     if (state != RequestState::moving) return false;

@@ -160,7 +160,7 @@ class Simulation {
   // models a device that does not finish, or a process that is stopped in the middle of a copy.
   // never_ns: forever. A new time replaces the previous one.
   void hold_landing(std::string_view host, std::uint64_t duration_ns);
-  // Sets the wall clock of the host, which is then off by so much.
+  // Sets the wall clock of the host, which is then off by the error.
   void set_wall_clock(std::string_view host, std::int64_t error_ns);
 
  private:

@@ -44,7 +44,7 @@ class StoreBuffer final : public Actor {
   // The running fiber posts. The queue pair learns of its requests before that place.
   void ring_doorbell(QueuePairActor& queue_pair, std::uint64_t end_place);
 
-  // What the processor sees of a range whose memory is `seen`.
+  // Turns `seen`, the memory of a range, into what the processor sees of it.
   void show_own_stores(const std::byte* begin, std::span<std::byte> seen) const;
 
   void drain() { drain(entries_.size()); }

@@ -1,4 +1,4 @@
-// What the steps of a run touch, for an explorer that asks which steps commute.
+// The objects that the steps of a run touch, for an explorer that asks which steps commute.
 //
 // A step that touches nothing that another step changes commutes with it: both orders lead to the
 // same state. The simulator reports touches only if the strategy brings a StepObserver. It may
@@ -52,7 +52,7 @@ constexpr bool only_looks(Access access) {
   return access == Access::reads || access == Access::awaits;
 }
 
-// Whether two accesses to one object commute. Additions commute with each other, but a reader sees
+// Tells if two accesses to one object commute. Additions commute with each other, but a reader sees
 // how many there were.
 constexpr bool commute(Access left, Access right) {
   if (only_looks(left) && only_looks(right)) return true;
@@ -68,7 +68,7 @@ struct Touch {
   std::uint64_t end = 1;
 };
 
-// Whether the steps of two actors commute as far as these two touches are concerned.
+// Tells if the steps of two actors commute as far as these two touches are concerned.
 constexpr bool commute(const Touch& left, const Touch& right) {
   const bool overlap = left.object == right.object && left.number == right.number &&
                        left.begin < right.end && right.begin < left.end;
@@ -110,7 +110,7 @@ class StepObserver {
   virtual void introduce_special(ActorId /*actor*/, SpecialActor /*role*/) {}
   // One of these actors is about to make a step. Returns false to end the run.
   virtual bool begin_step(std::span<const ActorId> ready, std::uint64_t time_ns) = 0;
-  // Whether it decides which lane of an actor makes a step. Then steps of lanes do not touch their
+  // Tells if it decides which lane of an actor makes a step. Then steps of lanes do not touch their
   // actor as a whole, but report what they touch of it. Constant during a run.
   virtual bool tells_lanes() const { return false; }
   // Called before begin_step() if it tells lanes: those that can make the next step.

@@ -144,7 +144,7 @@ class Step {
 
   const std::byte* source_of_words(const Placement::Range& range) {
     if (world_.options.late_visibility) {
-      // Which words are late is a set, and two WRITEs of one word depend on each other anyway.
+      // The late words are a set, and two WRITEs of one word depend on each other anyway.
       world_.touch(Touchable::late_words, connection_.number(),
                    world_.tells_lanes ? Access::adds : Access::writes);
     }

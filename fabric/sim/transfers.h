@@ -24,7 +24,7 @@ class Transfers {
       : connection_(connection), queue_(queue), failure_(failure) {}
 
   void progress(Request& request, const TransferAnswers& answers);
-  // Whether the next packet of the request can make a step of its own: arrive, be lost or refused.
+  // Tells if the next packet of the request can make a step of its own: arrive, be lost or refused.
   bool can_arrive(const Request& request) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the parts of one simulated run share: the choices, the trace, the actors that can move, the
-// clock, and the tables of hosts, queue pairs and registered memory.
+// The state that the parts of one simulated run share: the choices, the trace, the actors that can
+// move, the clock, and the tables of hosts, queue pairs and registered memory.
 #pragma once
 
 #include <array>
@@ -127,7 +127,7 @@ struct World {
   std::uint64_t local_time_ns() const {
     return costs == nullptr || running == nullptr ? trace.time_ns() : time_of_running_ns();
   }
-  // Whether an actor moves before the next timer expires.
+  // Tells if an actor moves before the next timer expires.
   bool moves_before_next_timer() const {
     if (ready.size() == 0) return false;
     if (costs == nullptr) return true;

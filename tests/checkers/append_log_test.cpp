@@ -105,7 +105,7 @@ TEST(AppendLog, LostAppendIsViolation) {
 }
 
 TEST(AppendLog, OrderOfManyConcurrentAppendsIsFoundInTheGet) {
-  // Of the 16! orders of 16 concurrent appends, only one is correct.
+  // Only one of the 16! orders of 16 concurrent appends is correct.
   Operations history;
   std::string value;
   for (std::uint32_t client = 0; client < 16; ++client) {

@@ -86,7 +86,7 @@ TEST(Counterexample, OfALogNamesTheGetAndNotWhatLookaheadRuledOut) {
   EXPECT_NE(result.judgement.explanation.find("Now the key is \"abcd\""), std::string::npos);
 }
 
-// Whether there is a correct order of `last`, of the operations that returned no later, and of any
+// Tells if there is a correct order of `last`, of the operations that returned no later, and of any
 // other operations on its key that were pending.
 bool fits(const Operations& history, const Operation& last, Model model) {
   Operations returned;

@@ -293,7 +293,7 @@ TEST_F(RefusalTest, AMatureSpaceThatWillBeFreeIsWaitedFor) {
 
 // Blocks
 
-// Of five blocks of 128 bytes, the last is active. Each of `full` blocks holds two containers of 40
+// The last of five blocks of 128 bytes is active. Each of `full` blocks holds two containers of 40
 // bytes. A region is granted, so another needs three free blocks.
 class RefusalWithBlocksTest : public RefusalTest {
  protected:

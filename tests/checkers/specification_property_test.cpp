@@ -79,7 +79,7 @@ TYPED_TEST(SpecificationProperty, NeverRejectsACorrectObjectWithLostAnswers) {
   EXPECT_GT(decided, 50U);  // of 100
 }
 
-// Whether there is a correct order of `last`, of the operations that returned no later, and of any
+// Tells if there is a correct order of `last`, of the operations that returned no later, and of any
 // others that were pending.
 template <typename S>
 bool fits(const std::vector<checkers::Call<S>>& calls, const checkers::Call<S>& last) {

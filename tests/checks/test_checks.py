@@ -327,12 +327,6 @@ class Comments(CheckTest):
             "comments", 'engine/store.h:1: says "so long"', 'engine/store.h:2: says "so many"'
         )
 
-    def test_older_comments_must_not_become_more(self):
-        self.add("fabric/sim/network.h", "// What it is.\nint one;\n")
-        self.assert_accepted("comments")
-        self.add("fabric/sim/network.h", "// What it is.\nint one;\n" * 1000)
-        self.assertIn("1000 problems", self.run_check("comments").stdout)
-
 
 class Mutants(CheckTest):
     PATCH = "tests/litmus/mutants/rule.patch"

@@ -145,7 +145,7 @@ TEST_P(ConnectionsTest, UnknownHostIsUnreachable) {
   });
 }
 
-// Where connections go through the kernel, it refuses in place of a process that has died.
+// The kernel refuses in place of a process that has died, if connections go through it.
 TEST_P(ConnectionsTest, DeadHostIsUnreachable) {
   if (!capabilities().crashes_hosts || !capabilities().reliable_connection) GTEST_SKIP();
   run([](Backend& backend) {

@@ -21,7 +21,7 @@ using RunHost = std::function<void(const HostOfProgram&)>;
 // calls it for itself.
 using MakeRunHost = std::function<RunHost(const std::filesystem::path& directory)>;
 
-// "threads" and "processes", so many runs of each.
+// "threads" and "processes", the same number of runs of each.
 std::vector<VariantPointer> local_variants(const MakeRunHost& make_run_host,
                                            const Capabilities& capabilities, int runs_with_threads,
                                            int runs_with_processes);

@@ -1,4 +1,4 @@
-// What message streams carry, in which order, and how they end.
+// Message streams: their contents, their order, and how they end.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -150,7 +150,7 @@ TEST_P(MessageStreamsTest, GoBothWays) {
   run_pairs({.queue_pair = stream}, exchange, exchange);
 }
 
-// What is written to the buffer after the completion is not sent.
+// Data that is written to the buffer after the completion is not sent.
 TEST_P(MessageStreamsTest, ReleaseTheBufferOnCompletion) {
   run_pairs(
       {.queue_pair = stream},
@@ -416,7 +416,7 @@ TEST_P(MessageStreamsTest, SendersLearnOfDeath) {
   });
 }
 
-// What a client has sent before it dies arrives up to some message.
+// The messages of a client that dies arrive up to some message.
 TEST_P(MessageStreamsTest, DeathLosesTheLastMessages) {
   if (!capabilities().crashes_hosts) GTEST_SKIP();
   run([](Backend& backend) {

@@ -1,4 +1,4 @@
-// What the unreliable transports can do and what they refuse. They may lose anything, so a test
+// The unreliable transports: their operations and their refusals. They may lose anything, so a test
 // that waits for data sends it repeatedly.
 #include <cstdint>
 #include <optional>

@@ -66,7 +66,8 @@ TEST(Campaign, HoldsWithHostileClients) {
   EXPECT_GT(result.probes[engine::probes::entry_repaired.index], 100U);
 }
 
-// Where nobody is hostile nobody is expelled, no entry needs repair, and every container verifies.
+// As long as nobody is hostile, nobody is expelled, no entry needs repair, and every container
+// verifies.
 TEST(Campaign, NeedsNoDefenseAgainstHonestClients) {
   StoreCampaign options;
   options.schedules = 3'000;

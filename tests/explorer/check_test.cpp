@@ -82,7 +82,7 @@ TEST(Check, FindsShrinksAndExplainsALostUpdate) {
   EXPECT_THAT(result.story(), HasSubstr("the violation is inevitable from here on"));
 }
 
-// Of the schedules that shrinking has tried for the smallest scenario, none is shorter.
+// None of the schedules that shrinking has tried for the smallest scenario is shorter.
 TEST(Check, ShrinksToTheShortestOfManySchedules) {
   constexpr std::uint64_t tries = 200;
   const std::string property = "counter.lost-update";

@@ -1,5 +1,5 @@
-// What a test body declares takes effect: choices, names, faults and limits of the network, several
-// histories, and the errors of calls that come too late.
+// The declarations of a test body take effect: choices, names, faults and limits of the network,
+// several histories, and the errors of calls that come too late.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What the tests of commands share: small programs that fail in different ways, and a fixture that
-// runs a command on one of them in a folder of its own.
+// The common parts of the tests of commands: small programs that fail in different ways, and a
+// fixture that runs a command on one of them in a folder of its own.
 #pragma once
 
 #include <gtest/gtest.h>

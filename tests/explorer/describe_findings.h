@@ -1,4 +1,4 @@
-// What a campaign has found, as text for a failed expectation; empty if all properties held.
+// The findings of a campaign, as text for a failed expectation; empty if all properties held.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ TEST(Shrink, KeepsThePropertyAndReplays) {
   EXPECT_TRUE(again.violates(property));
 }
 
-// What a hostile client does has nothing to do with this violation.
+// The actions of a hostile client have nothing to do with this violation.
 TEST(Shrink, TakesAttacksAway) {
   Runner runner;
   ScenarioChoices choices = without_collector_retry();

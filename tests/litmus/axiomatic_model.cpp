@@ -21,7 +21,7 @@ struct Event {
   }
 };
 
-// Whether the axiom says that `earlier` is before `later`. Both are of one party, whose calls are
+// Tells if the axiom says that `earlier` is before `later`. Both are of one party, whose calls are
 // `calls`, and `earlier` is of an earlier call.
 bool orders(Axiom axiom, const Event& earlier, const Event& later, const Calls& calls,
             bool is_processor) {

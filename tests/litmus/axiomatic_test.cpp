@@ -28,7 +28,7 @@ std::string difference(const std::set<SmallOutcome>& from, const std::set<SmallO
   return text;
 }
 
-// After so many programs that differ, the others are not compared.
+// After this number of programs that differ, the others are not compared.
 constexpr std::uint64_t most_differences = 10;
 
 // Compares programs one by one, and adds them up.

@@ -135,7 +135,7 @@ std::optional<Proof> prove(const Litmus& litmus, std::uint64_t most_executions) 
 
 namespace {
 
-// What the proof contradicts.
+// The expectations that the proof contradicts.
 std::string find_problems(const Litmus& litmus, const Proof& proof) {
   std::string problems;
   for (const AllowedOutcome& outcome : litmus.allowed) {
@@ -150,7 +150,7 @@ std::string find_problems(const Litmus& litmus, const Proof& proof) {
   return problems;
 }
 
-// What a campaign of random schedules contradicts.
+// The expectations that a campaign of random schedules contradicts.
 std::string find_problems(const Litmus& litmus, const OutcomeTable& table) {
   std::string problems;
   for (const AllowedOutcome& outcome : litmus.allowed) {

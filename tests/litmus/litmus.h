@@ -38,7 +38,7 @@ struct Litmus {
   std::function<std::uint64_t(Trial&)> outcome;
   std::vector<AllowedOutcome> allowed;    // each must occur within reach_schedules
   std::vector<AllowedOutcome> tolerated;  // allowed, but not required to appear
-  // What all unlisted outcomes have in common; empty if nothing worth a million schedules is
+  // The common trait of all unlisted outcomes; empty if nothing worth a million schedules is
   // unlisted.
   std::string_view forbidden;
   // Why the test is not a proof; empty if it must be one.

@@ -37,7 +37,7 @@ struct Stage {
   std::uint64_t connections_per_client = 1;
   std::uint64_t server_device_count = 1;  // client i uses device i modulo this
   bool destruction_drains = false;        // of the server's devices
-  // If not zero, all queue pairs of the server share a receive queue for so many requests.
+  // If not zero, all queue pairs of the server share a receive queue for this number of requests.
   std::uint32_t shared_receive_requests = 0;
   // Each queue pair has a completion queue for receives of its own.
   bool separate_receive_completions = false;
@@ -150,7 +150,7 @@ class Trial {
         const std::vector<Program>& clients);
 
   sim::Simulation& simulation() const { return simulation_; }
-  // What one party tells another one outside of the network, in a register of the test.
+  // Tells another party a value outside of the network, in a register of the test.
   void tell(std::size_t index, std::uint64_t value);
   std::uint64_t told(std::size_t index);
   const Stage& stage() const { return stage_; }
@@ -193,7 +193,7 @@ inline fabric::WorkRequest with_immediate(fabric::WorkRequest request, std::uint
   request.immediate = immediate;
   return request;
 }
-// The local buffer of a request as a list of so many equal segments.
+// The local buffer of a request as a list of `count` equal segments.
 template <std::uint32_t count>
 std::array<fabric::LocalSegment, count> segments_of(const fabric::WorkRequest& request) {
   std::array<fabric::LocalSegment, count> segments;

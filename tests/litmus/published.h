@@ -46,7 +46,7 @@ inline Litmus published(Program server, Program client) {
   return litmus;
 }
 
-// What the test's first `count` registers hold.
+// Observes the test's first `count` registers.
 inline void observe_registers(Litmus& litmus, std::size_t count) {
   litmus.outcome = [count](Trial& trial) { return seen_digits(trial, count); };
 }

@@ -89,7 +89,7 @@ Litmus write_meets_read(std::uint64_t words) {
         }
       },
   };
-  // What each half contained: 1 only old words, 2 only new ones, 3 both.
+  // The contents of each half: 1 only old words, 2 only new ones, 3 both.
   litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
   return litmus;
 }

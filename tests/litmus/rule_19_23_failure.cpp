@@ -240,7 +240,7 @@ TEST(Litmus, Rule21_reads_end_with_the_flush) {
 
 namespace {
 
-// What the client observes if its server fails in different ways.
+// The client's observations if its server fails in different ways.
 Litmus failing_server(std::function<void(Party&)> fail) {
   Litmus litmus;
   litmus.server = [fail = std::move(fail)](Party& server) {

@@ -1,5 +1,5 @@
 // Small programs: a few requests of up to two clients, and accesses of the server's processor, on
-// two words of the server. There are so many of them that they are generated, not written down.
+// two words of the server. They are too many to be written down, so they are generated.
 #pragma once
 
 #include <compare>
@@ -38,8 +38,8 @@ struct SmallProgram {
   std::string describe() const;
 };
 
-// What a call writes, swaps in (for 0) or adds. Each call has a bit of its own, so a word tells
-// which calls changed it.
+// The value that a call writes, swaps in (for 0) or adds. Each call has a bit of its own, so a word
+// tells which calls changed it.
 constexpr std::uint64_t value_of(std::size_t party, std::size_t call) {
   return std::uint64_t{1} << (4 * party + call);
 }

@@ -40,7 +40,7 @@ RunResult run_seed(const SimulationOptions& options, std::uint64_t seed, std::si
   return run_hosts(options, strategy, hosts, program);
 }
 
-// What the two clocks of a host show before its first wait.
+// The two clocks of a host before its first wait.
 struct Reading {
   std::uint64_t now_ns = 0;
   std::uint64_t wall_clock_ns = 0;

@@ -1,4 +1,4 @@
-// What the simulator makes of message streams: when SENDs complete, what the end of a stream loses,
+// Message streams in the simulator: when SENDs complete, what the end of a stream loses,
 // which of these outcomes choices reach, and what messages cost in a timed run.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// What the strategies POS and URW promise: how likely the interleavings of small programs are. The
-// seeds are fixed, so the counts are the same in each run of a test; the bounds are those that a
-// correct strategy exceeds for fewer than one in a thousand choices of seeds.
+// The promises of the strategies POS and URW: how likely the interleavings of small programs are.
+// The seeds are fixed, so the counts are the same in each run of a test; the bounds are those that
+// a correct strategy exceeds for fewer than one in a thousand choices of seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

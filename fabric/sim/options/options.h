@@ -25,7 +25,7 @@ std::string_view to_string(StrategyKind kind);
 // a host that copies with plain memcpy. `packet` is a device that places packets at once.
 enum class Granularity : std::uint8_t { byte, word, packet };
 
-// What can go wrong. A fault with rate n strikes about once in n steps of the run; rate 0 is never.
+// The faults. A fault with rate n strikes about once in n steps of the run; rate 0 is never.
 // unreliable_loss counts packets instead of steps, datagram_reordering messages, and
 // registration_failure registrations.
 enum class FaultKind : std::uint8_t {
@@ -52,14 +52,14 @@ std::string_view to_string(FaultKind kind);
 struct SimulationOptions {
   StrategyKind strategy = StrategyKind::random;
   std::uint64_t pct_depth = 3;           // number of priority changes, plus one
-  std::uint64_t pct_steps = 1'000;       // the changes fall within so many first decisions
+  std::uint64_t pct_steps = 1'000;       // the changes fall within these first decisions
   std::uint64_t step_limit = 1'000'000;  // a longer run is aborted
   std::uint64_t step_duration_ns = 100;  // how far each step advances the clock
 
   std::array<std::uint64_t, fault_kind_count> fault_rates{};
   std::uint64_t last_fault_step = ~std::uint64_t{0};  // no fault strikes afterwards
   // Above 0: instead of the steps that rates imply, the schedule chooses when faults of the kinds
-  // with a rate above 0 strike: any at any step, at most so many. A pause or delay takes
+  // with a rate above 0 strike: any at any step, at most this number. A pause or delay takes
   // longest_stall_ns.
   std::uint64_t max_chosen_faults = 0;
   std::uint64_t longest_stall_ns = 10'000'000'000;  // longest pause or delay; logarithmic
@@ -81,7 +81,7 @@ struct SimulationOptions {
   std::uint64_t max_message_bytes = std::uint64_t{1} << 31;
   std::uint64_t max_inline_bytes = 256;
   std::uint64_t max_outstanding_reads_and_atomics = 16;
-  // The kernels hold so much of a message stream; further SENDs complete when the peer receives.
+  // The bytes of a message stream that kernels hold; further SENDs complete when the peer receives.
   std::uint64_t stream_buffer_bytes = 65'536;
 
   std::uint64_t fault_rate(FaultKind kind) const {

@@ -59,8 +59,8 @@ class PosStrategy final : public Strategy, public StepObserver {
   struct PendingStep {
     std::uint64_t priority = 0;
     std::vector<Touch> touches{};  // those of the actor's last step
-    // Those of requests that no step has touched yet, the oldest first. More than these say little
-    // about the next step.
+    // The touches of requests that no step has touched yet, the oldest first. More than these say
+    // little about the next step.
     boost::container::static_vector<Touch, 4> posted{};
     Objects objects{};  // of both
   };

@@ -35,7 +35,7 @@ bool UrwStrategy::begin_jump() {
   return true;
 }
 
-// What the new actor has to do, its parent no longer stands for.
+// The parent no longer stands for the steps that the new actor has to make.
 void UrwStrategy::introduce(ActorId actor) {
   if (left_.size() <= actor) left_.resize(std::size_t{actor} + 1);
   const auto known = earlier_.find(names_.name(actor));

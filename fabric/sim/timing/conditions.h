@@ -1,4 +1,5 @@
-// What a timed run has beyond its card. A program chooses it; it is not part of a profile's file.
+// The conditions of a timed run beyond its card. A program chooses them; they are not part of a
+// profile's file.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ struct Conditions {
   // How late completions are on average. Usually less, sometimes many times as much.
   std::uint64_t jitter_ns = 0;
 
-  // Whether the hosts of a machine share its processors (Profile::processors). Otherwise each host
+  // The hosts of a machine share its processors (Profile::processors). Otherwise each host
   // has one of its own, and the following values mean nothing.
   bool shares_processors = false;
   // Threads of other programs on each machine. They never wait.

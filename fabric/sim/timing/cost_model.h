@@ -1,6 +1,6 @@
-// What the steps of a timed run cost: the machines with their cards and processors, and the values
-// of the profile. A machine has one card, and each host on it one thread. Usually each thread has a
-// processor of its own (conditions.h).
+// The costs of the steps of a timed run: the machines with their cards and processors, and the
+// values of the profile. A machine has one card, and each host on it one thread. Usually each
+// thread has a processor of its own (conditions.h).
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct Thread {
   std::uint64_t begin_turn_ps(std::uint64_t now_ns) {
     return shared == nullptr ? 0 : to_ps(shared->begin_turn_ns(number, now_ns));
   }
-  // It has worked for so long.
+  // The thread has worked for `work_ps`.
   void end_turn(std::uint64_t begin_ns, std::uint64_t work_ps) {
     busy_ps += work_ps;
     const std::uint64_t work_ns = to_ns(work_ps);

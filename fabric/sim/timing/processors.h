@@ -27,7 +27,7 @@ class Processors {
   std::uint64_t next_turn_ns(std::uint32_t thread, std::uint64_t now_ns) const;
   // The thread begins to run. Returns for how long it cannot work yet.
   std::uint64_t begin_turn_ns(std::uint32_t thread, std::uint64_t now_ns);
-  // When a thread that began to run then has done so much work.
+  // The time by which a thread that began to run at `begin_ns` has done the work.
   std::uint64_t end_turn_ns(std::uint32_t thread, std::uint64_t begin_ns, std::uint64_t work_ns);
 
  private:

@@ -1,5 +1,5 @@
-// What a card and its processor cost. docs/performance.md documents the values and the files that
-// contain them, one per card.
+// The costs of a card and its processor. docs/performance.md documents the values and the files
+// that contain them, one per card.
 #pragma once
 
 #include <cstdint>
