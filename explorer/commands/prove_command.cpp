@@ -102,8 +102,8 @@ tl::expected<Subject, std::string> find_subject(const CommandProgram& command,
 void print_exploration(const explorer::ExhaustiveResult& result) {
   if (isatty(STDERR_FILENO) == 0) return;
   const auto runs = static_cast<double>(result.executions + result.redundant);
-  fmt::print(stderr, "\r{} executions, {} redundant, {:.0f}/s   ", result.executions,
-             result.redundant, runs / std::max(result.seconds, 0.001));
+  fmt::print(stderr, "\r{} executions, {} redundant, {:.0f}/s, {}   ", result.executions,
+             result.redundant, runs / std::max(result.seconds, 0.001), result.describe_share());
 }
 
 // Shrinks and saves the run of a violation.
@@ -142,6 +142,8 @@ void print_result(const explorer::ExhaustiveResult& result) {
   fmt::print("{}: {} executions, {} redundant, {} cut off, {} not judged, {} steps in {:.1f} s\n",
              result.describe_coverage(), result.executions, result.redundant, result.cut_off,
              result.unknown, result.steps, result.seconds);
+  const bool is_interrupted = result.coverage == explorer::Coverage::stopped && !result.violation;
+  if (is_interrupted) fmt::print("{} was explored\n", result.describe_share());
   fmt::print("{}", result.describe_limits());
   std::fflush(stdout);
 }
@@ -199,6 +201,7 @@ nlohmann::json to_json(const explorer::ExhaustiveResult& result,
           {"unknown", result.unknown},
           {"steps", result.steps},
           {"seconds", result.seconds},
+          {"explored_share", result.explored_share},
           {"assumptions", result.assumptions},
           {"deadlines", result.deadlines},
           {"violations", std::move(violations)},

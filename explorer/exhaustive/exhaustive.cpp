@@ -107,9 +107,14 @@ std::string ExhaustiveResult::describe_coverage() const {
   return fmt::format("complete up to {}", fmt::join(bounds, " and "));
 }
 
+std::string ExhaustiveResult::describe_share() const {
+  return fmt::format("about {:.2g} % of the tree", 100 * explored_share);
+}
+
 std::string ExhaustiveResult::describe() const {
   std::string text = fmt::format("{}: {} executions, {} redundant, {} steps, {:.1f} s",
                                  describe_coverage(), executions, redundant, steps, seconds);
+  if (coverage == Coverage::stopped && !violation) text += "; " + describe_share();
   if (cut_off > 0) text += fmt::format("; {} reached the step limit", cut_off);
   if (unknown > 0) text += fmt::format("; {} could not be judged", unknown);
   if (violation) text += fmt::format("; violated: {}", violation->run.property());
@@ -178,12 +183,14 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
   do {
     result.seconds = now_seconds() - start_seconds;
     if (options.progress && result.seconds >= next_report_seconds) {
+      result.explored_share = search.explored_share();
       options.progress(result);
       next_report_seconds = result.seconds + seconds_between_reports;
     }
     if (result.executions + result.redundant >= options.max_executions ||
         result.seconds >= options.max_seconds) {
       result.coverage = Coverage::stopped;
+      result.explored_share = search.explored_share();
       return result;
     }
     strategy.begin_run();
@@ -210,6 +217,7 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
       }
     }
   } while (search.find_next_execution());
+  result.explored_share = result.coverage == Coverage::stopped ? search.explored_share() : 1;
   result.seconds = now_seconds() - start_seconds;
   return result;
 }

@@ -68,6 +68,8 @@ struct ExhaustiveResult {
   std::uint64_t unknown = 0;     // executions that a checker could not judge
   std::uint64_t steps = 0;       // of all executions
   double seconds = 0;
+  // An estimate (Search::explored_share); 1 if all is explored.
+  double explored_share = 0;
   std::uint64_t violations = 0;  // executions that violate a property
   std::uint64_t executions_until_violation = 0;
   std::optional<FailingRun> violation;  // the first or the shortest of them
@@ -94,6 +96,7 @@ struct ExhaustiveResult {
     return coverage != Coverage::stopped && coverage != Coverage::empty;
   }
   std::string describe_coverage() const;  // "complete", "complete up to 2 preemptions", "stopped"
+  std::string describe_share() const;     // "about 12 % of the tree"
   std::string describe() const;           // one line
   std::string describe_limits() const;    // assumptions and deadlines, one in each line
 };

@@ -75,7 +75,7 @@ class Jobs {
         execute_(execute),
         checkpoint_(std::move(checkpoint)),
         earlier_conditions_(checkpoint_.conditions) {
-    trees_.emplace(PartName{}, Subtree{});
+    trees_.emplace(PartName{}, Tree{});
   }
 
   // Goes on from the checkpoint. A part comes after the part that contains it.
@@ -86,7 +86,7 @@ class Jobs {
                                           job_options_.checkpoint, fmt::join(part, ", ")));
       }
       std::vector<Subtree> parts;
-      if (counts.is_split) parts = split(trees_.at(part), options_, execute_).parts;
+      if (counts.is_split) parts = split(trees_.at(part).subtree, options_, execute_).parts;
       finish(part, counts, std::move(parts));
     }
     return {};
@@ -107,7 +107,9 @@ class Jobs {
   }
 
   // The first part with a violation, if there is one.
-  const Subtree* violated_tree() const { return violated_ ? &trees_.at(*violated_) : nullptr; }
+  const Subtree* violated_tree() const {
+    return violated_ ? &trees_.at(*violated_).subtree : nullptr;
+  }
 
   // The sum of the parts up to the first violation.
   ExhaustiveResult result() const {
@@ -116,6 +118,7 @@ class Jobs {
       if (!violated_ || part <= *violated_) add_to(result, counts);
     }
     if (!trees_.empty()) result.coverage = Coverage::stopped;
+    result.explored_share = trees_.empty() ? 1 : explored_share_;
     if (violated_) {
       result.violations = 1;
       result.executions_until_violation = result.executions;
@@ -127,6 +130,11 @@ class Jobs {
   }
 
  private:
+  struct Tree {
+    Subtree subtree;
+    double share = 1;  // of the whole tree: the parts of a part have equal shares
+  };
+
   static void add_to(ExhaustiveResult& result, const PartCounts& counts) {
     result.executions += counts.executions;
     result.cut_off += counts.cut_off;
@@ -146,11 +154,14 @@ class Jobs {
       if (!violated_ || part < *violated_) violated_ = part;
       return;  // the tree is needed to find the violation again
     }
+    const double share = trees_.at(part).share;
     trees_.erase(part);
+    if (parts.empty()) explored_share_ += share;
     for (std::size_t index = 0; index < parts.size(); ++index) {
       PartName name = part;
       name.push_back(index);
-      trees_.emplace(std::move(name), std::move(parts[index]));
+      trees_.emplace(std::move(name), Tree{.subtree = std::move(parts[index]),
+                                           .share = share / static_cast<double>(parts.size())});
     }
   }
 
@@ -175,7 +186,7 @@ class Jobs {
       if (running_.size() >= job_options_.jobs || (violated_ && part >= *violated_)) return;
       if (is_running(part)) continue;
       running_.push_back(std::make_unique<Job>(part, [&, &tree = tree] {
-        return explore_part(tree, options_, job_options_.most_runs_of_part, execute_);
+        return explore_part(tree.subtree, options_, job_options_.most_runs_of_part, execute_);
       }));
     }
   }
@@ -198,7 +209,7 @@ class Jobs {
   void keep(const PartName& part, PartCounts counts) {
     std::vector<Subtree> parts;
     if (counts.is_split) {
-      Split below = split(trees_.at(part), options_, execute_);
+      Split below = split(trees_.at(part).subtree, options_, execute_);
       counts = below.above;
       parts = std::move(below.parts);
     }
@@ -226,10 +237,11 @@ class Jobs {
   const Execute& execute_;
   Checkpoint checkpoint_;
   std::map<std::string, std::uint64_t> earlier_conditions_;
-  std::map<PartName, Subtree> trees_;  // of parts that are not finished, or violated
-  std::optional<PartName> violated_;   // the first one
+  std::map<PartName, Tree> trees_;    // of parts that are not finished, or violated
+  std::optional<PartName> violated_;  // the first one
   std::vector<std::unique_ptr<Job>> running_;
   std::uint64_t finished_runs_ = 0;
+  double explored_share_ = 0;  // the shares of the finished parts
   std::string crash_;
   double start_seconds_ = now_seconds();
   double next_report_seconds_ = seconds_between_sums;

@@ -30,6 +30,12 @@ std::uint64_t PlainSearch::decide(const Question& question) {
   return decision.answer;
 }
 
+double PlainSearch::explored_share() const {
+  ExploredShare share;
+  for (const Decision& decision : decisions_) share.descend(decision.question, decision.answer);
+  return share.value();
+}
+
 bool PlainSearch::find_next_execution() {
   while (!decisions_.empty()) {
     Decision& last = decisions_.back();

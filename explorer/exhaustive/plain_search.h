@@ -21,6 +21,7 @@ class PlainSearch final : public Search {
   void touch(const sim::Touch&) override {}
   void end_execution(bool /*is_cut_off*/) override { position_ = 0; }
   bool find_next_execution() override;
+  double explored_share() const override;
 
  private:
   struct Decision {

@@ -44,6 +44,7 @@ class PreemptionBound final : public Search {
     search_.end_execution(is_cut_off);
   }
   bool find_next_execution() override { return search_.find_next_execution(); }
+  double explored_share() const override { return search_.explored_share(); }
 
   // An execution was kept from a further preemption.
   bool has_bound() const { return has_bound_; }

@@ -1,6 +1,7 @@
 // A question within a step, and the answers to it that a search goes through.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,32 @@ struct Question {
     }
     return answer < bound ? std::optional(answer) : std::nullopt;
   }
+  // The number of answers to go through that are below `answer`, and of all of them.
+  std::uint64_t count_below(std::uint64_t answer) const {
+    const std::uint64_t end = std::min(answer, bound);
+    if (sufficient == sim::all_answers) return end;
+    const sim::Answers below = end < 64 ? (sim::Answers{1} << end) - 1 : ~sim::Answers{0};
+    return static_cast<std::uint64_t>(std::popcount(sufficient & below));
+  }
+  std::uint64_t count() const { return count_below(bound); }
+};
+
+// Adds up the share of a tree that is explored, on the way from its root to an execution.
+class ExploredShare {
+ public:
+  // At this place, `before` of the alternatives are explored, and the way takes the next one.
+  void descend(std::uint64_t before, std::uint64_t alternatives) {
+    below_ /= static_cast<double>(alternatives);
+    share_ += below_ * static_cast<double>(before);
+  }
+  void descend(const Question& question, std::uint64_t answer) {
+    descend(question.count_below(answer), question.count());
+  }
+  double value() const { return share_; }
+
+ private:
+  double share_ = 0;
+  double below_ = 1;  // the share of the part of the tree that the way has come to
 };
 
 }  // namespace falafel::explorer

@@ -33,6 +33,11 @@ class Search {
   virtual void end_execution(bool is_cut_off) = 0;
   // Prepares the next execution; false if there is none.
   virtual bool find_next_execution() = 0;
+  // The share of the executions that come before the next one, from 0 to 1. An estimate, because
+  // each alternative that is known so far counts as much as any other at its place: the weighted
+  // backtrack estimator of P. Kilby, J. Slaney, S. Thiebaux, T. Walsh, "Estimating Search Tree
+  // Size", AAAI 2006. It falls when the search finds out that there is more to explore.
+  virtual double explored_share() const = 0;
 };
 
 }  // namespace falafel::explorer

@@ -293,6 +293,26 @@ std::uint64_t SourceDpor::identify_trace() const {
   return identity;
 }
 
+// Processes that sleep at a place are no alternatives there.
+double SourceDpor::explored_share() const {
+  ExploredShare share;
+  for (std::size_t index = subtree_.prefix.size(); index < size_; ++index) {
+    const Node& node = nodes_[index];
+    const Process present = node.step.process;
+    const auto before = std::ranges::count_if(
+        node.explored, [&](const Step& step) { return step.process != present; });
+    const auto later = std::ranges::count_if(node.backtrack, [&](Process process) {
+      return process != present && !node.sleeps(process);
+    });
+    share.descend(static_cast<std::uint64_t>(before),
+                  static_cast<std::uint64_t>(before + 1 + later));
+    for (std::size_t question = 0; question < node.answers.size(); ++question) {
+      share.descend(node.questions[question], node.answers[question]);
+    }
+  }
+  return share.value();
+}
+
 // Backtracking
 
 bool SourceDpor::find_next_execution() {

@@ -75,6 +75,7 @@ class SourceDpor final : public Search {
   void touch(const sim::Touch& touch) override;
   void end_execution(bool is_cut_off) override;
   bool find_next_execution() override;
+  double explored_share() const override;
 
   // The present execution ended because all processes that could continue it sleep: it is
   // redundant.

@@ -65,6 +65,7 @@ class WithoutTouches final : public Search {
   }
   void end_execution(bool is_cut_off) override { search_.end_execution(is_cut_off); }
   bool find_next_execution() override { return search_.find_next_execution(); }
+  double explored_share() const override { return search_.explored_share(); }
 
  private:
   sim::Touchable object_;
@@ -179,6 +180,9 @@ TEST(Exhaustive, StopsAtItsLimits) {
   const VerbsResult result = explore(program, {.max_executions = 3});
   EXPECT_EQ(result.counts.coverage, Coverage::stopped);
   EXPECT_EQ(result.counts.executions + result.counts.redundant, 3U);
+  EXPECT_GT(result.counts.explored_share, 0);
+  EXPECT_NE(result.counts.describe().find("% of the tree"), std::string::npos);
+  EXPECT_EQ(explore(program).counts.explored_share, 1);
 }
 
 TEST(Exhaustive, BoundsThePreemptions) {

@@ -153,8 +153,10 @@ TEST_F(Checkpoints, GoOnAfterALimit) {
   const ExhaustiveResult stopped = explore(program, {.jobs = 2, .checkpoint = path_}, some);
   EXPECT_EQ(stopped.coverage, Coverage::stopped);
   EXPECT_LT(stopped.executions, whole.executions);
+  EXPECT_TRUE(stopped.explored_share > 0 && stopped.explored_share < 1) << stopped.explored_share;
   const ExhaustiveResult rest = explore(program, {.jobs = 2, .checkpoint = path_}, explored);
   EXPECT_EQ(rest.coverage, Coverage::complete);
+  EXPECT_EQ(rest.explored_share, 1);
   EXPECT_EQ(counts_of(rest), counts_of(whole));
 }
 
