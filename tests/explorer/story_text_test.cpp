@@ -110,7 +110,7 @@ TEST(StoryText, FoldsTheEnd) {
 
 TEST(StoryText, RepeatsTheLastCluesOfAFailure) {
   Explanation explanation = story_of("abcdefgh");
-  for (const std::size_t line : {0, 1, 2, 3, 5, 6}) explanation.story[line].is_clue = true;
+  for (const std::size_t line : {0U, 1U, 2U, 3U, 5U, 6U}) explanation.story[line].is_clue = true;
   EXPECT_EQ(shown(explanation), "a b c d e f g h");
   explanation.violations.emplace_back().verdict = checkers::Verdict::violated;
   EXPECT_EQ(shown(explanation),

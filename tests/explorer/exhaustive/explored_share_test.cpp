@@ -13,7 +13,7 @@
 namespace falafel::explorer {
 namespace {
 
-constexpr std::uint64_t most_toy_programs = 500;
+constexpr std::uint64_t most_uneven_programs = 500;
 
 // Before each execution of a program that asks one question after the other.
 std::vector<double> shares_of_questions(const std::vector<Question>& questions) {
@@ -64,16 +64,16 @@ TEST(ExploredShare, CountsTheProcessesThatAreToBeTried) {
 // of the tree on average.
 TEST(ExploredShare, IsAboutRightOnAverage) {
   double sum = 0;
-  std::uint64_t programs = 0;
-  for (std::uint64_t seed = 0; seed < tests::usual_share(most_toy_programs); ++seed) {
+  std::uint64_t counted = 0;
+  for (std::uint64_t seed = 0; seed < tests::usual_share(most_uneven_programs); ++seed) {
     const std::vector<double> shares = shares_of_program(draw_toy_program(seed));
     for (const double share : shares) ASSERT_TRUE(share >= 0 && share < 1) << "program " << seed;
     if (shares.size() < 20) continue;
     sum += shares[shares.size() / 2];
-    ++programs;
+    ++counted;
   }
-  ASSERT_GT(programs, 10U);
-  EXPECT_NEAR(sum / static_cast<double>(programs), 0.5, 0.1);
+  ASSERT_GT(counted, 10U);
+  EXPECT_NEAR(sum / static_cast<double>(counted), 0.5, 0.1);
 }
 
 }  // namespace
