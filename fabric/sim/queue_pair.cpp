@@ -320,7 +320,6 @@ std::uint64_t QueuePairActor::choose_request(Answers sufficient) {
 
 void QueuePairActor::advance(Request& request, const TransferAnswers& answers) {
   progress(request, answers);
-  sends_.release_done();
   if (connection_.is_reliable() && may_complete_oldest() &&
       !world_.chance(ChoiceKind::answer, late_answer_rate, only_first)) {
     complete_oldest();

@@ -67,8 +67,14 @@ class SendQueue {
       bytes_in_flight_ -= at(released_).work.length_bytes;
     }
   }
-  // The length of the requests [released, oldest).
-  std::uint64_t bytes_in_flight() const { return bytes_in_flight_; }
+  // The length of the requests [released, oldest), without those at the front that are done.
+  std::uint64_t bytes_in_flight() const {
+    std::uint64_t bytes = bytes_in_flight_;
+    for (std::uint64_t place = released_; place < oldest_ && at(place).is_done(); ++place) {
+      bytes -= at(place).work.length_bytes;
+    }
+    return bytes;
+  }
 
   // Notes that the responder refused the request. No later request leaves the queue any more.
   void mark_refused(const Request& request);
@@ -84,7 +90,7 @@ class SendQueue {
   std::uint64_t posted_ = 0;
   std::uint64_t announced_ = 0;
   std::uint64_t refused_place_ = no_place;
-  std::uint64_t bytes_in_flight_ = 0;
+  std::uint64_t bytes_in_flight_ = 0;  // of the requests [released, oldest)
   std::uint32_t taken_places_ = 0;
   std::uint32_t unsignalled_ = 0;  // requests that completed silently since the last completion
 };
