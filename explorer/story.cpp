@@ -10,6 +10,7 @@
 
 #include "fabric/assert.h"
 #include "fabric/masked_atomics.h"
+#include "fabric/sim/options/fault_kinds.h"
 #include "fabric/sim/options/options.h"
 #include "fabric/work_request.h"
 
@@ -48,12 +49,6 @@ std::optional<std::uint64_t> word_in_memory(const sim::TraceEvent& event) {
   if (event.offset + sizeof word > bytes.size()) return std::nullopt;
   std::memcpy(&word, bytes.data() + event.offset, sizeof word);
   return word;
-}
-
-// A host, or a queue pair of one.
-bool strikes_host(sim::FaultKind kind) {
-  return kind != sim::FaultKind::unreliable_loss && kind != sim::FaultKind::datagram_reordering &&
-         kind != sim::FaultKind::registration_failure && kind != sim::FaultKind::latency_spike;
 }
 
 // The first words of a message.
@@ -265,7 +260,7 @@ void Story::tell_of_message(const sim::TraceEvent& event) {
 void Story::tell_of_fault(const sim::TraceEvent& event) {
   const auto kind = static_cast<sim::FaultKind>(event.detail);
   const bool names_host = event.kind == sim::EventKind::fault_strikes;
-  if (names_host == strikes_host(kind)) {
+  if (names_host == sim::has_target(kind)) {
     tell("fault", std::string(to_string(kind)) +
                       (names_host ? " of " + vocabulary_.host(event.subject) : std::string()));
   }

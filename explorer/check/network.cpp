@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/random.h"
+#include "fabric/sim/options/fault_kinds.h"
 
 namespace falafel::check {
 namespace {
@@ -23,11 +24,6 @@ constexpr std::uint64_t most_scaled_step_limit = 100'000;
 constexpr std::uint64_t step_limit_in_runs = 400;
 constexpr std::uint64_t step_limit_in_long_runs = 10;
 
-bool strikes_at_steps(sim::FaultKind kind) {
-  return kind != sim::FaultKind::unreliable_loss && kind != sim::FaultKind::datagram_reordering &&
-         kind != sim::FaultKind::registration_failure;
-}
-
 std::uint64_t scale(std::uint64_t value, std::uint64_t least, std::uint64_t usual_steps) {
   if (usual_steps >= unscaled_steps) return value;
   return std::max(least, value * usual_steps / unscaled_steps);
@@ -42,7 +38,7 @@ void permit_faults(const std::vector<sim::FaultKind>& faults, std::uint64_t usua
     const bool may_strike = std::ranges::find(faults, kind) != faults.end();
     if (!may_strike || rate == 0) {
       options.set_fault_rate(kind, 0);
-    } else if (strikes_at_steps(kind)) {
+    } else if (sim::strikes_at_steps(kind)) {
       options.set_fault_rate(kind, scale(rate, least_rate, usual_steps));
     }
   }

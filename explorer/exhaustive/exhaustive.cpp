@@ -12,6 +12,7 @@
 #include "explorer/exhaustive/search_strategy.h"
 #include "explorer/exhaustive/source_dpor.h"
 #include "explorer/wall_clock.h"
+#include "fabric/sim/options/fault_kinds.h"
 
 namespace falafel::explorer {
 namespace {
@@ -45,11 +46,6 @@ void count(ExhaustiveResult& result, const Execution& execution, bool is_redunda
 
 std::string count_of(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-bool is_step_fault(sim::FaultKind kind) {
-  return kind != sim::FaultKind::unreliable_loss && kind != sim::FaultKind::datagram_reordering &&
-         kind != sim::FaultKind::registration_failure;
 }
 
 }  // namespace
@@ -145,7 +141,7 @@ tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
       return tl::unexpected(
           std::string("clock_step: too many times to choose from; explore with rate 0"));
     }
-    if (is_step_fault(kind) && options.max_chosen_faults == 0) {
+    if (sim::strikes_at_steps(kind) && options.max_chosen_faults == 0) {
       return tl::unexpected(
           fmt::format("{}: this fault strikes at steps drawn in advance; explore with rate 0, or "
                       "limit the number of faults",

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fabric/sim/host.h"
+#include "fabric/sim/options/fault_kinds.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
 
@@ -12,11 +13,6 @@ namespace falafel::sim {
 namespace {
 
 constexpr std::uint64_t never = ~std::uint64_t{0};
-
-bool strikes_at_steps(FaultKind kind) {
-  return kind != FaultKind::unreliable_loss && kind != FaultKind::datagram_reordering &&
-         kind != FaultKind::registration_failure;
-}
 
 bool can_strike_host(FaultKind kind, const Host& host) {
   if (!host.alive()) return false;
