@@ -57,6 +57,7 @@ std::string_view to_string(CompletionStatus status) {
     case CompletionStatus::receiver_not_ready_exceeded: return "receiver not ready";
     case CompletionStatus::flushed: return "flushed";
     case CompletionStatus::device_error: return "device error";
+    case CompletionStatus::local_protection_error: return "local protection error";
   }
   return "unknown status";
 }

@@ -134,6 +134,9 @@ enum class CompletionStatus : std::uint8_t {
   receiver_not_ready_exceeded,  // the responder had no receive request posted for too long
   flushed,       // the queue pair entered the error state first; requests in flight are in doubt
   device_error,  // this host's device failed; requests in flight are in doubt
+  // The device found that the local buffer is not registered for it. Posting refuses such requests,
+  // so only existing programs get it, which post past the contract.
+  local_protection_error,
 };
 
 std::string_view to_string(CompletionStatus status);

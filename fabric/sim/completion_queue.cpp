@@ -23,6 +23,8 @@ CompletionQueueState::Entry& CompletionQueueState::push() {
   touch(Access::writes);
   ring_.make_room(first_, end_, 1);
   if (!waiters_.empty()) waiters_.wake_all();
+  ++arrivals_;
+  if (event_ != nullptr) event_->notify_all();
   return ring_[end_++];
 }
 

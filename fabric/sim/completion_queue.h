@@ -37,6 +37,12 @@ class CompletionQueueState {
     std::uint64_t shows_before = 0;
   };
 
+  // How many completions have ever arrived, and how many wait to be polled.
+  std::uint64_t arrivals() const { return arrivals_; }
+  std::uint64_t size() const { return end_ - first_; }
+  // From now on, each arrival notifies the event too. Null: none.
+  void set_event(fabric::Event* event) { event_ = event; }
+
   std::uint32_t unreserved() const { return capacity_ - reserved_; }
   void reserve(std::uint32_t entries) {
     FALAFEL_ASSERT(entries <= unreserved(), "{} entries are reserved of {} that are free", entries,
@@ -65,6 +71,8 @@ class CompletionQueueState {
   Ring<Entry> ring_;  // [first_, end_)
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
+  std::uint64_t arrivals_ = 0;
+  fabric::Event* event_ = nullptr;
   fabric::WaitList waiters_;
 };
 

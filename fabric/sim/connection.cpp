@@ -55,6 +55,20 @@ void Connection::set_peer(QueuePairActor& peer, Connection& side, Responder& res
   note_whether_up();
 }
 
+void Connection::set_limits_as_requester(const LimitsAsRequester& limits) {
+  options_.max_outstanding_reads_and_atomics =
+      std::min(limits.max_outstanding_reads_and_atomics,
+               device_.attributes().max_outstanding_reads_and_atomics);
+  options_.acknowledge_timeout_ns = limits.acknowledge_timeout_ns;
+  options_.retry_count = limits.retry_count;
+  options_.receiver_not_ready_retry_count = limits.receiver_not_ready_retry_count;
+}
+
+void Connection::set_rights_of_peer(const fabric::Access& rights) {
+  touch(Access::writes);
+  rights_of_peer_ = rights;
+}
+
 void Connection::set_watching(bool waits) {
   retry_timer_set_ = waits;
   if (!waits) {

@@ -18,6 +18,14 @@ class Host;
 class QueuePairActor;
 class Responder;
 
+// The limits that a queue pair keeps to as the requester; see fabric::QueuePairOptions.
+struct LimitsAsRequester {
+  std::uint32_t max_outstanding_reads_and_atomics = 0;
+  std::uint64_t acknowledge_timeout_ns = 0;
+  std::uint32_t retry_count = 0;
+  std::uint32_t receiver_not_ready_retry_count = 0;
+};
+
 class Connection {
  public:
   enum class State : std::uint8_t { connecting, ready, error, closed };
@@ -59,6 +67,7 @@ class Connection {
   void set_peer(QueuePairActor& peer, Connection& side, Responder& responder);
   // The peer in the role of the responder. Requires a peer.
   Responder& responder() const { return *responder_; }
+  Responder* responder_or_null() const { return responder_; }
 
   bool responder_admits() const {
     if (peer_side_ == nullptr) return is_datagram();
@@ -66,12 +75,23 @@ class Connection {
     return peer_side_->is_ready();
   }
   // No packet will ever be admitted again. A peer that is still connecting will admit packets
-  // later.
+  // later. A queue pair that is connected by number may not have a peer yet.
   bool responder_is_lost() const {
-    if (peer_side_ == nullptr) return false;
+    if (peer_side_ == nullptr) return has_no_peer();
     peer_side_->touch(Access::reads);
     return peer_side_->is_dead();
   }
+
+  // For a queue pair that is connected by number, before it sends.
+  void set_limits_as_requester(const LimitsAsRequester& limits);
+
+  // The peer may do this, as far as the regions permit it: everything, unless the queue pair is
+  // connected by number and was given less.
+  const fabric::Access& rights_of_peer() const { return rights_of_peer_; }
+  void set_rights_of_peer(const fabric::Access& rights);
+
+  // No peer will come.
+  void give_up_waiting_for_peer() { gave_up_waiting_for_peer_ = true; }
 
   // Starts or stops the acknowledge timeout. It runs while this side expects an answer and the
   // responder is lost. As long as the responder is alive, retransmission hides every delay.
@@ -91,6 +111,9 @@ class Connection {
  private:
   static constexpr std::uint32_t endless_retries = 7;
 
+  bool has_no_peer() const {
+    return gave_up_waiting_for_peer_ || transport() == fabric::Transport::unreliable_connection;
+  }
   void set_watching(bool waits);
   void note_whether_up();
 
@@ -101,7 +124,10 @@ class Connection {
   fabric::QueuePairOptions options_;
   std::uint32_t protection_domain_;
   State state_ = State::connecting;
+  fabric::Access rights_of_peer_{
+      .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
   bool is_up_ = false;
+  bool gave_up_waiting_for_peer_ = false;
   QueuePairActor* peer_ = nullptr;
   Connection* peer_side_ = nullptr;
   Responder* responder_ = nullptr;

@@ -84,11 +84,19 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("{} bytes cannot be had on {}", size_bytes, options_.name));
   }
+  return introduce(std::move(block));
+}
+
+std::shared_ptr<fabric::MemoryBlock> Host::adopt_memory(std::span<std::byte> memory) {
+  return introduce(std::make_shared<MemoryBlock>(world_, *this, memory));
+}
+
+std::shared_ptr<fabric::MemoryBlock> Host::introduce(std::shared_ptr<MemoryBlock> block) const {
   world_.trace.introduce({.kind = SubjectKind::memory,
                           .number = block->number(),
                           .host = options_.name,
                           .block = block.get()});
-  return std::shared_ptr<fabric::MemoryBlock>(std::move(block));
+  return block;
 }
 
 fabric::FiberId Host::spawn(const fabric::FiberOptions& options, std::function<void()> body) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 namespace falafel::sim {
 
 class Listener;
+class MemoryBlock;
 class StoreBuffer;
 class Turns;
 
@@ -54,6 +56,9 @@ class Host final : public fabric::Host {
   void spend(fabric::Work work, std::uint64_t bytes) override;
   void count(const fabric::Probe& probe) override;
 
+  std::shared_ptr<fabric::MemoryBlock> adopt_memory(std::span<std::byte> memory);
+
+  World& world() const { return world_; }
   std::uint32_t index() const { return index_; }
   std::uint32_t incarnation() const { return incarnation_; }
   Role role() const { return options_.role; }
@@ -94,6 +99,7 @@ class Host final : public fabric::Host {
 
  private:
   void stop();
+  std::shared_ptr<fabric::MemoryBlock> introduce(std::shared_ptr<MemoryBlock> block) const;
   void touch_world() const;
   void resume_fibers();
   void release_landing();

@@ -66,26 +66,39 @@ class MemoryRegion final : public fabric::MemoryRegion {
 
 }  // namespace
 
+namespace {
+
+std::byte* allocate_zeroed_pages(std::uint64_t size_bytes) {
+  const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
+  if (memory != nullptr) std::memset(memory, 0, size_bytes);
+  return memory;
+}
+
+}  // namespace
+
+void MemoryBlock::Free::operator()(std::byte* memory) const { std::free(memory); }
+
 MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
+    : MemoryBlock(world, host, std::span(allocate_zeroed_pages(size_bytes), size_bytes)) {
+  own_memory_.reset(data_);
+}
+
+MemoryBlock::MemoryBlock(World& world, Host& host, std::span<std::byte> owned_by_program)
     : world_(world),
       world_lifetime_(world.lifetime),
       host_(host),
       number_(world.next_block++),
       is_observed_(world.step_observer != nullptr),
       is_special_(is_observed_ || host.store_buffer() != nullptr),
-      size_bytes_(size_bytes) {
-  const std::uint64_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
-  data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes, whole_pages));
-  if (data_ != nullptr) std::memset(data_, 0, size_bytes);
-}
+      data_(owned_by_program.data()),
+      size_bytes_(owned_by_program.size()) {}
 
 MemoryBlock::~MemoryBlock() {
   // A program may keep the block after the simulation.
-  if (data_ != nullptr && !world_lifetime_.expired()) {
-    if (StoreBuffer* buffer = host_.store_buffer()) buffer->drain_stores_to(*this);
-    show_newest(0, size_bytes_);
-  }
-  std::free(data_);
+  if (data_ == nullptr || world_lifetime_.expired()) return;
+  if (StoreBuffer* buffer = host_.store_buffer()) buffer->drain_stores_to(*this);
+  show_newest(0, size_bytes_);
 }
 
 // The program sees its own stores. Observers see memory as it is. What they look at is no access of

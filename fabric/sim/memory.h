@@ -21,6 +21,8 @@ struct World;
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
   MemoryBlock(World& world, Host& host, std::uint64_t size_bytes);
+  // Memory that the program owns. It exists as long as the world.
+  MemoryBlock(World& world, Host& host, std::span<std::byte> owned_by_program);
   ~MemoryBlock() override;
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
@@ -72,6 +74,10 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint32_t number_;
   bool is_observed_;  // an explorer wants to know of accesses
   bool is_special_;   // direct access to the bytes has effects: it is observed, or drains stores
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte, Free> own_memory_;  // null if the program owns it
   std::byte* data_;
   std::uint64_t size_bytes_;
 };

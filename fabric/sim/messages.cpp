@@ -40,7 +40,7 @@ bool Messages::lets_others_pass(Request& request) {
 
 // Null if there is no such queue pair.
 Responder* Messages::receiver_of(const Request& request) const {
-  if (!connection_.is_datagram()) return &connection_.responder();
+  if (!connection_.is_datagram()) return connection_.responder_or_null();
   connection_.world().touch(Touchable::numbers, 0, Access::reads);
   const fabric::DatagramAddress& destination = request.work.destination;
   QueuePairActor* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);

@@ -114,6 +114,26 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
   return {};
 }
 
+Result<void> QueuePairActor::post_faulty(const fabric::WorkRequest& work, CompletionStatus status) {
+  if (Result<void> fits =
+          fabric::check_send_places(occupancy(sends_.taken_places()), 1, connection_.options());
+      !fits) {
+    return fits;
+  }
+  const fabric::WorkRequest without_data{
+      .id = work.id, .opcode = work.opcode, .signalled = work.signalled};
+  sends_.make_room(1);
+  enqueue(without_data);
+  Request& request = sends_.at(sends_.posted() - 1);
+  request.state = RequestState::done;
+  if (!sends_.has_refused() && connection_.state() != State::error) {
+    request.status = status;
+    sends_.mark_refused(request);
+  }
+  ring_doorbell();
+  return {};
+}
+
 std::uint64_t QueuePairActor::cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const {
   const timing::Profile& profile = world_.costs->profile();
   if (!connection_.is_stream()) return profile.lock_ps + chain.size() * profile.post_ps;

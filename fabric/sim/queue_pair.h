@@ -52,6 +52,9 @@ class QueuePairActor final : public Actor {
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);
   // The device learns of the requests before that place in the send queue.
   void hear_doorbell(std::uint64_t end_place);
+  // Posts a request that its own device will refuse with this status once its turn has come.
+  fabric::Result<void> post_faulty(const fabric::WorkRequest& work,
+                                   fabric::CompletionStatus status);
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // The receive queue was empty before.
   void first_receive_was_posted() const;
@@ -62,6 +65,16 @@ class QueuePairActor final : public Actor {
   // Connects two queue pairs. Each admits requests after its become_ready().
   static void join(QueuePairActor& left, QueuePairActor& right);
   void become_ready();
+  void give_up_waiting_for_peer() {
+    connection_.give_up_waiting_for_peer();
+    refresh();
+  }
+  void set_limits_as_requester(const LimitsAsRequester& limits) {
+    connection_.set_limits_as_requester(limits);
+  }
+  void set_rights_of_peer(const fabric::Access& rights) { connection_.set_rights_of_peer(rights); }
+  // All that this side has admitted of its peer is in memory, and the processor sees it.
+  void receive_what_lands();
 
   // The network between the peers breaks, so the oldest request of this side fails.
   void break_connection();
@@ -196,6 +209,7 @@ class QueuePair final : public fabric::QueuePair {
 
   std::uint32_t number() const override { return actor_.number(); }
   fabric::Transport transport() const override { return actor_.connection().transport(); }
+  QueuePairActor& actor() const { return actor_; }
   fabric::QueuePairState state() const override;
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain) override {
     return actor_.post_send(chain);

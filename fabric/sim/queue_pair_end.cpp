@@ -20,7 +20,10 @@ void QueuePairActor::hear_end_of_stream() {
 
 // The oldest request fails, and the others are flushed.
 void QueuePairActor::fail(CompletionStatus status) {
-  if (!sends_.all_completed()) sends_.oldest().status = status;
+  if (!sends_.all_completed()) {
+    sends_.oldest().status = status;
+    sends_.forget_faults_from(sends_.oldest_place() + 1);
+  }
   failure_.leave_orphans();
   enter_error();
 }
@@ -28,6 +31,7 @@ void QueuePairActor::fail(CompletionStatus status) {
 void QueuePairActor::move_to_error() {
   if (connection_.is_dead()) return;
   host().drain_stores();
+  sends_.forget_faults_from(sends_.oldest_place());
   failure_.leave_orphans();
   enter_error();
   end_stream(EndOfStream::Cause::closed);
@@ -118,10 +122,7 @@ void QueuePairActor::close() {
   if (QueuePairActor* peer = connection_.peer()) {
     peer->end_stall();
     if (peer->closing_notice_ != nullptr && host().alive()) peer->closing_notice_->send(host());
-    if (connection_.device().attributes().destruction_drains) {
-      peer->land();
-      show_writes_of_peer(all_places);
-    }
+    if (connection_.device().attributes().destruction_drains) receive_what_lands();
     peer->refresh();
   }
   refresh();
@@ -143,6 +144,12 @@ bool QueuePairActor::wait_until_peer_closed(std::uint64_t deadline_ns) {
     if (fiber.cancelled() || host().now_ns() >= deadline_ns) break;
   }
   return closing_notice_->has_arrived() && connection_.state() != State::closed;
+}
+
+void QueuePairActor::receive_what_lands() {
+  if (connection_.peer() == nullptr) return;
+  connection_.peer()->land();
+  show_writes_of_peer(all_places);
 }
 
 // Completes all admitted requests in memory at once.

@@ -29,6 +29,7 @@ class Responder {
     const Region* region =
         connection_.world().regions.find(work.remote.key, connection_.protection_domain());
     if (region == nullptr || !permits(region->access, work.opcode)) return false;
+    if (!permits(connection_.rights_of_peer(), work.opcode)) return false;
     if (!region->contains(work.remote.offset, work.length_bytes)) return false;
     request.target = region->base + work.remote.offset;
     request.target_block = region->block.get();

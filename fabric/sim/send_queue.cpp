@@ -33,10 +33,14 @@ bool SendQueue::has_unanswered_before(const Request& request) const {
 }
 
 void SendQueue::mark_refused(const Request& request) {
-  FALAFEL_ASSERT(refused_place_ == no_place || refused_place_ < released_,
-                 "request {} is refused behind the refused request {}", request.place,
-                 refused_place_);
+  FALAFEL_ASSERT(
+      refused_place_ == no_place || refused_place_ < released_ || request.place <= refused_place_,
+      "request {} is refused behind the refused request {}", request.place, refused_place_);
   refused_place_ = request.place;
+}
+
+void SendQueue::forget_faults_from(std::uint64_t place) {
+  for (; place < posted_; ++place) at(place).status = fabric::CompletionStatus::success;
 }
 
 }  // namespace falafel::sim

@@ -76,8 +76,12 @@ class SendQueue {
     return bytes;
   }
 
-  // Notes that the responder refused the request. No later request leaves the queue any more.
+  // Notes that the responder refused the request, or that its own device will. No later request
+  // leaves the queue any more.
   void mark_refused(const Request& request);
+  // Requests from this place on that their own device would have refused are like any others.
+  void forget_faults_from(std::uint64_t place);
+  bool has_refused() const { return refused_place_ != no_place && refused_place_ >= released_; }
   bool is_refused(const Request& request) const { return request.place == refused_place_; }
 
  private:

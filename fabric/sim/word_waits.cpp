@@ -4,18 +4,25 @@
 
 namespace falafel::sim {
 
-WordWaits::Wait::Wait(WordWaits& waits, const std::byte* word, std::uint64_t seen)
-    : waits_(waits), word_(word), seen_(seen) {
-  waits_.waits_.push_back(this);
+WordWaits::Listener::Listener(WordWaits& waits, const std::byte* begin, std::uint64_t length_bytes)
+    : waits_(waits), begin_(begin), length_bytes_(length_bytes) {
+  waits_.listeners_.push_back(this);
 }
 
-WordWaits::Wait::~Wait() { std::erase(waits_.waits_, this); }
+WordWaits::Listener::~Listener() { std::erase(waits_.listeners_, this); }
+
+WordWaits::Wait::Wait(WordWaits& waits, const std::byte* word, std::uint64_t seen)
+    : Listener(waits, word, sizeof seen), word_(word), seen_(seen) {}
+
+void WordWaits::Wait::range_changed() {
+  if (load_word(word_) != seen_) waiters_.wake_all();
+}
 
 void WordWaits::wake_those_in(const std::byte* begin, std::uint64_t length_bytes) {
-  for (Wait* wait : waits_) {
-    const bool is_within =
-        wait->word_ < begin + length_bytes && begin < wait->word_ + sizeof(std::uint64_t);
-    if (is_within && load_word(wait->word_) != wait->seen_) wait->waiters_.wake_all();
+  for (Listener* listener : listeners_) {
+    const bool is_within = listener->begin_ < begin + length_bytes &&
+                           begin < listener->begin_ + listener->length_bytes_;
+    if (is_within) listener->range_changed();
   }
 }
 

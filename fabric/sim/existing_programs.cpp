@@ -1,0 +1,84 @@
+#include "fabric/sim/existing_programs.h"
+
+#include "fabric/sim/device.h"
+#include "fabric/sim/host.h"
+#include "fabric/sim/memory.h"
+#include "fabric/sim/queue_pair.h"
+
+namespace falafel::sim {
+
+namespace {
+
+QueuePairActor& actor_of(fabric::QueuePair& queue_pair) {
+  return static_cast<QueuePair&>(queue_pair).actor();
+}
+
+CompletionQueueState& state_of(const fabric::CompletionQueue& queue) {
+  return static_cast<const CompletionQueue&>(queue).state();
+}
+
+class Watch final : public MemoryWatch {
+ public:
+  Watch(World& world, std::span<const std::byte> memory, fabric::Event& event)
+      : watch_(world.word_waits, memory.data(), memory.size(), event) {}
+
+ private:
+  WordWaits::Watch watch_;
+};
+
+}  // namespace
+
+std::shared_ptr<fabric::MemoryBlock> adopt_memory(fabric::Host& host, std::span<std::byte> memory) {
+  return static_cast<Host&>(host).adopt_memory(memory);
+}
+
+std::unique_ptr<MemoryWatch> watch_memory(fabric::Host& host, std::span<const std::byte> memory,
+                                          fabric::Event& event) {
+  return std::make_unique<Watch>(static_cast<Host&>(host).world(), memory, event);
+}
+
+fabric::Result<std::unique_ptr<fabric::QueuePair>> create_unconnected(
+    fabric::Device& device, const fabric::QueuePairOptions& options) {
+  fabric::Result<QueuePairActor*> actor = static_cast<Device&>(device).create_queue_pair(options);
+  if (!actor) return tl::unexpected<fabric::Error>(actor.error());
+  return std::make_unique<QueuePair>(**actor);
+}
+
+void become_ready(fabric::QueuePair& queue_pair) { actor_of(queue_pair).become_ready(); }
+
+void give_up_waiting_for_peer(fabric::QueuePair& queue_pair) {
+  actor_of(queue_pair).give_up_waiting_for_peer();
+}
+
+void join(fabric::QueuePair& left, fabric::QueuePair& right) {
+  QueuePairActor::join(actor_of(left), actor_of(right));
+  actor_of(left).refresh();
+  actor_of(right).refresh();
+}
+
+void set_limits_as_requester(fabric::QueuePair& queue_pair, const LimitsAsRequester& limits) {
+  actor_of(queue_pair).set_limits_as_requester(limits);
+}
+
+void set_rights_of_peer(fabric::QueuePair& queue_pair, const fabric::Access& rights) {
+  actor_of(queue_pair).set_rights_of_peer(rights);
+}
+
+fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::WorkRequest& work,
+                                 fabric::CompletionStatus status) {
+  return actor_of(queue_pair).post_faulty(work, status);
+}
+
+void receive_what_lands(fabric::QueuePair& queue_pair) {
+  actor_of(queue_pair).receive_what_lands();
+}
+
+std::uint64_t arrivals(const fabric::CompletionQueue& queue) { return state_of(queue).arrivals(); }
+
+std::uint64_t size(const fabric::CompletionQueue& queue) { return state_of(queue).size(); }
+
+void set_event(fabric::CompletionQueue& queue, fabric::Event* event) {
+  state_of(queue).set_event(event);
+}
+
+}  // namespace falafel::sim

@@ -1,0 +1,63 @@
+// Programs that were written for libibverbs need more than the contract has: memory that they own,
+// queue pairs that are connected by number, requests that their own device refuses, and completion
+// queues that raise events. All objects are those of the simulator; the calls come from the fibers
+// of their host, as those of the contract do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "fabric/fabric.h"
+#include "fabric/sim/connection.h"
+
+namespace falafel::sim {
+
+// Memory that the program owns, as a block that can be registered. It exists until the run is over.
+// The program reads and writes it by plain loads and stores, which the simulator does not see. So
+// stores are never late, and the program sees the words of a WRITE as soon as they are in memory.
+std::shared_ptr<fabric::MemoryBlock> adopt_memory(fabric::Host& host, std::span<std::byte> memory);
+
+// As long as the watch exists, each change of the memory by a device notifies the event. Both end
+// before the run does.
+class MemoryWatch {
+ public:
+  virtual ~MemoryWatch() = default;
+};
+std::unique_ptr<MemoryWatch> watch_memory(fabric::Host& host, std::span<const std::byte> memory,
+                                          fabric::Event& event);
+
+// A queue pair without a peer: it admits nothing, and cannot reach anybody. For UD as well. Errors:
+// see Device::connect.
+fabric::Result<std::unique_ptr<fabric::QueuePair>> create_unconnected(
+    fabric::Device& device, const fabric::QueuePairOptions& options);
+// From now on, it admits requests of its peer, and its own requests reach a peer that is ready.
+// Until it has a peer, requests on RC wait for one, and those on UC are lost.
+void become_ready(fabric::QueuePair& queue_pair);
+// The peer that it waits for does not exist: requests on RC fail when the time for their answer has
+// passed.
+void give_up_waiting_for_peer(fabric::QueuePair& queue_pair);
+// Both have named each other as their peers.
+void join(fabric::QueuePair& left, fabric::QueuePair& right);
+// Before it sends.
+void set_limits_as_requester(fabric::QueuePair& queue_pair, const LimitsAsRequester& limits);
+// Requests of its peer may do this, as far as the regions permit it.
+void set_rights_of_peer(fabric::QueuePair& queue_pair, const fabric::Access& rights);
+
+// The device finds the request wrong when its turn has come: it completes with the status, and the
+// queue pair goes to error. Errors: queue_pair_closed, queue_full.
+fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::WorkRequest& work,
+                                 fabric::CompletionStatus status);
+
+// All that the queue pair has admitted of its peer is in memory, and the processor sees it, as when
+// the system has taken memory away from a device.
+void receive_what_lands(fabric::QueuePair& queue_pair);
+
+// How many completions have ever arrived, and how many of them wait to be polled.
+std::uint64_t arrivals(const fabric::CompletionQueue& queue);
+std::uint64_t size(const fabric::CompletionQueue& queue);
+// From now on, each arrival notifies the event. Null: none. The event lives as long.
+void set_event(fabric::CompletionQueue& queue, fabric::Event* event);
+
+}  // namespace falafel::sim
