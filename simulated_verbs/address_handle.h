@@ -1,0 +1,21 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "simulated_verbs/protection_domain.h"
+
+namespace falafel::simulated_verbs {
+
+struct AddressHandle : ibv_ah {
+  AddressHandle(ProtectionDomain& owner, std::uint16_t destination);
+  ~AddressHandle() { --domain.users; }
+  AddressHandle(const AddressHandle&) = delete;
+  AddressHandle& operator=(const AddressHandle&) = delete;
+
+  ProtectionDomain& domain;
+  std::uint16_t lid;  // of the destination
+};
+
+}  // namespace falafel::simulated_verbs

@@ -1,0 +1,272 @@
+#include "simulated_verbs/completion_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "fabric/sim/existing_programs.h"
+#include "simulated_verbs/errors.h"
+#include "simulated_verbs/not_simulated.h"
+#include "simulated_verbs/posting.h"
+#include "simulated_verbs/process.h"
+#include "simulated_verbs/subnet.h"
+#include "simulated_verbs/verbs_objects.h"
+
+namespace falafel::simulated_verbs {
+
+namespace {
+
+using fabric::Opcode;
+
+constexpr std::size_t polled_at_once = 16;
+constexpr int undefined_byte = 0xa5;
+
+constexpr const char* overrun_property = "verbs.completion-queue-overrun";
+
+ibv_wc_status status_of(fabric::CompletionStatus status) {
+  switch (status) {
+    case fabric::CompletionStatus::success: return IBV_WC_SUCCESS;
+    case fabric::CompletionStatus::local_length_error: return IBV_WC_LOC_LEN_ERR;
+    case fabric::CompletionStatus::remote_invalid_request_error: return IBV_WC_REM_INV_REQ_ERR;
+    case fabric::CompletionStatus::remote_access_error: return IBV_WC_REM_ACCESS_ERR;
+    case fabric::CompletionStatus::retry_exceeded: return IBV_WC_RETRY_EXC_ERR;
+    case fabric::CompletionStatus::receiver_not_ready_exceeded: return IBV_WC_RNR_RETRY_EXC_ERR;
+    case fabric::CompletionStatus::flushed: return IBV_WC_WR_FLUSH_ERR;
+    case fabric::CompletionStatus::device_error: return IBV_WC_FATAL_ERR;
+    case fabric::CompletionStatus::local_protection_error: return IBV_WC_LOC_PROT_ERR;
+  }
+  return IBV_WC_GENERAL_ERR;
+}
+
+ibv_wc_opcode opcode_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::read: return IBV_WC_RDMA_READ;
+    case Opcode::write:
+    case Opcode::write_with_immediate: return IBV_WC_RDMA_WRITE;
+    case Opcode::compare_and_swap:
+    case Opcode::masked_compare_and_swap: return IBV_WC_COMP_SWAP;
+    case Opcode::fetch_and_add:
+    case Opcode::masked_fetch_and_add: return IBV_WC_FETCH_ADD;
+    case Opcode::receive: return IBV_WC_RECV;
+    case Opcode::receive_of_write: return IBV_WC_RECV_RDMA_WITH_IMM;
+    case Opcode::send:
+    case Opcode::send_with_immediate: break;
+  }
+  return IBV_WC_SEND;
+}
+
+ibv_wc translate(const Subnet& subnet, const fabric::WorkCompletion& completion) {
+  ibv_wc translated{};
+  if (completion.status != fabric::CompletionStatus::success) {
+    // The other fields of a failed completion are undefined (ibv_poll_cq(3)).
+    std::memset(&translated, undefined_byte, sizeof translated);
+    translated.vendor_err = 0;
+    translated.wr_id = completion.id;
+    translated.status = status_of(completion.status);
+    translated.qp_num = subnet.number_of_program(completion.queue_pair_number);
+    return translated;
+  }
+  translated.wr_id = completion.id;
+  translated.status = IBV_WC_SUCCESS;
+  translated.opcode = opcode_of(completion.opcode);
+  translated.byte_len = completion.length_bytes;
+  translated.qp_num = subnet.number_of_program(completion.queue_pair_number);
+  if (completion.immediate) {
+    translated.imm_data = *completion.immediate;
+    translated.wc_flags |= IBV_WC_WITH_IMM;
+  }
+  // Only datagrams have a source. The host with index n has the LID n + 1.
+  if (completion.source.queue_pair_number != 0) {
+    translated.src_qp = subnet.number_of_program(completion.source.queue_pair_number);
+    translated.slid = static_cast<std::uint16_t>(completion.source.host + 1);
+  }
+  return translated;
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made,
+                                 int entries, void* context_of_program,
+                                 CompletionChannel* event_channel)
+    : ibv_cq{},
+      owner(opened),
+      queue(std::move(made)),
+      acknowledged_(opened.process.host().create_event()) {
+  context = &opened;
+  channel = event_channel;
+  cq_context = context_of_program;
+  cqe = entries;
+  ++owner.users;
+  sim::set_event(*queue, &owner.process.activity());
+  if (event_channel == nullptr) return;
+  ++channel->refcnt;
+  event_channel->queues.push_back(this);
+}
+
+CompletionQueue::~CompletionQueue() {
+  --owner.users;
+  sim::set_event(*queue, nullptr);
+  if (channel == nullptr) return;
+  --channel->refcnt;
+  std::erase(static_cast<CompletionChannel*>(channel)->queues, this);
+}
+
+bool CompletionQueue::has_overrun() const {
+  return sim::size(*queue) > static_cast<std::uint64_t>(cqe);
+}
+
+int CompletionQueue::poll(int most, ibv_wc* completions) {
+  if (has_overrun()) {
+    owner.process.subnet().report(
+        overrun_property, fmt::format("{}: a completion queue of {} entries has had {} completions "
+                                      "that were not polled; make it larger, or poll earlier",
+                                      owner.process.host().name(), cqe, sim::size(*queue)));
+    return -1;
+  }
+  if (sim::size(*queue) == 0) owner.process.wait_for_activity();
+  std::array<fabric::WorkCompletion, polled_at_once> polled;
+  int taken = 0;
+  while (taken < most) {
+    const std::size_t wanted =
+        std::min<std::size_t>(polled.size(), static_cast<std::size_t>(most - taken));
+    const std::size_t count = queue->poll(std::span(polled).first(wanted));
+    for (std::size_t index = 0; index < count; ++index) {
+      completions[taken++] = translate(owner.process.subnet(), polled[index]);
+    }
+    if (count < wanted) break;
+  }
+  return taken;
+}
+
+// Events are raised by what has arrived, whenever somebody asks.
+void CompletionQueue::note_event() {
+  if (!is_armed_ || sim::arrivals(*queue) == armed_at_) return;
+  is_armed_ = false;
+  ++events_;
+}
+
+void CompletionQueue::arm() {
+  note_event();
+  is_armed_ = true;
+  armed_at_ = sim::arrivals(*queue);
+}
+
+bool CompletionQueue::has_event() {
+  note_event();
+  return events_ > 0;
+}
+
+void CompletionQueue::take_event() {
+  --events_;
+  ++unacknowledged_;
+}
+
+void CompletionQueue::acknowledge(unsigned events) {
+  unacknowledged_ -= std::min<std::uint64_t>(events, unacknowledged_);
+  acknowledged_->notify_all();
+}
+
+void CompletionQueue::wait_for_acknowledgements() {
+  while (unacknowledged_ > 0) acknowledged_->wait(fabric::never_ns);
+}
+
+CompletionChannel::CompletionChannel(Context& opened) : ibv_comp_channel{}, owner(opened) {
+  context = &opened;
+  fd = -1;
+  ++owner.users;
+}
+
+CompletionQueue& CompletionChannel::take_event() {
+  for (;;) {
+    const auto ready = std::ranges::find_if(queues, [](auto* each) { return each->has_event(); });
+    if (ready != queues.end()) {
+      (*ready)->take_event();
+      return **ready;
+    }
+    owner.process.activity().wait(fabric::never_ns);
+  }
+}
+
+int poll_completions(ibv_cq* cq, int most, ibv_wc* completions) {
+  const LibraryCall call("ibv_poll_cq");
+  call.let_others_go_on();
+  return wrapper_of(cq).poll(most, completions);
+}
+
+int request_notification(ibv_cq* cq, int solicited_only) {
+  const LibraryCall call("ibv_req_notify_cq");
+  call.let_others_go_on();
+  if (solicited_only != 0) {
+    report_not_simulated("ibv_req_notify_cq: solicited_only");
+    return EOPNOTSUPP;
+  }
+  wrapper_of(cq).arm();
+  return 0;
+}
+
+}  // namespace falafel::simulated_verbs
+
+using namespace falafel::simulated_verbs;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  const LibraryCall call("ibv_create_comp_channel");
+  return call.process().verbs().completion_channels.add(
+      std::make_unique<CompletionChannel>(*static_cast<Context*>(context)));
+}
+
+int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  const LibraryCall call("ibv_destroy_comp_channel");
+  if (channel->refcnt > 0) return EBUSY;
+  call.process().verbs().completion_channels.remove(static_cast<CompletionChannel*>(channel));
+  return 0;
+}
+
+ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel,
+                      int comp_vector) {
+  const LibraryCall call("ibv_create_cq");
+  falafel::fabric::Device& device = call.host().device(0);
+  const std::uint32_t most = device.attributes().max_completions;
+  const auto entries = static_cast<std::uint32_t>(cqe);
+  if (cqe < 1 || entries > most || comp_vector != 0) return fail_with(EINVAL);
+  // The queue of the fabric cannot overrun, so it refuses queue pairs that do not fit. The limit of
+  // the program is its own.
+  auto queue = device.create_completion_queue(most);
+  if (!queue) return fail_with(errno_of(queue.error()));
+  return call.process().verbs().completion_queues.add(
+      std::make_unique<CompletionQueue>(*static_cast<Context*>(context), std::move(*queue), cqe,
+                                        cq_context, static_cast<CompletionChannel*>(channel)));
+}
+
+int ibv_resize_cq(ibv_cq* cq, int cqe) {
+  const LibraryCall call("ibv_resize_cq");
+  if (cqe < 1 || static_cast<std::uint64_t>(cqe) < falafel::sim::size(*wrapper_of(cq).queue)) {
+    return EINVAL;
+  }
+  cq->cqe = cqe;
+  return 0;
+}
+
+int ibv_destroy_cq(ibv_cq* cq) {
+  const LibraryCall call("ibv_destroy_cq");
+  if (wrapper_of(cq).users > 0) return EBUSY;
+  wrapper_of(cq).wait_for_acknowledgements();
+  call.process().verbs().completion_queues.remove(&wrapper_of(cq));
+  return 0;
+}
+
+int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  const LibraryCall call("ibv_get_cq_event");
+  *cq = &static_cast<CompletionChannel*>(channel)->take_event();
+  *cq_context = (*cq)->cq_context;
+  return 0;
+}
+
+void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
+  const LibraryCall call("ibv_ack_cq_events");
+  wrapper_of(cq).acknowledge(nevents);
+}
+}

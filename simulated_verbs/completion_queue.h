@@ -1,0 +1,51 @@
+// Completion queues. A queue that is armed raises one event, for the next completion that arrives
+// after it was armed, and is then no longer armed.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "fabric/fabric.h"
+#include "simulated_verbs/context.h"
+
+namespace falafel::simulated_verbs {
+
+struct CompletionChannel;
+
+struct CompletionQueue : ibv_cq {
+  CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made, int entries,
+                  void* context_of_program, CompletionChannel* event_channel);
+  ~CompletionQueue();
+  CompletionQueue(const CompletionQueue&) = delete;
+  CompletionQueue& operator=(const CompletionQueue&) = delete;
+
+  // An empty poll lets others run. Returns a negative number if the queue has overrun.
+  int poll(int most, ibv_wc* completions);
+  void arm();
+  bool has_event();
+  // Requires has_event().
+  void take_event();
+  void acknowledge(unsigned events);
+  // Waits until all events that were taken have been acknowledged, as ibv_destroy_cq does.
+  void wait_for_acknowledgements();
+
+  Context& owner;
+  std::unique_ptr<fabric::CompletionQueue> queue;
+  std::uint32_t users = 0;  // queue pairs, each end counts
+
+ private:
+  void note_event();
+  bool has_overrun() const;
+
+  std::unique_ptr<fabric::Event> acknowledged_;
+  bool is_armed_ = false;
+  std::uint64_t armed_at_ = 0;  // how many completions had arrived then
+  std::uint64_t events_ = 0;    // raised, and not taken
+  std::uint64_t unacknowledged_ = 0;
+};
+
+inline CompletionQueue& wrapper_of(ibv_cq* cq) { return *static_cast<CompletionQueue*>(cq); }
+
+}  // namespace falafel::simulated_verbs

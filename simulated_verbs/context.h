@@ -1,0 +1,37 @@
+// The device of a process, and its opened contexts.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+namespace falafel::simulated_verbs {
+
+class Process;
+
+// The only device of its host, with one port.
+struct Device : ibv_device {
+  explicit Device(Process& owner);
+
+  Process& process;
+};
+
+struct Context : ibv_context {
+  explicit Context(Device& opened);
+
+  Process& process;
+  std::uint32_t users = 0;  // protection domains, channels and completion queues
+};
+
+inline constexpr std::uint8_t only_port = 1;
+
+// The GID of the port of that LID, and its inverse: 0 if it is no GID of this subnet.
+ibv_gid gid_of(std::uint16_t lid);
+std::uint16_t lid_of(const ibv_gid& gid);
+// The LID that an address vector leads to, or 0.
+std::uint16_t destination_of(const ibv_ah_attr& address);
+
+// The largest MTU that the device can send.
+ibv_mtu active_mtu(const Process& process);
+
+}  // namespace falafel::simulated_verbs

@@ -1,0 +1,129 @@
+#include "simulated_verbs/memory_region.h"
+
+#include <span>
+
+#include "fabric/sim/existing_programs.h"
+#include "simulated_verbs/errors.h"
+#include "simulated_verbs/not_simulated.h"
+#include "simulated_verbs/process.h"
+#include "simulated_verbs/subnet.h"
+#include "simulated_verbs/verbs_objects.h"
+
+namespace falafel::simulated_verbs {
+
+namespace {
+
+constexpr unsigned known_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                  IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB |
+                                  IBV_ACCESS_OPTIONAL_RANGE;
+
+// The whole words that contain the memory, because the fabric's blocks begin with a word.
+std::span<std::byte> words_around(std::byte* address, std::size_t length_bytes) {
+  const std::uint64_t before = reinterpret_cast<std::uint64_t>(address) % fabric::word_bytes;
+  return {address - before, before + length_bytes};
+}
+
+MemoryRegion* register_memory(ProtectionDomain& domain, void* address, std::size_t length_bytes,
+                              std::uint64_t first_address, unsigned rights) {
+  if ((rights & ~known_rights) != 0) {
+    report_not_simulated(
+        "ibv_reg_mr: a right beyond local write and remote read, write and atomic");
+    return fail_with(EOPNOTSUPP);
+  }
+  if (length_bytes == 0) return fail_with(EINVAL);
+  Process& process = domain.owner.process;
+  const std::span<std::byte> words = words_around(static_cast<std::byte*>(address), length_bytes);
+  const std::uint64_t offset = words.size() - length_bytes;
+  auto registered = domain.domain->register_memory(sim::adopt_memory(process.host(), words), offset,
+                                                   length_bytes, access_of(rights));
+  if (!registered) return fail_with(errno_of(registered.error()));
+  const std::uint64_t base = first_address - offset;
+  process.subnet().note_region((*registered)->local_key(), base);
+  process.subnet().note_region((*registered)->remote_key(), base);
+  return process.verbs().memory_regions.add(
+      std::make_unique<MemoryRegion>(domain, std::move(*registered), words.last(length_bytes)));
+}
+
+}  // namespace
+
+MemoryRegion::MemoryRegion(ProtectionDomain& owner,
+                           std::unique_ptr<fabric::MemoryRegion> registered,
+                           std::span<std::byte> memory)
+    : ibv_mr{},
+      domain(owner),
+      region(std::move(registered)),
+      watch(sim::watch_memory(owner.owner.process.host(), memory, owner.owner.process.activity())) {
+  context = owner.context;
+  pd = &owner;
+  addr = memory.data();
+  length = memory.size();
+  lkey = region->local_key();
+  rkey = region->remote_key();
+  ++domain.users;
+}
+
+fabric::Access access_of(unsigned flags) {
+  return {.local_write = (flags & IBV_ACCESS_LOCAL_WRITE) != 0,
+          .remote_read = (flags & IBV_ACCESS_REMOTE_READ) != 0,
+          .remote_write = (flags & IBV_ACCESS_REMOTE_WRITE) != 0,
+          .remote_atomic = (flags & IBV_ACCESS_REMOTE_ATOMIC) != 0};
+}
+
+ProtectionDomain::ProtectionDomain(Context& opened)
+    : ibv_pd{}, owner(opened), domain(opened.process.host().device(0).create_protection_domain()) {
+  context = &opened;
+  ++owner.users;
+}
+
+}  // namespace falafel::simulated_verbs
+
+using namespace falafel::simulated_verbs;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  const LibraryCall call("ibv_alloc_pd");
+  return call.process().verbs().protection_domains.add(
+      std::make_unique<ProtectionDomain>(*static_cast<Context*>(context)));
+}
+
+int ibv_dealloc_pd(ibv_pd* pd) {
+  const LibraryCall call("ibv_dealloc_pd");
+  if (wrapper_of(pd).users > 0) return EBUSY;
+  call.process().verbs().protection_domains.remove(&wrapper_of(pd));
+  return 0;
+}
+
+#undef ibv_reg_mr
+ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, std::size_t length, int access) {
+  return ibv_reg_mr_iova2(pd, addr, length, reinterpret_cast<std::uint64_t>(addr),
+                          static_cast<unsigned>(access));
+}
+
+#undef ibv_reg_mr_iova
+ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova,
+                        int access) {
+  return ibv_reg_mr_iova2(pd, addr, length, iova, static_cast<unsigned>(access));
+}
+
+ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova,
+                         unsigned access) {
+  const LibraryCall call("ibv_reg_mr");
+  const std::uint64_t first_address = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
+  return register_memory(wrapper_of(pd), addr, length, first_address, access);
+}
+
+// Once it has returned, no device uses the memory, so that the program may free it.
+int ibv_dereg_mr(ibv_mr* mr) {
+  const LibraryCall call("ibv_dereg_mr");
+  call.let_others_go_on();
+  auto* const region = static_cast<MemoryRegion*>(mr);
+  region->region->revoke();
+  for (const auto& queue_pair : call.process().verbs().queue_pairs.all()) {
+    falafel::sim::receive_what_lands(*queue_pair->pair);
+  }
+  call.process().verbs().memory_regions.remove(region);
+  return 0;
+}
+}

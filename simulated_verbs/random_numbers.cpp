@@ -1,0 +1,100 @@
+#include "simulated_verbs/random_numbers.h"
+
+#include <cstdint>
+
+#include "simulated_verbs/process.h"
+#include "simulated_verbs/sockets.h"
+
+namespace falafel::simulated_verbs {
+
+RandomNumbers::RandomNumbers() { initstate_r(1, state_.data(), state_.size(), &random_); }
+
+long RandomNumbers::next_random() {
+  std::int32_t number = 0;
+  random_r(&random_, &number);
+  return number;
+}
+
+namespace {
+
+RandomNumbers& numbers_of(const LibraryCall& call) {
+  return call.process().sockets().random_numbers();
+}
+
+}  // namespace
+}  // namespace falafel::simulated_verbs
+
+// NOLINTBEGIN(readability-identifier-naming): the linker gives the names.
+
+using falafel::simulated_verbs::LibraryCall;
+using falafel::simulated_verbs::numbers_of;
+using falafel::simulated_verbs::running_process;
+
+extern "C" {
+
+int __real_rand();
+void __real_srand(unsigned seed);
+long __real_random();
+void __real_srandom(unsigned seed);
+long __real_lrand48();
+long __real_mrand48();
+double __real_drand48();
+void __real_srand48(long seed);
+
+int __wrap_rand() {
+  if (running_process() == nullptr) return __real_rand();
+  const LibraryCall call("rand");
+  return static_cast<int>(numbers_of(call).next_random());
+}
+
+void __wrap_srand(unsigned seed) {
+  if (running_process() == nullptr) return __real_srand(seed);
+  const LibraryCall call("srand");
+  numbers_of(call).seed_random(seed);
+}
+
+long __wrap_random() {
+  if (running_process() == nullptr) return __real_random();
+  const LibraryCall call("random");
+  return numbers_of(call).next_random();
+}
+
+void __wrap_srandom(unsigned seed) {
+  if (running_process() == nullptr) return __real_srandom(seed);
+  const LibraryCall call("srandom");
+  numbers_of(call).seed_random(seed);
+}
+
+long __wrap_lrand48() {
+  if (running_process() == nullptr) return __real_lrand48();
+  const LibraryCall call("lrand48");
+  long number = 0;
+  lrand48_r(&numbers_of(call).of_48_bits(), &number);
+  return number;
+}
+
+long __wrap_mrand48() {
+  if (running_process() == nullptr) return __real_mrand48();
+  const LibraryCall call("mrand48");
+  long number = 0;
+  mrand48_r(&numbers_of(call).of_48_bits(), &number);
+  return number;
+}
+
+double __wrap_drand48() {
+  if (running_process() == nullptr) return __real_drand48();
+  const LibraryCall call("drand48");
+  double number = 0;
+  drand48_r(&numbers_of(call).of_48_bits(), &number);
+  return number;
+}
+
+void __wrap_srand48(long seed) {
+  if (running_process() == nullptr) return __real_srand48(seed);
+  const LibraryCall call("srand48");
+  numbers_of(call).seed_48(seed);
+}
+
+}  // extern "C"
+
+// NOLINTEND(readability-identifier-naming)

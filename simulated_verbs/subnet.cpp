@@ -1,0 +1,67 @@
+#include "simulated_verbs/subnet.h"
+
+#include <algorithm>
+
+#include "fabric/assert.h"
+#include "simulated_verbs/queue_pair.h"
+
+namespace falafel::simulated_verbs {
+
+std::uint16_t Subnet::add_host(std::string name) {
+  hosts_.push_back(std::move(name));
+  return static_cast<std::uint16_t>(hosts_.size());
+}
+
+std::optional<std::uint16_t> Subnet::find(std::string_view host_name) const {
+  const auto found = std::ranges::find(hosts_, host_name);
+  if (found == hosts_.end()) return std::nullopt;
+  return static_cast<std::uint16_t>(found - hosts_.begin() + 1);
+}
+
+std::uint16_t Subnet::lid_of(std::string_view host_name) const {
+  const std::optional<std::uint16_t> lid = find(host_name);
+  FALAFEL_ASSERT(lid.has_value(), "host {} was not added to the subnet", host_name);
+  return *lid;
+}
+
+const std::string* Subnet::host_of(std::uint16_t lid) const {
+  return lid == 0 || lid > hosts_.size() ? nullptr : &hosts_[lid - 1U];
+}
+
+ProgramHeap& Subnet::add_heap() {
+  heaps_.push_back(std::make_unique<ProgramHeap>(static_cast<std::uint32_t>(heaps_.size())));
+  return *heaps_.back();
+}
+
+void Subnet::add(std::uint16_t lid, std::uint32_t number, QueuePair& queue_pair) {
+  const bool is_new = queue_pairs_.emplace(std::pair(lid, number), &queue_pair).second;
+  FALAFEL_ASSERT(is_new, "queue pair {} of LID {} exists twice", number, lid);
+}
+
+void Subnet::remove(std::uint16_t lid, const QueuePair& queue_pair) {
+  queue_pairs_.erase({lid, queue_pair.qp_num});
+  for (const auto& [address, other] : queue_pairs_) other->hear_end_of(queue_pair);
+}
+
+QueuePair* Subnet::find(std::uint16_t lid, std::uint32_t number) const {
+  const auto found = queue_pairs_.find({lid, number});
+  return found == queue_pairs_.end() ? nullptr : found->second;
+}
+
+void Subnet::note_number(std::uint32_t in_fabric, std::uint32_t of_program) {
+  numbers_.emplace(in_fabric, of_program);
+}
+
+std::uint32_t Subnet::number_of_program(std::uint32_t in_fabric) const {
+  const auto found = numbers_.find(in_fabric);
+  FALAFEL_ASSERT(found != numbers_.end(), "queue pair {} of the fabric belongs to no program",
+                 in_fabric);
+  return found->second;
+}
+
+fabric::MemoryAddress Subnet::locate(std::uint32_t key, std::uint64_t address) const {
+  const auto found = bases_.find(key);
+  return {key, found == bases_.end() ? 0 : address - found->second};
+}
+
+}  // namespace falafel::simulated_verbs

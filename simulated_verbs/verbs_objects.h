@@ -1,0 +1,59 @@
+// The verbs objects of a process, each a struct of libibverbs with what the library keeps beside
+// it. An object that others still use cannot be destroyed (EBUSY), as in the kernel.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simulated_verbs/address_handle.h"
+#include "simulated_verbs/completion_channel.h"
+#include "simulated_verbs/completion_queue.h"
+#include "simulated_verbs/context.h"
+#include "simulated_verbs/memory_region.h"
+#include "simulated_verbs/protection_domain.h"
+#include "simulated_verbs/queue_pair.h"
+#include "simulated_verbs/shared_receive_queue.h"
+
+namespace falafel::simulated_verbs {
+
+class Process;
+
+// Owns objects of one kind.
+template <typename Object>
+class Objects {
+ public:
+  Object* add(std::unique_ptr<Object> object) {
+    objects_.push_back(std::move(object));
+    return objects_.back().get();
+  }
+  // Destroys the object.
+  void remove(const Object* object) {
+    std::erase_if(objects_, [&](const auto& owned) { return owned.get() == object; });
+  }
+  const std::vector<std::unique_ptr<Object>>& all() const { return objects_; }
+
+ private:
+  std::vector<std::unique_ptr<Object>> objects_;
+};
+
+// Members are destroyed from the last to the first: what uses others comes after them.
+class VerbsObjects {
+ public:
+  explicit VerbsObjects(Process& process) : device(process) {}
+
+  Device device;
+  Objects<Context> contexts;
+  Objects<ProtectionDomain> protection_domains;
+  Objects<MemoryRegion> memory_regions;
+  Objects<AddressHandle> address_handles;
+  Objects<CompletionChannel> completion_channels;
+  Objects<CompletionQueue> completion_queues;
+  Objects<SharedReceiveQueue> shared_receive_queues;
+  Objects<QueuePair> queue_pairs;
+};
+
+}  // namespace falafel::simulated_verbs

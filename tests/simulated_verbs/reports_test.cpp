@@ -1,0 +1,62 @@
+// Mistakes of public programs, written again as programs in C: each is found, and its cure holds.
+// docs/verbs-programs.md tells them.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "explorer/check.h"
+#include "simulated_verbs/programs.h"
+#include "tests/simulated_verbs/reports/reports.h"
+
+namespace falafel::simulated_verbs {
+namespace {
+
+struct Report {
+  const char* name;
+  int (*server)(int cured);
+  int (*client)(int cured);
+};
+
+check::Result run(const Report& report, bool cured, std::uint64_t schedules) {
+  return check::random(
+      {.name = std::string(report.name) + (cured ? "-cured" : ""),
+       .schedules = schedules,
+       .output = testing::TempDir(),
+       .network = {.adjust =
+                       [](sim::SimulationOptions& options) { options.max_inline_bytes = 64; }}},
+      [&](check::World& world) {
+        Programs programs(world);
+        programs.client("server", [&] { return report.server(cured ? 1 : 0); });
+        programs.client("client", [&] { return report.client(cured ? 1 : 0); });
+        world.run();
+      });
+}
+
+class VerbsReport : public testing::TestWithParam<Report> {};
+
+TEST_P(VerbsReport, IsFound) {
+  const check::Result result = run(GetParam(), false, 5'000);
+  EXPECT_FALSE(result.holds()) << result.story();
+}
+
+TEST_P(VerbsReport, IsCured) {
+  const check::Result result = run(GetParam(), true, 300);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, VerbsReport,
+    testing::Values(Report{"buffer_reuse", buffer_reuse_server, buffer_reuse_client},
+                    Report{"armed_late", armed_late_server, armed_late_client},
+                    Report{"full_queue", full_queue_server, full_queue_client},
+                    Report{"late_receive", late_receive_server, late_receive_client},
+                    Report{"lost_receives", lost_receives_server, lost_receives_client},
+                    Report{"early_answer", early_answer_server, early_answer_client},
+                    Report{"late_write", late_write_server, late_write_client},
+                    Report{"failed_opcode", failed_opcode_server, failed_opcode_client},
+                    Report{"timed_out_buffer", timed_out_buffer_server, timed_out_buffer_client},
+                    Report{"inline_limit", inline_limit_server, inline_limit_client}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace falafel::simulated_verbs
