@@ -42,6 +42,9 @@ void add_device(const SimulationOptions& options, std::vector<std::string>& all)
   if (!options.failure_before_landing) {
     all.emplace_back("a failure is reported after the data of the peer has landed");
   }
+  if (!options.bounds_per_packet) {
+    all.emplace_back("no packet lands of a request that leaves its region");
+  }
   all.push_back(fmt::format(
       "packets have {} bytes, {} READs and atomics may be outstanding, and {} bytes can be inlined",
       options.mtu_bytes, options.max_outstanding_reads_and_atomics, options.max_inline_bytes));
@@ -81,6 +84,7 @@ void weaken_network(SimulationOptions& options) {
   options.atomic_capability = fabric::AtomicCapability::device;
   options.failing_cas_writes_back = true;
   options.failure_before_landing = true;
+  options.bounds_per_packet = true;
   options.set_fault_rate(FaultKind::unreliable_loss, any_rate);
   options.set_fault_rate(FaultKind::datagram_reordering, any_rate);
 }

@@ -121,8 +121,16 @@ void Failure::carry_on_in_part(Request& request) {
     request.surviving_bytes = packets * mtu_bytes;
     return;
   }
-  while (packets-- > 0 && connection_.responder_admits()) request.placement.next_packet_arrives();
+  while (packets-- > 0 && admits_next_packet(request)) request.placement.next_packet_arrives();
   drop_orphan(request);
+}
+
+// Packets that arrive now might as well have arrived before a right ended, but never beyond the
+// region.
+bool Failure::admits_next_packet(const Request& request) const {
+  if (!connection_.responder_admits()) return false;
+  const bool may_leave_region = connection_.world().options.bounds_per_packet;
+  return !may_leave_region || connection_.responder().contains_next_packet(request);
 }
 
 }  // namespace falafel::sim

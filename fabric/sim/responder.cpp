@@ -1,5 +1,6 @@
 #include "fabric/sim/responder.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -32,6 +33,16 @@ fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus 
 }
 
 }  // namespace
+
+bool Responder::contains_next_packet(const Request& request) const {
+  World& world = connection_.world();
+  if (!world.options.bounds_per_packet) return false;
+  const Region& region = world.regions.at(request.work.remote.key);
+  const std::uint64_t arrived_bytes = request.has_started() ? request.placement.arrived_bytes() : 0;
+  const std::uint64_t bytes_left = request.work.length_bytes - arrived_bytes;
+  return region.contains(request.work.remote.offset + arrived_bytes,
+                         std::min(world.options.mtu_bytes, bytes_left));
+}
 
 void Responder::deliver(const Connection& sender, const Request& request) {
   World& world = connection_.world();

@@ -21,8 +21,8 @@ class Responder {
         queue_pair_(queue_pair) {}
 
   bool is_ready() const { return connection_.is_ready(); }
-  // Returns false if the responder refuses the request. Otherwise notes its place in memory, which
-  // exists until the run ends, even if the region is revoked.
+  // Returns false if the responder refuses the request, or its next packet. Otherwise notes its
+  // place in memory, which exists until the run ends, even if the region is revoked.
   bool admit(Request& request) const {
     const fabric::WorkRequest& work = request.work;
     connection_.world().touch(Touchable::region, work.remote.key, Access::reads);
@@ -30,11 +30,15 @@ class Responder {
         connection_.world().regions.find(work.remote.key, connection_.protection_domain());
     if (region == nullptr || !permits(region->access, work.opcode)) return false;
     if (!permits(connection_.rights_of_peer(), work.opcode)) return false;
-    if (!region->contains(work.remote.offset, work.length_bytes)) return false;
+    const bool is_within = region->contains(work.remote.offset, work.length_bytes);
+    if (!is_within && !contains_next_packet(request)) return false;
     request.target = region->base + work.remote.offset;
     request.target_block = region->block.get();
     return true;
   }
+  // Tells if the option bounds_per_packet is set and the region of the request, which exists,
+  // contains the next packet. A region never moves, so this is no access of memory or of rights.
+  [[gnu::cold]] bool contains_next_packet(const Request& request) const;
   // Atomics of this device exclude each other.
   Device& device() const { return connection_.device(); }
 

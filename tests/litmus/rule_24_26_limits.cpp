@@ -320,6 +320,52 @@ TEST(Litmus, Rule26_bounds_are_those_of_the_whole_request) {
   verify(litmus);
 }
 
+namespace {
+
+// A WRITE of four packets to a region that has room for two.
+Litmus write_beyond_region() {
+  Litmus litmus;
+  litmus.options.mtu_bytes = small_mtu_bytes;
+  litmus.options.bounds_per_packet = true;
+  litmus.stage.memory_words = 4 * packet_words;
+  litmus.stage.prepare_server = [](Party& server) {
+    server.add_region(x, 2 * packet_words, every_right, server.domain());
+  };
+  litmus.clients = {[](Party& client) {
+    auto write = client.fill(x, 1, 4 * packet_words);
+    write.remote.key = client.trial().server().region(1).remote_key();
+    client.post({write});
+    client.finish();
+    client.trial().seen[0] = static_cast<std::uint64_t>(client.status(write));
+  }};
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[0], landed_packets(trial, 4)); };
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule26_bounds_of_each_packet_are_an_option) {
+  Litmus litmus = write_beyond_region();
+  litmus.allowed = {{0x32, "refused, the packets within the region landed"}};
+  litmus.forbidden = "fewer packets than the region holds, or a byte beyond it";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule26_no_failure_carries_a_packet_beyond_its_region) {
+  Litmus litmus = write_beyond_region();
+  litmus.server = [](Party& server) {
+    server.yield_at_random(most_yields);
+    server.trial().simulation().break_connection(client_names[0]);
+  };
+  litmus.allowed = {{0x32, "refused, the packets within the region landed"},
+                    {0x40, "broken before"},
+                    {0x41, "broken after a packet"},
+                    {0x42, "broken after both"},
+                    {0x60, "posted too late"}};
+  litmus.forbidden = "a packet beyond the region";
+  verify(litmus);
+}
+
 TEST(Litmus, Rule26_inline_is_for_short_writes_and_sends) {
   Litmus litmus;
   litmus.options.max_inline_bytes = 64;

@@ -66,6 +66,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"late_visibility", "true"},
                                                      {"store_buffers", "true"},
                                                      {"failure_before_landing", "true"},
+                                                     {"bounds_per_packet", "true"},
                                                      {"fibers_take_turns", "true"},
                                                      {"atomic_capability", "global"},
                                                      {"mtu_bytes", "512"},
@@ -97,6 +98,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .late_visibility = true,
       .store_buffers = true,
       .failure_before_landing = true,
+      .bounds_per_packet = true,
       .fibers_take_turns = true,
       .atomic_capability = fabric::AtomicCapability::global,
       .mtu_bytes = 512,
@@ -232,8 +234,8 @@ TEST(Swarm, HasEachFeatureInAndOut) {
   }
   for (const char* name :
        {"address_order", "failing_cas_writes_back", "processor_preemption", "strategy",
-        "late_visibility", "store_buffers", "failure_before_landing", "granularity",
-        "atomic_capability", "mtu_bytes", "step_duration_ns", "max_inline_bytes",
+        "late_visibility", "store_buffers", "failure_before_landing", "bounds_per_packet",
+        "granularity", "atomic_capability", "mtu_bytes", "step_duration_ns", "max_inline_bytes",
         "max_outstanding_reads_and_atomics", "longest_stall_ns", "pct_depth"}) {
     EXPECT_GE(counts[name].size(), 2U) << name;
     for (const auto& [value, count] : counts[name]) {

@@ -235,6 +235,10 @@ void add_device(std::vector<OptionDescription>& table) {
       later(flag("failure_before_landing",
                  "the first request to fail may complete while data of the peer is still landing",
                  &SimulationOptions::failure_before_landing)));
+  table.push_back(later(
+      flag("bounds_per_packet",
+           "the responder checks the bounds of each packet instead of those of the whole request",
+           &SimulationOptions::bounds_per_packet)));
   table.push_back(later(flag("fibers_take_turns",
                              "the fibers of a host run in the order in which they became able to",
                              &SimulationOptions::fibers_take_turns)));
