@@ -45,6 +45,7 @@ void add_device(const SimulationOptions& options, std::vector<std::string>& all)
   if (!options.bounds_per_packet) {
     all.emplace_back("no packet lands of a request that leaves its region");
   }
+  if (!options.distinct_keys) all.emplace_back("the keys of a region are equal");
   all.push_back(fmt::format(
       "packets have {} bytes, {} READs and atomics may be outstanding, and {} bytes can be inlined",
       options.mtu_bytes, options.max_outstanding_reads_and_atomics, options.max_inline_bytes));
@@ -85,6 +86,7 @@ void weaken_network(SimulationOptions& options) {
   options.failing_cas_writes_back = true;
   options.failure_before_landing = true;
   options.bounds_per_packet = true;
+  options.distinct_keys = true;
   options.set_fault_rate(FaultKind::unreliable_loss, any_rate);
   options.set_fault_rate(FaultKind::datagram_reordering, any_rate);
 }

@@ -37,7 +37,7 @@ class MemoryRegion final : public fabric::MemoryRegion {
   MemoryRegion& operator=(const MemoryRegion&) = delete;
 
   std::uint32_t local_key() const override { return key_; }
-  std::uint32_t remote_key() const override { return key_; }
+  std::uint32_t remote_key() const override { return world_.regions.remote_key(key_); }
   std::uint64_t offset() const override { return region().offset; }
   std::uint64_t length_bytes() const override { return region().length_bytes; }
   fabric::Access access() const override { return region().access; }

@@ -99,13 +99,20 @@ struct Region {
   }
 };
 
+// Regions by local key.
 class RegionTable {
  public:
-  RegionTable(std::pmr::memory_resource& memory, std::size_t expected_count) : regions_(&memory) {
+  RegionTable(std::pmr::memory_resource& memory, std::size_t expected_count, bool distinct_keys)
+      : regions_(&memory), remote_key_distance_(distinct_keys ? std::uint32_t{1} << 31U : 0) {
     regions_.reserve(expected_count);
   }
 
   std::uint32_t add(Region region);  // returns its key
+  std::uint32_t remote_key(std::uint32_t key) const { return key + remote_key_distance_; }
+  // Returns a key of no region for a number that is no remote key.
+  std::uint32_t key_of_remote(std::uint32_t remote_key) const {
+    return remote_key - remote_key_distance_;
+  }
   std::size_t count_valid(const Host& host) const;
   Region& at(std::uint32_t key) {
     FALAFEL_ASSERT(key - 1 < keys_given_, "there is no region of key {}", key);
@@ -121,6 +128,7 @@ class RegionTable {
  private:
   std::pmr::vector<Region> regions_;
   std::uint32_t keys_given_ = 0;
+  std::uint32_t remote_key_distance_;
 };
 
 class ProtectionDomain final : public fabric::ProtectionDomain {

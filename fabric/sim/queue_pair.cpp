@@ -178,8 +178,8 @@ void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
 void QueuePairActor::announce(const fabric::WorkRequest& work) const {
   const QueuePairActor* peer = connection_.peer();
   if (peer == nullptr || fabric::is_send(work.opcode)) return;
-  const Region* region =
-      world_.regions.find(work.remote.key, peer->connection_.protection_domain());
+  const std::uint32_t key = world_.regions.key_of_remote(work.remote.key);
+  const Region* region = world_.regions.find(key, peer->connection_.protection_domain());
   if (region == nullptr) return;
   const Access access = work.opcode == Opcode::read ? Access::reads : Access::writes;
   world_.step_observer->will_touch(

@@ -37,7 +37,8 @@ fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus 
 bool Responder::contains_next_packet(const Request& request) const {
   World& world = connection_.world();
   if (!world.options.bounds_per_packet) return false;
-  const Region& region = world.regions.at(request.work.remote.key);
+  const std::uint32_t key = world.regions.key_of_remote(request.work.remote.key);
+  const Region& region = world.regions.at(key);
   const std::uint64_t arrived_bytes = request.has_started() ? request.placement.arrived_bytes() : 0;
   const std::uint64_t bytes_left = request.work.length_bytes - arrived_bytes;
   return region.contains(request.work.remote.offset + arrived_bytes,

@@ -25,9 +25,10 @@ class Responder {
   // place in memory, which exists until the run ends, even if the region is revoked.
   bool admit(Request& request) const {
     const fabric::WorkRequest& work = request.work;
-    connection_.world().touch(Touchable::region, work.remote.key, Access::reads);
-    const Region* region =
-        connection_.world().regions.find(work.remote.key, connection_.protection_domain());
+    World& world = connection_.world();
+    const std::uint32_t key = world.regions.key_of_remote(work.remote.key);
+    world.touch(Touchable::region, key, Access::reads);
+    const Region* region = world.regions.find(key, connection_.protection_domain());
     if (region == nullptr || !permits(region->access, work.opcode)) return false;
     if (!permits(connection_.rights_of_peer(), work.opcode)) return false;
     const bool is_within = region->contains(work.remote.offset, work.length_bytes);

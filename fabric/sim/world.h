@@ -172,7 +172,7 @@ struct World {
   LateWords late_words;  // outlives the memory blocks of the world, whose destructors use it
   // Expires with the world. It does not own anything; blocks that a program keeps longer ask it.
   std::shared_ptr<const World> lifetime{this, [](const World*) {}};
-  RegionTable regions{arena, usual_count};
+  RegionTable regions{arena, usual_count, options.distinct_keys};
   std::pmr::vector<Owned<Host>> hosts{&arena};
   std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
   std::pmr::vector<Owned<CompletionQueueState>> completion_queues{&arena};

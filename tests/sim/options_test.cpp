@@ -67,6 +67,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"store_buffers", "true"},
                                                      {"failure_before_landing", "true"},
                                                      {"bounds_per_packet", "true"},
+                                                     {"distinct_keys", "true"},
                                                      {"fibers_take_turns", "true"},
                                                      {"atomic_capability", "global"},
                                                      {"mtu_bytes", "512"},
@@ -99,6 +100,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .store_buffers = true,
       .failure_before_landing = true,
       .bounds_per_packet = true,
+      .distinct_keys = true,
       .fibers_take_turns = true,
       .atomic_capability = fabric::AtomicCapability::global,
       .mtu_bytes = 512,
@@ -219,6 +221,10 @@ std::map<std::string, std::map<std::string, std::uint64_t>> swarm_counts() {
   }
   return counts;
 }
+
+// The keys of a region stay equal, because they are data of programs: with other keys, seeds would
+// have other runs.
+TEST(Swarm, KeepsTheKeysOfRegions) { EXPECT_EQ(swarm_counts()["distinct_keys"].size(), 1U); }
 
 // Clocks stay exact: few programs use wall clocks, and those that do set the options themselves.
 TEST(Swarm, HasEachFeatureInAndOut) {

@@ -239,6 +239,8 @@ void add_device(std::vector<OptionDescription>& table) {
       flag("bounds_per_packet",
            "the responder checks the bounds of each packet instead of those of the whole request",
            &SimulationOptions::bounds_per_packet)));
+  table.push_back(later(flag("distinct_keys", "the local and the remote key of a region differ",
+                             &SimulationOptions::distinct_keys)));
   table.push_back(later(flag("fibers_take_turns",
                              "the fibers of a host run in the order in which they became able to",
                              &SimulationOptions::fibers_take_turns)));

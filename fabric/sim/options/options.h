@@ -76,6 +76,7 @@ struct SimulationOptions {
   bool store_buffers = false;            // stores of processors reach memory later
   bool failure_before_landing = false;   // a first failure does not wait for the peer's data
   bool bounds_per_packet = false;        // packets land up to the end of a region
+  bool distinct_keys = false;            // the local and the remote key of a region differ
   bool fibers_take_turns = false;        // those of a host run in the order in which they can
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;
