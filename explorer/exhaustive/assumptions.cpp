@@ -46,6 +46,9 @@ void add_device(const SimulationOptions& options, std::vector<std::string>& all)
     all.emplace_back("no packet lands of a request that leaves its region");
   }
   if (!options.distinct_keys) all.emplace_back("the keys of a region are equal");
+  if (!options.keys_reused_after_restart) {
+    all.emplace_back("the regions of a host that has restarted get new keys");
+  }
   all.push_back(fmt::format(
       "packets have {} bytes, {} READs and atomics may be outstanding, and {} bytes can be inlined",
       options.mtu_bytes, options.max_outstanding_reads_and_atomics, options.max_inline_bytes));
@@ -87,6 +90,7 @@ void weaken_network(SimulationOptions& options) {
   options.failure_before_landing = true;
   options.bounds_per_packet = true;
   options.distinct_keys = true;
+  options.keys_reused_after_restart = true;
   options.set_fault_rate(FaultKind::unreliable_loss, any_rate);
   options.set_fault_rate(FaultKind::datagram_reordering, any_rate);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/fiber.h"
@@ -31,7 +32,8 @@ void count_call(World& world, Call::Kind kind, std::uint32_t block, std::uint64_
 
 class MemoryRegion final : public fabric::MemoryRegion {
  public:
-  MemoryRegion(World& world, std::uint32_t key) : world_(world), key_(key) {}
+  MemoryRegion(World& world, std::uint32_t key, std::uint32_t incarnation)
+      : world_(world), key_(key), incarnation_(incarnation) {}
   ~MemoryRegion() override { revoke(); }
   MemoryRegion(const MemoryRegion&) = delete;
   MemoryRegion& operator=(const MemoryRegion&) = delete;
@@ -55,13 +57,14 @@ class MemoryRegion final : public fabric::MemoryRegion {
   }
 
  private:
-  Region& region() const { return world_.regions.at(key_); }
+  Region& region() const { return world_.regions.at(key_, incarnation_); }
   void drain_stores() const {
     if (world_.lifetime != nullptr) region().block->host().drain_stores();
   }
 
   World& world_;
   std::uint32_t key_;
+  std::uint32_t incarnation_;
 };
 
 }  // namespace
@@ -319,6 +322,31 @@ std::uint32_t RegionTable::add(Region region) {
   return ++keys_given_;
 }
 
+std::vector<std::uint32_t> RegionTable::former_keys(const Host& host) const {
+  std::vector<std::uint32_t> keys;
+  for (std::uint32_t key = 1; key <= keys_given_; ++key) {
+    const Region& region = regions_[key - 1];
+    const bool is_former = region.incarnation != host.incarnation();
+    if (is_former && &region.block->host() == &host) keys.push_back(key);
+  }
+  return keys;
+}
+
+void RegionTable::replace(std::uint32_t key, Region region) {
+  replaced_.push_back({.key = key, .region = std::exchange(at(key), std::move(region))});
+}
+
+Region& RegionTable::at(std::uint32_t key, std::uint32_t incarnation) {
+  Region& newest = at(key);
+  if (newest.incarnation == incarnation) return newest;
+  const auto found = std::ranges::find_if(replaced_, [&](const Replaced& replaced) {
+    return replaced.key == key && replaced.region.incarnation == incarnation;
+  });
+  FALAFEL_ASSERT(found != replaced_.end(), "key {} had no region in incarnation {}", key,
+                 incarnation);
+  return found->region;
+}
+
 std::size_t RegionTable::count_valid(const Host& host) const {
   return static_cast<std::size_t>(std::ranges::count_if(regions_, [&](const Region& region) {
     return !region.revoked && &region.block->host() == &host;
@@ -368,7 +396,21 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   region.length_bytes = length_bytes;
   region.access = access;
   region.protection_domain = number_;
-  return std::make_unique<MemoryRegion>(world_, world_.regions.add(std::move(region)));
+  region.incarnation = host_.incarnation();
+  const std::uint32_t key = give_key(std::move(region));
+  return std::make_unique<MemoryRegion>(world_, key, host_.incarnation());
+}
+
+// A new key, unless the device gives a former one again.
+std::uint32_t ProtectionDomain::give_key(Region region) {
+  if (!world_.options.keys_reused_after_restart) return world_.regions.add(std::move(region));
+  const std::vector<std::uint32_t> former = world_.regions.former_keys(host_);
+  const std::uint64_t choice = world_.choose(ChoiceKind::key, former.size() + 1);
+  if (choice == 0) return world_.regions.add(std::move(region));
+  const std::uint32_t key = former[choice - 1];
+  world_.touch(Touchable::region, key, Access::writes);
+  world_.regions.replace(key, std::move(region));
+  return key;
 }
 
 }  // namespace falafel::sim

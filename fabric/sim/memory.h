@@ -82,7 +82,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint64_t size_bytes_;
 };
 
-// A registration, valid until it is revoked. A run never uses a key twice.
+// A registration, valid until it is revoked. A run never uses a key twice, except for hosts that
+// restart with the option keys_reused_after_restart.
 struct Region {
   std::shared_ptr<MemoryBlock> block;
   std::byte* base = nullptr;  // start of the block
@@ -90,6 +91,7 @@ struct Region {
   std::uint64_t length_bytes = 0;
   fabric::Access access;
   std::uint32_t protection_domain = 0;
+  std::uint32_t incarnation = 0;  // of the host that registered it
   bool revoked = false;
 
   bool contains(std::uint64_t at, std::uint64_t length) const {
@@ -103,11 +105,17 @@ struct Region {
 class RegionTable {
  public:
   RegionTable(std::pmr::memory_resource& memory, std::size_t expected_count, bool distinct_keys)
-      : regions_(&memory), remote_key_distance_(distinct_keys ? std::uint32_t{1} << 31U : 0) {
+      : regions_(&memory),
+        replaced_(&memory),
+        remote_key_distance_(distinct_keys ? std::uint32_t{1} << 31U : 0) {
     regions_.reserve(expected_count);
   }
 
   std::uint32_t add(Region region);  // returns its key
+  // The keys of regions that the host registered before it restarted.
+  std::vector<std::uint32_t> former_keys(const Host& host) const;
+  // The region gets a former key of its host.
+  void replace(std::uint32_t key, Region region);
   std::uint32_t remote_key(std::uint32_t key) const { return key + remote_key_distance_; }
   // Returns a key of no region for a number that is no remote key.
   std::uint32_t key_of_remote(std::uint32_t remote_key) const {
@@ -118,6 +126,8 @@ class RegionTable {
     FALAFEL_ASSERT(key - 1 < keys_given_, "there is no region of key {}", key);
     return regions_[key - 1];
   }
+  // The region that had the key in that incarnation of its host.
+  Region& at(std::uint32_t key, std::uint32_t incarnation);
   // The region, if queue pairs of this protection domain may use it; otherwise null.
   Region* find(std::uint32_t key, std::uint32_t protection_domain) {
     if (key - 1 >= keys_given_) return nullptr;
@@ -126,7 +136,14 @@ class RegionTable {
   }
 
  private:
+  struct Replaced {
+    std::uint32_t key;
+    Region region;
+  };
+
   std::pmr::vector<Region> regions_;
+  // They keep their blocks, to which requests of the past may still refer.
+  std::pmr::vector<Replaced> replaced_;
   std::uint32_t keys_given_ = 0;
   std::uint32_t remote_key_distance_;
 };
@@ -143,6 +160,8 @@ class ProtectionDomain final : public fabric::ProtectionDomain {
   Host& host() const { return host_; }
 
  private:
+  std::uint32_t give_key(Region region);
+
   World& world_;
   std::weak_ptr<const World> world_lifetime_;
   Host& host_;

@@ -25,8 +25,20 @@ Party::Party(Trial& trial, std::size_t number, fabric::Host& host)
 // Setting up
 
 void Party::set_up() {
+  forget_former_life();
   memory_ = must(host_.allocate_memory(trial_.stage().memory_words * word_bytes));
   for (std::size_t index = 0; index < host_.device_count(); ++index) set_up_device(index);
+}
+
+// A host that restarts begins with nothing.
+void Party::forget_former_life() {
+  queue_pairs_.clear();
+  listeners_.clear();
+  shared_receives_.reset();
+  receive_completions_.clear();
+  send_completions_.clear();
+  regions_.clear();
+  domains_.clear();
 }
 
 void Party::set_up_device(std::size_t index) {

@@ -109,6 +109,7 @@ class Party {
  private:
   friend class Trial;
   void set_up();
+  void forget_former_life();
   void set_up_device(std::size_t index);
   void share_receives();
   void boot_as_server();

@@ -23,7 +23,38 @@ std::uint64_t post_with_remote_keys(Party& client) {
   return refused;
 }
 
+// The server restarts, registers its memory again, and the client uses the old key.
+Litmus stale_key() {
+  Litmus litmus;
+  litmus.clients = {[](Party& client) {
+    const auto write = client.write(x, {1});
+    sim::Simulation& simulation = client.trial().simulation();
+    simulation.crash(server_name);
+    simulation.restart(server_name);
+    const std::size_t connection = client.connect();
+    client.post({write}, connection);
+    client.finish();
+    client.trial().seen[0] = static_cast<std::uint64_t>(client.status(write));
+  }};
+  litmus.outcome = [](Trial& trial) { return digits(trial.seen[0], trial.final_word(x)); };
+  litmus.allowed = {{0x30, "refused"}};
+  return litmus;
+}
+
 }  // namespace
+
+TEST(Litmus, Rule26_stale_keys_are_refused) {
+  Litmus litmus = stale_key();
+  litmus.forbidden = "a stale key that is accepted";
+  verify(litmus);
+}
+
+TEST(Litmus, Rule26_stale_keys_are_accepted_as_an_option) {
+  Litmus litmus = stale_key();
+  litmus.options.keys_reused_after_restart = true;
+  litmus.allowed.push_back({0x01, "accepted, because the new region has the key"});
+  verify(litmus);
+}
 
 TEST(Litmus, Rule26_neither_key_is_the_other) {
   Litmus litmus;

@@ -68,6 +68,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"failure_before_landing", "true"},
                                                      {"bounds_per_packet", "true"},
                                                      {"distinct_keys", "true"},
+                                                     {"keys_reused_after_restart", "true"},
                                                      {"fibers_take_turns", "true"},
                                                      {"atomic_capability", "global"},
                                                      {"mtu_bytes", "512"},
@@ -101,6 +102,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .failure_before_landing = true,
       .bounds_per_packet = true,
       .distinct_keys = true,
+      .keys_reused_after_restart = true,
       .fibers_take_turns = true,
       .atomic_capability = fabric::AtomicCapability::global,
       .mtu_bytes = 512,
@@ -224,7 +226,12 @@ std::map<std::string, std::map<std::string, std::uint64_t>> swarm_counts() {
 
 // The keys of a region stay equal, because they are data of programs: with other keys, seeds would
 // have other runs.
-TEST(Swarm, KeepsTheKeysOfRegions) { EXPECT_EQ(swarm_counts()["distinct_keys"].size(), 1U); }
+TEST(Swarm, KeepsTheKeysOfRegions) {
+  auto counts = swarm_counts();
+  for (const char* name : {"distinct_keys", "keys_reused_after_restart"}) {
+    EXPECT_EQ(counts[name]["false"], swarm_size) << name;
+  }
+}
 
 // Clocks stay exact: few programs use wall clocks, and those that do set the options themselves.
 TEST(Swarm, HasEachFeatureInAndOut) {

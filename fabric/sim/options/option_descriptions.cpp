@@ -241,6 +241,10 @@ void add_device(std::vector<OptionDescription>& table) {
            &SimulationOptions::bounds_per_packet)));
   table.push_back(later(flag("distinct_keys", "the local and the remote key of a region differ",
                              &SimulationOptions::distinct_keys)));
+  table.push_back(later(flag("keys_reused_after_restart",
+                             "a region may get the key of one that its host registered before it "
+                             "restarted, so stale keys may be accepted",
+                             &SimulationOptions::keys_reused_after_restart)));
   table.push_back(later(flag("fibers_take_turns",
                              "the fibers of a host run in the order in which they became able to",
                              &SimulationOptions::fibers_take_turns)));

@@ -69,15 +69,16 @@ struct SimulationOptions {
   std::uint64_t clock_drift_ppm = 0;  // the largest error of the speed of clocks
 
   Granularity granularity = Granularity::word;
-  bool address_order = false;            // transfers move words in ascending order
-  bool failing_cas_writes_back = false;  // a CAS that does not match writes the old word again
-  bool processor_preemption = false;     // traffic may come between the processor's accesses
-  bool late_visibility = false;          // the processor may see words of a WRITE late
-  bool store_buffers = false;            // stores of processors reach memory later
-  bool failure_before_landing = false;   // a first failure does not wait for the peer's data
-  bool bounds_per_packet = false;        // packets land up to the end of a region
-  bool distinct_keys = false;            // the local and the remote key of a region differ
-  bool fibers_take_turns = false;        // those of a host run in the order in which they can
+  bool address_order = false;              // transfers move words in ascending order
+  bool failing_cas_writes_back = false;    // a CAS that does not match writes the old word again
+  bool processor_preemption = false;       // traffic may come between the processor's accesses
+  bool late_visibility = false;            // the processor may see words of a WRITE late
+  bool store_buffers = false;              // stores of processors reach memory later
+  bool failure_before_landing = false;     // a first failure does not wait for the peer's data
+  bool bounds_per_packet = false;          // packets land up to the end of a region
+  bool distinct_keys = false;              // the local and the remote key of a region differ
+  bool keys_reused_after_restart = false;  // regions of a host may get keys of its former life
+  bool fibers_take_turns = false;          // those of a host run in the order in which they can
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;
   std::uint64_t max_message_bytes = std::uint64_t{1} << 31;

@@ -22,6 +22,7 @@ std::string_view to_string(ChoiceKind kind) {
     case ChoiceKind::program: return "program";
     case ChoiceKind::registration: return "registration";
     case ChoiceKind::visibility: return "visibility";
+    case ChoiceKind::key: return "key";
     case ChoiceKind::clock: return "clock";
   }
   return "unknown";

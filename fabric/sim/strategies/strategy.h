@@ -32,8 +32,9 @@ enum class ChoiceKind : std::uint8_t {
   registration,      // whether registering memory fails
   visibility,        // whether the processor sees words of a WRITE late, and which
   clock,             // how far the clocks of a host are off, and how fast they run
+  key,               // which key a region of a host that has restarted gets
 };
-inline constexpr std::size_t choice_kind_count = 18;
+inline constexpr std::size_t choice_kind_count = 19;
 std::string_view to_string(ChoiceKind kind);
 
 // Bit i stands for answer i; 0 stands for all answers.
