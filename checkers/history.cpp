@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <utility>
 
 #include "fabric/fabric.h"
@@ -85,12 +84,12 @@ std::string quote(std::string_view bytes) {
     } else if (is_plain(byte)) {
       text += character;
     } else {
-      fmt::format_to(std::back_inserter(text), "\\x{:02x}", byte);
+      text += fmt::format("\\x{:02x}", byte);
     }
   }
   text += '"';
   if (bytes.size() > longest_quotation_bytes) {
-    fmt::format_to(std::back_inserter(text), "... ({} bytes)", bytes.size());
+    text += fmt::format("... ({} bytes)", bytes.size());
   }
   return text;
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 namespace falafel::explorer {
 
 std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplifications() {
@@ -47,7 +45,7 @@ std::string describe_simulation(const sim::SimulationOptions& options) {
   for (const sim::OptionDescription& option : sim::option_descriptions()) {
     const std::string value = option.get(options);
     if (value == option.get(defaults)) continue;
-    fmt::format_to(std::back_inserter(text), "{}{} {}", separator, option.name, value);
+    text += fmt::format("{}{} {}", separator, option.name, value);
     separator = ", ";
   }
   text += '\n';

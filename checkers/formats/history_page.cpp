@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -130,8 +129,8 @@ class Drawing {
       if (row > 0 && rows_[row - 1].client == rows_[row].client) continue;
       const std::string name = fmt::format("client {}", rows_[row].client);
       letters = std::max(letters, name.size());
-      fmt::format_to(std::back_inserter(names), "<text x=\"{}\" y=\"{}\">{}</text>\n", text_margin,
-                     row_height * row + 21, name);
+      names += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", text_margin,
+                           row_height * row + 21, name);
     }
     return fmt::format("<svg class=\"clients\" width=\"{}\" height=\"{}\">\n{}</svg>\n",
                        letters * letter_width + 2 * text_margin, height(), names);
@@ -142,9 +141,8 @@ class Drawing {
     std::string text =
         fmt::format("<div class=\"scroll\"><svg width=\"{}\" height=\"{}\">\n", width, height());
     for (std::size_t row = 1; row < rows_.size(); ++row) {
-      fmt::format_to(std::back_inserter(text),
-                     "<line class=\"lane\" x1=\"0\" x2=\"{0}\" y1=\"{1}\" y2=\"{1}\"/>\n", width,
-                     row_height * row);
+      text += fmt::format("<line class=\"lane\" x1=\"0\" x2=\"{0}\" y1=\"{1}\" y2=\"{1}\"/>\n",
+                          width, row_height * row);
     }
     for (std::size_t position = 0; position < history_.operations.size(); ++position) {
       text += bar(position);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace falafel::checkers::linearization {
 
@@ -15,8 +14,7 @@ std::string list(const Counterexample& example) {
   const std::size_t omitted = count - std::min(count, example.most_listed);
   if (omitted > 0) text += fmt::format("  ... {} earlier operations\n", omitted);
   for (std::size_t index = omitted; index < count; ++index) {
-    fmt::format_to(std::back_inserter(text), "  {}. {}\n", index + 1,
-                   example.describe(example.prefix[index]));
+    text += fmt::format("  {}. {}\n", index + 1, example.describe(example.prefix[index]));
   }
   return text;
 }
@@ -34,7 +32,7 @@ std::string explain_violation(const Counterexample& example) {
   if (example.unfitting.size() == 1) return text;
   text += "Ordering these concurrent operations first, in any order, does not help:\n";
   for (const std::size_t position : example.unfitting.subspan(1)) {
-    fmt::format_to(std::back_inserter(text), "  {}\n", example.describe(position));
+    text += fmt::format("  {}\n", example.describe(position));
   }
   return text;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <string_view>
 
 namespace falafel::timeline {
@@ -28,9 +27,8 @@ std::string to_markdown_table(const Timeline& timeline) {
     const std::string who = key_step.lane == none ? "" : timeline.lanes[key_step.lane].name;
     const bool is_heavy =
         key_step.role == KeyStepRole::critical || key_step.role == KeyStepRole::violation;
-    fmt::format_to(std::back_inserter(table), "| {} | {} | {} | {}{}{} |\n", ++number,
-                   key_step.step, who, is_heavy ? "**" : "", escape(key_step.text),
-                   is_heavy ? "**" : "");
+    table += fmt::format("| {} | {} | {} | {}{}{} |\n", ++number, key_step.step, who,
+                         is_heavy ? "**" : "", escape(key_step.text), is_heavy ? "**" : "");
   }
   return table;
 }

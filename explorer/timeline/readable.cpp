@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <iterator>
 
 #include "checkers/utf8.h"
 
@@ -45,13 +44,13 @@ std::string readable(std::string_view bytes, std::size_t longest_bytes) {
       text += "\\\\";
     } else {
       for (const char byte : character) {
-        fmt::format_to(std::back_inserter(text), "\\x{:02x}", static_cast<unsigned char>(byte));
+        text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
       }
     }
     rest.remove_prefix(character.size());
   }
   if (bytes.size() > longest_bytes) {
-    fmt::format_to(std::back_inserter(text), "… ({} bytes)", bytes.size());
+    text += fmt::format("… ({} bytes)", bytes.size());
   }
   return text;
 }

@@ -157,10 +157,9 @@ Rows measure(References references) {
 std::string table_of(const Rows& rows) {
   std::string text;
   for (const std::string_view name : row_names) {
-    fmt::format_to(std::back_inserter(text), "| {} |", name);
+    text += fmt::format("| {} |", name);
     for (const Cost& cost : rows.find(name)->second) {
-      fmt::format_to(std::back_inserter(text), " {:.2f} / {:.2f} / {:.0f} |", cost.round_trips,
-                     cost.verbs, cost.bytes);
+      text += fmt::format(" {:.2f} / {:.2f} / {:.0f} |", cost.round_trips, cost.verbs, cost.bytes);
     }
     text += '\n';
   }

@@ -26,7 +26,7 @@ using Key = std::array<char, 16>;
 // The letter tells keys that are in the store from others.
 Key key_of(char kind, std::uint64_t number) {
   Key key{};
-  *fmt::format_to(key.begin(), "{}{:014}", kind, number) = '.';
+  std::ranges::copy(fmt::format("{}{:014}.", kind, number), key.begin());
   return key;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <iterator>
 
 namespace falafel::compare_stores {
 namespace {
@@ -83,9 +82,9 @@ std::string drawing_data(const std::vector<ReportRow>& rows) {
   std::string data;
   for (const ReportRow& row : rows) {
     if (!row.measured) continue;
-    fmt::format_to(std::back_inserter(data), "\"{}, {}\" {:.4f} {:.2f} {:.2f}\n", row.store.name,
-                   row.store.protocol, row.measured->operations_per_second / 1e6,
-                   row.measured->median_us, row.measured->tail_us);
+    data += fmt::format("\"{}, {}\" {:.4f} {:.2f} {:.2f}\n", row.store.name, row.store.protocol,
+                        row.measured->operations_per_second / 1e6, row.measured->median_us,
+                        row.measured->tail_us);
   }
   return data;
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "tools/figures/figure.h"
 
 namespace falafel::figures {
@@ -12,9 +10,9 @@ std::string to_table(const std::vector<PaperComparison>& comparisons) {
   std::string table =
       "| Figure | Quantity | Paper | Predicted | Deviation |\n| --- | --- | --: | --: | --: |\n";
   for (const PaperComparison& comparison : comparisons) {
-    fmt::format_to(std::back_inserter(table), "| {} | {} | {:.2f} | {:.2f} | {:+.0f} % |\n",
-                   comparison.figure, comparison.quantity, comparison.paper, comparison.predicted,
-                   deviation_percent(comparison.predicted, comparison.paper));
+    table += fmt::format("| {} | {} | {:.2f} | {:.2f} | {:+.0f} % |\n", comparison.figure,
+                         comparison.quantity, comparison.paper, comparison.predicted,
+                         deviation_percent(comparison.predicted, comparison.paper));
   }
   return table;
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <iterator>
 
 #include "tools/load_generator/protocol.h"
 
@@ -18,7 +17,7 @@ class MemcachedProtocol final : public Protocol {
   void append_set(std::string& requests, std::string_view key,
                   std::string_view value) const override {
     requests.append("set ").append(key);
-    fmt::format_to(std::back_inserter(requests), " 0 0 {}\r\n", value.size());
+    requests += fmt::format(" 0 0 {}\r\n", value.size());
     requests.append(value).append(line_end);
   }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <iterator>
 
 #include "tools/load_generator/protocol.h"
 
@@ -42,7 +41,7 @@ class RedisProtocol final : public Protocol {
 
  private:
   static void append_text(std::string& requests, std::string_view text) {
-    fmt::format_to(std::back_inserter(requests), "${}\r\n", text.size());
+    requests += fmt::format("${}\r\n", text.size());
     requests.append(text).append(line_end);
   }
 };

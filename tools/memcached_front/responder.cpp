@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <iterator>
 
 #include "falafel_build_identity.h"
 #include "tools/memcached_front/stored_value.h"
@@ -62,11 +61,10 @@ void append_meta_flags(std::string& answers, const Request& request, const Flagg
   const bool is_get = request.kind == Kind::meta_get;
   for (auto flag = cut_word(rest); !flag.empty(); flag = cut_word(rest)) {
     const char letter = flag.front();
-    const auto output = std::back_inserter(answers);
-    if (letter == 'O') fmt::format_to(output, " {}", flag);
-    if (letter == 'k') fmt::format_to(output, " k{}", request.key);
-    if (is_get && letter == 'f') fmt::format_to(output, " f{}", value.flags);
-    if (is_get && letter == 's') fmt::format_to(output, " s{}", value.value.size());
+    if (letter == 'O') answers += fmt::format(" {}", flag);
+    if (letter == 'k') answers += fmt::format(" k{}", request.key);
+    if (is_get && letter == 'f') answers += fmt::format(" f{}", value.flags);
+    if (is_get && letter == 's') answers += fmt::format(" s{}", value.value.size());
     if (is_get && letter == 't') answers += " t-1";  // it does not expire
   }
   answers += line_end;
@@ -107,8 +105,7 @@ Answer Responder::look_up(std::string_view key, const std::function<void(std::st
 Responder::Next Responder::get(const Request& request, std::string& answers) {
   const Answer answer = look_up(request.key, [&](std::string_view stored) {
     const FlaggedValue found = decode(stored);
-    fmt::format_to(std::back_inserter(answers), "VALUE {} {} {}\r\n", request.key, found.flags,
-                   found.value.size());
+    answers += fmt::format("VALUE {} {} {}\r\n", request.key, found.flags, found.value.size());
     append_line(answers, found.value);
   });
   if (answer == Answer::found || answer == Answer::not_found) return Next::go_on;
@@ -174,7 +171,7 @@ Responder::Next Responder::refuse(const Request& request, std::string_view error
 
 void Responder::append_statistics(std::string& answers) const {
   const auto append = [&](std::string_view name, const auto& value) {
-    fmt::format_to(std::back_inserter(answers), "STAT {} {}\r\n", name, value);
+    answers += fmt::format("STAT {} {}\r\n", name, value);
   };
   const auto uptime = std::chrono::steady_clock::now() - statistics_.started;
   const std::uint64_t hits = statistics_.get_hits;

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <iterator>
-
 #include "explorer/simulation_choices.h"
 #include "tools/store_scenario/scenario.h"
 
@@ -12,70 +10,67 @@ namespace {
 
 void append_store(std::string& text, const Scenario& scenario) {
   const engine::Geometry& geometry = scenario.geometry;
-  fmt::format_to(std::back_inserter(text),
-                 "  store: table of {} entries, {} regions of {} bytes, {} mature spaces of {} "
-                 "bytes, "
-                 "units of {} bytes, tags of {} bits, fingerprints of {} bits, size classes of {} "
-                 "bits\n",
-                 geometry.table_entries, geometry.region_count, geometry.region_bytes,
-                 geometry.mature_space_count, geometry.mature_bytes, geometry.unit_bytes,
-                 geometry.tag_bits, geometry.fingerprint_bits, geometry.size_class_bits);
+  text += fmt::format(
+      "  store: table of {} entries, {} regions of {} bytes, {} mature spaces of {} "
+      "bytes, "
+      "units of {} bytes, tags of {} bits, fingerprints of {} bits, size classes of {} "
+      "bits\n",
+      geometry.table_entries, geometry.region_count, geometry.region_bytes,
+      geometry.mature_space_count, geometry.mature_bytes, geometry.unit_bytes, geometry.tag_bits,
+      geometry.fingerprint_bits, geometry.size_class_bits);
   text += fmt::format("  hash key {:02x}\n", fmt::join(scenario.hash_key, ""));
   text += "  safeguards switched off:";
   for (const auto& safeguard : engine::safeguard_descriptions) {
     if (!(scenario.safeguards.*safeguard.enabled)) (text += ' ') += safeguard.name;
   }
   if (scenario.safeguards == engine::Safeguards::hardened()) text += " none";
-  fmt::format_to(std::back_inserter(text),
-                 "\n  server: heartbeat_timeout_ns {}, flush_timeout_ns {}, destruction_drains {}, "
-                 "server_timeout_ns {}, "
-                 "cleanup_percent {}, cleanup_interval_ns {}, "
-                 "pipelined_updates {}, collection {}, "
-                 "asks_for_regions_back {}, keeps_overwrite_reserve {}\n",
-                 scenario.heartbeat_timeout_ns, scenario.flush_timeout_ns,
-                 scenario.destruction_drains, scenario.server_timeout_ns, scenario.cleanup_percent,
-                 scenario.cleanup_interval_ns, scenario.pipelined_updates,
-                 to_string(scenario.collection), scenario.asks_for_regions_back,
-                 scenario.keeps_overwrite_reserve);
+  text += fmt::format(
+      "\n  server: heartbeat_timeout_ns {}, flush_timeout_ns {}, destruction_drains {}, "
+      "server_timeout_ns {}, "
+      "cleanup_percent {}, cleanup_interval_ns {}, "
+      "pipelined_updates {}, collection {}, "
+      "asks_for_regions_back {}, keeps_overwrite_reserve {}\n",
+      scenario.heartbeat_timeout_ns, scenario.flush_timeout_ns, scenario.destruction_drains,
+      scenario.server_timeout_ns, scenario.cleanup_percent, scenario.cleanup_interval_ns,
+      scenario.pipelined_updates, to_string(scenario.collection), scenario.asks_for_regions_back,
+      scenario.keeps_overwrite_reserve);
   if (geometry.values_expire) {
-    fmt::format_to(std::back_inserter(text),
-                   "  a cache{}; the wall clocks of clients are off by {} ns\n",
-                   scenario.evicts ? ", which evicts values" : "", scenario.wall_clock_error_ns);
+    text +=
+        fmt::format("  a cache{}; the wall clocks of clients are off by {} ns\n",
+                    scenario.evicts ? ", which evicts values" : "", scenario.wall_clock_error_ns);
   }
   if (scenario.max_clients > 0) {
-    fmt::format_to(std::back_inserter(text), "  at most {} clients at a time\n",
-                   scenario.max_clients);
+    text += fmt::format("  at most {} clients at a time\n", scenario.max_clients);
   }
   for (const PlannedCleanup& cleanup : scenario.cleanups) {
-    fmt::format_to(std::back_inserter(text), "  cleanup requested after {} ns", cleanup.pause_ns);
+    text += fmt::format("  cleanup requested after {} ns", cleanup.pause_ns);
     if (cleanup.cancel_after_ns > 0) {
-      fmt::format_to(std::back_inserter(text), ", cancelled after {} ns", cleanup.cancel_after_ns);
+      text += fmt::format(", cancelled after {} ns", cleanup.cancel_after_ns);
     }
     text += '\n';
   }
 }
 
 void append_client(std::string& text, std::size_t index, const ClientPlan& client) {
-  fmt::format_to(std::back_inserter(text), "  client {}, {} at a time", index, client.fibers);
-  if (client.batch > 1)
-    fmt::format_to(std::back_inserter(text), ", in batches of {}", client.batch);
+  text += fmt::format("  client {}, {} at a time", index, client.fibers);
+  if (client.batch > 1) text += fmt::format(", in batches of {}", client.batch);
   text += ':';
   const char* separator = " ";
   for (const PlannedOperation& operation : client.operations) {
     text += separator;
     if (operation.goodbye) text += "goodbye, ";
     if (operation.pause_ns > 0) {
-      fmt::format_to(std::back_inserter(text), "pause {} ns, ", operation.pause_ns);
+      text += fmt::format("pause {} ns, ", operation.pause_ns);
     }
-    fmt::format_to(std::back_inserter(text), "{} {}", to_string(operation.kind), operation.key);
+    text += fmt::format("{} {}", to_string(operation.kind), operation.key);
     if (operation.kind == OperationKind::set) {
-      fmt::format_to(std::back_inserter(text), " ({} bytes)", operation.value_bytes);
+      text += fmt::format(" ({} bytes)", operation.value_bytes);
     }
     if (operation.time_to_live_ns > 0) {
-      fmt::format_to(std::back_inserter(text), " for {} ns", operation.time_to_live_ns);
+      text += fmt::format(" for {} ns", operation.time_to_live_ns);
     }
     if (operation.cancel_after_ns > 0) {
-      fmt::format_to(std::back_inserter(text), " cancelled after {} ns", operation.cancel_after_ns);
+      text += fmt::format(" cancelled after {} ns", operation.cancel_after_ns);
     }
     separator = ", ";
   }
@@ -83,8 +78,7 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
 }
 
 void append_clients(std::string& text, const Scenario& scenario) {
-  fmt::format_to(
-      std::back_inserter(text),
+  text += fmt::format(
       "  clients: readahead of {} entries and {} containers of {} bytes{}{}, "
       "location cache of {} entries, trusted for {} ns, renewal_percent {}\n",
       scenario.readahead.chunk_entries, scenario.readahead.containers,
@@ -98,24 +92,21 @@ void append_clients(std::string& text, const Scenario& scenario) {
 
 void append_stage(std::string& text, const Stage& stage) {
   for (const PreparedOperation& prepared : stage.prepared) {
-    fmt::format_to(std::back_inserter(text), "  prepared after {} ns: client {}, {} {}",
-                   prepared.at_ns, prepared.client, to_string(prepared.operation.kind),
-                   prepared.operation.key);
+    text += fmt::format("  prepared after {} ns: client {}, {} {}", prepared.at_ns, prepared.client,
+                        to_string(prepared.operation.kind), prepared.operation.key);
     if (prepared.operation.kind == OperationKind::set) {
-      fmt::format_to(std::back_inserter(text), " ({} bytes)", prepared.operation.value_bytes);
+      text += fmt::format(" ({} bytes)", prepared.operation.value_bytes);
     }
     text += '\n';
   }
-  fmt::format_to(std::back_inserter(text),
-                 "  the clients begin their plans after {} ns and disconnect after {} ns\n",
-                 stage.begin_ns, stage.end_ns);
+  text += fmt::format("  the clients begin their plans after {} ns and disconnect after {} ns\n",
+                      stage.begin_ns, stage.end_ns);
   if (stage.server_pauses_at_ns > 0) {
-    fmt::format_to(std::back_inserter(text), "  the server pauses after {} ns, until then\n",
-                   stage.server_pauses_at_ns);
+    text += fmt::format("  the server pauses after {} ns, until then\n", stage.server_pauses_at_ns);
   }
   for (const PlannedPause& pause : stage.pauses) {
-    fmt::format_to(std::back_inserter(text), "  client {} pauses after {} ns, for {} ns\n",
-                   pause.client, pause.at_ns, pause.duration_ns);
+    text += fmt::format("  client {} pauses after {} ns, for {} ns\n", pause.client, pause.at_ns,
+                        pause.duration_ns);
   }
 }
 
@@ -126,10 +117,10 @@ void append_attacks(std::string& text, const Scenario& scenario) {
   for (const PlannedAttack& attack : scenario.attacks) {
     text += separator;
     if (attack.pause_ns > 0) {
-      fmt::format_to(std::back_inserter(text), "pause {} ns, ", attack.pause_ns);
+      text += fmt::format("pause {} ns, ", attack.pause_ns);
     }
-    fmt::format_to(std::back_inserter(text), "{} (slot {}, number {})", to_string(attack.kind),
-                   attack.slot, attack.number);
+    text +=
+        fmt::format("{} (slot {}, number {})", to_string(attack.kind), attack.slot, attack.number);
     separator = ", ";
   }
   text += '\n';

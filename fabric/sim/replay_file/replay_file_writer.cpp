@@ -1,6 +1,5 @@
 // Writes replay files so that people can read and compare them: one option or choice per line.
 #include <fmt/format.h>
-#include <iterator>
 
 #include "fabric/assert.h"
 #include "fabric/sim/replay_file/replay_file.h"
@@ -25,8 +24,8 @@ void append_options(std::string& text, const SimulationOptions& options) {
   text += "  \"options\": {";
   const char* separator = "\n";
   for (const OptionDescription& option : option_descriptions()) {
-    fmt::format_to(std::back_inserter(text), "{}    \"{}\": {}", separator, option.name,
-                   option_value(option.get(options)));
+    text +=
+        fmt::format("{}    \"{}\": {}", separator, option.name, option_value(option.get(options)));
     separator = ",\n";
   }
   text += "\n  },\n";
@@ -36,8 +35,8 @@ void append_choices(std::string& text, const std::vector<Choice>& choices) {
   text += "  \"choices\": [";
   const char* separator = "\n";
   for (const Choice& choice : choices) {
-    fmt::format_to(std::back_inserter(text), "{}    [\"{}\", {}, {}, {}]", separator,
-                   to_string(choice.kind), choice.bound, choice.value, choice.checkpoint);
+    text += fmt::format("{}    [\"{}\", {}, {}, {}]", separator, to_string(choice.kind),
+                        choice.bound, choice.value, choice.checkpoint);
     separator = ",\n";
   }
   text += "\n  ],\n";
@@ -49,12 +48,11 @@ std::string serialize(const ReplayFile& file) {
   FALAFEL_ASSERT(file.scenario_options.is_object(), "scenario options are a JSON {}",
                  file.scenario_options.type_name());
   std::string text = replay_file_head();
-  fmt::format_to(std::back_inserter(text),
-                 "  \"build_identity\": {},\n  \"scenario\": {},\n  \"scenario_options\": {},\n",
-                 to_text(file.build_identity), to_text(file.scenario),
-                 to_text(file.scenario_options));
+  text += fmt::format(
+      "  \"build_identity\": {},\n  \"scenario\": {},\n  \"scenario_options\": {},\n",
+      to_text(file.build_identity), to_text(file.scenario), to_text(file.scenario_options));
   append_options(text, file.options);
-  fmt::format_to(std::back_inserter(text), "  \"trace_hash\": \"{:016x}\",\n", file.trace_hash);
+  text += fmt::format("  \"trace_hash\": \"{:016x}\",\n", file.trace_hash);
   append_choices(text, file.choices);
   seal_replay_file(text);
   return text;
