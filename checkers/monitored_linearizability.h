@@ -3,8 +3,6 @@
 // those of the search, where it reaches no limit (docs/checkers.md).
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +14,12 @@
 
 #include "checkers/hash.h"
 #include "checkers/linearizability_report.h"
+#include "checkers/linearization/object_search.h"
+#include "checkers/linearization/specification_model.h"
 #include "checkers/monitors/lifetimes.h"
-#include "checkers/specification_linearizability.h"
+#include "checkers/monitors/monitored_history.h"
+#include "checkers/specification.h"
+#include "checkers/specification_history.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/stack.h"
@@ -129,114 +131,62 @@ concept HasMonitor = requires {
 
 }  // namespace monitors
 
+// Judges as SpecificationChecker does.
 template <Specification S>
 class MonitoredChecker {
  public:
   explicit MonitoredChecker(LinearizabilityLimits limits = {},
                             typename S::State initial = S::initial())
-      : limits_(limits), initial_(std::move(initial)) {}
+      : limits_(limits), model_(std::move(initial)) {}
 
   // As that of SpecificationChecker. The longest order and the operations that do not fit are those
   // of a few operations that have no correct order by themselves; if there are no few, they may be
   // missing.
   LinearizabilityReport report(std::span<const Call<S>> history,
                                std::size_t most_listed = default_most_listed) {
+    model_.assign(history);
     if constexpr (monitors::HasMonitor<S>) {
-      if (monitors::Monitored<S>::has_monitor(initial_)) {
-        const monitors::MonitorResult result = judge(history);
-        if (result.outcome == monitors::MonitorResult::Outcome::holds) return holds();
-        if (result.outcome == monitors::MonitorResult::Outcome::violated) {
-          return violated(history, result, most_listed);
+      if (monitors::Monitored<S>::has_monitor(model_.initial_state())) {
+        monitors::MonitoredHistory monitored;
+        const monitors::MonitorResult result = judge(history, monitored);
+        if (result.outcome != monitors::MonitorResult::Outcome::undecided) {
+          return monitors::report_of(result, monitored, model_, search_, limits_, most_listed);
         }
       }
     }
-    return SpecificationChecker<S>(limits_, initial_).report(history, most_listed);
+    return search_.report(model_, limits_, most_listed);
   }
 
  private:
-  // The search explains histories of at most this many operations as a whole.
-  static constexpr std::size_t most_explained_whole = 100;
-  // The steps that the search gets to find the order, if no few operations explain a violation.
-  static constexpr std::uint64_t most_steps_to_explain = 200'000;
-
-  monitors::MonitorResult judge(std::span<const Call<S>> history) {
+  monitors::MonitorResult judge(std::span<const Call<S>> history,
+                                monitors::MonitoredHistory& monitored) const {
     using Monitor = monitors::Monitored<S>;
-    std::vector<monitors::MonitoredCall> calls;
     std::vector<const typename Monitor::ValueType*> values;
     std::vector<std::uint32_t> call_of_value;
-    const auto* const initial_value = Monitor::initial_value(initial_);
+    const auto* const initial_value = Monitor::initial_value(model_.initial_state());
     if (initial_value != nullptr) values.push_back(initial_value);
     const std::size_t first = values.size();
-    positions_.clear();
-    judged_ = 0;
     for (std::size_t position = 0; position < history.size(); ++position) {
       const Call<S>& call = history[position];
       if (call.is_refused) continue;
-      auto monitored = Monitor::call_of(call.operation, call.answer());
-      if (!monitored) continue;
-      if (call.result) ++judged_;
-      monitored->call.has_answer = call.result.has_value();
-      monitored->call.call_time = call.call_time;
-      monitored->call.return_time = call.return_time;
-      if (monitored->value != nullptr) {
-        values.push_back(monitored->value);
-        call_of_value.push_back(static_cast<std::uint32_t>(calls.size()));
+      const auto found = Monitor::call_of(call.operation, call.answer());
+      if (!found) continue;
+      if (found->value != nullptr) {
+        values.push_back(found->value);
+        call_of_value.push_back(static_cast<std::uint32_t>(monitored.calls.size()));
       }
-      calls.push_back(monitored->call);
-      positions_.push_back(position);
+      monitored.add(found->call, outline_of(call), position);
     }
     const std::vector<std::uint32_t> numbers = monitors::number_values(values);
     for (std::size_t index = 0; index < call_of_value.size(); ++index) {
-      calls[call_of_value[index]].value = numbers[first + index];
+      monitored.calls[call_of_value[index]].value = numbers[first + index];
     }
-    return Monitor::judge(calls, static_cast<std::uint32_t>(values.size()));
-  }
-
-  LinearizabilityReport holds() const {
-    LinearizabilityReport report;
-    report.judgement = {.verdict = Verdict::holds,
-                        .property = "linearizability",
-                        .explanation = "the operations have a correct order"};
-    report.judged = judged_;
-    return report;
-  }
-
-  LinearizabilityReport violated(std::span<const Call<S>> history,
-                                 const monitors::MonitorResult& result, std::size_t most_listed) {
-    std::vector<std::size_t> core;
-    core.reserve(result.core.size());
-    for (const std::uint32_t position : result.core) core.push_back(positions_[position]);
-    std::ranges::sort(core);
-    if (core.empty() || positions_.size() <= most_explained_whole) core = positions_;
-    std::vector<Call<S>> calls;
-    calls.reserve(core.size());
-    for (const std::size_t position : core) calls.push_back(history[position]);
-    LinearizabilityLimits limits = limits_;
-    limits.steps = std::min(limits.steps, most_steps_to_explain);
-    LinearizabilityReport report =
-        SpecificationChecker<S>(limits, initial_).report(calls, most_listed);
-    report.judged = judged_;
-    if (report.judgement.verdict != Verdict::violated) {
-      report.judgement.verdict = Verdict::violated;
-      report.judgement.explanation = fmt::format(
-          "the {} operations have no correct order, even if those without an answer took effect at "
-          "the best time; no short explanation was found",
-          history.size());
-      return report;
-    }
-    for (std::size_t& number : report.longest_prefix) number = core[number];
-    for (std::size_t& number : report.unfitting) number = core[number];
-    if (core.size() == positions_.size()) return report;
-    report.judgement.explanation =
-        fmt::format("Of {} operations, {} have no correct order by themselves. Of these, {}",
-                    history.size(), core.size(), report.judgement.explanation);
-    return report;
+    return Monitor::judge(monitored.calls, static_cast<std::uint32_t>(values.size()));
   }
 
   LinearizabilityLimits limits_;
-  typename S::State initial_;
-  std::vector<std::size_t> positions_;  // of the calls that the monitor judges
-  std::size_t judged_ = 0;              // those with an answer
+  linearization::SpecificationModel<S> model_;
+  linearization::ObjectSearch search_;
 };
 
 }  // namespace falafel::checkers

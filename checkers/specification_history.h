@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkers/call_outline.h"
 #include "checkers/specification.h"
 #include "fabric/fabric.h"
 
@@ -28,15 +29,19 @@ struct Call {
   const typename S::Result* answer() const { return result ? &*result : nullptr; }
 };
 
+template <Specification S>
+CallOutline outline_of(const Call<S>& call) {
+  return {.client = call.client,
+          .has_answer = call.result.has_value(),
+          .is_refused = call.is_refused,
+          .call_time = call.call_time,
+          .return_time = call.return_time};
+}
+
 // Describes the call with its times: "client 3: push 7 (call 10, return 15)".
 template <Specification S>
 std::string describe(const Call<S>& call) {
-  const std::string text = S::describe(call.operation, call.answer());
-  return "client " + std::to_string(call.client) + ": " + text + " (call " +
-         std::to_string(call.call_time) +
-         (call.is_refused ? ", refused)"
-          : call.result   ? ", return " + std::to_string(call.return_time) + ")"
-                          : ", no return)");
+  return describe(outline_of(call), S::describe(call.operation, call.answer()));
 }
 
 // A history under construction. A call that never completes stays without an answer.

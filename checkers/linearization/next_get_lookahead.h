@@ -20,7 +20,7 @@ class NextGetLookahead {
   using TimedOperation = linearization::TimedOperation<Transition>;
 
   // Ignores gets that return at or after the horizon.
-  void assign(const Timeline& timeline, std::size_t horizon) {
+  void assign(const Model& /*model*/, const Timeline& timeline, std::size_t horizon) {
     timeline_ = &timeline;
     const auto returns = timeline.returns();
     is_ordered_.assign(timeline.operations().size(), false);

@@ -56,7 +56,7 @@ class Search {
     frames_.clear();
     early_.assign(timeline.slots() / 64 + 1, 0);
     configurations_.clear(early_.size(), timeline.operations().size());
-    lookahead_.assign(timeline, horizon);
+    lookahead_.assign(model, timeline, horizon);
     link_events();
     watch_.begin(limits.process_memory, limits.memory_bytes);
     const SearchOutcome outcome = explore();

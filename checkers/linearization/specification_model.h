@@ -1,26 +1,27 @@
-// A sequential specification as a model of the search. States are numbered in the order in which
-// the search reaches them, and the results of apply() are remembered.
+// A sequential specification, and a history of calls, as the model of an object. Its functions are
+// the only part of a check that is compiled for each specification.
 //
 // If the specification has next_states(), a state of the model is a set: all states that the object
 // may have after the operations ordered so far. An answer is wrong if the set would be empty.
 #pragma once
 
 #include <algorithm>
-#include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "checkers/call_outline.h"
 #include "checkers/hash.h"
 #include "checkers/linearization/mix.h"
 #include "checkers/linearization/model.h"
-#include "checkers/linearization/timeline.h"
+#include "checkers/linearization/object_model.h"
 #include "checkers/specification.h"
 #include "checkers/specification_history.h"
 
@@ -104,30 +105,11 @@ class KnownState {
   std::conditional_t<is_set, std::vector<State>, State> possible_;
 };
 
-// Indeterminate calls of equal operations have the same number.
-template <Specification S>
-struct SpecificationTransition {
-  std::uint32_t number = 0;
-  const Call<S>* call = nullptr;
-
-  friend bool operator==(const SpecificationTransition& left,
-                         const SpecificationTransition& right) {
-    return left.number == right.number;
-  }
-  friend std::strong_ordering operator<=>(const SpecificationTransition& left,
-                                          const SpecificationTransition& right) {
-    return left.number <=> right.number;
-  }
-};
-
 template <Specification S>
 struct LookaheadCall {
   const typename S::Operation* operation;
   const typename S::Result* result;  // null: the answer is unknown, or does not matter
 };
-
-template <Specification S>
-class SpecificationModel;
 
 // Adapts a specification's own lookahead, a class with these members:
 //   void assign(std::span<const LookaheadCall<S>> calls)
@@ -140,101 +122,113 @@ class SpecificationModel;
 template <Specification S>
 class SpecificationLookahead {
  public:
-  using Timeline = linearization::Timeline<SpecificationTransition<S>>;
-  using TimedOperation = linearization::TimedOperation<SpecificationTransition<S>>;
-
-  // Ignores the answers of operations that return at or after the horizon.
-  void assign(const Timeline& timeline, std::size_t horizon) {
-    if constexpr (LooksAhead<S>) {
-      timeline_ = &timeline;
-      calls_.clear();
-      for (const TimedOperation& operation : timeline.operations()) {
-        const Call<S>& call = *operation.transition.call;
-        calls_.push_back({&call.operation, operation.rank < horizon ? call.answer() : nullptr});
-      }
-      lookahead_.assign(std::span<const LookaheadCall<S>>(calls_));
-    }
+  void assign(std::span<const Call<S>> /*history*/, std::span<const PlannedCall> /*planned*/) {}
+  void order(std::size_t /*planned*/) {}
+  void undo(std::size_t /*planned*/) {}
+  bool may_follow(const auto& /*before*/, std::size_t /*planned*/, const auto& /*after*/) const {
+    return true;
   }
-
-  void order(std::uint32_t operation) {
-    if constexpr (LooksAhead<S>) lookahead_.order(operation);
-  }
-  void undo(std::uint32_t operation) {
-    if constexpr (LooksAhead<S>) lookahead_.undo(operation);
-  }
-
-  Prospect prospect(const SpecificationModel<S>& model, std::uint32_t /*rank*/,
-                    const TimedOperation& operation, State before, State after) const {
-    if constexpr (LooksAhead<S>) {
-      const auto call = static_cast<std::size_t>(&operation - timeline_->operations().data());
-      const bool may_follow = lookahead_.may_follow(model.state(before).possible(), call,
-                                                    model.state(after).possible());
-      return may_follow ? Prospect::good : Prospect::excluded;
-    } else {
-      return Prospect::good;
-    }
-  }
-
- private:
-  struct NoLookahead {};
-  template <typename T>
-  struct LookaheadOf {
-    using Type = NoLookahead;
-  };
-  template <LooksAhead T>
-  struct LookaheadOf<T> {
-    using Type = typename T::Lookahead;
-  };
-
-  const Timeline* timeline_ = nullptr;
-  std::vector<LookaheadCall<S>> calls_;
-  typename LookaheadOf<S>::Type lookahead_;
 };
 
 template <Specification S>
-class SpecificationModel {
+requires LooksAhead<S>
+class SpecificationLookahead<S> {
  public:
-  using Transition = SpecificationTransition<S>;
-  using Lookahead = SpecificationLookahead<S>;
+  void assign(std::span<const Call<S>> history, std::span<const PlannedCall> planned) {
+    calls_.clear();
+    for (const auto& [number, ignores_answer] : planned) {
+      const Call<S>& call = history[number];
+      calls_.push_back({&call.operation, ignores_answer ? nullptr : call.answer()});
+    }
+    lookahead_.assign(std::span<const LookaheadCall<S>>(calls_));
+  }
+  void order(std::size_t planned) { lookahead_.order(planned); }
+  void undo(std::size_t planned) { lookahead_.undo(planned); }
+  bool may_follow(const typename S::State& before, std::size_t planned,
+                  const typename S::State& after) const {
+    return lookahead_.may_follow(before, planned, after);
+  }
 
+ private:
+  std::vector<LookaheadCall<S>> calls_;
+  typename S::Lookahead lookahead_;
+};
+
+template <Specification S>
+class SpecificationModel final : public ObjectModel {
+ public:
   explicit SpecificationModel(typename S::State initial) : initial_(std::move(initial)) {}
 
   // The state of each object before its first operation.
   const typename S::State& initial_state() const { return initial_; }
 
-  void begin() {
-    states_.clear();
-    numbers_.clear();
-    next_.clear();
-    number_of(KnownState<S>(initial_));
-  }
+  // The history must outlive its use here.
+  void assign(std::span<const Call<S>> history) { history_ = history; }
 
-  static State initial() { return 0; }
+  std::size_t calls() const override { return history_.size(); }
 
-  State apply(State state, const Transition& transition) {
-    const std::uint64_t step = std::uint64_t{state} << 32U | transition.number;
-    const auto known = next_.find(step);
-    if (known != next_.end()) return known->second;
-    KnownState<S> next = states_[state];
-    const State number = next.apply(*transition.call) ? number_of(std::move(next)) : impossible;
-    next_.emplace(step, number);
-    return number;
-  }
+  CallOutline outline(std::size_t call) const override { return outline_of(history_[call]); }
 
-  static bool only_reads(const Transition& transition) {
+  bool only_reads(std::size_t number) const override {
     if constexpr (KnowsReads<S>) {
-      return S::only_reads(transition.call->operation, transition.call->answer());
+      return S::only_reads(history_[number].operation, history_[number].answer());
     } else {
       return false;
     }
   }
 
-  const KnownState<S>& state(State number) const { return states_[number]; }
+  std::string describe(std::size_t call) const override {
+    return checkers::describe(history_[call]);
+  }
 
-  // An estimate: what states allocate themselves is not included.
-  std::uint64_t memory_bytes() const {
+  bool compares_operations() const override {
+    return std::equality_comparable<typename S::Operation>;
+  }
+  bool are_equal(std::size_t call, std::size_t other) const override {
+    if constexpr (std::equality_comparable<typename S::Operation>) {
+      return history_[call].operation == history_[other].operation;
+    } else {
+      return false;
+    }
+  }
+
+  bool has_parts() const override { return PartitionedSpecification<S>; }
+  std::string part(std::size_t call) const override {
+    if constexpr (PartitionedSpecification<S>) {
+      return S::partition(history_[call].operation);
+    } else {
+      return {};
+    }
+  }
+
+  void forget_states() override {
+    states_.clear();
+    numbers_.clear();
+    number_of(KnownState<S>(initial_));
+  }
+
+  State step(State before, std::size_t call) override {
+    KnownState<S> next = *states_[before];
+    return next.apply(history_[call]) ? number_of(std::move(next)) : impossible;
+  }
+
+  std::uint64_t states_bytes() const override {
     constexpr std::uint64_t entry_bytes = 64;
-    return states_.size() * (sizeof(KnownState<S>) + entry_bytes) + next_.size() * entry_bytes;
+    return states_.size() * (sizeof(KnownState<S>) + entry_bytes);
+  }
+
+  std::string describe_state_after(std::span<const std::size_t> calls) const override {
+    KnownState<S> state(initial_);
+    for (const std::size_t call : calls) state.apply(history_[call]);
+    return state.describe();
+  }
+
+  bool looks_ahead() const override { return LooksAhead<S>; }
+  void plan(std::span<const PlannedCall> calls) override { lookahead_.assign(history_, calls); }
+  void order(std::size_t planned) override { lookahead_.order(planned); }
+  void undo(std::size_t planned) override { lookahead_.undo(planned); }
+  bool may_follow(State before, std::size_t planned, State after) const override {
+    return lookahead_.may_follow(states_[before]->possible(), planned, states_[after]->possible());
   }
 
  private:
@@ -242,18 +236,19 @@ class SpecificationModel {
     const std::uint64_t hash = state.hash();
     const auto [begin, end] = numbers_.equal_range(hash);
     for (auto candidate = begin; candidate != end; ++candidate) {
-      if (states_[candidate->second] == state) return candidate->second;
+      if (*states_[candidate->second] == state) return candidate->second;
     }
     const auto number = static_cast<State>(states_.size());
-    states_.push_back(std::move(state));
+    states_.push_back(std::make_unique<KnownState<S>>(std::move(state)));
     numbers_.emplace(hash, number);
     return number;
   }
 
   typename S::State initial_;
-  std::deque<KnownState<S>> states_;             // never copied, unlike the elements of a vector
+  std::span<const Call<S>> history_;
+  std::vector<std::unique_ptr<KnownState<S>>> states_;
   std::multimap<std::uint64_t, State> numbers_;  // by hash
-  std::map<std::uint64_t, State> next_;          // by state and transition
+  SpecificationLookahead<S> lookahead_;
 };
 
 }  // namespace falafel::checkers::linearization

@@ -20,7 +20,7 @@ class SupplyLookahead {
   using TimedOperation = linearization::TimedOperation<Transition>;
 
   // Ignores reads by operations that return at or after the horizon.
-  void assign(const Timeline& timeline, std::size_t horizon) {
+  void assign(const Model& /*model*/, const Timeline& timeline, std::size_t horizon) {
     timeline_ = &timeline;
     horizon_ = horizon;
     for (const TimedOperation& operation : timeline.operations()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checkers/monitored_linearizability.h"
+#include "checkers/specification_linearizability.h"
 #include "fabric/random.h"
 #include "tests/checkers/random_calls.h"
 #include "tests/thoroughness.h"
