@@ -106,10 +106,11 @@ json to_json(const JepsenOperation& operation, bool has_key) {
     reject(fmt::format("unknown function {}; known are{}", shortened(operation.function), known));
   }
   const std::string name(function->operation);
-  json object = {{"client", operation.process},
-                 {"operation", name},
-                 {"call", operation.call_time},
-                 {"outcome", "indeterminate"}};
+  json object;
+  object["client"] = operation.process;
+  object["operation"] = name;
+  object["call"] = operation.call_time;
+  object["outcome"] = "indeterminate";
   if (has_key) {
     plain(operation.value, has_key);
     object["object"] = scalar(operation.value.items[0]);

@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
+#include "checkers/call_outline.h"
 #include "checkers/formats/messages.h"
+#include "checkers/formats/specification_fields.h"
 #include "checkers/formats/specification_readers.h"
 #include "checkers/judgement.h"
 #include "checkers/monitored_linearizability.h"
@@ -22,107 +25,204 @@ namespace {
 constexpr std::size_t all_operations = std::numeric_limits<std::size_t>::max();
 
 template <typename S>
-typename S::State initial_state(const JudgeSettings& settings) {
-  if (!settings.initial) return S::initial();
-  if constexpr (requires { Reader<S>::initial(*settings.initial); }) {
-    return Reader<S>::initial(*settings.initial);
+typename S::State initial_state(const std::optional<json>& initial, JsonTexts& texts) {
+  if (!initial) return S::initial();
+  if constexpr (requires { Reader<S>::initial(*initial, texts); }) {
+    return Reader<S>::initial(*initial, texts);
   } else {
     reject("this specification begins with one state only; remove the initial value");
   }
 }
 
-// The calls on one of several independent objects, with their positions in the history.
-template <typename S>
-struct ObjectHistory {
-  std::vector<Call<S>> calls;
-  std::vector<std::size_t> positions;
+// The calls on one of several independent objects. Only its members know the specification's types.
+class Object {
+ public:
+  Object() = default;
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  virtual ~Object() = default;
+
+  // Begins the next call.
+  virtual void read_operation(Fields& fields) = 0;
+  virtual void read_result(Fields& fields) = 0;
+  // Ends the call; returns its description.
+  virtual std::string add(const CallOutline& outline) = 0;
+
+  virtual LinearizabilityReport report(const LinearizabilityLimits& limits) const = 0;
 };
 
-void return_to_positions(std::vector<std::size_t>& numbers,
-                         const std::vector<std::size_t>& positions) {
-  for (std::size_t& number : numbers) number = positions[number];
-}
-
-// Judges each object alone, with an equal part of the steps that are left. The report is that of
-// the first violated object, else of the first undecided one.
 template <typename S>
-LinearizabilityReport judge_objects(const std::map<std::string, ObjectHistory<S>>& objects,
-                                    const JudgeSettings& settings) {
-  LinearizabilityReport worst;
-  worst.judgement.verdict = Verdict::holds;
-  std::uint64_t steps = 0;
-  std::size_t judged = 0;
-  std::size_t left = objects.size();
-  for (const auto& [name, object] : objects) {
-    LinearizabilityLimits limits = settings.limits;
-    limits.steps = (settings.limits.steps - std::min(settings.limits.steps, steps)) / left--;
-    MonitoredChecker<S> checker(limits, initial_state<S>(settings));
-    LinearizabilityReport report = checker.report(object.calls, all_operations);
-    steps += report.steps;
-    judged += report.judged;
-    const bool has_undecided = worst.judgement.verdict == Verdict::unknown;
-    if (has_undecided && report.judgement.verdict != Verdict::violated) continue;
-    worst = std::move(report);
-    return_to_positions(worst.longest_prefix, object.positions);
-    return_to_positions(worst.unfitting, object.positions);
-    if (worst.judgement.verdict == Verdict::holds) continue;
-    worst.key = name;
-    worst.judgement.explanation =
-        fmt::format("Of object {}, {}", shortened(name), worst.judgement.explanation);
-    if (worst.judgement.verdict == Verdict::violated) break;
+class ObjectOf final : public Object {
+ public:
+  explicit ObjectOf(typename S::State initial) : initial_(std::move(initial)) {}
+
+  void read_operation(Fields& fields) override {
+    calls_.emplace_back().operation = Reader<S>::operation(fields.text("operation"), fields);
   }
-  worst.steps = steps;
-  worst.judged = judged;
-  return worst;
-}
+
+  void read_result(Fields& fields) override {
+    calls_.back().result = Reader<S>::result(calls_.back().operation, fields);
+  }
+
+  std::string add(const CallOutline& outline) override {
+    Call<S>& call = calls_.back();
+    call.client = outline.client;
+    call.call_time = outline.call_time;
+    call.return_time = outline.return_time;
+    call.is_refused = outline.is_refused;
+    return S::describe(call.operation, call.answer());
+  }
+
+  LinearizabilityReport report(const LinearizabilityLimits& limits) const override {
+    return MonitoredChecker<S>(limits, initial_).report(calls_, all_operations);
+  }
+
+ private:
+  typename S::State initial_;
+  std::vector<Call<S>> calls_;
+};
+
+using MakeObject = std::unique_ptr<Object> (*)(const std::optional<json>& initial,
+                                               JsonTexts& texts);
 
 template <typename S>
-void judge(OperationSource& operations, const JudgeSettings& settings, JudgedHistory& judged) {
-  initial_state<S>(settings);
-  std::map<std::string, ObjectHistory<S>> objects;
-  while (const std::optional<json> json_operation = operations.next()) {
-    ObjectCall<S> read = read_call<S>(*json_operation);
-    ObjectHistory<S>& object = objects[read.object];
-    const Call<S>& call = read.call;
-    JudgedOperation operation{.client = call.client,
-                              .text = S::describe(call.operation, call.answer()),
-                              .call_time = call.call_time};
-    if (call.result) operation.return_time = call.return_time;
-    object.positions.push_back(judged.operations.size());
-    object.calls.push_back(std::move(read.call));
-    judged.operations.push_back(std::move(operation));
-  }
-  if (objects.empty()) reject("the history has no operations; add one line for each");
-  if (objects.size() == 1 && objects.begin()->first.empty()) {
-    MonitoredChecker<S> checker(settings.limits, initial_state<S>(settings));
-    judged.report = checker.report(objects.begin()->second.calls, all_operations);
-  } else {
-    judged.report = judge_objects<S>(objects, settings);
-  }
+std::unique_ptr<Object> make(const std::optional<json>& initial, JsonTexts& texts) {
+  return std::make_unique<ObjectOf<S>>(initial_state<S>(initial, texts));
 }
 
-using Judge = void (*)(OperationSource&, const JudgeSettings&, JudgedHistory&);
-
-constexpr std::array<std::pair<std::string_view, Judge>, 12> judges = {{
-    {"append_log", judge<Log>},
-    {"bank", judge<Bank>},
-    {"cache_register", judge<Cache>},
-    {"cas_register", judge<CasRegister>},
-    {"counter", judge<Counter>},
-    {"key_value_map", judge<Map>},
-    {"lock", judge<Lock>},
-    {"priority_queue", judge<PriorityQueue>},
-    {"queue", judge<Queue>},
-    {"register", judge<Register>},
-    {"set", judge<Set>},
-    {"stack", judge<Stack>},
+constexpr std::array<std::pair<std::string_view, MakeObject>, 12> specifications_by_name = {{
+    {"append_log", make<Log>},
+    {"bank", make<Bank>},
+    {"cache_register", make<Cache>},
+    {"cas_register", make<CasRegister>},
+    {"counter", make<Counter>},
+    {"key_value_map", make<Map>},
+    {"lock", make<Lock>},
+    {"priority_queue", make<PriorityQueue>},
+    {"queue", make<Queue>},
+    {"register", make<Register>},
+    {"set", make<Set>},
+    {"stack", make<Stack>},
 }};
+
+// An object's calls, with their positions in the history.
+struct ObjectHistory {
+  std::unique_ptr<Object> object;
+  std::vector<std::size_t> positions{};
+};
+
+class History {
+ public:
+  History(MakeObject make_object, const JudgeSettings& settings)
+      : make_object_(make_object), settings_(settings) {
+    make_object(settings.initial, texts_);  // rejects an initial value that is wrong
+  }
+
+  JudgedOperation add(const json& operation, std::size_t position) {
+    Fields fields(operation, texts_);
+    std::string name;
+    if (fields.has("object")) name = std::string(fields.value("object").text);
+    CallOutline outline{.client = read_client(fields)};
+    ObjectHistory& history = history_of(name);
+    Object& object = *history.object;
+    object.read_operation(fields);
+    read_outcome(object, fields, outline);
+    fields.require_all_read();
+    history.positions.push_back(position);
+    JudgedOperation judged{
+        .client = outline.client, .text = object.add(outline), .call_time = outline.call_time};
+    if (outline.has_answer) judged.return_time = outline.return_time;
+    return judged;
+  }
+
+  LinearizabilityReport report() const {
+    if (objects_.empty()) reject("the history has no operations; add one line for each");
+    const auto& [name, only] = *objects_.begin();
+    const bool has_one_object = objects_.size() == 1 && name.empty();
+    return has_one_object ? only.object->report(settings_.limits) : report_objects();
+  }
+
+ private:
+  ObjectHistory& history_of(const std::string& name) {
+    ObjectHistory& history = objects_[name];
+    if (history.object == nullptr) history.object = make_object_(settings_.initial, texts_);
+    return history;
+  }
+
+  static std::uint32_t read_client(Fields& fields) {
+    const std::uint64_t client = fields.number("client");
+    if (client > std::numeric_limits<std::uint32_t>::max()) {
+      reject(fmt::format("client {} exceeds 32 bits", client));
+    }
+    return static_cast<std::uint32_t>(client);
+  }
+
+  static void read_outcome(Object& object, Fields& fields, CallOutline& outline) {
+    outline.call_time = fields.number("call");
+    const std::string outcome = fields.text("outcome");
+    if (outcome == "answered") {
+      outline.has_answer = true;
+      outline.return_time = fields.number("return");
+      if (outline.return_time < outline.call_time) {
+        reject(fmt::format("the operation returns at {}, before its call at {}",
+                           outline.return_time, outline.call_time));
+      }
+      object.read_result(fields);
+    } else if (outcome == "refused") {
+      outline.is_refused = true;
+      outline.return_time = fields.number("return");
+    } else if (outcome != "indeterminate") {
+      reject(fmt::format("the outcome is \"{}\", but must be answered, indeterminate or refused",
+                         shortened(outcome)));
+    }
+  }
+
+  // Judges each object alone, with an equal part of the steps that are left. The report is that of
+  // the first violated object, else of the first undecided one.
+  LinearizabilityReport report_objects() const {
+    LinearizabilityReport worst;
+    worst.judgement.verdict = Verdict::holds;
+    std::uint64_t steps = 0;
+    std::size_t judged = 0;
+    std::size_t left = objects_.size();
+    for (const auto& [name, history] : objects_) {
+      LinearizabilityLimits limits = settings_.limits;
+      limits.steps = (limits.steps - std::min(limits.steps, steps)) / left--;
+      LinearizabilityReport report = history.object->report(limits);
+      steps += report.steps;
+      judged += report.judged;
+      const bool has_undecided = worst.judgement.verdict == Verdict::unknown;
+      if (has_undecided && report.judgement.verdict != Verdict::violated) continue;
+      worst = std::move(report);
+      return_to_positions(worst.longest_prefix, history.positions);
+      return_to_positions(worst.unfitting, history.positions);
+      if (worst.judgement.verdict == Verdict::holds) continue;
+      worst.key = name;
+      worst.judgement.explanation =
+          fmt::format("Of object {}, {}", shortened(name), worst.judgement.explanation);
+      if (worst.judgement.verdict == Verdict::violated) break;
+    }
+    worst.steps = steps;
+    worst.judged = judged;
+    return worst;
+  }
+
+  static void return_to_positions(std::vector<std::size_t>& numbers,
+                                  const std::vector<std::size_t>& positions) {
+    for (std::size_t& number : numbers) number = positions[number];
+  }
+
+  MakeObject make_object_;
+  const JudgeSettings& settings_;
+  JsonTexts texts_;
+  std::map<std::string, ObjectHistory> objects_;  // by name
+};
 
 }  // namespace
 
 std::optional<std::string> refuse_specification(const std::string& name) {
   std::string known;
-  for (const auto& [candidate, judge] : judges) {
+  for (const auto& [candidate, make_object] : specifications_by_name) {
     if (candidate == name) return std::nullopt;
     known += (known.empty() ? "" : ", ") + std::string(candidate);
   }
@@ -132,10 +232,15 @@ std::optional<std::string> refuse_specification(const std::string& name) {
 JudgedHistory judge_operations(const std::string& specification, OperationSource& operations,
                                const JudgeSettings& settings) {
   if (const auto refused = refuse_specification(specification)) reject(*refused);
+  const auto* const found =
+      std::ranges::find(specifications_by_name, specification,
+                        [](const auto& named) { return std::string(named.first); });
   JudgedHistory judged{.specification = specification, .operations = {}, .report = {}};
-  const auto* const found = std::ranges::find(
-      judges, specification, [](const auto& named) { return std::string(named.first); });
-  found->second(operations, settings, judged);
+  History history(found->second, settings);
+  while (const std::optional<json> operation = operations.next()) {
+    judged.operations.push_back(history.add(*operation, judged.operations.size()));
+  }
+  judged.report = history.report();
   return judged;
 }
 

@@ -13,7 +13,7 @@
 #include "checkers/formats/line_reader.h"
 #include "checkers/formats/messages.h"
 #include "checkers/formats/reading_limit.h"
-#include "checkers/formats/specification_readers.h"
+#include "checkers/formats/specification_fields.h"
 #include "checkers/utf8.h"
 
 namespace falafel::checkers::formats {
@@ -68,7 +68,8 @@ JudgedHistory read_and_judge(Lines& lines, const JudgeSettings& settings) {
   if (!first || !first->contains("specification")) {
     reject(R"(the first line must name the specification, as in {"specification": "queue"})");
   }
-  Fields fields(*first);
+  JsonTexts texts;
+  Fields fields(*first, texts);
   const std::string specification = fields.text("specification");
   JudgeSettings settings_of_file = settings;
   if (fields.has("initial")) {

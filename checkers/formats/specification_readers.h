@@ -9,7 +9,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,7 +16,7 @@
 #include <vector>
 
 #include "checkers/formats/messages.h"
-#include "checkers/specification_history.h"
+#include "checkers/formats/specification_fields.h"
 #include "checkers/specifications/append_log.h"
 #include "checkers/specifications/bank.h"
 #include "checkers/specifications/cache_register.h"
@@ -32,107 +31,6 @@
 #include "checkers/specifications/stack.h"
 
 namespace falafel::checkers::formats {
-
-// A value of the file: a JSON number, string, boolean or null, in its JSON text.
-struct JsonValue {
-  std::string text = "null";
-
-  // Hashed as a range of characters.
-  std::string::const_iterator begin() const { return text.begin(); }
-  std::string::const_iterator end() const { return text.end(); }
-  friend bool operator==(const JsonValue&, const JsonValue&) = default;
-};
-
-inline std::string describe_value(const JsonValue& value) { return shortened(value.text); }
-
-using nlohmann::json;
-
-inline std::string quote_json(const json& value) {
-  return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
-}
-
-// The fields of one operation. Every field must be read.
-class Fields {
- public:
-  explicit Fields(const json& object) : object_(object) {}
-
-  bool has(const std::string& name) const { return object_.contains(name); }
-
-  const json& at(const std::string& name) {
-    const auto found = object_.find(name);
-    if (found == object_.end()) reject(fmt::format("\"{}\" is missing; add it", name));
-    read_.push_back(&*found);
-    return *found;
-  }
-  std::uint64_t number(const std::string& name) {
-    const json& value = at(name);
-    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-    reject(fmt::format("\"{}\" is {}, but must be an unsigned 64-bit integer", name,
-                       quote_json(value)));
-  }
-  bool flag(const std::string& name) {
-    const json& value = at(name);
-    if (value.is_boolean()) return value.get<bool>();
-    reject(fmt::format("\"{}\" is {}, but must be true or false", name, quote_json(value)));
-  }
-  std::string text(const std::string& name) {
-    const json& value = at(name);
-    if (value.is_string()) return value.get<std::string>();
-    reject(fmt::format("\"{}\" is {}, but must be a string", name, quote_json(value)));
-  }
-  JsonValue value(const std::string& name) { return scalar(at(name), name); }
-  // Null stands for no value.
-  std::optional<JsonValue> found(const std::string& name) {
-    const json& value = at(name);
-    return value.is_null() ? std::nullopt : std::optional(scalar(value, name));
-  }
-  std::vector<JsonValue> values(const std::string& name) {
-    const json& array = at(name);
-    if (!array.is_array()) {
-      reject(fmt::format("\"{}\" is {}, but must be an array", name, quote_json(array)));
-    }
-    std::vector<JsonValue> result;
-    for (const json& value : array) result.push_back(scalar(value, name));
-    return result;
-  }
-
-  void require_all_read() const {
-    for (const auto& [name, value] : object_.items()) {
-      if (std::ranges::find(read_, &value) == read_.end()) {
-        reject(fmt::format("\"{}\" is unexpected here; remove it", shortened(name)));
-      }
-    }
-  }
-
-  static JsonValue initial_value(const json& value) {
-    if (value.is_primitive()) return {value.dump()};
-    reject(fmt::format("the initial value is {}, but must be a number, a string, a boolean or null",
-                       quote_json(value)));
-  }
-  static std::vector<JsonValue> initial_values(const json& array) {
-    if (!array.is_array()) {
-      reject(fmt::format("the initial value is {}, but must be an array", quote_json(array)));
-    }
-    std::vector<JsonValue> result;
-    for (const json& value : array) result.push_back(initial_value(value));
-    return result;
-  }
-
- private:
-  static JsonValue scalar(const json& value, const std::string& name) {
-    if (value.is_primitive()) return {value.dump()};
-    reject(fmt::format("\"{}\" is {}, but must be a number, a string, a boolean or null", name,
-                       quote_json(value)));
-  }
-
-  const json& object_;
-  std::vector<const json*> read_;
-};
-
-[[noreturn]] inline void reject_operation(const std::string& operation, std::string_view known) {
-  reject(
-      fmt::format("the operation is \"{}\", but must be one of: {}", shortened(operation), known));
-}
 
 // The operations of each specification, and their answers.
 
@@ -153,10 +51,12 @@ template <typename S>
 struct Reader;
 
 //   Operation operation(name, fields), Result result(operation, fields)
-//   State initial(value)   optional: the state that the option --initial names
+//   State initial(value, texts)   optional: the state that the option --initial names
 template <>
 struct Reader<Register> {
-  static Register::State initial(const json& value) { return Fields::initial_value(value); }
+  static Register::State initial(const json& value, JsonTexts& texts) {
+    return texts.scalar(value, "the initial value");
+  }
   static Register::Operation operation(const std::string& name, Fields& fields) {
     if (name == "read") return Register::Read{};
     if (name == "write") return Register::Write{fields.value("value")};
@@ -170,7 +70,9 @@ struct Reader<Register> {
 
 template <>
 struct Reader<CasRegister> {
-  static CasRegister::State initial(const json& value) { return Fields::initial_value(value); }
+  static CasRegister::State initial(const json& value, JsonTexts& texts) {
+    return texts.scalar(value, "the initial value");
+  }
   static CasRegister::Operation operation(const std::string& name, Fields& fields) {
     if (name == "read") return CasRegister::Read{};
     if (name == "write") return CasRegister::Write{fields.value("value")};
@@ -237,7 +139,7 @@ struct Reader<Log> {
 
 template <>
 struct Reader<Counter> {
-  static Counter::State initial(const json& value) {
+  static Counter::State initial(const json& value, JsonTexts& /*texts*/) {
     if (value.is_number_unsigned()) return value.get<std::uint64_t>();
     reject(fmt::format("the initial value is {}, but must be an unsigned 64-bit integer",
                        quote_json(value)));
@@ -254,8 +156,8 @@ struct Reader<Counter> {
 
 template <typename S>
 struct SequenceReader {
-  static typename S::State initial(const json& value) {
-    const std::vector<JsonValue> values = Fields::initial_values(value);
+  static typename S::State initial(const json& value, JsonTexts& texts) {
+    const std::vector<JsonValue> values = texts.scalars(value, "the initial value");
     return {values.begin(), values.end()};
   }
   static typename S::Operation operation(const std::string& name, Fields& fields) {
@@ -289,7 +191,9 @@ struct Reader<PriorityQueue> {
 
 template <>
 struct Reader<Bank> {
-  static Bank::State initial(const json& value) { return balances(value, "the initial value"); }
+  static Bank::State initial(const json& value, JsonTexts& /*texts*/) {
+    return balances(value, "the initial value");
+  }
   static Bank::Operation operation(const std::string& name, Fields& fields) {
     if (name == "read") return Bank::Read{};
     if (name != "transfer") reject_operation(name, "read, transfer");
@@ -348,44 +252,5 @@ struct Reader<Lock> {
     return fields.flag("result");
   }
 };
-
-// An operation, and the independent object that it concerns: empty if the history has only one.
-template <typename S>
-struct ObjectCall {
-  Call<S> call;
-  std::string object;
-};
-
-template <typename S>
-ObjectCall<S> read_call(const json& object) {
-  Fields fields(object);
-  std::string name;
-  if (fields.has("object")) name = fields.value("object").text;
-  Call<S> call;
-  const std::uint64_t client = fields.number("client");
-  if (client > std::numeric_limits<std::uint32_t>::max()) {
-    reject(fmt::format("client {} exceeds 32 bits", client));
-  }
-  call.client = static_cast<std::uint32_t>(client);
-  call.operation = Reader<S>::operation(fields.text("operation"), fields);
-  call.call_time = fields.number("call");
-  const std::string outcome = fields.text("outcome");
-  if (outcome == "answered") {
-    call.return_time = fields.number("return");
-    if (call.return_time < call.call_time) {
-      reject(fmt::format("the operation returns at {}, before its call at {}", call.return_time,
-                         call.call_time));
-    }
-    call.result = Reader<S>::result(call.operation, fields);
-  } else if (outcome == "refused") {
-    call.is_refused = true;
-    call.return_time = fields.number("return");
-  } else if (outcome != "indeterminate") {
-    reject(fmt::format("the outcome is \"{}\", but must be answered, indeterminate or refused",
-                       shortened(outcome)));
-  }
-  fields.require_all_read();
-  return {std::move(call), std::move(name)};
-}
 
 }  // namespace falafel::checkers::formats
