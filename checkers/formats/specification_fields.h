@@ -24,6 +24,8 @@ struct JsonValue {
   // Hashed as a range of characters.
   std::string_view::const_iterator begin() const { return text.begin(); }
   std::string_view::const_iterator end() const { return text.end(); }
+  // Names the part of an object: the whole text, which messages shorten.
+  operator std::string_view() const { return text; }
   friend bool operator==(const JsonValue&, const JsonValue&) = default;
 };
 

@@ -135,6 +135,19 @@ TEST(SpecificationLines, UnansweredAndRefusedOperations) {
   EXPECT_EQ(judged->operations[1].return_time, 4U);
 }
 
+// Messages shorten keys; keys that differ only after that are different keys.
+TEST(SpecificationLines, TellLongKeysApart) {
+  const std::string key(100, 'a');
+  const std::string set = R"({"client": 1, "operation": "set", "key": ")" + key +
+                          R"(x", "value": 1, "call": 1, "return": 2, "outcome": "answered"})";
+  const std::string get = R"({"client": 1, "operation": "get", "key": ")" + key +
+                          R"(y", "result": null, "call": 3, "return": 4, "outcome": "answered"})";
+  const auto judged = judge_lines("{\"specification\": \"key_value_map\"}\n" + set + "\n" + get);
+  ASSERT_TRUE(judged.has_value()) << judged.error().message;
+  EXPECT_EQ(judged->report.judgement.verdict, Verdict::holds)
+      << judged->report.judgement.explanation;
+}
+
 TEST(SpecificationLines, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(judge_lines("").error().message,
             R"(the first line must name the specification, as in {"specification": "queue"})");
