@@ -16,8 +16,8 @@
 #include "simulated_verbs/time_units.h"
 
 extern "C" {
-int __real_poll(pollfd* descriptors, nfds_t count,
-                int timeout_ms);  // NOLINT(readability-identifier-naming)
+// NOLINTNEXTLINE(readability-identifier-naming)
+int __real_poll(pollfd* descriptors, nfds_t count, int timeout_ms);
 }
 
 namespace falafel::simulated_verbs {

@@ -162,6 +162,20 @@ TEST(Sockets, HalfClosedConnectionStillAnswers) {
   });
 }
 
+// The end of a process closes its sockets, and what it has sent arrives.
+TEST(Sockets, ExitDeliversWhatWasSent) {
+  expect_success([](Programs& programs) {
+    programs.server("server", [] {
+      const int connection = accept(listen_on(), nullptr, nullptr);
+      return write_all(connection, long_text(7)) ? 0 : 1;
+    });
+    programs.client("client", [] {
+      FALAFEL_REQUIRE(read_until_end(connect_to("server"), 1'000) == long_text(7));
+      return 0;
+    });
+  });
+}
+
 // The kernels hold both messages, and neither program reads before it has written.
 TEST(Sockets, BothSidesMayWriteFirst) {
   expect_success([](Programs& programs) {
