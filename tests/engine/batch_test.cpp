@@ -321,6 +321,8 @@ StoreOptions draw_store() {
   options.server.geometry.mature_bytes = 64 * options.server.geometry.region_bytes;
   options.server.cleanup_percent = *rc::gen::inRange(0U, 51U);
   options.server.cleanup_interval_ns = 200 * microsecond_ns;
+  // The run ends when the server has noticed that the client is gone. Until then, it audits.
+  options.server.heartbeat_timeout_ns = 100 * millisecond_ns;
   options.client.max_operations_in_flight = *rc::gen::element(1U, 2U, 5U, 16U);
   options.client.location_cache.entries = *rc::gen::element(0U, 4U, 64U);
   options.client.readahead.chunk_entries = *rc::gen::element(1U, 3U, 32U);

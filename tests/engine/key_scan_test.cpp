@@ -328,6 +328,8 @@ StoreOptions options_with_busy_server(std::uint64_t seed) {
                              .mature_bytes = 8'192};
   options.server.cleanup_percent = 0;
   options.server.cleanup_interval_ns = 100 * microsecond_ns;
+  // The run ends when the server has noticed that the clients are gone. Until then, it audits.
+  options.server.heartbeat_timeout_ns = 100 * millisecond_ns;
   options.client.readahead.chunk_entries = 1 + static_cast<std::uint32_t>(seed % 7);
   return options;
 }
