@@ -2,6 +2,7 @@
 #   simulator   falafel::simulator   the fabric contract and the deterministic simulator
 #   checkers    falafel::checkers    histories, specifications, linearizability
 #   explorer    falafel::explorer    campaigns, shrinking, replay: tests your own program
+#   simulated_verbs  falafel::simulated_verbs  in place of libibverbs: runs existing programs
 #   client      falafel::client      the store's client library, for C++ and C
 #   c           falafel::c           its C interface alone, as a shared library
 # Without components: client, whose target is also called falafel::falafel.
@@ -19,12 +20,14 @@ macro(falafel_load_component component)
   set(falafel_needed_by_simulator "")
   set(falafel_needed_by_checkers simulator)
   set(falafel_needed_by_explorer simulator checkers)
+  set(falafel_needed_by_simulated_verbs simulator checkers explorer)
   set(falafel_needed_by_client "")
   set(falafel_needed_by_c "")
   if(NOT EXISTS "${CMAKE_CURRENT_LIST_DIR}/falafel-${component}.cmake")
     set(falafel_${component}_problem
       "This installation has no component '${component}'. There are simulator, checkers, explorer, \
-and, if it was built with FALAFEL_BUILD_STORE=ON, client and c.")
+and, if it was built with FALAFEL_BUILD_STORE=ON, client and c, and with \
+FALAFEL_BUILD_SIMULATED_VERBS=ON, simulated_verbs.")
   else()
     falafel_find_dependencies(${component} falafel_missing)
     if(falafel_missing)

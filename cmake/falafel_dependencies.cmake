@@ -2,7 +2,8 @@
 #
 # falafel_find_dependencies(<component> <variable> [GLOBAL]): looks for the packages of a component
 # and sets the variable to the Debian packages that are missing. Components: simulator, checkers,
-# explorer, client, c. With GLOBAL, the whole build sees the targets, not only this folder.
+# explorer, simulated_verbs, client, c. With GLOBAL, the whole build sees the targets, not only
+# this folder.
 
 # Names a missing package instead of its target.
 macro(falafel_find_package target debian_package)
@@ -46,6 +47,9 @@ function(falafel_find_dependencies component variable)
   else()
     falafel_find_package(nlohmann_json::nlohmann_json nlohmann-json3-dev nlohmann_json)
     falafel_find_module(xxhash libxxhash libxxhash-dev)
+  endif()
+  if(component STREQUAL "simulated_verbs")  # its headers only
+    falafel_find_module(ibverbs libibverbs libibverbs-dev)
   endif()
   list(REMOVE_DUPLICATES missing)
   set(${variable} "${missing}" PARENT_SCOPE)

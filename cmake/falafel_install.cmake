@@ -41,15 +41,19 @@ function(falafel_install_headers)
 endfunction()
 
 # falafel_install_pkg_config(<component> DESCRIPTION <text> LIBRARIES <name>...
-#                            [REQUIRES <pkg-config package>...] [FILE <name of the package>])
+#                            [REQUIRES <pkg-config package>...] [FILE <name of the package>]
+#                            [LINK_OPTIONS <option>...])
 function(falafel_install_pkg_config component)
-  cmake_parse_arguments(PARSE_ARGV 1 package "" "DESCRIPTION;FILE" "LIBRARIES;REQUIRES")
+  cmake_parse_arguments(PARSE_ARGV 1 package "" "DESCRIPTION;FILE"
+    "LIBRARIES;REQUIRES;LINK_OPTIONS")
   if(NOT package_FILE)
     set(package_FILE falafel-${component})
   endif()
   list(JOIN package_REQUIRES ", " package_REQUIRES)
   list(TRANSFORM package_LIBRARIES PREPEND " -l")
   list(JOIN package_LIBRARIES "" package_LIBRARIES)
+  list(TRANSFORM package_LINK_OPTIONS APPEND " ")
+  list(JOIN package_LINK_OPTIONS "" package_LINK_OPTIONS)
   set(file "${PROJECT_BINARY_DIR}/${package_FILE}.pc")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/falafel.pc.in" "${file}" @ONLY)
   install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)

@@ -17,6 +17,10 @@ if(FALAFEL_BUILD_STORE)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(ibverbs IMPORTED_TARGET GLOBAL libibverbs)  # without it there is no fabric/verbs
 endif()
+if(FALAFEL_BUILD_SIMULATED_VERBS)
+  falafel_require_dependencies(simulated_verbs
+    ". Or leave out existing programs: FALAFEL_BUILD_SIMULATED_VERBS=OFF")
+endif()
 if(FALAFEL_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
   find_package(benchmark QUIET)

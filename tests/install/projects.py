@@ -10,7 +10,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from hang_limit import HANG_LIMIT_SECONDS
 
 PROJECTS = pathlib.Path(__file__).resolve().parent
-COMPONENTS = ("simulator", "checkers", "explorer")
+COMPONENTS = ("simulator", "checkers", "explorer", "simulated_verbs")
 # Headers of test libraries, and of packages that only the project's own programs need.
 NOT_FOR_USERS = ("gtest", "gmock", "rapidcheck", "benchmark", "CLI", "gperftools")
 
