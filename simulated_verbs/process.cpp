@@ -38,7 +38,7 @@ Process::Process(Subnet& subnet, fabric::Host& host)
     : subnet_(subnet),
       host_(host),
       lid_(subnet.lid_of(host.name())),
-      heap_(subnet.add_heap()),
+      heap_(subnet.add_heap(lid_)),
       activity_(host.create_event()),
       patience_ns_(least_patience_ns),
       verbs_(std::make_unique<VerbsObjects>(*this)),

@@ -28,8 +28,11 @@ const std::string* Subnet::host_of(std::uint16_t lid) const {
   return lid == 0 || lid > hosts_.size() ? nullptr : &hosts_[lid - 1U];
 }
 
-ProgramHeap& Subnet::add_heap() {
-  heaps_.push_back(std::make_unique<ProgramHeap>(static_cast<std::uint32_t>(heaps_.size())));
+ProgramHeap& Subnet::add_heap(std::uint16_t lid) {
+  const std::uint32_t process = processes_[lid]++;
+  FALAFEL_ASSERT(process < most_processes_of_host, "host {} has started {} times", hosts_[lid - 1U],
+                 process);
+  heaps_.push_back(std::make_unique<ProgramHeap>((lid - 1U) * most_processes_of_host + process));
   return *heaps_.back();
 }
 

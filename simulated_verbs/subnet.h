@@ -37,8 +37,9 @@ class Subnet {
   const std::string* host_of(std::uint16_t lid) const;
   std::optional<std::uint16_t> find(std::string_view host_name) const;
 
-  // A heap at an address of its own, which is the same in every run.
-  ProgramHeap& add_heap();
+  // A heap at an address of its own, which depends only on the host and on how many processes it
+  // had before.
+  ProgramHeap& add_heap(std::uint16_t lid);
 
   // Queue pair numbers are unique in the subnet, and none is given twice.
   std::uint32_t next_queue_pair_number() { return next_number_++; }
@@ -62,11 +63,13 @@ class Subnet {
   }
 
  private:
+  static constexpr std::uint32_t most_processes_of_host = 64;
   static constexpr std::uint32_t first_number = 0x11;  // 0 and 1 belong to the subnet's managers
 
   Report report_;
   std::vector<std::string> hosts_;  // by LID - 1
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
+  std::map<std::uint16_t, std::uint32_t> processes_;  // how many there were, by LID
   std::map<std::pair<std::uint16_t, std::uint32_t>, QueuePair*> queue_pairs_;
   std::map<std::uint32_t, std::uint32_t> numbers_;  // of the program, by that of the fabric
   std::map<std::uint32_t, std::uint64_t> bases_;
