@@ -141,11 +141,12 @@ enum class CompletionStatus : std::uint8_t {
 
 std::string_view to_string(CompletionStatus status);
 
+// Unless the status is success, only id, status and queue_pair_number are defined.
 struct WorkCompletion {
   std::uint64_t id = 0;
   CompletionStatus status = CompletionStatus::success;
   Opcode opcode = Opcode::read;
-  // receive: bytes received (UD: with header); receive_of_write: bytes written; undefined on error
+  // receive: bytes received (UD: with header); receive_of_write: bytes written
   std::uint32_t length_bytes = 0;
   std::uint32_t queue_pair_number = 0;
   DatagramAddress source{};  // receive on UD

@@ -45,6 +45,9 @@ void add_device(const SimulationOptions& options, std::vector<std::string>& all)
   if (!options.bounds_per_packet) {
     all.emplace_back("no packet lands of a request that leaves its region");
   }
+  if (!options.undefined_failure_fields) {
+    all.emplace_back("completions of requests that failed have their usual opcode and length");
+  }
   if (!options.distinct_keys) all.emplace_back("the keys of a region are equal");
   if (!options.keys_reused_after_restart) {
     all.emplace_back("the regions of a host that has restarted get new keys");
@@ -91,6 +94,7 @@ void weaken_network(SimulationOptions& options) {
   options.bounds_per_packet = true;
   options.distinct_keys = true;
   options.keys_reused_after_restart = true;
+  options.undefined_failure_fields = true;
   options.set_fault_rate(FaultKind::unreliable_loss, any_rate);
   options.set_fault_rate(FaultKind::datagram_reordering, any_rate);
 }

@@ -1,5 +1,6 @@
 #include "fabric/sim/completion_queue.h"
 
+#include "fabric/random.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
@@ -28,6 +29,20 @@ CompletionQueueState::Entry& CompletionQueueState::push() {
   return ring_[end_++];
 }
 
+// The values depend on the request alone, so equivalent runs of an exploration have the same ones.
+void CompletionQueueState::newest_has_failed() {
+  if (!world_.options.undefined_failure_fields) return;
+  constexpr auto opcodes = static_cast<std::uint64_t>(fabric::Opcode::masked_fetch_and_add) + 1;
+  fabric::WorkCompletion& completion = ring_[end_ - 1].completion;
+  fabric::RandomGenerator random(completion.id ^ std::uint64_t{completion.queue_pair_number}
+                                                     << 32U);
+  completion.opcode = static_cast<fabric::Opcode>(random.below(opcodes));
+  completion.length_bytes = static_cast<std::uint32_t>(random.next());
+  completion.source.host = static_cast<std::uint32_t>(random.next());
+  completion.source.queue_pair_number = static_cast<std::uint32_t>(random.next());
+  completion.immediate = static_cast<std::uint32_t>(random.next());
+}
+
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   touch(first_ == end_ ? Access::reads : Access::writes);
   if (world_.running != nullptr) {
@@ -39,7 +54,7 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
     const Entry& entry = ring_[first_++];
     destination[taken++] = entry.completion;
     if (world_.costs != nullptr) spend_on_message(entry);
-    entry.queue_pair->give_back_places(entry.completion.opcode, entry.retires);
+    entry.queue_pair->give_back_places(entry.is_receive, entry.retires);
     if (entry.shows_before != 0) entry.queue_pair->show_writes_of_peer(entry.shows_before);
   }
   return taken;
@@ -47,8 +62,8 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
 
 // The kernel copies a message of a stream when the program receives it.
 void CompletionQueueState::spend_on_message(const Entry& entry) const {
-  const bool is_message = fabric::is_receive(entry.completion.opcode) &&
-                          entry.completion.status == fabric::CompletionStatus::success;
+  const bool is_message =
+      entry.is_receive && entry.completion.status == fabric::CompletionStatus::success;
   if (world_.running == nullptr || !is_message) return;
   if (!entry.queue_pair->connection().is_stream()) return;
   world_.running->spend(world_.costs->stream_receive_ps(entry.completion.length_bytes));
@@ -76,8 +91,8 @@ void CompletionQueueState::release(const QueuePairActor& queue_pair, std::uint32
     const Entry entry = ring_[index];
     if (entry.queue_pair != &queue_pair) {
       ring_[end_of_kept++] = entry;
-    } else if (fabric::is_receive(entry.completion.opcode)) {
-      entry.queue_pair->give_back_places(entry.completion.opcode, entry.retires);
+    } else if (entry.is_receive) {
+      entry.queue_pair->give_back_places(entry.is_receive, entry.retires);
     }
   }
   end_ = end_of_kept;

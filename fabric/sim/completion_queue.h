@@ -34,6 +34,7 @@ class CompletionQueueState {
     fabric::WorkCompletion completion;
     QueuePairActor* queue_pair = nullptr;
     std::uint32_t retires = 0;
+    bool is_receive = false;  // also if the completion does not say so, because it failed
     std::uint64_t shows_before = 0;
   };
 
@@ -54,6 +55,9 @@ class CompletionQueueState {
 
   // Appends an entry, which the caller fills, and wakes those who wait.
   Entry& push();
+  // The entry that was pushed last is of a request that failed. With undefined_failure_fields, its
+  // other fields get arbitrary values.
+  void newest_has_failed();
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
 

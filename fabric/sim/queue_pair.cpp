@@ -226,8 +226,8 @@ void QueuePairActor::first_receive_was_posted() const {
   if (!peer->sends_.empty()) peer->refresh();
 }
 
-void QueuePairActor::give_back_places(Opcode opcode, std::uint32_t places) {
-  if (fabric::is_receive(opcode)) {
+void QueuePairActor::give_back_places(bool of_receives, std::uint32_t places) {
+  if (of_receives) {
     if (shared_receives_ != nullptr) receives_.touch_back(world_);
     receives_.give_back_places(places);
   } else {
@@ -421,6 +421,7 @@ void QueuePairActor::push_send_completion(const Request& request, CompletionStat
   entry.completion.immediate.reset();
   entry.queue_pair = this;
   entry.retires = places;
+  entry.is_receive = false;
   entry.shows_before = shown_by(status);
 }
 

@@ -88,7 +88,7 @@ class QueuePairActor final : public Actor {
   void leave_gap(const std::byte* word);
 
   // For the completion queue, which calls it when a completion is polled.
-  void give_back_places(fabric::Opcode opcode, std::uint32_t places);
+  void give_back_places(bool of_receives, std::uint32_t places);
   // The processor of this side sees the WRITEs before that place in the peer's send queue.
   void show_writes_of_peer(std::uint64_t before_place);
   // Determines whether this queue pair has work. Call after a change that its requests depend on.

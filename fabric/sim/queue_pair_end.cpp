@@ -77,12 +77,15 @@ bool QueuePairActor::has_failed_oldest() const {
 void QueuePairActor::flush_one() {
   if (sends_.all_completed()) {
     responder_.flush_receive();
-  } else if (has_failed_oldest()) {
-    if (peer_is_landing()) world_.count(SimulatorProbe::failure_before_landing);
-    push_send_completion(sends_.oldest(), sends_.oldest().status);
-  } else {
-    push_send_completion(sends_.oldest(), CompletionStatus::flushed);
+    return;
   }
+  CompletionStatus status = CompletionStatus::flushed;
+  if (has_failed_oldest()) {
+    if (peer_is_landing()) world_.count(SimulatorProbe::failure_before_landing);
+    status = sends_.oldest().status;
+  }
+  push_send_completion(sends_.oldest(), status);
+  send_completions_.newest_has_failed();
 }
 
 // The responder admitted data or an atomic of this queue pair that is not in its memory yet.

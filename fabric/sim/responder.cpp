@@ -86,8 +86,7 @@ void Responder::complete_write(const Connection& sender, const Request& request)
   }
   const std::uint64_t id = *request.consumed_receive_id;
   if (!is_ready()) {
-    complete_receive(completion_of(id, CompletionStatus::flushed),
-                     shown_by(CompletionStatus::flushed));
+    complete_failed(id, CompletionStatus::flushed);
     return;
   }
   sender.trace(EventKind::message_delivered, request, request.work.remote.offset,
@@ -99,13 +98,13 @@ void Responder::complete_write(const Connection& sender, const Request& request)
   complete_receive(received, request.place + 1);
 }
 
-void Responder::fail_receive() {
-  complete_receive(completion_of(take().id, CompletionStatus::local_length_error), 0);
-}
+void Responder::fail_receive() { complete_failed(take().id, CompletionStatus::local_length_error); }
 
-void Responder::flush_receive() {
-  const CompletionStatus status = CompletionStatus::flushed;
-  complete_receive(completion_of(take().id, status), shown_by(status));
+void Responder::flush_receive() { complete_failed(take().id, CompletionStatus::flushed); }
+
+void Responder::complete_failed(std::uint64_t receive_id, CompletionStatus status) {
+  complete_receive(completion_of(receive_id, status), shown_by(status));
+  receive_completions_.newest_has_failed();
 }
 
 void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before) {
@@ -113,6 +112,7 @@ void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_
   receive_completions_.push() = {.completion = completion,
                                  .queue_pair = &queue_pair_,
                                  .retires = 1,
+                                 .is_receive = true,
                                  .shows_before = shows_before};
 }
 

@@ -75,6 +75,7 @@ class Responder {
     return receives_.take();
   }
   void complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before);
+  void complete_failed(std::uint64_t receive_id, fabric::CompletionStatus status);
 
   Connection& connection_;
   ReceiveQueue& receives_;

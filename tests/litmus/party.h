@@ -86,6 +86,8 @@ class Party {
   void finish();  // waits until all posted signalled requests have completed
   std::uint64_t result(const fabric::WorkRequest& request, std::uint64_t index = 0) const;
   fabric::CompletionStatus status(const fabric::WorkRequest& request) const;
+  // The completion of the last request that failed.
+  const fabric::WorkCompletion& last_failure() const { return last_failure_; }
   // The identifiers of the requests in completion order.
   const std::vector<std::uint64_t>& completed() const { return completed_; }
 
@@ -140,6 +142,7 @@ class Party {
   std::uint64_t next_request_ = 0;
   std::uint64_t outstanding_ = 0;
   std::array<fabric::CompletionStatus, max_requests> statuses_{};
+  fabric::WorkCompletion last_failure_;
   std::vector<std::uint64_t> completed_;
 };
 

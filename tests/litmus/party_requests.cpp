@@ -130,6 +130,7 @@ void Party::finish() {
     const std::size_t count = send_completions_.front()->poll(completions);
     for (const WorkCompletion& completion : std::span(completions).first(count)) {
       statuses_.at(completion.id) = completion.status;
+      if (completion.status != CompletionStatus::success) last_failure_ = completion;
       completed_.push_back(completion.id);
     }
     // An unsignalled request that fails also completes, in addition to those that were counted.

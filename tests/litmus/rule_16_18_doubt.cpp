@@ -231,6 +231,54 @@ TEST(Litmus, Rule18_flushed_does_not_mean_not_executed) {
   verify(litmus);
 }
 
+namespace {
+
+// The device of either side completes the requests of a queue pair in error. Counts the completions
+// whose defined fields are right, and those whose other fields are those of a success.
+Litmus fail_on_both_sides() {
+  Litmus litmus;
+  litmus.server = [](Party& server) {
+    server.post_receive(z);
+    server.queue_pair().move_to_error();
+    const auto failed = server.await_message();
+    if (!failed) return;
+    const bool is_defined = failed->id == z && failed->status == CompletionStatus::flushed &&
+                            failed->queue_pair_number == server.queue_pair().number();
+    const bool is_as_usual = failed->opcode == fabric::Opcode::receive &&
+                             failed->length_bytes == 0 && !failed->immediate;
+    server.trial().seen[0] = is_defined;
+    server.trial().seen[1] = is_as_usual;
+  };
+  litmus.clients = {[](Party& client) {
+    const auto write = client.write(x, {1});
+    client.queue_pair().move_to_error();
+    client.post({write});
+    client.finish();
+    const fabric::WorkCompletion& failed = client.last_failure();
+    client.trial().seen[2] = failed.id == write.id && failed.status == CompletionStatus::flushed &&
+                             failed.queue_pair_number == client.queue_pair().number();
+    client.trial().seen[3] = failed.opcode == fabric::Opcode::write &&
+                             failed.length_bytes == write.length_bytes && !failed.immediate;
+  }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 4); };
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule18_failures_look_like_successes_by_default) {
+  Litmus litmus = fail_on_both_sides();
+  litmus.allowed = {{0x1111, "all fields"}};
+  verify(litmus);
+}
+
+TEST(Litmus, Rule18_fields_of_a_failure_are_undefined_as_an_option) {
+  Litmus litmus = fail_on_both_sides();
+  litmus.options.undefined_failure_fields = true;
+  litmus.allowed = {{0x1010, "id, status and queue pair number"}};
+  verify(litmus);
+}
+
 TEST(Litmus, Rule18_what_is_posted_afterwards_is_flushed) {
   Litmus litmus;
   litmus.clients = {[](Party& client) {

@@ -69,6 +69,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"bounds_per_packet", "true"},
                                                      {"distinct_keys", "true"},
                                                      {"keys_reused_after_restart", "true"},
+                                                     {"undefined_failure_fields", "true"},
                                                      {"fibers_take_turns", "true"},
                                                      {"atomic_capability", "global"},
                                                      {"mtu_bytes", "512"},
@@ -103,6 +104,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .bounds_per_packet = true,
       .distinct_keys = true,
       .keys_reused_after_restart = true,
+      .undefined_failure_fields = true,
       .fibers_take_turns = true,
       .atomic_capability = fabric::AtomicCapability::global,
       .mtu_bytes = 512,
@@ -245,11 +247,11 @@ TEST(Swarm, HasEachFeatureInAndOut) {
     EXPECT_LT(values["0"], swarm_size * 4 / 5) << name;
     EXPECT_GT(values.size(), 40U) << name;
   }
-  for (const char* name :
-       {"address_order", "failing_cas_writes_back", "processor_preemption", "strategy",
-        "late_visibility", "store_buffers", "failure_before_landing", "bounds_per_packet",
-        "granularity", "atomic_capability", "mtu_bytes", "step_duration_ns", "max_inline_bytes",
-        "max_outstanding_reads_and_atomics", "longest_stall_ns", "pct_depth"}) {
+  for (const char* name : {"address_order", "failing_cas_writes_back", "processor_preemption",
+                           "strategy", "late_visibility", "store_buffers", "failure_before_landing",
+                           "bounds_per_packet", "undefined_failure_fields", "granularity",
+                           "atomic_capability", "mtu_bytes", "step_duration_ns", "max_inline_bytes",
+                           "max_outstanding_reads_and_atomics", "longest_stall_ns", "pct_depth"}) {
     EXPECT_GE(counts[name].size(), 2U) << name;
     for (const auto& [value, count] : counts[name]) {
       EXPECT_GT(count, swarm_size / 10) << name << " " << value;

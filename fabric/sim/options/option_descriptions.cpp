@@ -245,6 +245,10 @@ void add_device(std::vector<OptionDescription>& table) {
                              "a region may get the key of one that its host registered before it "
                              "restarted, so stale keys may be accepted",
                              &SimulationOptions::keys_reused_after_restart)));
+  table.push_back(later(flag("undefined_failure_fields",
+                             "completions that failed contain arbitrary values, except id, status "
+                             "and queue pair number",
+                             &SimulationOptions::undefined_failure_fields)));
   table.push_back(later(flag("fibers_take_turns",
                              "the fibers of a host run in the order in which they became able to",
                              &SimulationOptions::fibers_take_turns)));

@@ -78,6 +78,7 @@ struct SimulationOptions {
   bool bounds_per_packet = false;          // packets land up to the end of a region
   bool distinct_keys = false;              // the local and the remote key of a region differ
   bool keys_reused_after_restart = false;  // regions of a host may get keys of its former life
+  bool undefined_failure_fields = false;   // failed completions contain arbitrary values
   bool fibers_take_turns = false;          // those of a host run in the order in which they can
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   std::uint64_t mtu_bytes = 4096;

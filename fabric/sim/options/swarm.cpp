@@ -21,6 +21,7 @@ constexpr std::uint64_t landing_stream = 0x6c616e64696e67;
 constexpr std::uint64_t buffers_stream = 0x62756666657273;
 constexpr std::uint64_t kernel_stream = 0x6b65726e656c;
 constexpr std::uint64_t bounds_stream = 0x626f756e6473;
+constexpr std::uint64_t fields_stream = 0x6669656c6473;
 
 class SwarmDraw {
  public:
@@ -140,6 +141,8 @@ SimulationOptions draw_swarm_options(std::uint64_t seed) {
   options.stream_buffer_bytes = kernel.one_of({0, 512, 65'536});
   SwarmDraw bounds(seed, bounds_stream);
   options.bounds_per_packet = bounds.one_in(4);
+  SwarmDraw fields(seed, fields_stream);
+  options.undefined_failure_fields = fields.one_in(4);
   return options;
 }
 
