@@ -189,17 +189,17 @@ class Errors(CommandTest):
 
     def test_a_full_memory_takes_other_values_of_its_keys(self):
         for spaces in ([], ["--semi-spaces"]):
-            with self.falafel.serve("--memory", "8MiB", "--region-size", "256KiB", *spaces):
-                for key in range(200):
-                    status, _, error = self.falafel.run("set", str(key), input=bytes(50_000))
+            with self.falafel.serve("--memory", "4MiB", "--region-size", "256KiB", *spaces):
+                for key in range(100):
+                    status, _, error = self.falafel.run("set", str(key), input=bytes(100_000))
                     if status != OK:
                         break
                 self.assertEqual(status, STORE_FULL, error)
                 for number in range(20):
-                    value = bytes([number]) * 50_000
+                    value = bytes([number]) * 100_000
                     self.expect(OK, "set", str(number % 4), input=value)
                     self.expect(OK, "get", str(number % 4), output=value)
-                self.expect(STORE_FULL, "set", "new", input=bytes(50_000))
+                self.expect(STORE_FULL, "set", "new", input=bytes(100_000))
 
     def test_a_full_memory(self):
         with self.falafel.serve("--memory", "2MiB", "--region-size", "256KiB"):
