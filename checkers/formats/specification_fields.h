@@ -25,6 +25,7 @@ struct JsonValue {
   std::string_view::const_iterator begin() const { return text.begin(); }
   std::string_view::const_iterator end() const { return text.end(); }
   // Names the part of an object: the whole text, which messages shorten.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   operator std::string_view() const { return text; }
   friend bool operator==(const JsonValue&, const JsonValue&) = default;
 };

@@ -94,13 +94,13 @@ struct Reader<CasRegister> {
 template <typename S>
 struct MapReader {
   static typename S::Operation operation(const std::string& name, Fields& fields) {
-    JsonValue key = fields.value("key");
-    if (name == "get") return typename S::Get{std::move(key)};
-    if (name == "remove") return typename S::Remove{std::move(key)};
+    const JsonValue key = fields.value("key");
+    if (name == "get") return typename S::Get{key};
+    if (name == "remove") return typename S::Remove{key};
     if (name != "set") reject_operation(name, "get, set, remove");
-    std::optional<JsonValue> value = fields.found("value");
+    const std::optional<JsonValue> value = fields.found("value");
     if (!value) reject("\"value\" is null, which stands for an absent key; use remove");
-    return typename S::Set{std::move(key), *std::move(value)};
+    return typename S::Set{key, *value};
   }
   static typename S::Result result(const typename S::Operation& operation, Fields& fields) {
     if (std::holds_alternative<typename S::Set>(operation)) return {};
