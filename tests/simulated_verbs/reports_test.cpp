@@ -21,6 +21,9 @@ check::Result run(const Report& report, bool cured, std::uint64_t schedules) {
   return check::random(
       {.name = std::string(report.name) + (cured ? "-cured" : ""),
        .schedules = schedules,
+       // Runs that never end take long to shrink, which is not the matter here.
+       .shrink_seconds = 0.2,
+       .critical_tries = 1,
        .output = testing::TempDir(),
        .network = {.adjust =
                        [](sim::SimulationOptions& options) { options.max_inline_bytes = 64; }}},
