@@ -10,6 +10,7 @@
 #include "simulated_verbs/program_heap.h"
 #include "simulated_verbs/sockets.h"
 #include "simulated_verbs/subnet.h"
+#include "simulated_verbs/threads.h"
 #include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
@@ -17,12 +18,12 @@ namespace falafel::simulated_verbs {
 namespace {
 
 // The functions of the program have no argument that says which process calls them.
-thread_local Process* running = nullptr;
+thread_local Thread* running = nullptr;
 
 constexpr std::uint64_t least_patience_ns = 1'000;
 constexpr std::uint64_t most_patience_ns = 10'000'000;
 
-Process& require_running(std::string_view function) {
+Thread& require_running(std::string_view function) {
   if (running == nullptr) {
     throw std::logic_error(
         fmt::format("{} was called, but no simulated process runs; call it from a program that "
@@ -42,7 +43,8 @@ Process::Process(Subnet& subnet, fabric::Host& host)
       activity_(host.create_event()),
       patience_ns_(least_patience_ns),
       verbs_(std::make_unique<VerbsObjects>(*this)),
-      sockets_(std::make_unique<Sockets>(*this)) {}
+      sockets_(std::make_unique<Sockets>(*this)),
+      threads_(std::make_unique<Threads>(*this)) {}
 
 Process::~Process() = default;
 
@@ -51,17 +53,18 @@ void Process::wait_for_activity() {
   patience_ns_ = is_woken ? least_patience_ns : std::min(2 * patience_ns_, most_patience_ns);
 }
 
-Process* running_process() { return running; }
+Process* running_process() { return running == nullptr ? nullptr : &running->process(); }
 
-ProgramCode::ProgramCode(Process& process) {
+ProgramCode::ProgramCode(Thread& thread) {
   FALAFEL_ASSERT(running == nullptr, "a program starts within another one");
-  running = &process;
+  running = &thread;
 }
 
 ProgramCode::~ProgramCode() { running = nullptr; }
 
-LibraryCall::LibraryCall(std::string_view function) : process_(require_running(function)) {}
+LibraryCall::LibraryCall(std::string_view function)
+    : thread_(require_running(function)), process_(thread_.process()) {}
 
-LibraryCall::~LibraryCall() { running = &process_; }
+LibraryCall::~LibraryCall() { running = &thread_; }
 
 }  // namespace falafel::simulated_verbs

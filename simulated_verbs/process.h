@@ -1,11 +1,12 @@
 // The process of one host: an existing program from its start to its end or crash, and all that it
-// owns. Fibers of several hosts share a thread, and C functions such as ibv_open_device and malloc
-// do not say who calls them. So a thread remembers whose program code it runs:
+// owns. Its threads are fibers, fibers of several hosts share a thread of the system, and C
+// functions such as ibv_open_device and malloc do not say who calls them. So the system's thread
+// remembers whose program code it runs:
 //
-//   ProgramCode   as long as it exists, code of that process's program runs
+//   ProgramCode   as long as it exists, code of that thread of the program runs
 //   LibraryCall   the first line of every function that the program calls: the library runs
 //
-// Fibers only switch within a LibraryCall, which gives the thread back to its own process when it
+// Fibers only switch within a LibraryCall, which goes back to the code of its own thread when it
 // ends. Objects of a process are used by the fibers of its host only.
 #pragma once
 
@@ -20,9 +21,11 @@ namespace falafel::simulated_verbs {
 class ProgramHeap;
 class Sockets;
 class Subnet;
+class Thread;
+class Threads;
 class VerbsObjects;
 
-class Process {
+class Process : public std::enable_shared_from_this<Process> {
  public:
   Process(Subnet& subnet, fabric::Host& host);
   // Ends the process as the kernel does: closes its sockets, and destroys its queue pairs and what
@@ -38,6 +41,7 @@ class Process {
   ProgramHeap& heap() const { return heap_; }
   VerbsObjects& verbs() const { return *verbs_; }
   Sockets& sockets() const { return *sockets_; }
+  Threads& threads() const { return *threads_; }
   // Notified by all that devices do here: completions, and changes of registered memory.
   fabric::Event& activity() const { return *activity_; }
   // Lets others go on, until a device does something here. So a program that polls in a loop does
@@ -54,6 +58,7 @@ class Process {
   std::uint64_t patience_ns_;
   std::unique_ptr<VerbsObjects> verbs_;
   std::unique_ptr<Sockets> sockets_;
+  std::unique_ptr<Threads> threads_;
 };
 
 // The process whose program code this thread runs; null within the library and the simulator.
@@ -61,7 +66,7 @@ Process* running_process();
 
 class ProgramCode {
  public:
-  explicit ProgramCode(Process& process);
+  explicit ProgramCode(Thread& thread);
   ~ProgramCode();
   ProgramCode(const ProgramCode&) = delete;
   ProgramCode& operator=(const ProgramCode&) = delete;
@@ -75,6 +80,7 @@ class LibraryCall {
   LibraryCall(const LibraryCall&) = delete;
   LibraryCall& operator=(const LibraryCall&) = delete;
 
+  Thread& thread() const { return thread_; }
   Process& process() const { return process_; }
   fabric::Host& host() const { return process_.host(); }
   // Devices and peers work on between any two calls of a program. A call that looks at their work,
@@ -82,6 +88,7 @@ class LibraryCall {
   void let_others_go_on() const { process_.host().preemption_point(); }
 
  private:
+  Thread& thread_;
   Process& process_;
 };
 

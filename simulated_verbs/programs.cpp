@@ -6,14 +6,17 @@
 
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"
+#include "simulated_verbs/threads.h"
 
 namespace falafel::simulated_verbs {
 
 namespace {
 
-int run_program(Process& process, const Programs::Main& main) {
-  const ProgramCode code(process);
-  return main();
+// When main returns, the process ends, and its other threads with it.
+int run_program(const std::shared_ptr<Process>& process, const Programs::Main& main) {
+  const int status = process->threads().run_main(main);
+  process->threads().end_all();
+  return status;
 }
 
 }  // namespace
@@ -28,8 +31,7 @@ Programs::~Programs() = default;
 
 check::World::HostBody Programs::as_body(Main main) {
   return [this, main = std::move(main)](fabric::Host& host) {
-    Process process(*subnet_, host);
-    const int status = run_program(process, main);
+    const int status = run_program(std::make_shared<Process>(*subnet_, host), main);
     world_.check(status == 0, std::string(exit_status_property),
                  fmt::format("the program of {} ended with status {}", host.name(), status));
   };
