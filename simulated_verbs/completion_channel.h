@@ -1,3 +1,5 @@
+// Completion channels: where the events of completion queues arrive. A program waits for them by
+// ibv_get_cq_event, or by poll for the descriptor of the channel.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,8 +18,8 @@ struct CompletionChannel : ibv_comp_channel {
   CompletionChannel(const CompletionChannel&) = delete;
   CompletionChannel& operator=(const CompletionChannel&) = delete;
 
-  // Waits for the next event, and returns its queue.
-  CompletionQueue& take_event();
+  // A queue with an event that the program has not taken; null if there is none.
+  CompletionQueue* find_event() const;
 
   Context& owner;
   std::vector<CompletionQueue*> queues;

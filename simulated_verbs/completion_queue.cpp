@@ -99,7 +99,7 @@ CompletionQueue::CompletionQueue(Context& opened, std::unique_ptr<fabric::Comple
   cq_context = context_of_program;
   cqe = entries;
   ++owner.users;
-  sim::set_event(*queue, &owner.process.activity());
+  sim::set_event(*queue, owner.process.activity().get());
   if (event_channel == nullptr) return;
   ++channel->refcnt;
   event_channel->queues.push_back(this);
@@ -172,23 +172,6 @@ void CompletionQueue::wait_for_acknowledgements() {
   while (unacknowledged_ > 0) acknowledged_->wait(fabric::never_ns);
 }
 
-CompletionChannel::CompletionChannel(Context& opened) : ibv_comp_channel{}, owner(opened) {
-  context = &opened;
-  fd = -1;
-  ++owner.users;
-}
-
-CompletionQueue& CompletionChannel::take_event() {
-  for (;;) {
-    const auto ready = std::ranges::find_if(queues, [](auto* each) { return each->has_event(); });
-    if (ready != queues.end()) {
-      (*ready)->take_event();
-      return **ready;
-    }
-    owner.process.activity().wait(fabric::never_ns);
-  }
-}
-
 int poll_completions(ibv_cq* cq, int most, ibv_wc* completions) {
   const LibraryCall call("ibv_poll_cq");
   call.let_others_go_on();
@@ -211,19 +194,6 @@ int request_notification(ibv_cq* cq, int solicited_only) {
 using namespace falafel::simulated_verbs;  // NOLINT(google-build-using-namespace)
 
 extern "C" {
-
-ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  const LibraryCall call("ibv_create_comp_channel");
-  return call.process().verbs().completion_channels.add(
-      std::make_unique<CompletionChannel>(*static_cast<Context*>(context)));
-}
-
-int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
-  const LibraryCall call("ibv_destroy_comp_channel");
-  if (channel->refcnt > 0) return EBUSY;
-  call.process().verbs().completion_channels.remove(static_cast<CompletionChannel*>(channel));
-  return 0;
-}
 
 ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel,
                       int comp_vector) {
@@ -255,13 +225,6 @@ int ibv_destroy_cq(ibv_cq* cq) {
   if (wrapper_of(cq).users > 0) return EBUSY;
   wrapper_of(cq).wait_for_acknowledgements();
   call.process().verbs().completion_queues.remove(&wrapper_of(cq));
-  return 0;
-}
-
-int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
-  const LibraryCall call("ibv_get_cq_event");
-  *cq = &static_cast<CompletionChannel*>(channel)->take_event();
-  *cq_context = (*cq)->cq_context;
   return 0;
 }
 

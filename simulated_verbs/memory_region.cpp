@@ -53,7 +53,8 @@ MemoryRegion::MemoryRegion(ProtectionDomain& owner,
     : ibv_mr{},
       domain(owner),
       region(std::move(registered)),
-      watch(sim::watch_memory(owner.owner.process.host(), memory, owner.owner.process.activity())) {
+      watch(
+          sim::watch_memory(owner.owner.process.host(), memory, *owner.owner.process.activity())) {
   context = owner.context;
   pd = &owner;
   addr = memory.data();

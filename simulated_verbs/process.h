@@ -42,9 +42,10 @@ class Process : public std::enable_shared_from_this<Process> {
   VerbsObjects& verbs() const { return *verbs_; }
   Sockets& sockets() const { return *sockets_; }
   Threads& threads() const { return *threads_; }
-  // Notified by all that devices do here: completions, and changes of registered memory.
-  fabric::Event& activity() const { return *activity_; }
-  // Lets others go on, until a device does something here. So a program that polls in a loop does
+  // Notified by all that happens here without the program: completions, changes of registered
+  // memory, and what arrives for its sockets.
+  const std::shared_ptr<fabric::Event>& activity() const { return activity_; }
+  // Lets others go on, until something happens here. So a program that polls in a loop does
   // not run alone, and looks again after each change. The wait is short, but grows while nothing
   // happens.
   void wait_for_activity();
@@ -54,7 +55,7 @@ class Process : public std::enable_shared_from_this<Process> {
   fabric::Host& host_;
   std::uint16_t lid_;
   ProgramHeap& heap_;
-  std::unique_ptr<fabric::Event> activity_;
+  std::shared_ptr<fabric::Event> activity_;
   std::uint64_t patience_ns_;
   std::unique_ptr<VerbsObjects> verbs_;
   std::unique_ptr<Sockets> sockets_;

@@ -55,7 +55,8 @@ SystemResult read_sockaddr(const sockaddr* address, socklen_t length, Endpoint& 
 }  // namespace
 
 Sockets::Sockets(Process& process)
-    : stack_(std::make_shared<TcpStack>(process.subnet(), process.host(), process.lid())),
+    : stack_(std::make_shared<TcpStack>(process.subnet(), process.host(), process.lid(),
+                                        process.activity())),
       next_port_(first_ephemeral_port) {}
 
 Sockets::~Sockets() {

@@ -1,5 +1,7 @@
 #include "simulated_verbs/tcp_stack.h"
 
+#include <utility>
+
 #include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/time_units.h"
 
@@ -11,13 +13,14 @@ constexpr std::uint64_t starting_ns = 60 * second_ns;
 
 }  // namespace
 
-TcpStack::TcpStack(const Subnet& subnet, fabric::Host& host, std::uint16_t lid)
+TcpStack::TcpStack(const Subnet& subnet, fabric::Host& host, std::uint16_t lid,
+                   std::shared_ptr<fabric::Event> activity)
     : subnet_(subnet),
       host_(host),
       own_address_(address_of_lid(lid)),
       starting_until_ns_(host.now_ns() + starting_ns),
       domain_(device().create_protection_domain()),
-      changed_(host.create_event()) {}
+      activity_(std::move(activity)) {}
 
 std::uint16_t TcpStack::lid_of(std::uint32_t address) const {
   const bool is_own = address == any_address || is_loopback(address);
@@ -28,7 +31,7 @@ std::uint16_t TcpStack::lid_of(std::uint32_t address) const {
 
 bool TcpStack::wait_until(const std::function<bool()>& condition, std::uint64_t deadline_ns) {
   while (!condition()) {
-    const bool is_notified = changed_->wait(deadline_ns);
+    const bool is_notified = activity_->wait(deadline_ns);
     if (!is_notified && host_.now_ns() >= deadline_ns) return condition();
   }
   return true;

@@ -23,7 +23,9 @@ struct Endpoint {
 
 class TcpStack {
  public:
-  TcpStack(const Subnet& subnet, fabric::Host& host, std::uint16_t lid);
+  // `activity`: of the process, which it may outlive.
+  TcpStack(const Subnet& subnet, fabric::Host& host, std::uint16_t lid,
+           std::shared_ptr<fabric::Event> activity);
 
   const Subnet& subnet() const { return subnet_; }
   fabric::Host& host() const { return host_; }
@@ -38,7 +40,7 @@ class TcpStack {
   bool is_starting() const { return host_.now_ns() < starting_until_ns_; }
 
   // Call after each change that a program may wait for.
-  void notify() { changed_->notify_all(); }
+  void notify() { activity_->notify_all(); }
   // Waits until the condition holds (true) or until deadline_ns (false).
   bool wait_until(const std::function<bool()>& condition, std::uint64_t deadline_ns);
   // Lets others run, so that a program that asks again and again makes progress.
@@ -50,7 +52,7 @@ class TcpStack {
   std::uint32_t own_address_;
   std::uint64_t starting_until_ns_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
-  std::unique_ptr<fabric::Event> changed_;
+  std::shared_ptr<fabric::Event> activity_;
 };
 
 }  // namespace falafel::simulated_verbs

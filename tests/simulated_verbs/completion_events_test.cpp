@@ -1,5 +1,9 @@
 // Completion queues: events, their well-known race, and queues that are too small.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+
+#include <cerrno>
 
 #include "tests/simulated_verbs/two_programs.h"
 
@@ -56,6 +60,35 @@ TEST(CompletionEvents, ArePastIfAProgramArmsAfterPolling) {
   const check::Result result = run_two_programs("armed-late", send_all, right, 2'000);
   ASSERT_FALSE(result.holds());
   EXPECT_EQ(result.failures.front().property, check::stuck_property);
+}
+
+TEST(CompletionEvents, CanBePolledForByTheDescriptor) {
+  const auto right = [](TwoPrograms& run) {
+    Endpoint endpoint({.with_channel = true});
+    endpoint.to_init();
+    endpoint.post_receive(1, 64, 8);
+    fcntl(endpoint.channel->fd, F_SETFL, O_NONBLOCK);
+    ibv_req_notify_cq(endpoint.cq, 0);
+    ibv_cq* raised = nullptr;
+    void* context = nullptr;
+    run.expect_equal(ibv_get_cq_event(endpoint.channel, &raised, &context), -1, "no event yet");
+    run.expect_equal(errno, EAGAIN, "its reason");
+    pollfd polled{.fd = endpoint.channel->fd, .events = POLLIN, .revents = 0};
+    run.expect_equal(poll(&polled, 1, 1), 0, "nothing within a millisecond");
+    run.exchange.offer("right", endpoint.card());
+    endpoint.to_rtr(run.exchange.await("left"));
+    run.expect_equal(poll(&polled, 1, -1), 1, "the descriptor");
+    run.expect_equal(polled.revents, POLLIN, "its event");
+    run.expect_equal(ibv_get_cq_event(endpoint.channel, &raised, &context), 0, "the event");
+    run.expect_equal(poll(&polled, 1, 0), 0, "the descriptor afterwards");
+  };
+  const auto left = [](TwoPrograms& run) {
+    Endpoint endpoint;
+    run.connect(endpoint, "left", "right");
+    endpoint.run(endpoint.request(IBV_WR_SEND, 0, 8));
+  };
+  const check::Result result = run_two_programs("descriptor", left, right);
+  EXPECT_TRUE(result.holds()) << result.story();
 }
 
 TEST(CompletionEvents, DestroyingWaitsForAcknowledgements) {
