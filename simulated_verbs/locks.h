@@ -1,4 +1,4 @@
-// What the threads of a process wait for: mutexes, conditions, locks of readers and writers,
+// Threads of a process wait for these: mutexes, conditions, locks of readers and writers,
 // semaphores, and functions that run once. The objects of the C library are only names here: their
 // state is kept by their addresses. One that was never initialized is as its static initializer
 // makes it.

@@ -33,7 +33,7 @@ class Thread {
 
   Process& process() const { return process_; }
   pthread_t number() const { return number_; }
-  // Of pthread_setspecific; null unless it was set.
+  // The value that pthread_setspecific set; null if there is none.
   void* value(pthread_key_t key) const;
   void set_value(pthread_key_t key, void* value) { values_[key] = value; }
 

@@ -15,6 +15,7 @@ del sys.argv[1:3]
 
 CMAKE_LISTS = f"""cmake_minimum_required(VERSION 3.25)
 project(contains_falafel LANGUAGES CXX)
+set(FALAFEL_BUILD_SIMULATED_VERBS ON)
 add_subdirectory("{SOURCES}" falafel EXCLUDE_FROM_ALL)
 """
 EXAMPLE = """add_executable({component} {source})
@@ -66,6 +67,7 @@ class Configures(Subproject, unittest.TestCase):
 project(fetches_falafel LANGUAGES CXX)
 include(FetchContent)
 set(FALAFEL_BUILD_STORE OFF)
+set(FALAFEL_BUILD_SIMULATED_VERBS ON)
 FetchContent_Declare(falafel SOURCE_DIR "{SOURCES}")
 FetchContent_MakeAvailable(falafel)
 foreach(component IN ITEMS {" ".join(COMPONENTS)})
