@@ -1,4 +1,6 @@
-// The C library's functions of threads.
+// The C library's functions of threads. Parts of the system that are linked into the program call
+// them, too, such as the run time of a sanitizer: keys that no simulated process made are theirs,
+// and what they ask of a simulated thread is answered for the system's thread that runs it.
 #include <pthread.h>
 
 #include <cerrno>
@@ -14,6 +16,14 @@ namespace library = falafel::simulated_verbs;
 using library::LibraryCall;
 using library::running_process;
 
+namespace {
+
+bool is_of_system(pthread_key_t key) {
+  return running_process() == nullptr || key < library::Threads::first_key;
+}
+
+}  // namespace
+
 extern "C" {
 
 int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
@@ -21,7 +31,7 @@ int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
 int __real_pthread_join(pthread_t thread, void** result);
 int __real_pthread_detach(pthread_t thread);
 pthread_t __real_pthread_self();
-int __real_pthread_equal(pthread_t left, pthread_t right);
+int __real_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes);
 [[noreturn]] void __real_pthread_exit(void* result);
 int __real_pthread_cancel(pthread_t thread);
 int __real_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
@@ -65,7 +75,10 @@ pthread_t __wrap_pthread_self() {
   return call.thread().number();
 }
 
-int __wrap_pthread_equal(pthread_t left, pthread_t right) { return left == right ? 1 : 0; }
+int __wrap_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) {
+  const pthread_t asked = running_process() == nullptr ? thread : __real_pthread_self();
+  return __real_pthread_getattr_np(asked, attributes);
+}
 
 [[noreturn]] void __wrap_pthread_exit(void* result) {
   if (running_process() == nullptr) __real_pthread_exit(result);
@@ -86,19 +99,19 @@ int __wrap_pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) {
 }
 
 int __wrap_pthread_key_delete(pthread_key_t key) {
-  if (running_process() == nullptr) return __real_pthread_key_delete(key);
+  if (is_of_system(key)) return __real_pthread_key_delete(key);
   const LibraryCall call("pthread_key_delete");
   return call.process().threads().remove_key(key) ? 0 : EINVAL;
 }
 
 void* __wrap_pthread_getspecific(pthread_key_t key) {
-  if (running_process() == nullptr) return __real_pthread_getspecific(key);
+  if (is_of_system(key)) return __real_pthread_getspecific(key);
   const LibraryCall call("pthread_getspecific");
   return call.thread().value(key);
 }
 
 int __wrap_pthread_setspecific(pthread_key_t key, const void* value) {
-  if (running_process() == nullptr) return __real_pthread_setspecific(key, value);
+  if (is_of_system(key)) return __real_pthread_setspecific(key, value);
   const LibraryCall call("pthread_setspecific");
   if (!call.process().threads().has_key(key)) return EINVAL;
   call.thread().set_value(key, const_cast<void*>(value));

@@ -54,6 +54,8 @@ class Threads {
  public:
   using Body = std::function<void*()>;
   using Destructor = void (*)(void*);
+  // The C library gives smaller keys.
+  static constexpr pthread_key_t first_key = 1'000'000;
 
   explicit Threads(Process& process);
 
@@ -82,7 +84,7 @@ class Threads {
   std::vector<std::unique_ptr<Thread>> threads_;  // by number - 1; the first one runs main
   std::unique_ptr<fabric::Event> finished_;
   std::map<pthread_key_t, Destructor> keys_;
-  pthread_key_t next_key_ = 1;
+  pthread_key_t next_key_ = first_key;
   Locks locks_;
 };
 
