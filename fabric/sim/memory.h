@@ -137,7 +137,7 @@ class RegionTable {
 
  private:
   struct Replaced {
-    std::uint32_t key;
+    std::uint32_t key = 0;
     Region region;
   };
 
