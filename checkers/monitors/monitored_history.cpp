@@ -31,6 +31,7 @@ std::vector<std::size_t> core_of(const MonitorResult& result, const MonitoredHis
   const std::vector<std::size_t>& positions = history.positions;
   if (result.core.empty() || positions.size() <= most_explained_whole) return positions;
   std::vector<std::size_t> core;
+  core.reserve(result.core.size());
   for (const std::uint32_t call : result.core) core.push_back(positions[call]);
   std::ranges::sort(core);
   return core;
