@@ -140,7 +140,7 @@ int ibv_init_ah_from_wc(ibv_context* /*context*/, std::uint8_t port_num, ibv_wc*
 }
 
 ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port_num) {
-  ibv_ah_attr attr;
+  ibv_ah_attr attr{};
   if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr) != 0) return nullptr;
   return ibv_create_ah(pd, &attr);
 }

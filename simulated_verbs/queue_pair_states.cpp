@@ -20,8 +20,8 @@ struct Masks {
 };
 
 struct Change {
-  ibv_qp_state from;
-  ibv_qp_state to;
+  ibv_qp_state from = IBV_QPS_RESET;
+  ibv_qp_state to = IBV_QPS_RESET;
   Masks required;
   Masks optional;
 };
