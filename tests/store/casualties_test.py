@@ -38,6 +38,7 @@ class Casualties(unittest.TestCase):
             "--client-timeout", str(CLIENT_TIMEOUT_SECONDS))
         self.addCleanup(self.server.end, signal.SIGKILL)
         self.workers = 0
+        self.unanswered = 0
 
     def start(self, keys, value_bytes):
         self.workers += 1
@@ -49,11 +50,12 @@ class Casualties(unittest.TestCase):
         """A client that is in the middle of a copy most of the time."""
         for _ in range(10):
             try:
-                copier = Client(self.falafel, [HOSTILE, self.falafel.directory, "copy"], "done",
-                                stderr=subprocess.DEVNULL)
+                copier = Client(
+                    self.falafel, [HOSTILE, self.falafel.directory, "copy", str(2 * CLIENT_TIMEOUT_SECONDS)],
+                    "done", stderr=subprocess.DEVNULL)
                 break
             except AssertionError:  # the server gave up on the silent client while it waited
-                continue
+                self.unanswered += 1
         self.addCleanup(copier.end)
         return copier
 
@@ -102,7 +104,8 @@ class Casualties(unittest.TestCase):
         in_a_copy = [client for client in report["clients"] if client["leaving"]]
         self.assertGreater(len(in_a_copy), 0)
         print(f"{CASUALTIES} clients lost, {stopped} of them stopped, {len(in_a_copy)} in the middle of a "
-              f"copy: they keep {sum(len(client['regions']) for client in in_a_copy)} regions")
+              f"copy: they keep {sum(len(client['regions']) for client in in_a_copy)} regions; "
+              f"{self.unanswered} had waited in vain for their first region")
         for worker in lost:
             worker.process.kill()
         self.falafel.await_report(lambda report: len(report["clients"]) == SURVIVORS)

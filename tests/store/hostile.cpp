@@ -4,8 +4,9 @@
 //
 //   store_hostile DIRECTORY lock KEY      sets the key's lock bit, which only a cleanup may
 //   store_hostile DIRECTORY corrupt KEY   stores the key in a container that fails its checksums
-//   store_hostile DIRECTORY copy          repeatedly requests a region and fills it, so that it is
-//                                         usually in the middle of a WRITE; ignores messages
+//   store_hostile DIRECTORY copy SECONDS  repeatedly requests a region and fills it, so that it is
+//                                         usually in the middle of a WRITE; ignores messages. Ends
+//                                         if it waits for so long: the server has given up on it
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,7 +55,8 @@ void expected_done(const fabric::Result<void>& result) {
 // A queue pair whose requests are executed one at a time.
 class Wire {
  public:
-  explicit Wire(fabric::Host& host) : host_(host) {
+  Wire(fabric::Host& host, std::uint64_t longest_wait_ns)
+      : host_(host), longest_wait_ns_(longest_wait_ns) {
     fabric::Device& device = host.device(0);
     domain_ = device.create_protection_domain();
     completions_ = expected(device.create_completion_queue(64), "a completion queue");
@@ -149,7 +152,7 @@ class Wire {
   }
   fabric::WorkCompletion poll() {
     fabric::WorkCompletion completion;
-    const std::uint64_t deadline_ns = host_.now_ns() + hang_limit_ns;
+    const std::uint64_t deadline_ns = host_.now_ns() + longest_wait_ns_;
     while (completions_->poll({&completion, 1}) == 0) {
       // It sends nothing while it waits, so the server may have given up on it.
       if (!completions_->wait(deadline_ns)) throw std::runtime_error("no answer");
@@ -159,6 +162,7 @@ class Wire {
   }
 
   fabric::Host& host_;
+  std::uint64_t longest_wait_ns_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> completions_;
   engine::LocalMemory local_;
@@ -169,7 +173,7 @@ class Wire {
 
 class Intruder {
  public:
-  explicit Intruder(fabric::Host& host) : wire_(host) {
+  Intruder(fabric::Host& host, std::uint64_t longest_wait_ns) : wire_(host, longest_wait_ns) {
     const auto bytes = wire_.read(wire_.hello().chunk_key, 0, engine::superblock_bytes);
     superblock_ =
         expected(engine::parse_superblock(bytes, wire_.hello().chunk_bytes), "the superblock");
@@ -274,15 +278,18 @@ bool do_it(Intruder& intruder, std::string_view deed, std::span<const std::byte>
   return true;
 }
 
-int run(std::string_view directory, std::string_view deed, std::string_view key) {
+// `argument`: of the deed.
+int run(std::string_view directory, std::string_view deed, std::string_view argument) {
+  const std::uint64_t longest_wait_ns =
+      deed == "copy" ? std::stoull(std::string(argument)) * 1'000'000'000 : hang_limit_ns;
   const auto process = expected(
       shm::Process::create({.directory = directory, .memory_limit_bytes = 1 << 24}), "a process");
   const auto host = expected(process->create_host("client"), "a host");
   int exit_status = 0;
   host->run_program([&] {
     try {
-      Intruder intruder(*host);
-      if (!do_it(intruder, deed, std::as_bytes(std::span(key)))) exit_status = 2;
+      Intruder intruder(*host, longest_wait_ns);
+      if (!do_it(intruder, deed, std::as_bytes(std::span(argument)))) exit_status = 2;
     } catch (const std::exception& error) {  // fibers must not throw
       fmt::print(stderr, "{}\n", error.what());
       exit_status = 1;
@@ -295,9 +302,9 @@ int run(std::string_view directory, std::string_view deed, std::string_view key)
 }  // namespace falafel::store_test
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) return 2;
+  if (argc != 4) return 2;
   try {
-    return falafel::store_test::run(argv[1], argv[2], argc == 4 ? argv[3] : "");
+    return falafel::store_test::run(argv[1], argv[2], argv[3]);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;
