@@ -54,7 +54,9 @@ class Casualties(unittest.TestCase):
                     self.falafel, [HOSTILE, self.falafel.directory, "copy", str(2 * CLIENT_TIMEOUT_SECONDS)],
                     "done", stderr=subprocess.DEVNULL)
                 break
-            except AssertionError:  # the server gave up on the silent client while it waited
+            except AssertionError:
+                # All free regions waited until it would be quiescent, and it answers no question.
+                # So the server gave up on it.
                 self.unanswered += 1
         self.addCleanup(copier.end)
         return copier

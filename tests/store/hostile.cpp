@@ -6,7 +6,7 @@
 //   store_hostile DIRECTORY corrupt KEY   stores the key in a container that fails its checksums
 //   store_hostile DIRECTORY copy SECONDS  repeatedly requests a region and fills it, so that it is
 //                                         usually in the middle of a WRITE; ignores messages. Ends
-//                                         if it waits for so long: the server has given up on it
+//                                         after a wait of SECONDS: the server has given up on it
 #include <fmt/format.h>
 
 #include <algorithm>
