@@ -32,7 +32,7 @@ bool is_nonblocking(const Process& process, const CompletionChannel& channel) {
 }  // namespace
 
 CompletionChannel::CompletionChannel(Context& opened) : ibv_comp_channel{}, owner(opened) {
-  context = &opened;
+  context = &opened.context;
   fd = owner.process.sockets().add(std::make_shared<ChannelDescriptor>(*this));
   ++owner.users;
 }
@@ -51,7 +51,7 @@ extern "C" {
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   const LibraryCall call("ibv_create_comp_channel");
   return call.process().verbs().completion_channels.add(
-      std::make_unique<CompletionChannel>(*static_cast<Context*>(context)));
+      std::make_unique<CompletionChannel>(wrapper_of(context)));
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
@@ -75,7 +75,7 @@ int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) 
     call.process().activity()->wait(falafel::fabric::never_ns);
   }
   queue->take_event();
-  *cq = queue;
+  *cq = ibv_cq_ex_to_cq(queue);
   *cq_context = queue->cq_context;
   return 0;
 }

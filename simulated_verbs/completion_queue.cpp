@@ -88,21 +88,34 @@ ibv_wc translate(const Subnet& subnet, const fabric::WorkCompletion& completion)
 }  // namespace
 
 CompletionQueue::CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made,
-                                 int entries, void* context_of_program,
-                                 CompletionChannel* event_channel)
-    : ibv_cq{},
+                                 const CompletionQueueOptions& options)
+    : ibv_cq_ex{},
       owner(opened),
       queue(std::move(made)),
       acknowledged_(opened.process.host().create_event()) {
-  context = &opened;
-  channel = event_channel;
-  cq_context = context_of_program;
-  cqe = entries;
+  context = &opened.context;
+  channel = options.channel;
+  cq_context = options.context_of_program;
+  cqe = options.entries;
   ++owner.users;
   sim::set_event(*queue, owner.process.activity().get());
-  if (event_channel == nullptr) return;
+  if (channel == nullptr) return;
   ++channel->refcnt;
-  event_channel->queues.push_back(this);
+  options.channel->queues.push_back(this);
+}
+
+CompletionQueue* create_completion_queue(Context& context, const CompletionQueueOptions& options) {
+  Process& process = context.process;
+  fabric::Device& device = process.host().device(0);
+  const std::uint32_t most = device.attributes().max_completions;
+  const auto entries = static_cast<std::uint32_t>(options.entries);
+  if (options.entries < 1 || entries > most || options.vector != 0) return fail_with(EINVAL);
+  // The queue of the fabric cannot overrun, so it refuses queue pairs that do not fit. The limit of
+  // the program is its own.
+  auto queue = device.create_completion_queue(most);
+  if (!queue) return fail_with(errno_of(queue.error()));
+  return process.verbs().completion_queues.add(
+      std::make_unique<CompletionQueue>(context, std::move(*queue), options));
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -112,6 +125,8 @@ CompletionQueue::~CompletionQueue() {
   --channel->refcnt;
   std::erase(static_cast<CompletionChannel*>(channel)->queues, this);
 }
+
+bool CompletionQueue::is_empty() const { return sim::size(*queue) == 0; }
 
 bool CompletionQueue::has_overrun() const {
   return sim::size(*queue) > static_cast<std::uint64_t>(cqe);
@@ -125,7 +140,7 @@ int CompletionQueue::poll(int most, ibv_wc* completions) {
                                       owner.process.host().name(), cqe, sim::size(*queue)));
     return -1;
   }
-  if (sim::size(*queue) == 0) owner.process.wait_for_activity();
+  if (is_empty()) owner.process.wait_for_activity();
   std::array<fabric::WorkCompletion, polled_at_once> polled;
   int taken = 0;
   while (taken < most) {
@@ -198,17 +213,12 @@ extern "C" {
 ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel,
                       int comp_vector) {
   const LibraryCall call("ibv_create_cq");
-  falafel::fabric::Device& device = call.host().device(0);
-  const std::uint32_t most = device.attributes().max_completions;
-  const auto entries = static_cast<std::uint32_t>(cqe);
-  if (cqe < 1 || entries > most || comp_vector != 0) return fail_with(EINVAL);
-  // The queue of the fabric cannot overrun, so it refuses queue pairs that do not fit. The limit of
-  // the program is its own.
-  auto queue = device.create_completion_queue(most);
-  if (!queue) return fail_with(errno_of(queue.error()));
-  return call.process().verbs().completion_queues.add(
-      std::make_unique<CompletionQueue>(*static_cast<Context*>(context), std::move(*queue), cqe,
-                                        cq_context, static_cast<CompletionChannel*>(channel)));
+  CompletionQueue* const created = create_completion_queue(
+      wrapper_of(context), {.entries = cqe,
+                            .context_of_program = cq_context,
+                            .channel = static_cast<CompletionChannel*>(channel),
+                            .vector = comp_vector});
+  return created == nullptr ? nullptr : ibv_cq_ex_to_cq(created);
 }
 
 int ibv_resize_cq(ibv_cq* cq, int cqe) {

@@ -14,13 +14,21 @@ namespace falafel::simulated_verbs {
 
 struct CompletionChannel;
 
-struct CompletionQueue : ibv_cq {
-  CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made, int entries,
-                  void* context_of_program, CompletionChannel* event_channel);
+struct CompletionQueueOptions {
+  int entries = 0;
+  void* context_of_program = nullptr;
+  CompletionChannel* channel = nullptr;  // null: none
+  int vector = 0;
+};
+
+struct CompletionQueue : ibv_cq_ex {
+  CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made,
+                  const CompletionQueueOptions& options);
   ~CompletionQueue();
   CompletionQueue(const CompletionQueue&) = delete;
   CompletionQueue& operator=(const CompletionQueue&) = delete;
 
+  bool is_empty() const;
   // An empty poll lets others run. Returns a negative number if the queue has overrun.
   int poll(int most, ibv_wc* completions);
   void arm();
@@ -34,6 +42,7 @@ struct CompletionQueue : ibv_cq {
   Context& owner;
   std::unique_ptr<fabric::CompletionQueue> queue;
   std::uint32_t users = 0;  // queue pairs, each end counts
+  ibv_wc current{};         // which ibv_start_poll or ibv_next_poll has taken last
 
  private:
   void note_event();
@@ -46,6 +55,13 @@ struct CompletionQueue : ibv_cq {
   std::uint64_t unacknowledged_ = 0;
 };
 
-inline CompletionQueue& wrapper_of(ibv_cq* cq) { return *static_cast<CompletionQueue*>(cq); }
+// Sets errno and returns null on error.
+CompletionQueue* create_completion_queue(Context& context, const CompletionQueueOptions& options);
+
+inline CompletionQueue& wrapper_of(ibv_cq_ex* cq) { return *static_cast<CompletionQueue*>(cq); }
+// libibverbs converts in the same way (ibv_cq_ex_to_cq).
+inline CompletionQueue& wrapper_of(ibv_cq* cq) {
+  return wrapper_of(reinterpret_cast<ibv_cq_ex*>(cq));
+}
 
 }  // namespace falafel::simulated_verbs

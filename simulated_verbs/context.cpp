@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "simulated_verbs/errors.h"
+#include "simulated_verbs/extended_functions.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"
@@ -62,14 +63,18 @@ Device::Device(Process& owner) : ibv_device{}, process(owner) {
   std::strncpy(dev_name, "uverbs0", sizeof dev_name - 1);
 }
 
-Context::Context(Device& opened) : ibv_context{}, process(opened.process) {
-  device = &opened;
-  num_comp_vectors = 1;
-  ops.poll_cq = poll_completions;
-  ops.req_notify_cq = request_notification;
-  ops.post_send = post_sends;
-  ops.post_recv = post_receives;
-  ops.post_srq_recv = post_shared_receives;
+Context::Context(Device& opened) : verbs_context{}, process(opened.process) {
+  sz = sizeof(verbs_context);
+  create_cq_ex = create_extended_completion_queue;
+  create_qp_ex = create_extended_queue_pair;
+  context.device = &opened;
+  context.num_comp_vectors = 1;
+  context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+  context.ops.poll_cq = poll_completions;
+  context.ops.req_notify_cq = request_notification;
+  context.ops.post_send = post_sends;
+  context.ops.post_recv = post_receives;
+  context.ops.post_srq_recv = post_shared_receives;
 }
 
 ibv_gid gid_of(std::uint16_t lid) {
@@ -125,22 +130,24 @@ __be64 ibv_get_device_guid(ibv_device* device) {
 ibv_context* ibv_open_device(ibv_device* device) {
   const LibraryCall call("ibv_open_device");
   if (device == nullptr) return fail_with(EINVAL);
-  return call.process().verbs().contexts.add(
-      std::make_unique<Context>(*static_cast<Device*>(device)));
+  return &call.process()
+              .verbs()
+              .contexts.add(std::make_unique<Context>(*static_cast<Device*>(device)))
+              ->context;
 }
 
 int ibv_close_device(ibv_context* context) {
   const LibraryCall call("ibv_close_device");
-  if (static_cast<Context*>(context)->users > 0) {
+  if (wrapper_of(context).users > 0) {
     errno = EBUSY;
     return -1;
   }
-  call.process().verbs().contexts.remove(static_cast<Context*>(context));
+  call.process().verbs().contexts.remove(&wrapper_of(context));
   return 0;
 }
 
 int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
-  fill_attributes(static_cast<Context*>(context)->process, *attributes);
+  fill_attributes(wrapper_of(context).process, *attributes);
   return 0;
 }
 
@@ -149,7 +156,7 @@ int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
 int ibv_query_port(ibv_context* context, std::uint8_t port_num,
                    _compat_ibv_port_attr* compatible_attributes) {
   if (port_num != only_port) return EINVAL;
-  const Process& process = static_cast<Context*>(context)->process;
+  const Process& process = wrapper_of(context).process;
   auto& attributes = *reinterpret_cast<ibv_port_attr*>(compatible_attributes);
   attributes.state = IBV_PORT_ACTIVE;
   attributes.max_mtu = attributes.active_mtu = active_mtu(process);
@@ -171,7 +178,7 @@ int ibv_query_gid(ibv_context* context, std::uint8_t port_num, int index, ibv_gi
     errno = EINVAL;
     return -1;
   }
-  *gid = gid_of(static_cast<Context*>(context)->process.lid());
+  *gid = gid_of(wrapper_of(context).process.lid());
   return 0;
 }
 
@@ -179,7 +186,7 @@ int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_num, std::uint32_
                       ibv_gid_entry* entry, std::uint32_t flags, std::size_t entry_size) {
   if (port_num != only_port || gid_index != 0 || flags != 0) return EINVAL;
   ibv_gid_entry found{};
-  found.gid = gid_of(static_cast<Context*>(context)->process.lid());
+  found.gid = gid_of(wrapper_of(context).process.lid());
   found.port_num = only_port;
   found.gid_type = IBV_GID_TYPE_IB;
   std::memcpy(entry, &found, std::min(entry_size, sizeof found));

@@ -16,12 +16,17 @@ struct Device : ibv_device {
   Process& process;
 };
 
-struct Context : ibv_context {
+// An extended context, as of devices that know the extended functions. Programs see its `context`.
+struct Context : verbs_context {
   explicit Context(Device& opened);
 
   Process& process;
   std::uint32_t users = 0;  // protection domains, channels and completion queues
 };
+
+inline Context& wrapper_of(ibv_context* context) {
+  return *static_cast<Context*>(verbs_get_ctx(context));
+}
 
 inline constexpr std::uint8_t only_port = 1;
 

@@ -73,7 +73,7 @@ fabric::Access access_of(unsigned flags) {
 
 ProtectionDomain::ProtectionDomain(Context& opened)
     : ibv_pd{}, owner(opened), domain(opened.process.host().device(0).create_protection_domain()) {
-  context = &opened;
+  context = &opened.context;
   ++owner.users;
 }
 
@@ -86,7 +86,7 @@ extern "C" {
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
   const LibraryCall call("ibv_alloc_pd");
   return call.process().verbs().protection_domains.add(
-      std::make_unique<ProtectionDomain>(*static_cast<Context*>(context)));
+      std::make_unique<ProtectionDomain>(wrapper_of(context)));
 }
 
 int ibv_dealloc_pd(ibv_pd* pd) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "fabric/assert.h"
+#include "fabric/posting_rules.h"
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/memory_region.h"
@@ -32,27 +34,27 @@ fabric::Transport transport_of(ibv_qp_type type) {
 }  // namespace
 
 QueuePair::QueuePair(ProtectionDomain& owner, const ibv_qp_init_attr& wanted)
-    : ibv_qp{},
+    : ibv_qp_ex{},
       process(owner.owner.process),
       domain(owner),
       sends(wrapper_of(wanted.send_cq)),
       receives(wrapper_of(wanted.recv_cq)),
       shared_receives(static_cast<SharedReceiveQueue*>(wanted.srq)),
       init(wanted) {
-  context = owner.context;
-  qp_context = wanted.qp_context;
-  pd = &owner;
-  send_cq = wanted.send_cq;
-  recv_cq = wanted.recv_cq;
-  srq = wanted.srq;
-  qp_num = process.subnet().next_queue_pair_number();
-  state = IBV_QPS_RESET;
-  qp_type = wanted.qp_type;
+  qp_base.context = owner.context;
+  qp_base.qp_context = wanted.qp_context;
+  qp_base.pd = &owner;
+  qp_base.send_cq = wanted.send_cq;
+  qp_base.recv_cq = wanted.recv_cq;
+  qp_base.srq = wanted.srq;
+  qp_base.qp_num = process.subnet().next_queue_pair_number();
+  qp_base.state = IBV_QPS_RESET;
+  qp_base.qp_type = wanted.qp_type;
   ++domain.users;
   ++sends.users;
   ++receives.users;
   if (shared_receives != nullptr) ++shared_receives->users;
-  process.subnet().add(process.lid(), qp_num, *this);
+  process.subnet().add(process.lid(), qp_base.qp_num, *this);
 }
 
 QueuePair::~QueuePair() {
@@ -63,10 +65,9 @@ QueuePair::~QueuePair() {
   if (shared_receives != nullptr) --shared_receives->users;
 }
 
-int QueuePair::make() {
-  pair.reset();  // before the new one needs its places in the completion queues
-  const fabric::QueuePairOptions options{
-      .transport = transport_of(qp_type),
+fabric::QueuePairOptions QueuePair::options() const {
+  return {
+      .transport = transport_of(qp_base.qp_type),
       .protection_domain = domain.domain.get(),
       .send_completions = sends.queue.get(),
       .receive_completions = receives.queue.get(),
@@ -76,10 +77,14 @@ int QueuePair::make() {
       .max_inline_bytes = init.cap.max_inline_data,
       .max_send_segments = std::max(init.cap.max_send_sge, 1U),
       .max_receive_segments = std::max(init.cap.max_recv_sge, 1U)};
-  auto made = sim::create_unconnected(process.host().device(0), options);
+}
+
+int QueuePair::make() {
+  pair.reset();  // before the new one needs its places in the completion queues
+  auto made = sim::create_unconnected(process.host().device(0), options());
   if (!made) return errno_of(made.error());
   pair = std::move(*made);
-  process.subnet().note_number(pair->number(), qp_num);
+  process.subnet().note_number(pair->number(), qp_base.qp_num);
   has_peer_ = false;
   reaches_nobody_ = false;
   return 0;
@@ -87,7 +92,7 @@ int QueuePair::make() {
 
 ibv_qp_state QueuePair::current_state() const {
   const bool has_failed = pair->state() == fabric::QueuePairState::error;
-  return has_failed ? IBV_QPS_ERR : state;
+  return has_failed ? IBV_QPS_ERR : qp_base.state;
 }
 
 bool QueuePair::may_receive() const {
@@ -96,14 +101,14 @@ bool QueuePair::may_receive() const {
 }
 
 int QueuePair::modify(const ibv_qp_attr& wanted, int mask) {
-  state = current_state();
-  if ((mask & IBV_QP_CUR_STATE) != 0 && wanted.cur_qp_state != state) return EINVAL;
-  const ibv_qp_state next = (mask & IBV_QP_STATE) != 0 ? wanted.qp_state : state;
+  qp_base.state = current_state();
+  if ((mask & IBV_QP_CUR_STATE) != 0 && wanted.cur_qp_state != qp_base.state) return EINVAL;
+  const ibv_qp_state next = (mask & IBV_QP_STATE) != 0 ? wanted.qp_state : qp_base.state;
   if (next == IBV_QPS_SQD) {
     report_not_simulated("ibv_modify_qp: IBV_QPS_SQD");
     return EOPNOTSUPP;
   }
-  if (!may_change_state(qp_type, state, next, mask)) return EINVAL;
+  if (!may_change_state(qp_base.qp_type, qp_base.state, next, mask)) return EINVAL;
   if (const int error = check_attributes(wanted, mask); error != 0) return error;
   take_attributes(wanted, mask);
   return enter(next);
@@ -152,7 +157,7 @@ void QueuePair::take_attributes(const ibv_qp_attr& wanted, int mask) {
 }
 
 int QueuePair::enter(ibv_qp_state next) {
-  const ibv_qp_state before = std::exchange(state, next);
+  const ibv_qp_state before = std::exchange(qp_base.state, next);
   set_rights_of_peer();
   if (next == before) return 0;
   switch (next) {
@@ -192,20 +197,20 @@ void QueuePair::set_rights_of_peer() {
 }
 
 QueuePair* QueuePair::named_peer() const {
-  if (qp_type == IBV_QPT_UD) return nullptr;
+  if (qp_base.qp_type == IBV_QPT_UD) return nullptr;
   return process.subnet().find(destination_of(attributes.ah_attr), attributes.dest_qp_num);
 }
 
 bool QueuePair::names(const QueuePair& other) const {
   return destination_of(attributes.ah_attr) == other.process.lid() &&
-         attributes.dest_qp_num == other.qp_num;
+         attributes.dest_qp_num == other.qp_base.qp_num;
 }
 
 void QueuePair::connect_if_possible() {
   QueuePair* const peer = named_peer();
-  if (peer == nullptr && qp_type != IBV_QPT_UD) sim::give_up_waiting_for_peer(*pair);
+  if (peer == nullptr && qp_base.qp_type != IBV_QPT_UD) sim::give_up_waiting_for_peer(*pair);
   if (peer == nullptr || peer == this || has_peer_ || peer->has_peer_) return;
-  if (peer->qp_type != qp_type || !peer->may_receive() || !may_receive()) return;
+  if (peer->qp_base.qp_type != qp_base.qp_type || !peer->may_receive() || !may_receive()) return;
   if (!peer->names(*this)) return;
   if (is_out_of_sequence_with(*peer) || peer->is_out_of_sequence_with(*this)) {
     sim::give_up_waiting_for_peer(*pair);
@@ -220,11 +225,13 @@ void QueuePair::connect_if_possible() {
 // requester are used up.
 bool QueuePair::is_out_of_sequence_with(const QueuePair& responder) const {
   const std::uint32_t difference = attributes.sq_psn ^ responder.attributes.rq_psn;
-  return state == IBV_QPS_RTS && qp_type == IBV_QPT_RC && (difference & most_packet_number) != 0;
+  return qp_base.state == IBV_QPS_RTS && qp_base.qp_type == IBV_QPT_RC &&
+         (difference & most_packet_number) != 0;
 }
 
 void QueuePair::hear_end_of(const QueuePair& peer) {
-  if (!has_peer_ && qp_type != IBV_QPT_UD && names(peer)) sim::give_up_waiting_for_peer(*pair);
+  if (!has_peer_ && qp_base.qp_type != IBV_QPT_UD && names(peer))
+    sim::give_up_waiting_for_peer(*pair);
 }
 
 void QueuePair::query(ibv_qp_attr& queried, ibv_qp_init_attr& init_queried) const {
@@ -275,11 +282,29 @@ void translate_list(const Subnet& subnet, const ibv_sge* list, int count,
   segments.clear();
 }
 
+// The contract refuses at once what a device finds when the request's turn has come. Returns its
+// status then; nothing if libibverbs refuses the request at once, too.
+std::optional<fabric::CompletionStatus> fault_of(const fabric::WorkRequest& request,
+                                                 const fabric::Error& error) {
+  if (error.code == fabric::ErrorCode::access_denied ||
+      error.code == fabric::ErrorCode::out_of_bounds) {
+    return fabric::CompletionStatus::local_protection_error;
+  }
+  const bool is_misaligned =
+      fabric::is_atomic(request.opcode) && request.remote.offset % fabric::word_bytes != 0;
+  if (is_misaligned) return fabric::CompletionStatus::remote_invalid_request_error;
+  return std::nullopt;
+}
+
 }  // namespace
 
-int QueuePair::post_send(const ibv_send_wr& work) {
+bool QueuePair::may_post_sends() const {
   const ibv_qp_state now = current_state();
-  if (now != IBV_QPS_RTS && now != IBV_QPS_ERR) return EINVAL;
+  return now == IBV_QPS_RTS || now == IBV_QPS_ERR;
+}
+
+int QueuePair::post_send(const ibv_send_wr& work) {
+  if (!may_post_sends()) return EINVAL;
   if (init.cap.max_send_wr == 0) return ENOMEM;
   fabric::WorkRequest request;
   if (const int error = translate(work, request); error != 0) return error;
@@ -289,18 +314,28 @@ int QueuePair::post_send(const ibv_send_wr& work) {
   }
   fabric::Result<void> posted = pair->post_send({&request, 1});
   if (posted) return 0;
-  // The contract refuses at once what a device finds when the request's turn has come.
-  const bool is_local = posted.error().code == fabric::ErrorCode::access_denied ||
-                        posted.error().code == fabric::ErrorCode::out_of_bounds;
-  const bool is_misaligned =
-      fabric::is_atomic(request.opcode) && request.remote.offset % fabric::word_bytes != 0;
-  if (is_local) {
-    posted = sim::post_faulty(*pair, request, fabric::CompletionStatus::local_protection_error);
-  } else if (is_misaligned) {
-    posted =
-        sim::post_faulty(*pair, request, fabric::CompletionStatus::remote_invalid_request_error);
+  if (const auto fault = fault_of(request, posted.error())) {
+    posted = sim::post_faulty(*pair, request, *fault);
   }
   return posted ? 0 : errno_of(posted.error());
+}
+
+int QueuePair::post_sends_together(std::span<const ibv_send_wr> works) {
+  if (!may_post_sends()) return EINVAL;
+  if (works.size() > init.cap.max_send_wr) return ENOMEM;
+  for (const ibv_send_wr& work : works) {
+    fabric::WorkRequest request;
+    if (const int error = translate(work, request); error != 0) return error;
+    const fabric::Result<void> checked =
+        fabric::check_request(request, options(), process.host().device(0).attributes());
+    if (!checked && !fault_of(request, checked.error())) return errno_of(checked.error());
+  }
+  if (works.size() > options().max_send_requests - sim::taken_places(*pair)) return ENOMEM;
+  for (const ibv_send_wr& work : works) {
+    const int error = post_send(work);
+    FALAFEL_ASSERT(error == 0, "a request that was examined is refused: {}", error);
+  }
+  return 0;
 }
 
 int QueuePair::translate(const ibv_send_wr& work, fabric::WorkRequest& request) {
@@ -313,7 +348,7 @@ int QueuePair::translate(const ibv_send_wr& work, fabric::WorkRequest& request) 
   }
   request.id = work.wr_id;
   request.signalled = init.sq_sig_all != 0 || (work.send_flags & IBV_SEND_SIGNALED) != 0;
-  request.fenced = (work.send_flags & IBV_SEND_FENCE) != 0 && qp_type == IBV_QPT_RC;
+  request.fenced = (work.send_flags & IBV_SEND_FENCE) != 0 && qp_base.qp_type == IBV_QPT_RC;
   request.inlined = (work.send_flags & IBV_SEND_INLINE) != 0;
   request.immediate = work.imm_data;
   if (!add_lengths(work.sg_list, work.num_sge, request.length_bytes)) return EINVAL;
@@ -323,7 +358,7 @@ int QueuePair::translate(const ibv_send_wr& work, fabric::WorkRequest& request) 
     translate_list(process.subnet(), work.sg_list, work.num_sge, request.local, segments_);
     request.segments = segments_;
   }
-  if (qp_type == IBV_QPT_UD) return translate_destination(work, request);
+  if (qp_base.qp_type == IBV_QPT_UD) return translate_destination(work, request);
   translate_remote(work, request);
   return 0;
 }

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/protection_domain.h"
+#include "simulated_verbs/request_batch.h"
 #include "simulated_verbs/shared_receive_queue.h"
 
 namespace falafel::simulated_verbs {
@@ -20,7 +22,7 @@ namespace falafel::simulated_verbs {
 class Process;
 class Subnet;
 
-struct QueuePair : ibv_qp {
+struct QueuePair : ibv_qp_ex {
   QueuePair(ProtectionDomain& owner, const ibv_qp_init_attr& wanted);
   ~QueuePair();
   QueuePair(const QueuePair&) = delete;
@@ -31,6 +33,8 @@ struct QueuePair : ibv_qp {
   int modify(const ibv_qp_attr& wanted, int mask);
   void query(ibv_qp_attr& attributes, ibv_qp_init_attr& init) const;
   int post_send(const ibv_send_wr& work);
+  // All of them or, on error, none.
+  int post_sends_together(std::span<const ibv_send_wr> works);
   int post_receive(const ibv_recv_wr& work);
 
   // As the fabric sees it: it may have failed since the last call.
@@ -47,8 +51,11 @@ struct QueuePair : ibv_qp {
   ibv_qp_init_attr init;
   ibv_qp_attr attributes{};  // what ibv_modify_qp has set
   std::unique_ptr<fabric::QueuePair> pair;
+  RequestBatch batch;  // of ibv_wr_start and those after it
 
  private:
+  fabric::QueuePairOptions options() const;
+  bool may_post_sends() const;
   int check_attributes(const ibv_qp_attr& wanted, int mask) const;
   void take_attributes(const ibv_qp_attr& wanted, int mask);
   int enter(ibv_qp_state next);
@@ -72,6 +79,8 @@ struct QueuePair : ibv_qp {
   std::unique_ptr<fabric::MemoryRegion> stage_region_;
 };
 
-inline QueuePair& wrapper_of(ibv_qp* qp) { return *static_cast<QueuePair*>(qp); }
+inline QueuePair& wrapper_of(ibv_qp_ex* qp) { return *static_cast<QueuePair*>(qp); }
+// Its first member is what programs see.
+inline QueuePair& wrapper_of(ibv_qp* qp) { return wrapper_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
 
 }  // namespace falafel::simulated_verbs

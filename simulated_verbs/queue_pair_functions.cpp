@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simulated_verbs/errors.h"
+#include "simulated_verbs/extended_functions.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"
@@ -33,8 +34,8 @@ int check(const ibv_qp_init_attr& init, const fabric::DeviceAttributes& device) 
   return fits ? 0 : EINVAL;
 }
 
-ibv_qp* create_queue_pair(Process& process, ProtectionDomain& domain,
-                          const ibv_qp_init_attr& init) {
+QueuePair* create_queue_pair(ProtectionDomain& domain, const ibv_qp_init_attr& init) {
+  Process& process = domain.owner.process;
   if (const int error = check(init, process.host().device(0).attributes()); error != 0) {
     return fail_with(error);
   }
@@ -44,6 +45,32 @@ ibv_qp* create_queue_pair(Process& process, ProtectionDomain& domain,
 }
 
 }  // namespace
+
+ibv_qp* create_extended_queue_pair(ibv_context* /*context*/, ibv_qp_init_attr_ex* wanted) {
+  const LibraryCall call("ibv_create_qp_ex");
+  constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  if ((wanted->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) return fail_with(EINVAL);
+  if ((wanted->comp_mask & ~known) != 0) {
+    report_not_simulated("ibv_create_qp_ex: more than a protection domain and send_ops_flags");
+    return fail_with(EOPNOTSUPP);
+  }
+  const bool is_batched = (wanted->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+  if (is_batched && !supports_operations(wanted->qp_type, wanted->send_ops_flags)) {
+    return fail_with(EOPNOTSUPP);
+  }
+  ibv_qp_init_attr init{};
+  init.qp_context = wanted->qp_context;
+  init.send_cq = wanted->send_cq;
+  init.recv_cq = wanted->recv_cq;
+  init.srq = wanted->srq;
+  init.cap = wanted->cap;
+  init.qp_type = wanted->qp_type;
+  init.sq_sig_all = wanted->sq_sig_all;
+  QueuePair* const created = create_queue_pair(wrapper_of(wanted->pd), init);
+  if (created == nullptr) return nullptr;
+  if (is_batched) set_operations(*created, wanted->send_ops_flags);
+  return &created->qp_base;
+}
 
 AddressHandle::AddressHandle(ProtectionDomain& owner, std::uint16_t destination)
     : ibv_ah{}, domain(owner), lid(destination) {
@@ -60,7 +87,8 @@ extern "C" {
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   const LibraryCall call("ibv_create_qp");
-  return create_queue_pair(call.process(), wrapper_of(pd), *init);
+  QueuePair* const created = create_queue_pair(wrapper_of(pd), *init);
+  return created == nullptr ? nullptr : &created->qp_base;
 }
 
 int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
@@ -80,6 +108,11 @@ int ibv_query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode /*opcode*/, std::uint32
   const LibraryCall call("ibv_query_qp_data_in_order");
   const auto& device = wrapper_of(qp).process.host().device(0).attributes();
   return device.places_in_address_order ? 1 : 0;
+}
+
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
+  QueuePair& queue_pair = wrapper_of(qp);
+  return queue_pair.wr_start == nullptr ? nullptr : &queue_pair;
 }
 
 int ibv_destroy_qp(ibv_qp* qp) {

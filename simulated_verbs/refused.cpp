@@ -83,8 +83,6 @@ int ibv_resolve_eth_l2_from_gid(ibv_context* /*context*/, ibv_ah_attr* /*attr*/,
   return refuse("ibv_resolve_eth_l2_from_gid");
 }
 
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* /*qp*/) { return refuse_with_null("ibv_qp_to_qp_ex"); }
-
 int ibv_set_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) { return refuse("ibv_set_ece"); }
 
 int ibv_query_ece(ibv_qp* /*qp*/, ibv_ece* /*ece*/) { return refuse("ibv_query_ece"); }

@@ -42,7 +42,7 @@ void Subnet::add(std::uint16_t lid, std::uint32_t number, QueuePair& queue_pair)
 }
 
 void Subnet::remove(std::uint16_t lid, const QueuePair& queue_pair) {
-  queue_pairs_.erase({lid, queue_pair.qp_num});
+  queue_pairs_.erase({lid, queue_pair.qp_base.qp_num});
   for (const auto& [address, other] : queue_pairs_) other->hear_end_of(queue_pair);
 }
 

@@ -69,6 +69,10 @@ fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::Wo
   return actor_of(queue_pair).post_faulty(work, status);
 }
 
+std::uint32_t taken_places(const fabric::QueuePair& queue_pair) {
+  return static_cast<const QueuePair&>(queue_pair).actor().taken_places();
+}
+
 void receive_what_lands(fabric::QueuePair& queue_pair) {
   actor_of(queue_pair).receive_what_lands();
 }

@@ -50,6 +50,9 @@ void set_rights_of_peer(fabric::QueuePair& queue_pair, const fabric::Access& rig
 fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::WorkRequest& work,
                                  fabric::CompletionStatus status);
 
+// How many requests the send queue has, up to the one whose completion was polled last.
+std::uint32_t taken_places(const fabric::QueuePair& queue_pair);
+
 // All that the queue pair has admitted of its peer is in memory, and the processor sees it, as when
 // the system has taken memory away from a device.
 void receive_what_lands(fabric::QueuePair& queue_pair);

@@ -55,6 +55,7 @@ class QueuePairActor final : public Actor {
   // Posts a request that its own device will refuse with this status once its turn has come.
   fabric::Result<void> post_faulty(const fabric::WorkRequest& work,
                                    fabric::CompletionStatus status);
+  std::uint32_t taken_places() const { return sends_.taken_places(); }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // The receive queue was empty before.
   void first_receive_was_posted() const;

@@ -21,7 +21,16 @@ Endpoint::Endpoint(const EndpointOptions& wanted) : options(wanted) {
   ibv_free_device_list(list);
   pd = ibv_alloc_pd(context);
   if (options.with_channel) channel = ibv_create_comp_channel(context);
-  cq = ibv_create_cq(context, options.cqe, nullptr, channel, 0);
+  if (options.wants_extended_queue) {
+    ibv_cq_init_attr_ex queue{};
+    queue.cqe = static_cast<std::uint32_t>(options.cqe);
+    queue.channel = channel;
+    queue.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_QP_NUM;
+    extended_cq = ibv_create_cq_ex(context, &queue);
+    cq = ibv_cq_ex_to_cq(extended_cq);
+  } else {
+    cq = ibv_create_cq(context, options.cqe, nullptr, channel, 0);
+  }
   void* memory = nullptr;
   if (posix_memalign(&memory, buffer_bytes, buffer_bytes) != 0) std::abort();
   std::memset(memory, 0, buffer_bytes);
@@ -33,7 +42,7 @@ Endpoint::Endpoint(const EndpointOptions& wanted) : options(wanted) {
     shared.attr.max_sge = 1;
     srq = ibv_create_srq(pd, &shared);
   }
-  ibv_qp_init_attr init{};
+  ibv_qp_init_attr_ex init{};
   init.send_cq = init.recv_cq = cq;
   init.srq = srq;
   init.qp_type = options.type;
@@ -42,7 +51,11 @@ Endpoint::Endpoint(const EndpointOptions& wanted) : options(wanted) {
               .max_send_sge = 2,
               .max_recv_sge = 2,
               .max_inline_data = options.max_inline_data};
-  qp = ibv_create_qp(pd, &init);
+  init.pd = pd;
+  init.send_ops_flags = options.operations;
+  init.comp_mask = IBV_QP_INIT_ATTR_PD;
+  if (options.operations != 0) init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  qp = ibv_create_qp_ex(context, &init);
   if (mr == nullptr || qp == nullptr) std::abort();
 }
 

@@ -28,6 +28,7 @@ struct Card {
 class Exchange {
  public:
   void offer(const std::string& name, const Card& card) { cards_[name] = card; }
+  bool has(const std::string& name) const { return cards_.contains(name); }
   // Waits until the card has been offered.
   Card await(const std::string& name) const;
 
@@ -45,6 +46,8 @@ struct EndpointOptions {
   int cqe = 64;
   bool with_channel = false;
   bool with_shared_receives = false;
+  bool wants_extended_queue = false;
+  std::uint64_t operations = 0;  // of ibv_create_qp_ex; 0: ibv_create_qp
   std::uint8_t rnr_retry = 7;
   std::uint32_t sq_psn = 0;
   std::uint32_t rq_psn = 0;
@@ -78,6 +81,7 @@ class Endpoint {
   ibv_context* context;
   ibv_pd* pd;
   ibv_comp_channel* channel = nullptr;
+  ibv_cq_ex* extended_cq = nullptr;
   ibv_cq* cq;
   ibv_srq* srq = nullptr;
   std::uint64_t* buffer;

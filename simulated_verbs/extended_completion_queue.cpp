@@ -1,0 +1,95 @@
+// Completion queues that a program reads field by field: ibv_start_poll and ibv_next_poll take a
+// completion, and the functions after them read the fields that the program named at creation.
+#include <cerrno>
+
+#include "simulated_verbs/completion_queue.h"
+#include "simulated_verbs/errors.h"
+#include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/not_simulated.h"
+#include "simulated_verbs/process.h"
+
+namespace falafel::simulated_verbs {
+
+namespace {
+
+// Returns 0, ENOENT if the queue is empty, or another errno.
+int take_next(ibv_cq_ex* cq, int polled) {
+  if (polled < 0) return EIO;  // it has overrun
+  if (polled == 0) return ENOENT;
+  const ibv_wc& completion = wrapper_of(cq).current;
+  cq->wr_id = completion.wr_id;
+  cq->status = completion.status;
+  return 0;
+}
+
+int start_poll(ibv_cq_ex* cq, ibv_poll_cq_attr* attributes) {
+  const LibraryCall call("ibv_start_poll");
+  call.let_others_go_on();
+  if (attributes->comp_mask != 0) return EINVAL;
+  return take_next(cq, wrapper_of(cq).poll(1, &wrapper_of(cq).current));
+}
+
+// A program goes on with its work when it has read the last completion, and does not wait here.
+int next_poll(ibv_cq_ex* cq) {
+  const LibraryCall call("ibv_next_poll");
+  CompletionQueue& queue = wrapper_of(cq);
+  return take_next(cq, queue.is_empty() ? 0 : queue.poll(1, &queue.current));
+}
+
+void end_poll(ibv_cq_ex* /*cq*/) {}
+
+ibv_wc_opcode read_opcode(ibv_cq_ex* cq) { return wrapper_of(cq).current.opcode; }
+std::uint32_t read_vendor_err(ibv_cq_ex* cq) { return wrapper_of(cq).current.vendor_err; }
+std::uint32_t read_byte_len(ibv_cq_ex* cq) { return wrapper_of(cq).current.byte_len; }
+__be32 read_imm_data(ibv_cq_ex* cq) { return wrapper_of(cq).current.imm_data; }
+std::uint32_t read_qp_num(ibv_cq_ex* cq) { return wrapper_of(cq).current.qp_num; }
+std::uint32_t read_src_qp(ibv_cq_ex* cq) { return wrapper_of(cq).current.src_qp; }
+unsigned read_wc_flags(ibv_cq_ex* cq) { return wrapper_of(cq).current.wc_flags; }
+std::uint32_t read_slid(ibv_cq_ex* cq) { return wrapper_of(cq).current.slid; }
+std::uint8_t read_sl(ibv_cq_ex* cq) { return wrapper_of(cq).current.sl; }
+std::uint8_t read_dlid_path_bits(ibv_cq_ex* cq) { return wrapper_of(cq).current.dlid_path_bits; }
+
+// Functions for fields that the program has not named stay null, as with real devices.
+void set_functions(ibv_cq_ex& cq, std::uint64_t fields) {
+  const auto set = [&](std::uint64_t field, auto& function, auto implementation) {
+    if ((fields & field) != 0) function = implementation;
+  };
+  cq.start_poll = start_poll;
+  cq.next_poll = next_poll;
+  cq.end_poll = end_poll;
+  cq.read_opcode = read_opcode;
+  cq.read_vendor_err = read_vendor_err;
+  cq.read_wc_flags = read_wc_flags;
+  set(IBV_WC_EX_WITH_BYTE_LEN, cq.read_byte_len, read_byte_len);
+  set(IBV_WC_EX_WITH_IMM, cq.read_imm_data, read_imm_data);
+  set(IBV_WC_EX_WITH_QP_NUM, cq.read_qp_num, read_qp_num);
+  set(IBV_WC_EX_WITH_SRC_QP, cq.read_src_qp, read_src_qp);
+  set(IBV_WC_EX_WITH_SLID, cq.read_slid, read_slid);
+  set(IBV_WC_EX_WITH_SL, cq.read_sl, read_sl);
+  set(IBV_WC_EX_WITH_DLID_PATH_BITS, cq.read_dlid_path_bits, read_dlid_path_bits);
+}
+
+}  // namespace
+
+ibv_cq_ex* create_extended_completion_queue(ibv_context* context, ibv_cq_init_attr_ex* wanted) {
+  const LibraryCall call("ibv_create_cq_ex");
+  constexpr std::uint32_t flags_without_effect =
+      IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+  const bool has_flags = (wanted->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0;
+  const std::uint32_t flags = has_flags ? wanted->flags : 0;
+  if ((wanted->wc_flags & ~std::uint64_t{IBV_WC_STANDARD_FLAGS}) != 0 ||
+      (wanted->comp_mask & ~std::uint32_t{IBV_CQ_INIT_ATTR_MASK_FLAGS}) != 0 ||
+      (flags & ~flags_without_effect) != 0) {
+    report_not_simulated("ibv_create_cq_ex: time stamps, parent domains, or fields of Ethernet");
+    return fail_with(EOPNOTSUPP);
+  }
+  CompletionQueue* const created = create_completion_queue(
+      wrapper_of(context), {.entries = static_cast<int>(wanted->cqe),
+                            .context_of_program = wanted->cq_context,
+                            .channel = static_cast<CompletionChannel*>(wanted->channel),
+                            .vector = static_cast<int>(wanted->comp_vector)});
+  if (created != nullptr) set_functions(*created, wanted->wc_flags);
+  return created;
+}
+
+}  // namespace falafel::simulated_verbs
