@@ -89,10 +89,7 @@ ibv_wc translate(const Subnet& subnet, const fabric::WorkCompletion& completion)
 
 CompletionQueue::CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made,
                                  const CompletionQueueOptions& options)
-    : ibv_cq_ex{},
-      owner(opened),
-      queue(std::move(made)),
-      acknowledged_(opened.process.host().create_event()) {
+    : ibv_cq_ex{}, owner(opened), queue(std::move(made)), unacknowledged(opened.process.host()) {
   context = &opened.context;
   channel = options.channel;
   cq_context = options.context_of_program;
@@ -175,16 +172,7 @@ bool CompletionQueue::has_event() {
 
 void CompletionQueue::take_event() {
   --events_;
-  ++unacknowledged_;
-}
-
-void CompletionQueue::acknowledge(unsigned events) {
-  unacknowledged_ -= std::min<std::uint64_t>(events, unacknowledged_);
-  acknowledged_->notify_all();
-}
-
-void CompletionQueue::wait_for_acknowledgements() {
-  while (unacknowledged_ > 0) acknowledged_->wait(fabric::never_ns);
+  unacknowledged.add();
 }
 
 int poll_completions(ibv_cq* cq, int most, ibv_wc* completions) {
@@ -233,13 +221,13 @@ int ibv_resize_cq(ibv_cq* cq, int cqe) {
 int ibv_destroy_cq(ibv_cq* cq) {
   const LibraryCall call("ibv_destroy_cq");
   if (wrapper_of(cq).users > 0) return EBUSY;
-  wrapper_of(cq).wait_for_acknowledgements();
+  wrapper_of(cq).unacknowledged.wait_until_none();
   call.process().verbs().completion_queues.remove(&wrapper_of(cq));
   return 0;
 }
 
 void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
   const LibraryCall call("ibv_ack_cq_events");
-  wrapper_of(cq).acknowledge(nevents);
+  wrapper_of(cq).unacknowledged.acknowledge(nevents);
 }
 }

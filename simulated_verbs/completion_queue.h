@@ -9,6 +9,7 @@
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/context.h"
+#include "simulated_verbs/unacknowledged_events.h"
 
 namespace falafel::simulated_verbs {
 
@@ -35,24 +36,20 @@ struct CompletionQueue : ibv_cq_ex {
   bool has_event();
   // Requires has_event().
   void take_event();
-  void acknowledge(unsigned events);
-  // Waits until all events that were taken have been acknowledged, as ibv_destroy_cq does.
-  void wait_for_acknowledgements();
 
   Context& owner;
   std::unique_ptr<fabric::CompletionQueue> queue;
   std::uint32_t users = 0;  // queue pairs, each end counts
-  ibv_wc current{};         // which ibv_start_poll or ibv_next_poll has taken last
+  UnacknowledgedEvents unacknowledged;
+  ibv_wc current{};  // which ibv_start_poll or ibv_next_poll has taken last
 
  private:
   void note_event();
   bool has_overrun() const;
 
-  std::unique_ptr<fabric::Event> acknowledged_;
   bool is_armed_ = false;
   std::uint64_t armed_at_ = 0;  // how many completions had arrived then
   std::uint64_t events_ = 0;    // raised, and not taken
-  std::uint64_t unacknowledged_ = 0;
 };
 
 // Sets errno and returns null on error.

@@ -6,10 +6,12 @@
 #include <array>
 #include <cstring>
 
+#include "simulated_verbs/async_events.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
+#include "simulated_verbs/sockets.h"
 #include "simulated_verbs/subnet.h"
 #include "simulated_verbs/verbs_objects.h"
 
@@ -63,7 +65,8 @@ Device::Device(Process& owner) : ibv_device{}, process(owner) {
   std::strncpy(dev_name, "uverbs0", sizeof dev_name - 1);
 }
 
-Context::Context(Device& opened) : verbs_context{}, process(opened.process) {
+Context::Context(Device& opened)
+    : verbs_context{}, process(opened.process), async_events(std::make_unique<AsyncEvents>(*this)) {
   sz = sizeof(verbs_context);
   create_cq_ex = create_extended_completion_queue;
   create_qp_ex = create_extended_queue_pair;
@@ -75,7 +78,10 @@ Context::Context(Device& opened) : verbs_context{}, process(opened.process) {
   context.ops.post_send = post_sends;
   context.ops.post_recv = post_receives;
   context.ops.post_srq_recv = post_shared_receives;
+  context.async_fd = open_descriptor(*async_events, process);
 }
+
+Context::~Context() = default;
 
 ibv_gid gid_of(std::uint16_t lid) {
   ibv_gid gid{};
@@ -142,6 +148,7 @@ int ibv_close_device(ibv_context* context) {
     errno = EBUSY;
     return -1;
   }
+  call.process().sockets().close(context->async_fd);
   call.process().verbs().contexts.remove(&wrapper_of(context));
   return 0;
 }

@@ -4,9 +4,11 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <memory>
 
 namespace falafel::simulated_verbs {
 
+class AsyncEvents;
 class Process;
 
 // The only device of its host, with one port.
@@ -19,8 +21,12 @@ struct Device : ibv_device {
 // An extended context, as of devices that know the extended functions. Programs see its `context`.
 struct Context : verbs_context {
   explicit Context(Device& opened);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
   Process& process;
+  std::unique_ptr<AsyncEvents> async_events;
   std::uint32_t users = 0;  // protection domains, channels and completion queues
 };
 

@@ -40,7 +40,8 @@ QueuePair::QueuePair(ProtectionDomain& owner, const ibv_qp_init_attr& wanted)
       sends(wrapper_of(wanted.send_cq)),
       receives(wrapper_of(wanted.recv_cq)),
       shared_receives(static_cast<SharedReceiveQueue*>(wanted.srq)),
-      init(wanted) {
+      init(wanted),
+      unacknowledged(process.host()) {
   qp_base.context = owner.context;
   qp_base.qp_context = wanted.qp_context;
   qp_base.pd = &owner;
@@ -85,6 +86,8 @@ int QueuePair::make() {
   if (!made) return errno_of(made.error());
   pair = std::move(*made);
   process.subnet().note_number(pair->number(), qp_base.qp_num);
+  sim::set_event_of_end(*pair, *process.activity());
+  raised = {};
   has_peer_ = false;
   reaches_nobody_ = false;
   return 0;
@@ -431,7 +434,12 @@ int QueuePair::post_receive(const ibv_recv_wr& work) {
 SharedReceiveQueue::SharedReceiveQueue(ProtectionDomain& owner,
                                        std::unique_ptr<fabric::SharedReceiveQueue> made,
                                        const ibv_srq_init_attr& wanted)
-    : ibv_srq{}, domain(owner), queue(std::move(made)), limits(wanted.attr) {
+    : ibv_srq{},
+      domain(owner),
+      queue(std::move(made)),
+      limits(wanted.attr),
+      unacknowledged(owner.owner.process.host()) {
+  limits.srq_limit = 0;  // only ibv_modify_srq arms it
   context = owner.context;
   srq_context = wanted.srq_context;
   pd = &owner;

@@ -16,6 +16,7 @@
 #include "simulated_verbs/protection_domain.h"
 #include "simulated_verbs/request_batch.h"
 #include "simulated_verbs/shared_receive_queue.h"
+#include "simulated_verbs/unacknowledged_events.h"
 
 namespace falafel::simulated_verbs {
 
@@ -51,6 +52,12 @@ struct QueuePair : ibv_qp_ex {
   ibv_qp_init_attr init;
   ibv_qp_attr attributes{};  // what ibv_modify_qp has set
   std::unique_ptr<fabric::QueuePair> pair;
+  UnacknowledgedEvents unacknowledged;
+  // Asynchronous events that were raised since the last RESET. Each is raised once.
+  struct Raised {
+    bool access_error = false;
+    bool last_request_reached = false;
+  } raised;
   RequestBatch batch;  // of ibv_wr_start and those after it
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "simulated_verbs/async_events.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
 #include "simulated_verbs/not_simulated.h"
@@ -118,7 +119,10 @@ ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
 int ibv_destroy_qp(ibv_qp* qp) {
   const LibraryCall call("ibv_destroy_qp");
   call.let_others_go_on();
-  call.process().verbs().queue_pairs.remove(&wrapper_of(qp));
+  QueuePair& queue_pair = wrapper_of(qp);
+  queue_pair.unacknowledged.wait_until_none();
+  queue_pair.domain.owner.async_events->forget(qp);
+  call.process().verbs().queue_pairs.remove(&queue_pair);
   return 0;
 }
 
@@ -133,12 +137,22 @@ ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
       std::make_unique<SharedReceiveQueue>(wrapper_of(pd), std::move(*queue), *init));
 }
 
-int ibv_modify_srq(ibv_srq* /*srq*/, ibv_srq_attr* /*attr*/, int /*mask*/) {
-  report_not_simulated("ibv_modify_srq");
-  return EOPNOTSUPP;
+int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attr, int mask) {
+  const LibraryCall call("ibv_modify_srq");
+  call.let_others_go_on();
+  if ((mask & ~int{IBV_SRQ_LIMIT}) != 0) {
+    report_not_simulated("ibv_modify_srq: anything but IBV_SRQ_LIMIT");
+    return EOPNOTSUPP;
+  }
+  ibv_srq_attr& limits = static_cast<SharedReceiveQueue*>(srq)->limits;
+  if (attr->srq_limit > limits.max_wr) return EINVAL;
+  if ((mask & IBV_SRQ_LIMIT) != 0) limits.srq_limit = attr->srq_limit;
+  return 0;
 }
 
 int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
+  const LibraryCall call("ibv_query_srq");
+  call.let_others_go_on();
   *attr = static_cast<SharedReceiveQueue*>(srq)->limits;
   return 0;
 }
@@ -147,6 +161,8 @@ int ibv_destroy_srq(ibv_srq* srq) {
   const LibraryCall call("ibv_destroy_srq");
   auto* const queue = static_cast<SharedReceiveQueue*>(srq);
   if (queue->users > 0) return EBUSY;
+  queue->unacknowledged.wait_until_none();
+  queue->domain.owner.async_events->forget(srq);
   call.process().verbs().shared_receive_queues.remove(queue);
   return 0;
 }

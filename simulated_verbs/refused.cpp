@@ -18,11 +18,6 @@ int refuse(const char* what) {
   return EOPNOTSUPP;
 }
 
-int refuse_with_errno(const char* what) {
-  errno = refuse(what);
-  return -1;
-}
-
 std::nullptr_t refuse_with_null(const char* what) { return fail_with(refuse(what)); }
 
 }  // namespace
@@ -52,12 +47,6 @@ ibv_dm* ibv_import_dm(ibv_context* /*context*/, std::uint32_t /*handle*/) {
 }
 
 void ibv_unimport_dm(ibv_dm* /*dm*/) { refuse("ibv_unimport_dm"); }
-
-int ibv_get_async_event(ibv_context* /*context*/, ibv_async_event* /*event*/) {
-  return refuse_with_errno("ibv_get_async_event");
-}
-
-void ibv_ack_async_event(ibv_async_event* /*event*/) { refuse("ibv_ack_async_event"); }
 
 ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* /*pd*/, std::uint64_t /*offset*/, std::size_t /*length*/,
                           std::uint64_t /*iova*/, int /*fd*/, int /*access*/) {

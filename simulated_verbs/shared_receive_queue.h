@@ -7,6 +7,7 @@
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/protection_domain.h"
+#include "simulated_verbs/unacknowledged_events.h"
 
 namespace falafel::simulated_verbs {
 
@@ -22,6 +23,7 @@ struct SharedReceiveQueue : ibv_srq {
   ProtectionDomain& domain;
   std::unique_ptr<fabric::SharedReceiveQueue> queue;
   ibv_srq_attr limits;
+  UnacknowledgedEvents unacknowledged;
   std::uint32_t users = 0;  // queue pairs
 };
 

@@ -4,13 +4,14 @@
 #include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
+#include "fabric/sim/shared_receive_queue.h"
 
 namespace falafel::sim {
 
 namespace {
 
-QueuePairActor& actor_of(fabric::QueuePair& queue_pair) {
-  return static_cast<QueuePair&>(queue_pair).actor();
+QueuePairActor& actor_of(const fabric::QueuePair& queue_pair) {
+  return static_cast<const QueuePair&>(queue_pair).actor();
 }
 
 CompletionQueueState& state_of(const fabric::CompletionQueue& queue) {
@@ -69,8 +70,18 @@ fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::Wo
   return actor_of(queue_pair).post_faulty(work, status);
 }
 
+void set_event_of_end(fabric::QueuePair& queue_pair, fabric::Event& event) {
+  actor_of(queue_pair).set_event_of_end(event);
+}
+
+bool is_fenced(const fabric::QueuePair& queue_pair) { return actor_of(queue_pair).is_fenced(); }
+
+bool has_refused_access(const fabric::QueuePair& queue_pair) {
+  return actor_of(queue_pair).responder().has_refused_access();
+}
+
 std::uint32_t taken_places(const fabric::QueuePair& queue_pair) {
-  return static_cast<const QueuePair&>(queue_pair).actor().taken_places();
+  return actor_of(queue_pair).taken_places();
 }
 
 void receive_what_lands(fabric::QueuePair& queue_pair) {
@@ -80,6 +91,10 @@ void receive_what_lands(fabric::QueuePair& queue_pair) {
 std::uint64_t arrivals(const fabric::CompletionQueue& queue) { return state_of(queue).arrivals(); }
 
 std::uint64_t size(const fabric::CompletionQueue& queue) { return state_of(queue).size(); }
+
+std::uint64_t size(const fabric::SharedReceiveQueue& queue) {
+  return static_cast<const SharedReceiveQueue&>(queue).state().receives().size();
+}
 
 void set_event(fabric::CompletionQueue& queue, fabric::Event* event) {
   state_of(queue).set_event(event);

@@ -50,6 +50,14 @@ void set_rights_of_peer(fabric::QueuePair& queue_pair, const fabric::Access& rig
 fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::WorkRequest& work,
                                  fabric::CompletionStatus status);
 
+// The event is notified when the queue pair goes to error, and when it is fenced then. It exists
+// until the queue pair is closed.
+void set_event_of_end(fabric::QueuePair& queue_pair, fabric::Event& event);
+// The queue pair is in error, and all that it has admitted of its peer is in memory.
+bool is_fenced(const fabric::QueuePair& queue_pair);
+// Its error has this cause: the peer may not do what it requested.
+bool has_refused_access(const fabric::QueuePair& queue_pair);
+
 // How many requests the send queue has, up to the one whose completion was polled last.
 std::uint32_t taken_places(const fabric::QueuePair& queue_pair);
 
@@ -60,6 +68,8 @@ void receive_what_lands(fabric::QueuePair& queue_pair);
 // How many completions have ever arrived, and how many of them wait to be polled.
 std::uint64_t arrivals(const fabric::CompletionQueue& queue);
 std::uint64_t size(const fabric::CompletionQueue& queue);
+// How many receive requests wait for messages.
+std::uint64_t size(const fabric::SharedReceiveQueue& queue);
 // From now on, each arrival notifies the event. Null: none. The event lives as long.
 void set_event(fabric::CompletionQueue& queue, fabric::Event* event);
 

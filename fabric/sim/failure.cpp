@@ -38,14 +38,14 @@ void Failure::refuse(Request& request, CompletionStatus status) {
                     static_cast<std::uint64_t>(status), {});
   if (connection_.is_stream()) {
     cut_short(request);
-    connection_.responder().fail_access();
+    connection_.responder().fail_access(status);
     return;
   }
   request.status = status;
   queue_.mark_refused(request);
   cut_short(request);
   if (status != CompletionStatus::receiver_not_ready_exceeded) {
-    connection_.responder().fail_access();
+    connection_.responder().fail_access(status);
   }
 }
 

@@ -371,6 +371,7 @@ void QueuePairActor::refresh_flushes_of_peer() {
   if (world_.tells_lanes && connection_.is_reliable()) {
     const Unobserved unobserved(world_);  // a flush looks at what lands itself
     peer->update();
+    peer->notify_of_end();
   } else {
     peer->refresh();
   }

@@ -56,6 +56,13 @@ class QueuePairActor final : public Actor {
   fabric::Result<void> post_faulty(const fabric::WorkRequest& work,
                                    fabric::CompletionStatus status);
   std::uint32_t taken_places() const { return sends_.taken_places(); }
+  const Responder& responder() const { return responder_; }
+  // The queue pair is in error, and all that it has admitted of its peer is in memory.
+  bool is_fenced() const {
+    return connection_.state() == Connection::State::error && !peer_is_landing();
+  }
+  // Notified when this becomes an error, and while data of the peer lands afterwards.
+  void set_event_of_end(fabric::Event& event) { event_of_end_ = &event; }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // The receive queue was empty before.
   void first_receive_was_posted() const;
@@ -96,6 +103,7 @@ class QueuePairActor final : public Actor {
   void refresh() {
     touch_as_a_whole();
     update();
+    notify_of_end();
   }
 
   // Null unless the run is timed.
@@ -164,6 +172,9 @@ class QueuePairActor final : public Actor {
     if (peer->state() == Connection::State::error) refresh_flushes_of_peer();
   }
   void refresh_flushes_of_peer();
+  void notify_of_end() const {
+    if (event_of_end_ != nullptr && connection_.is_dead()) event_of_end_->notify_all();
+  }
 
   void end_stall();
   void report_stall(bool begins) const;
@@ -197,8 +208,9 @@ class QueuePairActor final : public Actor {
   bool can_complete_ = false;
   CallbackTimer stall_timer_;
   bool stalled_ = false;
-  Owned<ClosingNotice> closing_notice_;  // null unless this side hears it
-  Owned<EndOfStream> end_of_stream_;     // null unless it is a message stream
+  Owned<ClosingNotice> closing_notice_;    // null unless this side hears it
+  Owned<EndOfStream> end_of_stream_;       // null unless it is a message stream
+  fabric::Event* event_of_end_ = nullptr;  // null: none
 };
 
 class QueuePair final : public fabric::QueuePair {

@@ -109,6 +109,7 @@ void QueuePairActor::close() {
   host().drain_stores();
   if (connection_.state() != State::error) failure_.leave_orphans(end_of_certain_delivery());
   connection_.change_state(State::closed);
+  event_of_end_ = nullptr;
   sends_.complete_all();
   receives_.touch_all(world_);
   own_receives_.drop_all();

@@ -116,8 +116,10 @@ void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_
                                  .shows_before = shows_before};
 }
 
-void Responder::fail_access() {
-  if (is_ready()) queue_pair_.move_to_error();
+void Responder::fail_access(CompletionStatus status) {
+  if (!is_ready()) return;
+  has_refused_access_ = status == CompletionStatus::remote_access_error;
+  queue_pair_.move_to_error();
 }
 
 }  // namespace falafel::sim

@@ -59,8 +59,9 @@ class Responder {
   void fail_receive();
   // Completes the oldest receive request as flushed.
   void flush_receive();
-  // Moves this side to error, because it refused a request of the peer.
-  void fail_access();
+  // Moves this side to error, because it refused a request of the peer with this status.
+  void fail_access(fabric::CompletionStatus status);
+  bool has_refused_access() const { return has_refused_access_; }
 
   void touch_connection() const { connection_.touch(Access::reads); }
 
@@ -81,6 +82,7 @@ class Responder {
   ReceiveQueue& receives_;
   CompletionQueueState& receive_completions_;
   QueuePairActor& queue_pair_;
+  bool has_refused_access_ = false;
   std::vector<std::byte> scratch_;  // a member only to reuse its memory
 };
 
