@@ -39,6 +39,7 @@ falafel_install_headers(
   fabric/assert.h
   fabric/error.h
   fabric/fabric.h
+  fabric/processor.h
   fabric/work_request.h)
 # Its users write "falafel/store.h".
 foreach(header IN ITEMS

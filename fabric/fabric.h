@@ -37,6 +37,7 @@
 
 #include "fabric/assert.h"
 #include "fabric/error.h"
+#include "fabric/processor.h"
 #include "fabric/work_request.h"
 
 namespace falafel::fabric {
@@ -44,8 +45,9 @@ namespace falafel::fabric {
 inline constexpr std::uint64_t never_ns = ~std::uint64_t{0};  // a deadline that never arrives
 
 // Thrown by the waiting calls of a fiber that was cancelled, or whose host crashed, to unwind it;
-// EndHere offers an alternative. Must not be swallowed, and destructors that run during unwinding
-// must not wait. Not a subclass of std::exception, so that error handlers do not catch it.
+// fabric/cooperative_cancellation.h offers an alternative. Must not be swallowed, and destructors
+// that run during unwinding must not wait. Not a subclass of std::exception, so that error handlers
+// do not catch it.
 struct FiberCancelled {};
 
 // -------------------------------------------------------------------------------------------------
@@ -85,12 +87,12 @@ struct Access {
 // bytes() is for ranges that no remote party and no work in flight accesses concurrently.
 //
 // wait_until_changed waits until the processor sees another word than `seen` at the offset, and
-// returns it. It returns `seen` only at deadline_ns (or where a cancelled fiber may end), so there
-// are no spurious returns. Changes by peers, by work in flight and by other fibers of the host end
-// the wait, changes through bytes() do not. It may miss a change that is undone before the fiber
-// runs. InfiniBand does not promise that a processor ever sees a WRITE without one of the events
-// above; every backend promises that this wait ends. The new word says nothing about other words of
-// the same WRITE, unless the device places_in_address_order.
+// returns it. It returns `seen` only at deadline_ns, or to a cooperative fiber that is cancelled;
+// there are no spurious returns. Changes by peers, by work in flight and by other fibers of the
+// host end the wait, changes through bytes() do not. It may miss a change that is undone before the
+// fiber runs. InfiniBand does not promise that a processor ever sees a WRITE without one of the
+// events above; every backend promises that this wait ends. The new word says nothing about other
+// words of the same WRITE, unless the device places_in_address_order.
 class MemoryBlock {
  public:
   virtual ~MemoryBlock() = default;
@@ -432,21 +434,10 @@ struct Probe {
 };
 inline constexpr std::size_t max_probes = 64;
 
-// Kinds of work of a processor, each with its own duration.
-enum class Work : std::uint8_t {
-  hash,  // of a number of bytes, as the next two
-  checksum,
-  copy,
-  operation,   // all else that one operation of a store takes; has no bytes
-  round_trip,  // all else that one of its round trips takes; has no bytes
-  lock,        // taking and releasing a lock that nobody else holds; has no bytes
-};
-
 // A computer (or process) and the services for its fibers. They are the only source of time,
 // randomness and concurrency, so a program is deterministic if the backend is.
-class Host {
+class Host : public Processor {
  public:
-  virtual ~Host() = default;
   virtual const std::string& name() const = 0;
   virtual std::size_t device_count() const = 0;
   virtual Device& device(std::size_t index) = 0;
@@ -458,9 +449,10 @@ class Host {
   // Unwinds the fiber with FiberCancelled from the call in which it waits, or from the next one
   // that waits. A fiber that has not started never runs.
   virtual void cancel(FiberId fiber) = 0;
-  virtual bool is_cancelled() const = 0;     // the calling fiber
-  virtual void may_end_here(bool here) = 0;  // the calling fiber; see EndHere
-  virtual void join(FiberId fiber) = 0;      // waits until it has returned or unwound
+  virtual bool is_cancelled() const = 0;  // the calling fiber
+  // Chooses how a cancellation ends the calling fiber; see CooperativeCancellation.
+  virtual void set_cooperative(bool is_cooperative) = 0;
+  virtual void join(FiberId fiber) = 0;  // waits until it has returned or unwound
   virtual std::unique_ptr<Event> create_event() = 0;
 
   // The monotonic clock, which all deadlines refer to. It starts at any value, may run a little
@@ -479,30 +471,7 @@ class Host {
   // Uniform in [0, bound). 0: all 64 bits, which may be assumed to be unique.
   virtual std::uint64_t random(std::uint64_t bound) = 0;
 
-  // The calling fiber's processor has done this work, on `bytes` bytes. The program says so where
-  // the work takes time that a prediction of performance needs: a timed run of the simulator lets
-  // that time pass, without other fibers of the host. Everywhere else, it does nothing, because the
-  // work itself takes the time.
-  virtual void spend(Work work, std::uint64_t bytes) = 0;
-
   virtual void count(const Probe& probe) = 0;
-};
-
-// While this object exists, cancellation ends the calling fiber without an exception: the call in
-// which it waits for the clock, an event, a completion or a connection returns as if the deadline
-// had arrived. The fiber then checks is_cancelled() and returns. Use it where a daemon waits for
-// new work with nothing in progress. Without it, a schedule of `falafel fuzz` takes 12 % more
-// instructions, all of them to unwind daemons. This works once; if the fiber waits again, it is
-// unwound.
-class EndHere {
- public:
-  explicit EndHere(Host& host) : host_(host) { host_.may_end_here(true); }
-  ~EndHere() { host_.may_end_here(false); }
-  EndHere(const EndHere&) = delete;
-  EndHere& operator=(const EndHere&) = delete;
-
- private:
-  Host& host_;
 };
 
 }  // namespace falafel::fabric

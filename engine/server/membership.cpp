@@ -8,6 +8,7 @@
 
 #include "engine/probes.h"
 #include "engine/server/client_channel.h"
+#include "fabric/cooperative_cancellation.h"
 
 namespace falafel::engine {
 namespace {
@@ -203,7 +204,7 @@ void Membership::answered(std::uint32_t number, Question question) {
 }
 
 void Membership::wait_for_completions() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   completions_.wait(fabric::never_ns);
 }
 
@@ -296,7 +297,7 @@ std::uint64_t Membership::next_deadline_ns() const {
 // on the same machine may have been stalled as well. All clients therefore get a new time-out that
 // starts now.
 void Membership::wait_until(std::uint64_t deadline_ns) {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   changed_->wait(deadline_ns);
   const std::uint64_t now_ns = host_.now_ns();
   if (now_ns <= deadline_ns) return;

@@ -13,6 +13,7 @@
 #include "engine/server/loopback_updater.h"
 #include "engine/server/processor_updater.h"
 #include "engine/server/semi_spaces.h"
+#include "fabric/cooperative_cancellation.h"
 
 namespace falafel::engine {
 
@@ -173,7 +174,7 @@ fabric::Result<void> ServerState::prepare_reader() {
 }
 
 std::unique_ptr<fabric::ConnectionRequest> ServerState::next_request() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   return listener_->accept(fabric::never_ns);
 }
 

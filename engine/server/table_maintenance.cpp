@@ -4,6 +4,7 @@
 
 #include "engine/server/cleanup_by_rehash.h"
 #include "engine/server/cleanup_by_shift.h"
+#include "fabric/cooperative_cancellation.h"
 
 namespace falafel::engine {
 
@@ -39,7 +40,7 @@ void TableMaintenance::run() {
 }
 
 bool TableMaintenance::wait_for_work() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   const std::uint64_t deadline_ns = host_.now_ns() + options_.cleanup_interval_ns;
   while (!is_wanted() && !host_.is_cancelled() && host_.now_ns() < deadline_ns) {
     changed_->wait(deadline_ns);

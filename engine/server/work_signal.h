@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "fabric/cooperative_cancellation.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -21,7 +22,7 @@ class WorkSignal {
   // Waits until the signal is raised, and lowers it, or until the deadline. Returns false if the
   // fiber is cancelled. The fiber may end inside this call.
   bool take(std::uint64_t deadline_ns = fabric::never_ns) {
-    const fabric::EndHere end_here(host_);
+    const fabric::CooperativeCancellation cooperative(host_);
     while (!raised_ && !host_.is_cancelled() && host_.now_ns() < deadline_ns) {
       raised_event_->wait(deadline_ns);
     }

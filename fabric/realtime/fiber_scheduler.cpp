@@ -56,7 +56,7 @@ class RealTimeFiber final : public Waiter {
   bool ready = false;
   bool woken = false;
   bool cancelled = false;
-  bool may_end_here = false;
+  bool is_cooperative = false;
   bool was_told_to_end = false;
   bool unwinding = false;
 };
@@ -198,14 +198,14 @@ bool FiberScheduler::gives_up(std::uint64_t deadline_ns) const {
   return is_cancelled() || (deadline_ns != never_ns && monotonic_ns() >= deadline_ns);
 }
 
-void FiberScheduler::may_end_here(bool here) {
-  FALAFEL_ASSERT(running_ != nullptr, "may_end_here() was called outside of all fibers");
-  running_->may_end_here = here;
+void FiberScheduler::set_cooperative(bool is_cooperative) {
+  FALAFEL_ASSERT(running_ != nullptr, "set_cooperative() was called outside of all fibers");
+  running_->is_cooperative = is_cooperative;
 }
 
 // Returns whether the wait of a cancelled fiber returns instead of throwing. That happens once.
 bool FiberScheduler::ends_here() {
-  return running_->cancelled && running_->may_end_here &&
+  return running_->cancelled && running_->is_cooperative &&
          !std::exchange(running_->was_told_to_end, true);
 }
 

@@ -59,7 +59,7 @@ class FiberScheduler {
   void yield();
   bool wait(WaitList* list, std::uint64_t deadline_ns);  // true: woken
   bool is_cancelled() const;
-  void may_end_here(bool here);
+  void set_cooperative(bool is_cooperative);
   // After a wait: whether the call must return without what it waited for.
   bool gives_up(std::uint64_t deadline_ns) const;
   // Waits until the word differs from `seen`, and returns it; at the deadline, and for a fiber that

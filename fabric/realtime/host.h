@@ -50,7 +50,7 @@ class RealTimeHost : public Host {
   }
   void cancel(FiberId fiber) override { scheduler_.cancel(fiber); }
   bool is_cancelled() const override { return scheduler_.is_cancelled(); }
-  void may_end_here(bool here) override { scheduler_.may_end_here(here); }
+  void set_cooperative(bool is_cooperative) override { scheduler_.set_cooperative(is_cooperative); }
   void join(FiberId fiber) override { scheduler_.join(fiber); }
   std::unique_ptr<Event> create_event() override;
   std::uint64_t now_ns() override { return monotonic_ns(); }

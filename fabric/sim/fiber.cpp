@@ -190,7 +190,7 @@ void Fiber::throw_cancelled() {
 }
 
 // Tells if this is the one wait of a cancelled fiber that is cut short instead of unwound.
-bool Fiber::ends_here() { return may_end_here_ && !std::exchange(was_told_to_end_, true); }
+bool Fiber::ends_here() { return is_cooperative_ && !std::exchange(was_told_to_end_, true); }
 
 bool Fiber::wait(fabric::WaitList* list, std::uint64_t deadline_ns, std::string_view what) {
   if (cancelled_ && ends_here()) return false;

@@ -37,7 +37,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
             std::string_view what);  // true: woken
   void yield();
   bool cancelled() const { return cancelled_; }
-  void may_end_here(bool here) { may_end_here_ = here; }
+  void set_cooperative(bool is_cooperative) { is_cooperative_ = is_cooperative; }
 
   // A call that does not wait. A fiber that makes too many of them in one step ends the run: it
   // would go on forever, because nothing else can move.
@@ -94,7 +94,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   std::string_view waits_for_;
   bool woken_ = false;
   bool cancelled_ = false;
-  bool may_end_here_ = false;
+  bool is_cooperative_ = false;
   bool was_told_to_end_ = false;
   bool unwinding_ = false;
   bool finished_ = false;

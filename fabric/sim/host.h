@@ -38,7 +38,9 @@ class Host final : public fabric::Host {
   fabric::FiberId spawn(const fabric::FiberOptions& options, std::function<void()> body) override;
   void cancel(fabric::FiberId fiber) override;
   bool is_cancelled() const override { return world_.current_fiber().cancelled(); }
-  void may_end_here(bool here) override { world_.current_fiber().may_end_here(here); }
+  void set_cooperative(bool is_cooperative) override {
+    world_.current_fiber().set_cooperative(is_cooperative);
+  }
   void join(fabric::FiberId fiber) override;
   std::unique_ptr<fabric::Event> create_event() override;
   std::uint64_t now_ns() override {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/cooperative_cancellation.h"
+
 namespace falafel::c_hint {
 
 // Start and end
@@ -83,7 +85,7 @@ ServerHello ServerState::hello() const {
 }
 
 std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   return listener_->accept(fabric::never_ns);
 }
 
@@ -98,7 +100,7 @@ void ServerState::accept_clients() {
 // Requests
 
 void ServerState::wait_for_completion() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   completions_->wait(fabric::never_ns);
 }
 

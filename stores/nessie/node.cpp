@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fabric/cooperative_cancellation.h"
 #include "stores/bytes.h"
 
 namespace falafel::nessie {
@@ -143,7 +144,7 @@ void Node::State::accept_connections() {
   while (!host.is_cancelled()) {
     std::unique_ptr<fabric::ConnectionRequest> request;
     {
-      const fabric::EndHere end_here(host);
+      const fabric::CooperativeCancellation cooperative(host);
       request = listener->accept(fabric::never_ns);
     }
     if (request == nullptr) continue;

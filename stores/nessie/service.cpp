@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "fabric/cooperative_cancellation.h"
+
 namespace falafel::nessie {
 
 using stores::Answer;
@@ -153,7 +155,7 @@ void Service::serve(std::uint32_t slot) {
     const std::uint64_t incomplete_before = requests.incomplete_looks();
     std::optional<Message> request;
     {
-      const fabric::EndHere end_here(host_);
+      const fabric::CooperativeCancellation cooperative(host_);
       request = requests.receive(fabric::never_ns);
     }
     statistics_->incomplete_looks += requests.incomplete_looks() - incomplete_before;

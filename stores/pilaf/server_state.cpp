@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fabric/cooperative_cancellation.h"
 #include "stores/pilaf/layout.h"
 
 namespace falafel::pilaf {
@@ -76,7 +77,7 @@ ServerHello ServerState::hello() {
 }
 
 std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   return listener_->accept(fabric::never_ns);
 }
 
@@ -92,7 +93,7 @@ void ServerState::accept_clients() {
 // Requests
 
 void ServerState::wait_for_completion() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   completions_->wait(fabric::never_ns);
 }
 

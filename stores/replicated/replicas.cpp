@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/cooperative_cancellation.h"
+
 namespace falafel::replicated {
 
 struct Replicas::State {
@@ -37,7 +39,7 @@ void Replicas::State::work(std::size_t server) {
   Replica& replica = replicas[server];
   while (!host.is_cancelled()) {
     if (replica.jobs.empty()) {
-      const fabric::EndHere end_here(host);
+      const fabric::CooperativeCancellation cooperative(host);
       replica.has_jobs->wait(fabric::never_ns);
       continue;
     }

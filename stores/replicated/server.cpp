@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/cooperative_cancellation.h"
 #include "stores/bytes.h"
 #include "stores/replicated/layout.h"
 
@@ -70,7 +71,7 @@ void Server::State::accept_connections() {
   while (!host.is_cancelled()) {
     std::unique_ptr<fabric::ConnectionRequest> request;
     {
-      const fabric::EndHere end_here(host);
+      const fabric::CooperativeCancellation cooperative(host);
       request = listener->accept(fabric::never_ns);
     }
     if (request != nullptr) accept(*request);

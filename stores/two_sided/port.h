@@ -44,7 +44,7 @@ class Port {
   const fabric::QueuePair& queue_pair() const { return *queue_pair_; }
 
   void post_receive(std::uint32_t buffer);
-  // Waits. Where fabric::EndHere permits, a cancelled fiber times out.
+  // Waits. With fabric::CooperativeCancellation, a cancelled fiber times out.
   PortOutcome receive(Arrival& arrival, std::uint64_t deadline_ns);
   // Until the buffer is posted again.
   std::span<const std::byte> message(const Arrival& arrival) const;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fabric/cooperative_cancellation.h"
 #include "stores/bytes.h"
 
 namespace falafel::two_sided {
@@ -75,7 +76,7 @@ ServerInspection ServerState::inspect() const {
 // Connecting
 
 std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
-  const fabric::EndHere end_here(host_);
+  const fabric::CooperativeCancellation cooperative(host_);
   return listener_->accept(fabric::never_ns);
 }
 

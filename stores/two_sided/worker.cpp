@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/cooperative_cancellation.h"
 #include "stores/bytes.h"
 
 namespace falafel::two_sided {
@@ -21,7 +22,7 @@ bool is_operation_on_key(Method method) {
 
 // The worker waits for the next request with nothing in progress, so it may end here.
 PortOutcome Worker::receive(Arrival& arrival) {
-  const fabric::EndHere end_here(shared_.host);
+  const fabric::CooperativeCancellation cooperative(shared_.host);
   return port_.receive(arrival, fabric::never_ns);
 }
 

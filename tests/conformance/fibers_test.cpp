@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "fabric/cooperative_cancellation.h"
 #include "tests/conformance/suite.h"
 
 namespace falafel::conformance {
@@ -128,13 +129,13 @@ std::vector<std::function<void(Host&)>> calls_that_are_cut_short() {
   };
 }
 
-TEST_P(FibersTest, AFiberThatMayEndReturnsFromTheCallItWaitsIn) {
+TEST_P(FibersTest, ACooperativeFiberReturnsFromTheCallItWaitsIn) {
   for (const auto& wait : calls_that_are_cut_short()) {
     run_alone([&wait](Host& host) {
       bool waiting = false;
       bool ended = false;
       const FiberId fiber = spawn(host, [&] {
-        const EndHere end_here(host);
+        const CooperativeCancellation cooperative(host);
         EXPECT_FALSE(host.is_cancelled());
         waiting = true;
         wait(host);
@@ -150,13 +151,13 @@ TEST_P(FibersTest, AFiberThatMayEndReturnsFromTheCallItWaitsIn) {
   }
 }
 
-TEST_P(FibersTest, AFiberThatMayEndReturnsFromTheNextCallThatWaits) {
+TEST_P(FibersTest, ACooperativeFiberReturnsFromTheNextCallThatWaits) {
   for (const auto& wait : calls_that_are_cut_short()) {
     run_alone([&wait](Host& host) {
       bool ended = false;
       FiberId self{};
       self = spawn(host, [&] {
-        const EndHere end_here(host);
+        const CooperativeCancellation cooperative(host);
         host.cancel(self);
         wait(host);
         ended = host.is_cancelled();
@@ -167,13 +168,13 @@ TEST_P(FibersTest, AFiberThatMayEndReturnsFromTheNextCallThatWaits) {
   }
 }
 
-TEST_P(FibersTest, AFiberIsToldToEndOnce) {
+TEST_P(FibersTest, ACooperativeFiberIsToldToEndOnce) {
   run_alone([](Host& host) {
     bool unwound = false;
     FiberId self{};
     self = spawn(host, [&] {
       const Witness witness(unwound);
-      const EndHere end_here(host);
+      const CooperativeCancellation cooperative(host);
       host.cancel(self);
       host.sleep_until(host.now_ns() + millisecond_ns);
       host.sleep_until(host.now_ns() + millisecond_ns);
@@ -184,13 +185,13 @@ TEST_P(FibersTest, AFiberIsToldToEndOnce) {
   });
 }
 
-TEST_P(FibersTest, AFiberThatCouldHaveEndedElsewhereUnwinds) {
+TEST_P(FibersTest, AFiberThatNoLongerCooperatesUnwinds) {
   run_alone([](Host& host) {
     bool unwound = false;
     FiberId self{};
     self = spawn(host, [&] {
       const Witness witness(unwound);
-      { const EndHere end_here(host); }
+      { const CooperativeCancellation cooperative(host); }
       host.cancel(self);
       host.sleep_until(host.now_ns() + millisecond_ns);
       ADD_FAILURE() << "goes on after its end";

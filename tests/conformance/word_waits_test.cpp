@@ -1,6 +1,7 @@
 // Waiting for a word of memory to change: what ends the wait, and what does not.
 #include <cstdint>
 
+#include "fabric/cooperative_cancellation.h"
 #include "tests/conformance/suite.h"
 
 namespace falafel::conformance {
@@ -247,13 +248,13 @@ TEST_P(WordWaitsTest, ACancelledFiberUnwinds) {
   });
 }
 
-TEST_P(WordWaitsTest, ACancelledFiberThatMayEndReturnsTheOldWord) {
+TEST_P(WordWaitsTest, ACancelledCooperativeFiberReturnsTheOldWord) {
   run_alone([](Host& host) {
     const auto block = require(host.allocate_memory(block_bytes));
     bool waits = false;
     bool ended = false;
     const FiberId waiting = spawn(host, [&] {
-      const EndHere end_here(host);
+      const CooperativeCancellation cooperative(host);
       waits = true;
       EXPECT_EQ(block->wait_until_changed(0, 0, never_ns), 0U);
       ended = host.is_cancelled();

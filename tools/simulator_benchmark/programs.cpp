@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/cooperative_cancellation.h"
 #include "fabric/sim/strategies/make_strategy.h"
 
 namespace falafel::simulator_benchmark {
@@ -42,7 +43,7 @@ void accept_clients(fabric::Host& host, std::uint64_t client_count,
   memory = endpoint.memory;
   const auto listener = host.device(0).listen(service).value();
   std::vector<std::unique_ptr<fabric::QueuePair>> connected;
-  const fabric::EndHere end_here(host);
+  const fabric::CooperativeCancellation cooperative(host);
   while (const auto request = listener->accept(fabric::never_ns)) {
     const std::uint32_t remote_key = endpoint.region->remote_key();
     fabric::PrivateData key(sizeof remote_key);
