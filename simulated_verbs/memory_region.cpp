@@ -1,6 +1,8 @@
 #include "simulated_verbs/memory_region.h"
 
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
@@ -35,23 +37,24 @@ MemoryRegion* register_memory(ProtectionDomain& domain, void* address, std::size
   Process& process = domain.owner.process;
   const std::span<std::byte> words = words_around(static_cast<std::byte*>(address), length_bytes);
   const std::uint64_t offset = words.size() - length_bytes;
-  auto registered = domain.domain->register_memory(sim::adopt_memory(process.host(), words), offset,
-                                                   length_bytes, access_of(rights));
+  const std::shared_ptr<fabric::MemoryBlock> block = sim::adopt_memory(process.host(), words);
+  auto registered = domain.domain->register_memory(block, offset, length_bytes, access_of(rights));
   if (!registered) return fail_with(errno_of(registered.error()));
   const std::uint64_t base = first_address - offset;
   process.subnet().note_region((*registered)->local_key(), base);
   process.subnet().note_region((*registered)->remote_key(), base);
-  return process.verbs().memory_regions.add(
-      std::make_unique<MemoryRegion>(domain, std::move(*registered), words.last(length_bytes)));
+  return process.verbs().memory_regions.add(std::make_unique<MemoryRegion>(
+      domain, block, std::move(*registered), words.last(length_bytes)));
 }
 
 }  // namespace
 
-MemoryRegion::MemoryRegion(ProtectionDomain& owner,
+MemoryRegion::MemoryRegion(ProtectionDomain& owner, std::shared_ptr<fabric::MemoryBlock> adopted,
                            std::unique_ptr<fabric::MemoryRegion> registered,
                            std::span<std::byte> memory)
     : ibv_mr{},
       domain(owner),
+      block(std::move(adopted)),
       region(std::move(registered)),
       watch(
           sim::watch_memory(owner.owner.process.host(), memory, *owner.owner.process.activity())) {

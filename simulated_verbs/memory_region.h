@@ -4,6 +4,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,15 +17,34 @@
 namespace falafel::simulated_verbs {
 
 struct MemoryRegion : ibv_mr {
-  MemoryRegion(ProtectionDomain& owner, std::unique_ptr<fabric::MemoryRegion> registered,
-               std::span<std::byte> memory);
+  MemoryRegion(ProtectionDomain& owner, std::shared_ptr<fabric::MemoryBlock> adopted,
+               std::unique_ptr<fabric::MemoryRegion> registered, std::span<std::byte> memory);
   ~MemoryRegion() { --domain.users; }
   MemoryRegion(const MemoryRegion&) = delete;
   MemoryRegion& operator=(const MemoryRegion&) = delete;
 
+  bool contains(const void* address) const {
+    return address >= addr && bytes_before(address) < length;
+  }
+  // Of an address that it contains: the offset in its block, and how many of the bytes from there
+  // on it contains.
+  std::uint64_t offset_of(const void* address) const {
+    return region->offset() + bytes_before(address);
+  }
+  std::size_t clamp(const void* address, std::size_t length_bytes) const {
+    return std::min(length_bytes, length - bytes_before(address));
+  }
+
   ProtectionDomain& domain;
+  std::shared_ptr<fabric::MemoryBlock> block;
   std::unique_ptr<fabric::MemoryRegion> region;
   std::unique_ptr<sim::MemoryWatch> watch;
+
+ private:
+  std::size_t bytes_before(const void* address) const {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(address) -
+                                    static_cast<std::byte*>(addr));
+  }
 };
 
 // The access of libibverbs' flags.

@@ -53,6 +53,8 @@ void Process::wait_for_activity() {
   patience_ns_ = is_woken ? least_patience_ns : std::min(2 * patience_ns_, most_patience_ns);
 }
 
+Thread* running_thread() { return running; }
+
 Process* running_process() { return running == nullptr ? nullptr : &running->process(); }
 
 ProgramCode::ProgramCode(Thread& thread) {
@@ -60,10 +62,14 @@ ProgramCode::ProgramCode(Thread& thread) {
   running = &thread;
 }
 
-ProgramCode::~ProgramCode() { running = nullptr; }
+ProgramCode::~ProgramCode() {
+  if (running != nullptr) std::exchange(running, nullptr)->plain_accesses().settle();
+}
 
 LibraryCall::LibraryCall(std::string_view function)
-    : thread_(require_running(function)), process_(thread_.process()) {}
+    : thread_(require_running(function)), process_(thread_.process()) {
+  thread_.plain_accesses().settle();
+}
 
 LibraryCall::~LibraryCall() { running = &thread_; }
 

@@ -64,6 +64,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
 // The process whose program code this thread runs; null within the library and the simulator.
 Process* running_process();
+Thread* running_thread();
 
 class ProgramCode {
  public:

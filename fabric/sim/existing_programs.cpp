@@ -18,6 +18,8 @@ CompletionQueueState& state_of(const fabric::CompletionQueue& queue) {
   return static_cast<const CompletionQueue&>(queue).state();
 }
 
+MemoryBlock& own(fabric::MemoryBlock& memory) { return static_cast<MemoryBlock&>(memory); }
+
 class Watch final : public MemoryWatch {
  public:
   Watch(World& world, std::span<const std::byte> memory, fabric::Event& event)
@@ -31,6 +33,19 @@ class Watch final : public MemoryWatch {
 
 std::shared_ptr<fabric::MemoryBlock> adopt_memory(fabric::Host& host, std::span<std::byte> memory) {
   return static_cast<Host&>(host).adopt_memory(memory);
+}
+
+void expect_store(fabric::MemoryBlock& memory, std::uint64_t offset) {
+  own(memory).expect_store(offset);
+}
+
+void note_store(fabric::MemoryBlock& memory, std::uint64_t offset, std::uint64_t length_bytes) {
+  own(memory).note_store(offset, length_bytes);
+}
+
+void write_through(fabric::MemoryBlock& memory, std::uint64_t offset,
+                   std::span<const std::byte> source) {
+  own(memory).write_through(offset, source);
 }
 
 std::unique_ptr<MemoryWatch> watch_memory(fabric::Host& host, std::span<const std::byte> memory,

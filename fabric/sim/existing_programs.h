@@ -15,9 +15,18 @@
 namespace falafel::sim {
 
 // Memory that the program owns, as a block that can be registered. It exists until the run is over.
-// The program reads and writes it by plain loads and stores, which the simulator does not see. So
-// stores are never late, and the program sees the words of a WRITE as soon as they are in memory.
+// The program reads and writes it by plain loads and stores, which the simulator does not see
+// unless they are announced. So stores are never late, and the program sees the words of a WRITE as
+// soon as they are in memory.
 std::shared_ptr<fabric::MemoryBlock> adopt_memory(fabric::Host& host, std::span<std::byte> memory);
+
+// A program whose loads and stores are announced. MemoryBlock::read says what its processor sees.
+// expect_store: it is about to store, and others may move first. note_store: it has stored.
+void expect_store(fabric::MemoryBlock& memory, std::uint64_t offset);
+void note_store(fabric::MemoryBlock& memory, std::uint64_t offset, std::uint64_t length_bytes);
+// As MemoryBlock::write, but no store is late.
+void write_through(fabric::MemoryBlock& memory, std::uint64_t offset,
+                   std::span<const std::byte> source);
 
 // As long as the watch exists, each change of the memory by a device notifies the event. Both end
 // before the run does.

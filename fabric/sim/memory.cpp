@@ -214,7 +214,7 @@ void MemoryBlock::change_bytes(fabric::FiberId fiber, std::uint64_t offset,
 void MemoryBlock::change(std::uint64_t offset, std::span<const std::byte> source) {
   host_.note_processor_store(data_ + offset, source.size());
   show_newest(offset, source.size());
-  std::memcpy(data_ + offset, source.data(), source.size());
+  std::memmove(data_ + offset, source.data(), source.size());  // may be there already
   world_.word_waits.wake(data_ + offset, source.size());
 }
 
@@ -292,6 +292,22 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
     } else {
       change_bytes(running_fiber(), offset + position, piece);
     }
+  });
+}
+
+void MemoryBlock::expect_store(std::uint64_t offset) {
+  count_call(world_, Call::Kind::bytes, number_, offset);
+  maybe_preempt();
+}
+
+void MemoryBlock::note_store(std::uint64_t offset, std::uint64_t length_bytes) {
+  check_range(offset, length_bytes);
+  change_bytes(running_fiber(), offset, {data_ + offset, length_bytes});
+}
+
+void MemoryBlock::write_through(std::uint64_t offset, std::span<const std::byte> source) {
+  move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
+    change_bytes(running_fiber(), offset + position, source.subspan(position, length));
   });
 }
 

@@ -48,6 +48,10 @@ class MemoryBlock final : public fabric::MemoryBlock {
   // A store of that fiber reaches memory.
   void change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value);
   void change_bytes(fabric::FiberId fiber, std::uint64_t offset, std::span<const std::byte> source);
+  // See existing_programs.h.
+  void expect_store(std::uint64_t offset);
+  void note_store(std::uint64_t offset, std::uint64_t length_bytes);
+  void write_through(std::uint64_t offset, std::span<const std::byte> source);
 
  private:
   // `late_words`: of those that may be late, how many an exploration leaves late.
