@@ -77,6 +77,19 @@ int __wrap_memcmp(const void* left, const void* right, std::size_t bytes) {
   return __real_memcmp(seen_left.data(), seen_right.data(), bytes);
 }
 
+// Newer versions of clang call these.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  return __wrap_memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  return __wrap_memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  return __wrap_memset(to, value, bytes);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
 }  // extern "C"
 
 // NOLINTEND(readability-identifier-naming)

@@ -26,11 +26,11 @@ void add(Programs& programs, const Pair& pair, bool cured) {
 class PollingProgram : public testing::TestWithParam<Pair> {};
 
 TEST_P(PollingProgram, EndsWhenTheValueIsThere) {
-  expect_success([](Programs& programs) { add(programs, GetParam(), true); }, {}, 500);
+  expect_success([](Programs& programs) { add(programs, GetParam(), true); }, {}, 200);
 }
 
 TEST_P(PollingProgram, RunsTheSameWayAgain) {
-  expect_same_run_twice([](Programs& programs) { add(programs, GetParam(), true); }, 100);
+  expect_same_run_twice([](Programs& programs) { add(programs, GetParam(), true); }, 20);
 }
 
 class LoadingProgram : public testing::TestWithParam<Pair> {};
