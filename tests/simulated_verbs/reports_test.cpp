@@ -15,24 +15,28 @@ struct Report {
   const char* name;
   int (*server)(int cured);
   int (*client)(int cured);
+  // Devices of some vendors have equal keys, so those that differ are no drawn option.
+  bool has_distinct_keys = false;
 };
 
 check::Result run(const Report& report, bool cured, std::uint64_t schedules) {
-  return check::random(
-      {.name = std::string(report.name) + (cured ? "-cured" : ""),
-       .schedules = schedules,
-       // Runs that never end take long to shrink, which is not the matter here.
-       .shrink_seconds = 0.2,
-       .critical_tries = 1,
-       .output = testing::TempDir(),
-       .network = {.adjust =
-                       [](sim::SimulationOptions& options) { options.max_inline_bytes = 64; }}},
-      [&](check::World& world) {
-        Programs programs(world);
-        programs.client("server", [&] { return report.server(cured ? 1 : 0); });
-        programs.client("client", [&] { return report.client(cured ? 1 : 0); });
-        world.run();
-      });
+  return check::random({.name = std::string(report.name) + (cured ? "-cured" : ""),
+                        .schedules = schedules,
+                        // Runs that never end take long to shrink, which is not the matter here.
+                        .shrink_seconds = 0.2,
+                        .critical_tries = 1,
+                        .output = testing::TempDir(),
+                        .network = {.adjust =
+                                        [&](sim::SimulationOptions& options) {
+                                          options.max_inline_bytes = 64;
+                                          options.distinct_keys = report.has_distinct_keys;
+                                        }}},
+                       [&](check::World& world) {
+                         Programs programs(world);
+                         programs.client("server", [&] { return report.server(cured ? 1 : 0); });
+                         programs.client("client", [&] { return report.client(cured ? 1 : 0); });
+                         world.run();
+                       });
 }
 
 class VerbsReport : public testing::TestWithParam<Report> {};
@@ -58,7 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Report{"late_write", late_write_server, late_write_client},
                     Report{"failed_opcode", failed_opcode_server, failed_opcode_client},
                     Report{"timed_out_buffer", timed_out_buffer_server, timed_out_buffer_client},
-                    Report{"inline_limit", inline_limit_server, inline_limit_client}),
+                    Report{"inline_limit", inline_limit_server, inline_limit_client},
+                    Report{"fixed_mtu", fixed_mtu_server, fixed_mtu_client},
+                    Report{"local_key", local_key_server, local_key_client, true},
+                    Report{"lost_shared_receives", lost_shared_receives_server,
+                           lost_shared_receives_client}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

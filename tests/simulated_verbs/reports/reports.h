@@ -49,6 +49,20 @@ int timed_out_buffer_client(int cured);
 int inline_limit_server(int cured);
 int inline_limit_client(int cured);
 
+/* nccl-mesh-plugin, pull request 12; rocSHMEM, pull request 214: the largest MTU that exists is
+ * used, whatever the ports can send. */
+int fixed_mtu_server(int cured);
+int fixed_mtu_client(int cured);
+
+/* rdma-example, pull request 4: the peer gets the local key of a region. */
+int local_key_server(int cured);
+int local_key_client(int cured);
+
+/* SPDK, issue 1697; ceph, pull request 25447: a queue pair is destroyed before it has given back
+ * what it took from a shared receive queue, and the receive requests are lost. */
+int lost_shared_receives_server(int cured);
+int lost_shared_receives_client(int cured);
+
 #ifdef __cplusplus
 }
 #endif

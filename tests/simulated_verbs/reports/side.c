@@ -17,9 +17,25 @@ int to_init(struct side *side) {
                        IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
+int open_queue_pair(struct side *side, struct ibv_srq *srq, uint32_t max_inline_data) {
+  struct ibv_qp_init_attr init = {.send_cq = side->cq,
+                                  .recv_cq = side->cq,
+                                  .srq = srq,
+                                  .qp_type = IBV_QPT_RC,
+                                  .cap = {.max_send_wr = queue_length,
+                                          .max_recv_wr = queue_length,
+                                          .max_send_sge = 1,
+                                          .max_recv_sge = 1,
+                                          .max_inline_data = max_inline_data}};
+  if (side->qp != NULL && ibv_destroy_qp(side->qp) != 0) return -1;
+  side->qp = ibv_create_qp(side->pd, &init);
+  return side->qp == NULL ? -1 : to_init(side);
+}
+
 int open_side(struct side *side, uint32_t max_inline_data) {
   memset(side, 0, sizeof *side);
   side->rnr_retry = 7;
+  side->path_mtu = IBV_MTU_256;
   struct ibv_device **list = ibv_get_device_list(NULL);
   side->context = ibv_open_device(list[0]);
   ibv_free_device_list(list);
@@ -30,23 +46,12 @@ int open_side(struct side *side, uint32_t max_inline_data) {
   side->mr = ibv_reg_mr(side->pd, side->buffer, buffer_bytes,
                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
                             IBV_ACCESS_REMOTE_ATOMIC);
-  struct ibv_qp_init_attr init = {.send_cq = side->cq,
-                                  .recv_cq = side->cq,
-                                  .qp_type = IBV_QPT_RC,
-                                  .cap = {.max_send_wr = queue_length,
-                                          .max_recv_wr = queue_length,
-                                          .max_send_sge = 1,
-                                          .max_recv_sge = 1,
-                                          .max_inline_data = max_inline_data}};
-  if (side->mr == NULL) return -1;
-  side->qp = ibv_create_qp(side->pd, &init);
-  if (side->qp == NULL) return -1;
-  return to_init(side);
+  return side->mr == NULL ? -1 : open_queue_pair(side, NULL, max_inline_data);
 }
 
 int connect_queue_pair(struct side *side) {
   struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
-                             .path_mtu = IBV_MTU_256,
+                             .path_mtu = side->path_mtu,
                              .dest_qp_num = side->peer.qp_num,
                              .max_dest_rd_atomic = 1,
                              .min_rnr_timer = 12,
@@ -96,18 +101,37 @@ static int read_all(int descriptor, void *to, size_t length) {
   return 0;
 }
 
-int meet(struct side *side, const char *server) {
-  side->socket = open_socket(server);
-  if (side->socket < 0) return -1;
+struct card own_card(const struct side *side) {
   struct ibv_port_attr attributes;
-  if (ibv_query_port(side->context, 1, &attributes) != 0) return -1;
-  const struct card own = {.lid = attributes.lid,
-                           .qp_num = side->qp->qp_num,
-                           .rkey = side->mr->rkey,
-                           .address = (uintptr_t)side->buffer};
-  if (write(side->socket, &own, sizeof own) != (ssize_t)sizeof own) return -1;
-  if (read_all(side->socket, &side->peer, sizeof side->peer) != 0) return -1;
+  if (ibv_query_port(side->context, 1, &attributes) != 0) abort();
+  return (struct card){.lid = attributes.lid,
+                       .qp_num = side->qp->qp_num,
+                       .rkey = side->mr->rkey,
+                       .mtu = attributes.active_mtu,
+                       .address = (uintptr_t)side->buffer};
+}
+
+int write_card(const struct side *side, const struct card *own) {
+  return write(side->socket, own, sizeof *own) == (ssize_t)sizeof *own ? 0 : -1;
+}
+
+int read_card(struct side *side) {
+  return read_all(side->socket, &side->peer, sizeof side->peer);
+}
+
+int exchange_cards(struct side *side) {
+  const struct card own = own_card(side);
+  if (write_card(side, &own) != 0 || read_card(side) != 0) return -1;
   return connect_queue_pair(side);
+}
+
+int open_connection(struct side *side, const char *server) {
+  side->socket = open_socket(server);
+  return side->socket < 0 ? -1 : 0;
+}
+
+int meet(struct side *side, const char *server) {
+  return open_connection(side, server) == 0 ? exchange_cards(side) : -1;
 }
 
 void tell(const struct side *side, char word) {

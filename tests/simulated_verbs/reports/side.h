@@ -16,7 +16,7 @@ struct card {
   uint32_t lid;
   uint32_t qp_num;
   uint32_t rkey;
-  uint32_t unused;
+  uint32_t mtu; /* enum ibv_mtu: the largest that the port can send */
   uint64_t address;
 };
 
@@ -29,14 +29,24 @@ struct side {
   struct ibv_qp* qp;
   uint64_t* buffer;
   uint8_t rnr_retry; /* 7 is without end */
+  enum ibv_mtu path_mtu;
   struct card peer;
   int socket;
 };
 
+/* A queue pair in INIT, in place of the one that the side has; with `srq` unless it is NULL. */
+int open_queue_pair(struct side* side, struct ibv_srq* srq, uint32_t max_inline_data);
 /* Makes everything up to a queue pair in INIT. 0, or -1 if something fails. */
 int open_side(struct side* side, uint32_t max_inline_data);
-/* Listens if `server` is NULL, and connects to it otherwise; then connects the queue pairs. */
+/* TCP: listens if `server` is NULL, and connects to it otherwise. */
+int open_connection(struct side* side, const char* server);
+/* That, and exchange_cards. */
 int meet(struct side* side, const char* server);
+/* Both sides tell their cards and connect their queue pairs, over the TCP connection they have. */
+int exchange_cards(struct side* side);
+struct card own_card(const struct side* side);
+int write_card(const struct side* side, const struct card* own);
+int read_card(struct side* side);
 /* From INIT to RTS, to the queue pair of `peer`. */
 int connect_queue_pair(struct side* side);
 int to_init(struct side* side);
