@@ -50,6 +50,7 @@ function(falafel_find_dependencies component variable)
   endif()
   if(component STREQUAL "simulated_verbs")  # its headers only
     falafel_find_module(ibverbs libibverbs libibverbs-dev)
+    falafel_find_module(rdmacm librdmacm librdmacm-dev)
   endif()
   list(REMOVE_DUPLICATES missing)
   set(${variable} "${missing}" PARENT_SCOPE)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fabric/assert.h"
+#include "simulated_verbs/connection_manager/connection_manager.h"
 #include "simulated_verbs/program_heap.h"
 #include "simulated_verbs/sockets.h"
 #include "simulated_verbs/subnet.h"
@@ -46,7 +47,16 @@ Process::Process(Subnet& subnet, fabric::Host& host)
       sockets_(std::make_unique<Sockets>(*this)),
       threads_(std::make_unique<Threads>(*this)) {}
 
-Process::~Process() = default;
+Process::~Process() {
+  if (connection_manager_ != nullptr) connection_manager_->end();
+}
+
+ConnectionManager& Process::connection_manager() {
+  if (connection_manager_ == nullptr) {
+    connection_manager_ = std::make_shared<ConnectionManager>(*this);
+  }
+  return *connection_manager_;
+}
 
 void Process::wait_for_activity() {
   const bool is_woken = activity_->wait(host_.now_ns() + patience_ns_);

@@ -18,6 +18,7 @@
 
 namespace falafel::simulated_verbs {
 
+class ConnectionManager;
 class ProgramHeap;
 class Sockets;
 class Subnet;
@@ -42,6 +43,8 @@ class Process : public std::enable_shared_from_this<Process> {
   VerbsObjects& verbs() const { return *verbs_; }
   Sockets& sockets() const { return *sockets_; }
   Threads& threads() const { return *threads_; }
+  // That of rdma_cm. Exists from its first use on.
+  ConnectionManager& connection_manager();
   // Notified by all that happens here without the program: completions, changes of registered
   // memory, and what arrives for its sockets.
   const std::shared_ptr<fabric::Event>& activity() const { return activity_; }
@@ -60,6 +63,7 @@ class Process : public std::enable_shared_from_this<Process> {
   std::unique_ptr<VerbsObjects> verbs_;
   std::unique_ptr<Sockets> sockets_;
   std::unique_ptr<Threads> threads_;
+  std::shared_ptr<ConnectionManager> connection_manager_;
 };
 
 // The process whose program code this thread runs; null within the library and the simulator.
