@@ -43,7 +43,7 @@ class Process : public std::enable_shared_from_this<Process> {
   VerbsObjects& verbs() const { return *verbs_; }
   Sockets& sockets() const { return *sockets_; }
   Threads& threads() const { return *threads_; }
-  // That of rdma_cm. Exists from its first use on.
+  // The kernel's part of rdma_cm. It exists from its first use on.
   ConnectionManager& connection_manager();
   // Notified by all that happens here without the program: completions, changes of registered
   // memory, and what arrives for its sockets.

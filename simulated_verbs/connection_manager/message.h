@@ -64,7 +64,7 @@ constexpr std::uint8_t private_data_bytes(std::uint32_t kind) {
   }
 }
 
-// False: there is no room for so much.
+// Returns false if there is no room for it.
 inline bool set_private_data(Message& message, const void* data, std::size_t length_bytes) {
   if (data == nullptr) return true;
   if (length_bytes > private_data_bytes(message.kind)) return false;

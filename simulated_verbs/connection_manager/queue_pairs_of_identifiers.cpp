@@ -44,7 +44,7 @@ bool create_completion_queue(rdma_cm_id* id, std::uint32_t entries, ibv_cq*& que
   return queue != nullptr;
 }
 
-// Those that the program did not give.
+// Creates the completion queues that the program did not give.
 bool create_completion_queues(rdma_cm_id* id, const ibv_qp_init_attr& init) {
   if (init.recv_cq == nullptr &&
       !create_completion_queue(id, init.cap.max_recv_wr, id->recv_cq, id->recv_cq_channel)) {
