@@ -238,26 +238,12 @@ void QueuePairActor::give_back_places(bool of_receives, std::uint32_t places) {
 // Steps and completions
 
 void QueuePairActor::update() {
-  if (is_plain_ && connection_.is_up()) {
-    if (sends_.empty()) return set_next(0, false);
-    if (sends_.has_one_request()) {
-      const Request& request = sends_.at(sends_.released());
-      if (!fabric::needs_receive_request(request.work.opcode)) return update_for_only(request);
-    }
-  }
-  movable_ = sends_.empty() ? 0 : ordering_.find_movable();
-  can_complete_ = may_complete_oldest() || may_flush();
-  if (end_of_stream_ != nullptr) update_stream();
-  if (journeys_ != nullptr) {
-    refresh_times();
-    return;
-  }
-  world_.ready.set_work(*this, movable_ != 0 || can_complete_);
-  connection_.watch_responder(expects_answer());
-}
-
-// No other request is in the queue, so there is nothing to order.
-void QueuePairActor::update_for_only(const Request& request) {
+  if (!is_plain_ || !connection_.is_up()) return update_by_rules();
+  if (sends_.empty()) return set_next(0, false);
+  if (!sends_.has_one_request()) return update_by_rules();
+  const Request& request = sends_.at(sends_.released());
+  if (fabric::needs_receive_request(request.work.opcode)) return update_by_rules();
+  // No other request is in the queue, so there is nothing to order.
   const bool expects_completion = !sends_.all_completed();
   if (expects_completion) connection_.peer_side()->touch(Access::reads);
   set_next(request.is_done() ? 0 : 1, expects_completion && request.is_answered());
@@ -267,6 +253,18 @@ void QueuePairActor::set_next(std::uint64_t movable, bool can_complete) {
   movable_ = movable;
   can_complete_ = can_complete;
   world_.ready.set_work(*this, movable != 0 || can_complete);
+}
+
+void QueuePairActor::update_by_rules() {
+  movable_ = sends_.empty() ? 0 : ordering_.find_movable();
+  can_complete_ = may_complete_oldest() || may_flush();
+  if (end_of_stream_ != nullptr) update_stream();
+  if (journeys_ != nullptr) {
+    refresh_times();
+    return;
+  }
+  world_.ready.set_work(*this, movable_ != 0 || can_complete_);
+  connection_.watch_responder(expects_answer());
 }
 
 void QueuePairActor::update_stream() {
@@ -330,12 +328,6 @@ void QueuePairActor::step() {
   }
   sends_.release_done();
   refresh();
-}
-
-// Answers below the number of movable requests mean one of them; the last one is a completion.
-std::uint64_t QueuePairActor::choose_request(Answers sufficient) {
-  const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
-  return world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0), sufficient);
 }
 
 void QueuePairActor::advance(Request& request, const TransferAnswers& answers) {

@@ -10,6 +10,7 @@
 //   queue_pair_lanes.cpp   for an explorer: which steps there are, and what they touch
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -122,12 +123,16 @@ class QueuePairActor final : public Actor {
   void ring_doorbell();
 
   void update();
-  void update_for_only(const Request& request);
+  void update_by_rules();
   void set_next(std::uint64_t movable, bool can_complete);
   void update_stream();
   void refresh_times();
   void timed_step();
-  std::uint64_t choose_request(Answers sufficient = all_answers);
+  // Answers below the number of movable requests mean one of them; the last one is a completion.
+  std::uint64_t choose_request(Answers sufficient = all_answers) {
+    const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
+    return world_.choose(ChoiceKind::request, movable + (can_complete_ ? 1 : 0), sufficient);
+  }
   void advance(Request& request, const TransferAnswers& answers);
   void complete_or_flush();
   void progress(Request& request, const TransferAnswers& answers) {

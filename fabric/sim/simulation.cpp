@@ -79,6 +79,10 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
 // Nobody must use the world while its parts are destroyed.
 World::~World() { lifetime.reset(); }
 
+void World::report_touch(Touchable object, std::uint32_t number, Access access) {
+  touches->touch({object, number, access});
+}
+
 std::uint64_t World::ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient) {
   const std::uint64_t value = strategy.choose(trace.ask(kind, bound, sufficient));
   FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
@@ -193,12 +197,8 @@ void plain_step(World& world) {
   actor.step();
 }
 
-// How the steps of this run are made.
+// How the steps of a run are made.
 using MakeStep = void (*)(World&);
-MakeStep how_to_step(const World& world) {
-  if (world.costs != nullptr) return timed_step;
-  return world.step_observer != nullptr ? observed_step : plain_step;
-}
 
 void jump_to_next_timer(World& world) {
   if (world.step_observer != nullptr && !world.step_observer->begin_jump()) {
@@ -215,9 +215,9 @@ Outcome outcome_at_last_step(const World& world) {
 }
 
 // Runs until the programs have returned or cannot continue.
+template <MakeStep step>
 Outcome run_programs(World& world) {
   FaultInjector faults(world);
-  const MakeStep step = how_to_step(world);
   constexpr std::uint64_t divergence_check_steps = 256;
   while (world.unfinished_foreground_fibers > 0) {
     const std::uint64_t steps = world.trace.step();
@@ -246,11 +246,11 @@ Outcome run_programs(World& world) {
 }
 
 // The programs have returned. Requests still in the network take effect.
+template <MakeStep step>
 Outcome quiesce(World& world) {
   unwind_all(world);
   for (const auto& host : world.hosts) host->stay_as_it_is();
   if (world.chosen_faults != nullptr) world.chosen_faults->end();
-  const MakeStep step = how_to_step(world);
   while (world.ready.size() > 0 || !world.timers.empty()) {
     if (world.is_at_last_step()) return outcome_at_last_step(world);
     world.timers.expire_until(world.trace.time_ns());
@@ -261,6 +261,18 @@ Outcome quiesce(World& world) {
     }
   }
   return Outcome::completed;
+}
+
+template <MakeStep step>
+Outcome run_all(World& world) {
+  const Outcome outcome = run_programs<step>(world);
+  return outcome == Outcome::completed ? quiesce<step>(world) : outcome;
+}
+
+Outcome run_all(World& world) {
+  if (world.costs != nullptr) return run_all<timed_step>(world);
+  return world.step_observer != nullptr ? run_all<observed_step>(world)
+                                        : run_all<plain_step>(world);
 }
 
 }  // namespace
@@ -294,8 +306,7 @@ RunResult Simulation::run() {
   World& world = *world_;
   for (const auto& host : world.hosts) host->start();
   RunResult result;
-  result.outcome = run_programs(world);
-  if (result.outcome == Outcome::completed) result.outcome = quiesce(world);
+  result.outcome = run_all(world);
   if (world.step_observer != nullptr) world.step_observer->end_run();
   for (const auto& host : world.hosts) host->drain_stores();
   if (const std::string* divergence = world.strategy.divergence()) {

@@ -137,8 +137,15 @@ class Step {
     std::byte* const remote = request_.target + range.offset;
     const std::byte* const source = is_read ? remote : source_of_words(range);
     if (is_read) put_local(world_, request_, range.offset, {remote, range.length_bytes});
-    connection_.trace(is_read ? EventKind::words_read : EventKind::words_written, request_, offset,
-                      0, {source, range.length_bytes}, request_.target_block);
+    world_.trace.record({.kind = is_read ? EventKind::words_read : EventKind::words_written,
+                         .detail = static_cast<std::uint8_t>(request_.work.opcode),
+                         .subject = connection_.number(),
+                         .request = request_.work.id,
+                         .offset = offset,
+                         .data = {source, range.length_bytes},
+                         .posted = &request_.work,
+                         .block = request_.target_block,
+                         .place = request_.place});
     if (!is_read) write_words(remote, source, range.length_bytes);
   }
 

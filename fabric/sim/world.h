@@ -91,7 +91,7 @@ struct World {
   }
 
   void touch(Touchable object, std::uint32_t number, Access access) {
-    if (touches != nullptr) touches->touch({object, number, access});
+    if (touches != nullptr) report_touch(object, number, access);
   }
   // A part of the object, which only steps of lanes tell apart.
   void touch_part(Touchable object, std::uint32_t number, Access access, std::uint64_t begin,
@@ -140,6 +140,7 @@ struct World {
     FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
     return *running;
   }
+  void report_touch(Touchable object, std::uint32_t number, Access access);
   std::uint64_t time_of_running_ns() const;
   std::uint64_t ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient);
   std::size_t ask_for_actor();
