@@ -1,4 +1,5 @@
-// What a program that announces its loads and stores calls before each of them, or in their place.
+// A program that announces its loads and stores calls these functions before each of them, or in
+// their place.
 // Nothing happens if no simulated process runs.
 #pragma once
 

@@ -16,7 +16,7 @@ bool is_within(const MemoryRegion* region, const void* address, std::size_t byte
   return region != nullptr && region->clamp(address, bytes) == bytes;
 }
 
-// What the thread sees there.
+// The content that the thread sees there.
 std::vector<std::byte> seen_at(const void* address, std::size_t bytes) {
   const MemoryRegion* const region = region_at(address);
   if (is_within(region, address, bytes)) {

@@ -26,8 +26,8 @@ struct MemoryRegion : ibv_mr {
   bool contains(const void* address) const {
     return address >= addr && bytes_before(address) < length;
   }
-  // Of an address that it contains: the offset in its block, and how many of the bytes from there
-  // on it contains.
+  // The offset in its block of an address that it contains, and the number of bytes from there on
+  // that it contains.
   std::uint64_t offset_of(const void* address) const {
     return region->offset() + bytes_before(address);
   }

@@ -41,8 +41,8 @@ class PlainAccesses {
                                   std::size_t length_bytes);  // until the next load
   static void store(const MemoryRegion& region, void* address, std::span<const std::byte> source);
 
-  // Counts an access to memory that is not registered. True if there were so many since the last
-  // call that the thread probably waits for another thread.
+  // Counts an access to memory that is not registered. True if the number since the last call
+  // suggests that the thread waits for another thread.
   bool is_probably_waiting() { return ++accesses_ % accesses_of_waiting == 0; }
 
   void settle() {

@@ -40,7 +40,7 @@ int open_queue_pair(struct side* side, struct ibv_srq* srq, uint32_t max_inline_
 int open_side(struct side* side, uint32_t max_inline_data);
 /* TCP: listens if `server` is NULL, and connects to it otherwise. */
 int open_connection(struct side* side, const char* server);
-/* That, and exchange_cards. */
+/* Connects over TCP, and exchanges cards. */
 int meet(struct side* side, const char* server);
 /* Both sides tell their cards and connect their queue pairs, over the TCP connection they have. */
 int exchange_cards(struct side* side);
