@@ -1,7 +1,6 @@
-// The function poll, over simulated and real descriptors, in virtual time. The other functions that
-// wait for descriptors are refused.
+// The functions poll and ppoll, over simulated and real descriptors, in virtual time. Sets of
+// select have no place for the numbers of simulated descriptors, so it is refused.
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/select.h>
 
 #include <cerrno>
@@ -76,8 +75,6 @@ int __real_select(int count, fd_set* readable, fd_set* writable, fd_set* excepti
                   timeval* timeout);
 int __real_pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptional,
                    const timespec* timeout, const sigset_t* mask);
-int __real_epoll_create(int size);
-int __real_epoll_create1(int flags);
 
 int __wrap_poll(pollfd* descriptors, nfds_t count, int timeout_ms) {
   if (running_process() == nullptr) return __real_poll(descriptors, count, timeout_ms);
@@ -115,16 +112,6 @@ int __wrap_pselect(int count, fd_set* readable, fd_set* writable, fd_set* except
     return __real_pselect(count, readable, writable, exceptional, timeout, mask);
   }
   return library::refuse_function("pselect");
-}
-
-int __wrap_epoll_create(int size) {
-  if (running_process() == nullptr) return __real_epoll_create(size);
-  return library::refuse_function("epoll_create");
-}
-
-int __wrap_epoll_create1(int flags) {
-  if (running_process() == nullptr) return __real_epoll_create1(flags);
-  return library::refuse_function("epoll_create1");
 }
 
 }  // extern "C"

@@ -220,12 +220,16 @@ SystemResult Sockets::connect(int descriptor, const sockaddr* address, socklen_t
 
 SystemResult Sockets::receive(int descriptor, std::span<std::byte> destination, int flags) {
   const auto [socket, error] = find_socket(descriptor);
-  return socket == nullptr ? error : socket->receive(destination, flags);
+  if (socket != nullptr) return socket->receive(destination, flags);
+  const std::shared_ptr<Descriptor> other = find(descriptor);
+  return other == nullptr || flags != 0 ? error : other->read(destination);
 }
 
 SystemResult Sockets::send(int descriptor, std::span<const std::byte> source, int flags) {
   const auto [socket, error] = find_socket(descriptor);
-  return socket == nullptr ? error : socket->send(source, flags);
+  if (socket != nullptr) return socket->send(source, flags);
+  const std::shared_ptr<Descriptor> other = find(descriptor);
+  return other == nullptr || flags != 0 ? error : other->write(source);
 }
 
 SystemResult Sockets::shut_down(int descriptor, int how) {

@@ -38,6 +38,7 @@ class Sockets {
   Sockets& operator=(const Sockets&) = delete;
 
   const TcpStack& stack() const { return *stack_; }
+  const std::shared_ptr<TcpStack>& shared_stack() const { return stack_; }
   // Whoever changes Descriptor::ready_events says so.
   void notify() { stack_->notify(); }
   bool wait_until(const std::function<bool()>& condition, std::uint64_t deadline_ns) {

@@ -1,5 +1,6 @@
 // The parts that the functions of <rdma/rdma_cma.h> share. As in librdmacm, they are code of the
-// process that calls the kernel (ConnectionManager) and libibverbs, so they may not run within a LibraryCall.
+// process that calls the kernel (ConnectionManager) and libibverbs, so they may not run within a
+// LibraryCall.
 #pragma once
 
 #include <rdma/rdma_cma.h>

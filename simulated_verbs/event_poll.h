@@ -1,0 +1,39 @@
+// The object behind epoll: which descriptors a program watches, and which of them are ready.
+// Reports levels, not edges: whatever is ready is reported again and again.
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <map>
+#include <memory>
+#include <span>
+
+#include "simulated_verbs/descriptor.h"
+
+namespace falafel::simulated_verbs {
+
+class EventPoll final : public Descriptor {
+ public:
+  short ready_events() const override;
+
+  // As epoll_ctl, whose results these are.
+  long add(int number, const std::shared_ptr<Descriptor>& descriptor, const epoll_event& wanted);
+  long change(int number, const std::shared_ptr<Descriptor>& descriptor, const epoll_event& wanted);
+  long remove(int number, const std::shared_ptr<Descriptor>& descriptor);
+  // Reports descriptors that are ready, and returns how many.
+  int take_ready(std::span<epoll_event> events);
+
+ private:
+  struct Watched {
+    std::weak_ptr<Descriptor> descriptor;  // once it is closed, it is no longer watched
+    epoll_event wanted{};
+    bool is_enabled = true;  // EPOLLONESHOT disables it after its report
+  };
+  Watched* find(int number, const std::shared_ptr<Descriptor>& descriptor);
+  static unsigned ready_events_of(const Watched& watched);
+
+  std::map<int, Watched> watched_;
+  int first_examined_ = 0;  // moves on, so that all are reported in turn
+};
+
+}  // namespace falafel::simulated_verbs
