@@ -89,7 +89,7 @@ ibv_context* ConnectionManager::device() {
   if (device_ == nullptr) {
     VerbsObjects& verbs = process_->verbs();
     Context* const opened = verbs.contexts.add(std::make_unique<Context>(verbs.device));
-    device_ = opened;
+    device_ = &opened->context;
     domain_ = verbs.protection_domains.add(std::make_unique<ProtectionDomain>(*opened));
   }
   return device_;

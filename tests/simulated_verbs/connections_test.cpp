@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "explorer/check.h"
@@ -334,9 +335,11 @@ AddPrograms one_datagram(bool expects_loss) {
       ibv_qp_init_attr init = usual_attributes(IBV_QPT_UD);
       FALAFEL_REQUIRE(rdma_create_qp(id, nullptr, &init) == 0);
       constexpr std::size_t routing_bytes = 40;
-      std::array<char, routing_bytes + sizeof(std::uint64_t)> buffer{};
-      ibv_mr* const region = rdma_reg_msgs(id, buffer.data(), buffer.size());
-      FALAFEL_REQUIRE(rdma_post_recv(id, nullptr, buffer.data(), buffer.size(), region) == 0);
+      constexpr std::size_t buffer_bytes = routing_bytes + sizeof(std::uint64_t);
+      // Still there when the function returns, because a datagram may arrive then.
+      auto* const buffer = static_cast<char*>(std::calloc(1, buffer_bytes));
+      ibv_mr* const region = rdma_reg_msgs(id, buffer, buffer_bytes);
+      FALAFEL_REQUIRE(rdma_post_recv(id, nullptr, buffer, buffer_bytes, region) == 0);
       rdma_conn_param parameters = parameters_with("welcome");
       parameters.qp_num = id->qp->qp_num;
       FALAFEL_REQUIRE(rdma_accept(id, &parameters) == 0);
@@ -344,7 +347,7 @@ AddPrograms one_datagram(bool expects_loss) {
       constexpr int polls = 50;
       for (int poll = 0; poll < polls; ++poll) {
         if (ibv_poll_cq(id->recv_cq, 1, &completion) == 0) continue;
-        FALAFEL_REQUIRE(completion.byte_len == buffer.size() && buffer[routing_bytes] == 7);
+        FALAFEL_REQUIRE(completion.byte_len == buffer_bytes && buffer[routing_bytes] == 7);
         FALAFEL_REQUIRE(!expects_loss);
         break;
       }

@@ -66,7 +66,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Report{"fixed_mtu", fixed_mtu_server, fixed_mtu_client},
                     Report{"local_key", local_key_server, local_key_client, true},
                     Report{"lost_shared_receives", lost_shared_receives_server,
-                           lost_shared_receives_client}),
+                           lost_shared_receives_client},
+                    Report{"unacknowledged", unacknowledged_server, unacknowledged_client},
+                    Report{"after_accept", after_accept_server, after_accept_client},
+                    Report{"private_length", private_length_server, private_length_client},
+                    Report{"late_event", late_event_server, late_event_client},
+                    Report{"acknowledged_twice", acknowledged_twice_server,
+                           acknowledged_twice_client}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -63,6 +63,29 @@ int local_key_client(int cured);
 int lost_shared_receives_server(int cured);
 int lost_shared_receives_client(int cured);
 
+/* perftest, pull request 60; PureFlash, issue 52: an event without acknowledgement blocks the
+ * destruction of its identifier. */
+int unacknowledged_server(int cured);
+int unacknowledged_client(int cured);
+
+/* RDMA-example, issue 4; rpma, pull request 350: the receive request is posted after rdma_accept,
+ * and the message is there before. */
+int after_accept_server(int cured);
+int after_accept_client(int cured);
+
+/* libfabric, pull request 3490; rpma, issue 184: private data is longer than what was sent. */
+int private_length_server(int cured);
+int private_length_client(int cured);
+
+/* libevpl, pull request 52; ldms, pull request 556: the memory of a closed connection serves
+ * another one, and an event of the first arrives. */
+int late_event_server(int cured);
+int late_event_client(int cured);
+
+/* rpma, pull request 1702: the error path acknowledges an event again. */
+int acknowledged_twice_server(int cured);
+int acknowledged_twice_client(int cured);
+
 #ifdef __cplusplus
 }
 #endif
