@@ -6,19 +6,24 @@ namespace falafel::sim {
 
 namespace {
 
+// More touches than most steps have.
+constexpr std::size_t usual_touches = 16;
+
+constexpr std::uint32_t bit_of(Touchable object) {
+  return std::uint32_t{1} << static_cast<unsigned>(object);
+}
+
 // All steps read the world, and giving work to an actor is not a race with its pending step: they
 // cannot come in the other order.
-bool can_race(Touchable object) {
-  return object != Touchable::world && object != Touchable::actor &&
-         object != Touchable::program_end && object != Touchable::numbers;
-}
+constexpr std::uint32_t without_races = bit_of(Touchable::world) | bit_of(Touchable::actor) |
+                                        bit_of(Touchable::program_end) | bit_of(Touchable::numbers);
 
 }  // namespace
 
 std::uint64_t PosStrategy::schedule(const ChoicePoint& /*point*/, std::span<const ActorId> actors) {
   introduce(std::ranges::max(actors));
-  const auto highest = std::ranges::max_element(
-      actors, {}, [this](ActorId actor) { return pending_[actor].priority; });
+  const auto highest =
+      std::ranges::max_element(actors, {}, [this](ActorId actor) { return priorities_[actor]; });
   mover_ = *highest;
   return static_cast<std::uint64_t>(highest - actors.begin());
 }
@@ -36,7 +41,7 @@ bool PosStrategy::begin_jump() {
 }
 
 void PosStrategy::touch(const Touch& touch) {
-  if (!can_race(touch.object)) return;
+  if ((bit_of(touch.object) & without_races) != 0) return;
   touches_.push_back(touch);
   objects_.add(touch);
 }
@@ -64,10 +69,10 @@ void PosStrategy::end_step(std::span<const ActorId> ready) {
     introduce(*mover_);
     for (const ActorId actor : ready) {
       introduce(actor);
-      if (actor != *mover_ && races(pending_[actor])) pending_[actor].priority = random_.next();
+      if (actor != *mover_ && races(pending_[actor])) priorities_[actor] = random_.next();
     }
     PendingStep& next = pending_[*mover_];
-    next.priority = random_.next();
+    priorities_[*mover_] = random_.next();
     next.touches.swap(touches_);
     next.objects = objects_;
     for (const Touch& posted : next.posted) next.objects.add(posted);
@@ -79,7 +84,10 @@ void PosStrategy::end_step(std::span<const ActorId> ready) {
 }
 
 void PosStrategy::introduce_until(ActorId last) {
-  while (pending_.size() <= last) pending_.push_back({.priority = random_.next()});
+  while (priorities_.size() <= last) {
+    priorities_.push_back(random_.next());
+    pending_.emplace_back().touches.reserve(usual_touches);
+  }
 }
 
 // A request that was begun goes on within its range.

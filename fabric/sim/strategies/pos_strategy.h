@@ -29,7 +29,7 @@
 
 namespace falafel::sim {
 
-class PosStrategy final : public Strategy, public StepObserver {
+class PosStrategy final : public StepObserver, public Strategy {
  public:
   explicit PosStrategy(std::uint64_t seed) : random_(seed) {}
 
@@ -57,7 +57,6 @@ class PosStrategy final : public Strategy, public StepObserver {
     }
   };
   struct PendingStep {
-    std::uint64_t priority = 0;
     std::vector<Touch> touches{};  // those of the actor's last step
     // The touches of requests that no step has touched yet, the oldest first. More than these say
     // little about the next step.
@@ -69,17 +68,18 @@ class PosStrategy final : public Strategy, public StepObserver {
   void end_step(std::span<const ActorId> ready);
   // Each new actor up to `last` gets its first pending step.
   void introduce(ActorId last) {
-    if (last >= pending_.size()) introduce_until(last);
+    if (last >= priorities_.size()) introduce_until(last);
   }
   void introduce_until(ActorId last);
   void widen_to_posted(PendingStep& pending);
   bool races(const PendingStep& pending) const;
 
   fabric::RandomGenerator random_;
-  std::vector<PendingStep> pending_;  // by actor
-  std::optional<ActorId> mover_;      // who makes the present step
-  std::vector<Touch> touches_;        // of the present step
-  Objects objects_;                   // of these touches
+  std::vector<std::uint64_t> priorities_;  // of the pending steps, by actor
+  std::vector<PendingStep> pending_;       // by actor
+  std::optional<ActorId> mover_;           // who makes the present step
+  std::vector<Touch> touches_;             // of the present step
+  Objects objects_;                        // of these touches
 };
 
 }  // namespace falafel::sim
