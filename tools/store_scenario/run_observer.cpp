@@ -61,7 +61,6 @@ void RunObserver::observe_pause(const sim::Pause& pause) {
 // identify their targets.
 void RunObserver::observe(const sim::TraceEvent& event) {
   if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
-  lives_.observe(event);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::words_written: on_words_written(event); break;
@@ -75,7 +74,10 @@ void RunObserver::observe(const sim::TraceEvent& event) {
     case sim::EventKind::queue_pair_error: operations_.on_queue_pair_error(event); break;
     case sim::EventKind::time_jump: operations_.on_time_jump(event); break;
     case sim::EventKind::fault: operations_.on_fault(event); break;
+    case sim::EventKind::connection:
+    case sim::EventKind::host_started: lives_.observe(event); break;
     case sim::EventKind::host_died:
+      lives_.observe(event);
       world_.on_host_died(event.subject);
       if (event.subject == StoreWorld::server_host) {
         memory_.on_restart();
@@ -167,7 +169,7 @@ void RunObserver::on_atomic_written(const sim::TraceEvent& event) {
 
 void RunObserver::on_processor_read(const sim::TraceEvent& event) {
   if (!is_of_server(event)) return;
-  const std::uint32_t party = Parties::of_fiber(*world_.running_fiber());
+  const std::uint32_t party = Parties::of_fiber(event.fiber);
   if (event.data.empty()) {
     read_entry(party, event.offset, event.word);
   } else {
