@@ -9,9 +9,10 @@ namespace falafel::simulated_verbs {
 
 namespace {
 
-constexpr unsigned reported_in_any_case = EPOLLERR | EPOLLHUP;
+constexpr unsigned reported_without_request = EPOLLERR | EPOLLHUP;
 constexpr unsigned known_events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDNORM | EPOLLWRNORM |
-                                  EPOLLRDHUP | EPOLLONESHOT | EPOLLWAKEUP | reported_in_any_case;
+                                  EPOLLRDHUP | EPOLLONESHOT | EPOLLWAKEUP |
+                                  reported_without_request;
 
 long check(const epoll_event& wanted) {
   if ((wanted.events & ~known_events) == 0) return 0;
@@ -25,13 +26,13 @@ unsigned EventPoll::ready_events_of(const Watched& watched) {
   const std::shared_ptr<Descriptor> descriptor = watched.descriptor.lock();
   if (descriptor == nullptr || !watched.is_enabled) return 0;
   const auto ready = static_cast<unsigned short>(descriptor->ready_events());
-  return ready & (watched.wanted.events | reported_in_any_case);
+  return ready & (watched.wanted.events | reported_without_request);
 }
 
 short EventPoll::ready_events() const {
   const bool is_ready = std::ranges::any_of(
       watched_, [](const auto& entry) { return ready_events_of(entry.second) != 0; });
-  return is_ready ? EPOLLIN : 0;
+  return is_ready ? short{EPOLLIN} : short{0};
 }
 
 // A number that was given again is another descriptor.

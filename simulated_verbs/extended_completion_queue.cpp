@@ -2,6 +2,7 @@
 // completion, and the functions after them read the fields that the program named at creation.
 #include <cerrno>
 
+#include "simulated_verbs/completion_channel.h"
 #include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
