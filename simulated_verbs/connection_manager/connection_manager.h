@@ -67,7 +67,7 @@ class ConnectionManager final : public ConversationOwner,
   int initial_attributes(rdma_cm_id* id, ibv_qp_attr& attributes, int& mask);
 
   void hear(Conversation& conversation, const Message& message) override;
-  void hear_silence(Conversation& conversation) override;
+  void hear_silence(Conversation& conversation, bool peer_has_said_so) override;
   void hear_end_of_time_wait(Conversation& conversation) override;
 
  private:
@@ -92,6 +92,7 @@ class ConnectionManager final : public ConversationOwner,
   void hear_rejection(Identifier& id, const Message& message);
   void hear_disconnection(Identifier& id, const Message& message);
   void finish_conversation(Identifier& id);
+  void start_disconnection_timeout(Identifier& id);
   void release(Identifier& id);
   Message message_of(const Identifier& id, Message::Kind kind) const;
 

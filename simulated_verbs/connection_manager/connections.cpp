@@ -7,6 +7,7 @@
 #include "simulated_verbs/connection_manager/connection_manager.h"
 #include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/process.h"
+#include "simulated_verbs/time_units.h"
 #include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
@@ -16,6 +17,7 @@ using State = Identifier::State;
 namespace {
 
 constexpr std::uint32_t packet_numbers = 1U << 24U;
+constexpr std::uint64_t disconnection_timeout_ns = 69 * second_ns;
 constexpr int largest_backlog = 1024;  // net.rdma_ucm.max_backlog
 
 Endpoint endpoint_in(const sockaddr_in& address) {
@@ -143,8 +145,19 @@ int ConnectionManager::disconnect(rdma_cm_id* id) {
   // Otherwise, there is nothing to tell, which Linux does not regard as an error.
   if (connected.state != State::established) return 0;
   connected.state = State::disconnecting;
-  connected.conversation->send({.kind = Message::disconnect_request});
+  if (!connected.conversation->send({.kind = Message::disconnect_request})) {
+    start_disconnection_timeout(connected);
+  }
   return 0;
+}
+
+void ConnectionManager::start_disconnection_timeout(Identifier& id) {
+  start("disconnection timeout", [this, &id] {
+    stack_->host().sleep_until(stack_->host().now_ns() + disconnection_timeout_ns);
+    if (id.is_released || id.state != State::disconnecting) return;
+    id.state = State::disconnected;
+    raise(id, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+  });
 }
 
 int ConnectionManager::note_message(rdma_cm_id* id) {
@@ -343,7 +356,7 @@ void ConnectionManager::hear_disconnection(Identifier& id, const Message& messag
   raise(id, RDMA_CM_EVENT_DISCONNECTED);
 }
 
-void ConnectionManager::hear_silence(Conversation& conversation) {
+void ConnectionManager::hear_silence(Conversation& conversation, bool peer_has_said_so) {
   if (process_ == nullptr || conversation.identifier == nullptr) return;
   Identifier& id = *conversation.identifier;
   switch (id.state) {
@@ -353,15 +366,17 @@ void ConnectionManager::hear_silence(Conversation& conversation) {
       raise(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
       break;
     case State::requested:
+      if (!peer_has_said_so) break;
       hear_rejection(id, {.kind = Message::reject, .reason = rejection::timeout});
       break;
     case State::answered:
     case State::established:
+      if (id.has_datagrams() || !peer_has_said_so) break;
+      [[fallthrough]];
     case State::disconnecting:
-      if (id.has_datagrams()) break;
       id.state = State::disconnected;
       conversation.start_time_wait();
-      raise(id, RDMA_CM_EVENT_DISCONNECTED);
+      raise(id, RDMA_CM_EVENT_DISCONNECTED, peer_has_said_so ? 0 : -ETIMEDOUT);
       break;
     default: break;
   }

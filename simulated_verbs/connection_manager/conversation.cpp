@@ -64,11 +64,10 @@ void Conversation::start(const char* name, void (Conversation::*body)()) {
                                 [self = shared_from_this(), body] { (self.get()->*body)(); });
 }
 
-void Conversation::send(const Message& message) {
-  if (connection_ == nullptr) return;
+bool Conversation::send(const Message& message) {
+  if (connection_ == nullptr) return false;
   const std::shared_ptr<TcpConnection> connection = connection_;
-  // An error reaches the fiber that receives.
-  connection->send(std::as_bytes(std::span(&message, 1)), fabric::never_ns);
+  return connection->send(std::as_bytes(std::span(&message, 1)), fabric::never_ns) > 0;
 }
 
 Conversation::Received Conversation::receive(Message& message, std::uint64_t deadline_ns) {
@@ -76,7 +75,8 @@ Conversation::Received Conversation::receive(Message& message, std::uint64_t dea
   const SystemResult received =
       connection->receive(std::as_writable_bytes(std::span(&message, 1)), MSG_WAITALL, deadline_ns);
   if (received == static_cast<SystemResult>(sizeof message)) return Received::message;
-  return received == -EAGAIN ? Received::nothing : Received::end;
+  if (received == -EAGAIN) return Received::nothing;
+  return received == 0 ? Received::end : Received::failure;
 }
 
 void Conversation::send_request() {
@@ -94,13 +94,7 @@ bool Conversation::ask_once() {
   const std::shared_ptr<TcpConnection> connection = connection_;
   stack_->wait_until([&connection] { return !connection->is_connecting(); }, fabric::never_ns);
   if (is_closed_) return true;
-  if (!connection->was_established()) {
-    if (connection->take_error() != ECONNREFUSED) return false;
-    hear({.kind = request_.kind == Message::request ? Message::reject : Message::datagram_reply,
-          .reason = request_.kind == Message::request ? rejection::invalid_service
-                                                      : rejection::datagrams_unsupported});
-    return true;
-  }
+  if (!connection->was_established()) return give_up_after(connection->take_error());
   send(request_);
   Message answer;
   Received received = Received::nothing;
@@ -122,6 +116,20 @@ bool Conversation::ask_once() {
   return true;
 }
 
+// TCP has tried long enough. Returns false if another try may help.
+bool Conversation::give_up_after(int error) {
+  const bool has_datagrams = request_.kind == Message::datagram_request;
+  switch (error) {
+    case ECONNREFUSED:
+      hear({.kind = has_datagrams ? Message::datagram_reply : Message::reject,
+            .reason =
+                has_datagrams ? rejection::datagrams_unsupported : rejection::invalid_service});
+      return true;
+    case ETIMEDOUT: hear_silence(); return true;
+    default: return false;
+  }
+}
+
 void Conversation::wait_before_next_try() {
   if (connection_ != nullptr) connection_->close();
   stack_->host().sleep_until(stack_->host().now_ns() + pause_ns_);
@@ -130,11 +138,12 @@ void Conversation::wait_before_next_try() {
 
 void Conversation::serve() {
   Message message;
-  while (!is_closed_ && !is_in_time_wait_ &&
-         receive(message, fabric::never_ns) == Received::message) {
-    hear(message);
+  Received received = Received::message;
+  while (!is_closed_ && !is_in_time_wait_ && received == Received::message) {
+    received = receive(message, fabric::never_ns);
+    if (received == Received::message) hear(message);
   }
-  if (!is_in_time_wait_) hear_silence();
+  if (!is_in_time_wait_) hear_silence(received == Received::end);
   connection_->close();
   if (is_closed_ || !is_in_time_wait_) return;
   stack_->host().sleep_until(stack_->host().now_ns() + time_wait_ns);
@@ -148,10 +157,10 @@ void Conversation::hear(const Message& message) {
   owner->hear(*this, message);
 }
 
-void Conversation::hear_silence() {
+void Conversation::hear_silence(bool peer_has_said_so) {
   const std::shared_ptr<ConversationOwner> owner = owner_.lock();
   if (owner == nullptr || is_closed_) return;
-  owner->hear_silence(*this);
+  owner->hear_silence(*this, peer_has_said_so);
 }
 
 void Conversation::start_time_wait() {
@@ -162,7 +171,13 @@ void Conversation::start_time_wait() {
 void Conversation::close() {
   identifier = nullptr;
   is_closed_ = true;
-  if (connection_ != nullptr) connection_->close();
+  if (connection_ != nullptr) {
+    // TCP would reset the connection if some messages were not read.
+    Message unread;
+    while (connection_->arrived_bytes() > 0 && receive(unread, 0) == Received::message) {
+    }
+    connection_->close();
+  }
   stack_->notify();
 }
 

@@ -21,8 +21,8 @@ class ConversationOwner {
  public:
   virtual ~ConversationOwner() = default;
   virtual void hear(Conversation& conversation, const Message& message) = 0;
-  // The other side does not answer, or is gone.
-  virtual void hear_silence(Conversation& conversation) = 0;
+  // No more messages will arrive. Nobody knows why, unless the other side has said so.
+  virtual void hear_silence(Conversation& conversation, bool peer_has_said_so) = 0;
   // The connection is over, and none of its packets is under way.
   virtual void hear_end_of_time_wait(Conversation& conversation) = 0;
 };
@@ -47,7 +47,8 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
 
   const Endpoint& local() const { return local_; }
   const Endpoint& remote() const { return remote_; }
-  void send(const Message& message);
+  // Returns false if the other side is known not to hear it.
+  bool send(const Message& message);
   // The connection is over on this side: hears no more messages, but the end of its time.
   void start_time_wait();
   // Delivers what has been sent, and hears nothing any more.
@@ -58,17 +59,18 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   Identifier* identifier = nullptr;  // null if it is destroyed, or not made yet
 
  private:
-  enum class Received : std::uint8_t { message, nothing, end };
+  enum class Received : std::uint8_t { message, nothing, end, failure };
 
   void start(const char* name, void (Conversation::*body)());
   void send_request();
   // False if the other side can be asked again.
   bool ask_once();
+  bool give_up_after(int error);
   void wait_before_next_try();
   Received receive(Message& message, std::uint64_t deadline_ns);
   void serve();
   void hear(const Message& message);
-  void hear_silence();
+  void hear_silence(bool peer_has_said_so = false);
 
   std::weak_ptr<ConversationOwner> owner_;
   std::shared_ptr<TcpStack> stack_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -120,6 +121,38 @@ struct Client {
 
 inline std::string padded(const std::string& text, std::size_t length) {
   return text + std::string(length - text.size(), '\0');
+}
+
+// Accepts a client with the parameters, after posting a receive request if there is a buffer.
+inline int accept_client(const Server& server, rdma_cm_id*& id, std::uint64_t* buffer,
+                         const rdma_conn_param& parameters) {
+  id = take_event(server.channel).id;
+  ibv_qp_init_attr init = usual_attributes();
+  FALAFEL_REQUIRE(rdma_create_qp(id, nullptr, &init) == 0);
+  if (buffer != nullptr) {
+    ibv_mr* const region = rdma_reg_write(id, buffer, sizeof *buffer);
+    FALAFEL_REQUIRE(rdma_post_recv(id, nullptr, buffer, sizeof *buffer, region) == 0);
+  }
+  rdma_conn_param accepted = parameters;
+  FALAFEL_REQUIRE(rdma_accept(id, &accepted) == 0);
+  return 0;
+}
+
+inline int connect_client(Client& client, const rdma_conn_param& parameters) {
+  if (const int line = client.resolve(); line != 0) return line;
+  ibv_qp_init_attr init = usual_attributes();
+  FALAFEL_REQUIRE(rdma_create_qp(client.id, nullptr, &init) == 0);
+  rdma_conn_param connected = parameters;
+  FALAFEL_REQUIRE(rdma_connect(client.id, &connected) == 0);
+  FALAFEL_REQUIRE(take_event(client.channel).type == RDMA_CM_EVENT_ESTABLISHED);
+  return 0;
+}
+
+inline int send_word(rdma_cm_id* id, std::uint64_t& word, ibv_wc& completion) {
+  ibv_mr* const region = rdma_reg_msgs(id, &word, sizeof word);
+  FALAFEL_REQUIRE(rdma_post_send(id, nullptr, &word, sizeof word, region, IBV_SEND_SIGNALED) == 0);
+  FALAFEL_REQUIRE(rdma_get_send_comp(id, &completion) == 1);
+  return 0;
 }
 
 inline void expect_failure(AddPrograms add, const std::string& property,
