@@ -3,10 +3,12 @@
 #   checkers    falafel::checkers    histories, specifications, linearizability
 #   explorer    falafel::explorer    campaigns, shrinking, replay: tests your own program
 #   simulated_verbs  falafel::simulated_verbs  in place of libibverbs: runs existing programs
+#                    falafel::simulated_verbs_memory_hooks, falafel_add_program()
 #   client      falafel::client      the store's client library, for C++ and C
 #   c           falafel::c           its C interface alone, as a shared library
 # Without components: client, whose target is also called falafel::falafel.
 include("${CMAKE_CURRENT_LIST_DIR}/falafel_dependencies.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/falafel_add_program.cmake")
 
 if(NOT falafel_FIND_COMPONENTS)
   set(falafel_FIND_COMPONENTS client)

@@ -72,6 +72,7 @@ function(falafel_install_package)
   install(FILES
     "${PROJECT_SOURCE_DIR}/cmake/falafel-config.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/falafel_dependencies.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/falafel_add_program.cmake"
     "${PROJECT_BINARY_DIR}/falafel-config-version.cmake"
     DESTINATION "${falafel_package_folder}" COMPONENT library)
   install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/new-program"

@@ -10,8 +10,8 @@
 //   }
 //
 // Every host runs its program as a process of its own, with its own heap and sockets. Global
-// variables are shared by all processes of a run and keep their values from run to run; a program
-// that changes some cannot be several hosts at once.
+// variables are shared by all processes of a run and keep their values from run to run, except
+// those of a Program (program.h); another one that changes some cannot be several hosts at once.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fabric/work_request.h"
+#include "simulated_verbs/program_copies.h"
 #include "simulated_verbs/program_heap.h"
 
 namespace falafel::simulated_verbs {
@@ -40,6 +41,7 @@ class Subnet {
   // A heap at an address of its own, which depends only on the host and on how many processes it
   // had before.
   ProgramHeap& add_heap(std::uint16_t lid);
+  ProgramCopies& program_copies() { return program_copies_; }
 
   // Queue pair numbers are unique in the subnet, and none is given twice.
   std::uint32_t next_queue_pair_number() { return next_number_++; }
@@ -69,6 +71,7 @@ class Subnet {
   Report report_;
   std::vector<std::string> hosts_;  // by LID - 1
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
+  ProgramCopies program_copies_;
   std::map<std::uint16_t, std::uint32_t> processes_;  // how many there were, by LID
   std::map<std::pair<std::uint16_t, std::uint32_t>, QueuePair*> queue_pairs_;
   std::map<std::uint32_t, std::uint32_t> numbers_;  // of the program, by that of the fabric

@@ -52,17 +52,24 @@ class InstalledTree(unittest.TestCase):
                 run("g++", *STRICT, source_of(component), "-o", program, *flags)
                 self.assert_runs(program, component)
 
-    def test_a_program_with_memory_hooks(self):
-        sources = SOURCES / "tests/install/simulated_verbs_memory_hooks"
+    def test_programs_with_hooks_and_variables(self):
+        sources = SOURCES / "tests/install/simulated_verbs_programs"
         build = self.folder / "memory_hooks"
         run("cmake", "-S", sources, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", build)
         self.assert_runs(build / "example", "simulated_verbs")
+        self.assert_runs(build / "example_of_two_hosts", "simulated_verbs")
 
         flags = pkg_config(self.prefix, "--cflags", "--libs", "falafel-simulated_verbs_memory_hooks")
         program, example = self.folder / "program.o", self.folder / "example-with-hooks"
         run("gcc", "-fsanitize=thread", "-c", sources / "program.c", "-o", program)
         run("g++", *STRICT, sources / "example.cpp", program, "-o", example, *flags)
+        self.assert_runs(example, "simulated_verbs")
+
+        counter, copies = self.folder / "counter.o", self.folder / "copies.o"
+        run("gcc", "-c", sources / "counter.c", "-o", counter)
+        run(self.prefix / "bin/falafel-program-copies", "counter", "2", copies, counter)
+        run("g++", *STRICT, "-no-pie", sources / "two_hosts.cpp", copies, "-o", example, *flags)
         self.assert_runs(example, "simulated_verbs")
 
     def test_the_version_is_checked(self):

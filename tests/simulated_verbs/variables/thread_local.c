@@ -1,0 +1,2 @@
+static __thread int value;
+int main(void) { return ++value; }
