@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "explorer/check.h"
@@ -71,7 +72,8 @@ inline ibv_qp_init_attr usual_attributes(ibv_qp_type type = IBV_QPT_RC) {
   return init;
 }
 
-inline rdma_conn_param parameters_with(const std::string& private_data) {
+// The private data outlives the parameters.
+inline rdma_conn_param parameters_with(std::string_view private_data) {
   rdma_conn_param parameters{};
   parameters.private_data = private_data.data();
   parameters.private_data_len = static_cast<std::uint8_t>(private_data.size());
