@@ -2,8 +2,8 @@
 // arguments behind its name. Each process has variables of its own, which have their initial values
 // in each run, and after each restart.
 //
-//   programs.server("server", Program("pingpong"));
-//   programs.client("client", Program("pingpong", {"server"}));
+//   programs.client("first", Program("chain", {"-n1", "-l"}));
+//   programs.client("second", Program("chain", {"-n2", "-l", "first"}));
 #pragma once
 
 #include <string>
