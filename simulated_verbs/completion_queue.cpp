@@ -8,7 +8,7 @@
 
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
-#include "simulated_verbs/not_simulated.h"
+#include "simulated_verbs/invalid_calls.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"
@@ -154,15 +154,19 @@ int CompletionQueue::poll(int most, ibv_wc* completions) {
 
 // Events are raised by what has arrived, whenever somebody asks.
 void CompletionQueue::note_event() {
-  if (!is_armed_ || sim::arrivals(*queue) == armed_at_) return;
-  is_armed_ = false;
+  if (armed_ == Armed::no || arrivals() == armed_at_) return;
+  armed_ = Armed::no;
   ++events_;
 }
 
-void CompletionQueue::arm() {
+std::uint64_t CompletionQueue::arrivals() const {
+  return armed_ == Armed::for_urgent ? sim::urgent_arrivals(*queue) : sim::arrivals(*queue);
+}
+
+void CompletionQueue::arm(bool solicited_only) {
   note_event();
-  is_armed_ = true;
-  armed_at_ = sim::arrivals(*queue);
+  if (armed_ != Armed::for_all) armed_ = solicited_only ? Armed::for_urgent : Armed::for_all;
+  armed_at_ = arrivals();
 }
 
 bool CompletionQueue::has_event() {
@@ -184,11 +188,7 @@ int poll_completions(ibv_cq* cq, int most, ibv_wc* completions) {
 int request_notification(ibv_cq* cq, int solicited_only) {
   const LibraryCall call("ibv_req_notify_cq");
   call.let_others_go_on();
-  if (solicited_only != 0) {
-    report_not_simulated("ibv_req_notify_cq: solicited_only");
-    return EOPNOTSUPP;
-  }
-  wrapper_of(cq).arm();
+  wrapper_of(cq).arm(solicited_only != 0);
   return 0;
 }
 
@@ -220,7 +220,9 @@ int ibv_resize_cq(ibv_cq* cq, int cqe) {
 
 int ibv_destroy_cq(ibv_cq* cq) {
   const LibraryCall call("ibv_destroy_cq");
-  if (wrapper_of(cq).users > 0) return EBUSY;
+  if (wrapper_of(cq).users > 0) {
+    return refuse_call(call.process(), "ibv_destroy_cq: queue pairs use it", EBUSY);
+  }
   wrapper_of(cq).unacknowledged.wait_until_none();
   call.process().verbs().completion_queues.remove(&wrapper_of(cq));
   return 0;

@@ -32,7 +32,8 @@ struct CompletionQueue : ibv_cq_ex {
   bool is_empty() const;
   // An empty poll lets others run. Returns a negative number if the queue has overrun.
   int poll(int most, ibv_wc* completions);
-  void arm();
+  // `solicited_only`: for failures and solicited messages, unless it is armed for all already.
+  void arm(bool solicited_only);
   bool has_event();
   // Requires has_event().
   void take_event();
@@ -45,10 +46,13 @@ struct CompletionQueue : ibv_cq_ex {
 
  private:
   void note_event();
+  std::uint64_t arrivals() const;  // of the kind for which it is armed
   bool has_overrun() const;
 
-  bool is_armed_ = false;
-  std::uint64_t armed_at_ = 0;  // how many completions had arrived then
+  enum class Armed : std::uint8_t { no, for_urgent, for_all };
+
+  Armed armed_ = Armed::no;
+  std::uint64_t armed_at_ = 0;  // how many completions of that kind had arrived then
   std::uint64_t events_ = 0;    // raised, and not taken
 };
 

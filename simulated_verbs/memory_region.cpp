@@ -6,6 +6,7 @@
 
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
+#include "simulated_verbs/invalid_calls.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"
@@ -94,7 +95,9 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
 
 int ibv_dealloc_pd(ibv_pd* pd) {
   const LibraryCall call("ibv_dealloc_pd");
-  if (wrapper_of(pd).users > 0) return EBUSY;
+  if (wrapper_of(pd).users > 0) {
+    return refuse_call(call.process(), "ibv_dealloc_pd: other objects use it", EBUSY);
+  }
   call.process().verbs().protection_domains.remove(&wrapper_of(pd));
   return 0;
 }

@@ -21,11 +21,13 @@ int run_program(const std::shared_ptr<Process>& process, const Programs::Main& m
 
 }  // namespace
 
-Programs::Programs(check::World& world)
+Programs::Programs(check::World& world, const ProgramsOptions& options)
     : world_(world),
-      subnet_(std::make_unique<Subnet>([&world](std::string property, std::string explanation) {
-        world.fail(std::move(property), std::move(explanation));
-      })) {}
+      subnet_(std::make_unique<Subnet>(
+          [&world](std::string property, std::string explanation) {
+            world.fail(std::move(property), std::move(explanation));
+          },
+          options.is_strict)) {}
 
 Programs::~Programs() = default;
 

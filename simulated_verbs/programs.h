@@ -25,12 +25,18 @@ namespace falafel::simulated_verbs {
 
 class Subnet;
 
+struct ProgramsOptions {
+  // A call that the specification forbids fails the run (invalid_call_property), in addition to the
+  // error that libibverbs returns.
+  bool is_strict = false;
+};
+
 class Programs {
  public:
   using Main = std::function<int()>;
   using NumberedMain = std::function<int(std::uint32_t number)>;
 
-  explicit Programs(check::World& world);
+  explicit Programs(check::World& world, const ProgramsOptions& options = {});
   ~Programs();
   Programs(const Programs&) = delete;
   Programs& operator=(const Programs&) = delete;
@@ -52,5 +58,6 @@ class Programs {
 };
 
 inline constexpr std::string_view exit_status_property = "verbs.exit-status";
+inline constexpr std::string_view invalid_call_property = "verbs.invalid-call";
 
 }  // namespace falafel::simulated_verbs

@@ -1,12 +1,15 @@
 #include "simulated_verbs/queue_pair.h"
 
-#include <algorithm>
-#include <limits>
+#include <fmt/format.h>
 
-#include "fabric/assert.h"
-#include "fabric/posting_rules.h"
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
+#include "simulated_verbs/invalid_calls.h"
 #include "simulated_verbs/memory_region.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
@@ -105,13 +108,19 @@ bool QueuePair::may_receive() const {
 
 int QueuePair::modify(const ibv_qp_attr& wanted, int mask) {
   qp_base.state = current_state();
-  if ((mask & IBV_QP_CUR_STATE) != 0 && wanted.cur_qp_state != qp_base.state) return EINVAL;
+  if ((mask & IBV_QP_CUR_STATE) != 0 && wanted.cur_qp_state != qp_base.state) {
+    return refuse_call(process, "ibv_modify_qp: cur_qp_state is another state (11.2.5.2)", EINVAL);
+  }
   const ibv_qp_state next = (mask & IBV_QP_STATE) != 0 ? wanted.qp_state : qp_base.state;
   if (next == IBV_QPS_SQD) {
     report_not_simulated("ibv_modify_qp: IBV_QPS_SQD");
     return EOPNOTSUPP;
   }
-  if (!may_change_state(qp_base.qp_type, qp_base.state, next, mask)) return EINVAL;
+  if (!may_change_state(qp_base.qp_type, qp_base.state, next, mask)) {
+    const std::string mistake =
+        explain_refused_change(qp_base.qp_type, qp_base.state, next, mask) + " (11.2.5.2)";
+    return refuse_call(process, mistake, EINVAL);
+  }
   if (const int error = check_attributes(wanted, mask); error != 0) return error;
   take_attributes(wanted, mask);
   return enter(next);
@@ -121,21 +130,33 @@ int QueuePair::check_attributes(const ibv_qp_attr& wanted, int mask) const {
   const auto has = [&](int attribute) { return (mask & attribute) != 0; };
   const fabric::DeviceAttributes& device = process.host().device(0).attributes();
   const std::uint32_t most_reads = device.max_outstanding_reads_and_atomics;
-  const bool is_wrong =
-      (has(IBV_QP_PORT) && wanted.port_num != only_port) ||
-      (has(IBV_QP_PKEY_INDEX) && wanted.pkey_index != 0) ||
-      (has(IBV_QP_PATH_MTU) &&
-       (wanted.path_mtu < IBV_MTU_256 || wanted.path_mtu > active_mtu(process))) ||
-      (has(IBV_QP_AV) && (wanted.ah_attr.port_num != only_port ||
-                          process.subnet().host_of(destination_of(wanted.ah_attr)) == nullptr)) ||
-      (has(IBV_QP_DEST_QPN) && wanted.dest_qp_num > most_packet_number) ||
-      (has(IBV_QP_MAX_QP_RD_ATOMIC) && wanted.max_rd_atomic > most_reads) ||
-      (has(IBV_QP_MAX_DEST_RD_ATOMIC) && wanted.max_dest_rd_atomic > most_reads) ||
-      (has(IBV_QP_TIMEOUT) && wanted.timeout > most_timeout) ||
-      (has(IBV_QP_MIN_RNR_TIMER) && wanted.min_rnr_timer > most_timeout) ||
-      (has(IBV_QP_RETRY_CNT) && wanted.retry_cnt > most_tries) ||
-      (has(IBV_QP_RNR_RETRY) && wanted.rnr_retry > most_tries);
-  return is_wrong ? EINVAL : 0;
+  const bool is_known_path =
+      wanted.path_mtu >= IBV_MTU_256 && wanted.path_mtu <= active_mtu(process);
+  const bool is_known_address = wanted.ah_attr.port_num == only_port &&
+                                process.subnet().host_of(destination_of(wanted.ah_attr)) != nullptr;
+  struct Mistake {
+    bool is_made;
+    const char* attribute;
+  };
+  const std::array mistakes{
+      Mistake{has(IBV_QP_PORT) && wanted.port_num != only_port, "port_num"},
+      Mistake{has(IBV_QP_PKEY_INDEX) && wanted.pkey_index != 0, "pkey_index"},
+      Mistake{has(IBV_QP_PATH_MTU) && !is_known_path, "path_mtu"},
+      Mistake{has(IBV_QP_AV) && !is_known_address, "ah_attr"},
+      Mistake{has(IBV_QP_DEST_QPN) && wanted.dest_qp_num > most_packet_number, "dest_qp_num"},
+      Mistake{has(IBV_QP_MAX_QP_RD_ATOMIC) && wanted.max_rd_atomic > most_reads, "max_rd_atomic"},
+      Mistake{has(IBV_QP_MAX_DEST_RD_ATOMIC) && wanted.max_dest_rd_atomic > most_reads,
+              "max_dest_rd_atomic"},
+      Mistake{has(IBV_QP_TIMEOUT) && wanted.timeout > most_timeout, "timeout"},
+      Mistake{has(IBV_QP_MIN_RNR_TIMER) && wanted.min_rnr_timer > most_timeout, "min_rnr_timer"},
+      Mistake{has(IBV_QP_RETRY_CNT) && wanted.retry_cnt > most_tries, "retry_cnt"},
+      Mistake{has(IBV_QP_RNR_RETRY) && wanted.rnr_retry > most_tries, "rnr_retry"}};
+  const auto* const mistake = std::ranges::find_if(mistakes, &Mistake::is_made);
+  if (mistake == mistakes.end()) return 0;
+  return refuse_call(
+      process,
+      fmt::format("ibv_modify_qp: the value of {} is not possible (11.2.5.2)", mistake->attribute),
+      EINVAL);
 }
 
 void QueuePair::take_attributes(const ibv_qp_attr& wanted, int mask) {
@@ -242,222 +263,6 @@ void QueuePair::query(ibv_qp_attr& queried, ibv_qp_init_attr& init_queried) cons
   queried.qp_state = queried.cur_qp_state = current_state();
   queried.cap = init.cap;
   init_queried = init;
-}
-
-// Sending
-
-namespace {
-
-bool to_opcode(ibv_wr_opcode opcode, fabric::Opcode& translated) {
-  switch (opcode) {
-    case IBV_WR_RDMA_WRITE: translated = fabric::Opcode::write; return true;
-    case IBV_WR_RDMA_WRITE_WITH_IMM: translated = fabric::Opcode::write_with_immediate; return true;
-    case IBV_WR_SEND: translated = fabric::Opcode::send; return true;
-    case IBV_WR_SEND_WITH_IMM: translated = fabric::Opcode::send_with_immediate; return true;
-    case IBV_WR_RDMA_READ: translated = fabric::Opcode::read; return true;
-    case IBV_WR_ATOMIC_CMP_AND_SWP: translated = fabric::Opcode::compare_and_swap; return true;
-    case IBV_WR_ATOMIC_FETCH_AND_ADD: translated = fabric::Opcode::fetch_and_add; return true;
-    default: return false;
-  }
-}
-
-// Adds up the lengths. Returns false if the message would be longer than any.
-bool add_lengths(const ibv_sge* list, int count, std::uint32_t& length_bytes) {
-  std::uint64_t sum = 0;
-  for (int index = 0; index < count; ++index) sum += list[index].length;
-  length_bytes = static_cast<std::uint32_t>(sum);
-  return sum <= std::numeric_limits<std::uint32_t>::max();
-}
-
-// A list of one entry becomes `single`, a longer one `segments`. Entries without bytes are left
-// out.
-void translate_list(const Subnet& subnet, const ibv_sge* list, int count,
-                    fabric::MemoryAddress& single, std::vector<fabric::LocalSegment>& segments) {
-  segments.clear();
-  for (int index = 0; index < count; ++index) {
-    const ibv_sge& entry = list[index];
-    if (entry.length == 0) continue;
-    segments.push_back(
-        {.address = subnet.locate(entry.lkey, entry.addr), .length_bytes = entry.length});
-  }
-  if (segments.size() != 1) return;
-  single = segments.front().address;
-  segments.clear();
-}
-
-// The contract refuses at once what a device finds when the request's turn has come. Returns its
-// status then; nothing if libibverbs refuses the request at once, too.
-std::optional<fabric::CompletionStatus> fault_of(const fabric::WorkRequest& request,
-                                                 const fabric::Error& error) {
-  if (error.code == fabric::ErrorCode::access_denied ||
-      error.code == fabric::ErrorCode::out_of_bounds) {
-    return fabric::CompletionStatus::local_protection_error;
-  }
-  const bool is_misaligned =
-      fabric::is_atomic(request.opcode) && request.remote.offset % fabric::word_bytes != 0;
-  if (is_misaligned) return fabric::CompletionStatus::remote_invalid_request_error;
-  return std::nullopt;
-}
-
-}  // namespace
-
-bool QueuePair::may_post_sends() const {
-  const ibv_qp_state now = current_state();
-  return now == IBV_QPS_RTS || now == IBV_QPS_ERR;
-}
-
-int QueuePair::post_send(const ibv_send_wr& work) {
-  if (!may_post_sends()) return EINVAL;
-  if (init.cap.max_send_wr == 0) return ENOMEM;
-  fabric::WorkRequest request;
-  if (const int error = translate(work, request); error != 0) return error;
-  if (reaches_nobody_) {
-    const auto posted = sim::post_faulty(*pair, request, fabric::CompletionStatus::retry_exceeded);
-    return posted ? 0 : errno_of(posted.error());
-  }
-  fabric::Result<void> posted = pair->post_send({&request, 1});
-  if (posted) return 0;
-  if (const auto fault = fault_of(request, posted.error())) {
-    posted = sim::post_faulty(*pair, request, *fault);
-  }
-  return posted ? 0 : errno_of(posted.error());
-}
-
-int QueuePair::post_sends_together(std::span<const ibv_send_wr> works) {
-  if (!may_post_sends()) return EINVAL;
-  if (works.size() > init.cap.max_send_wr) return ENOMEM;
-  for (const ibv_send_wr& work : works) {
-    fabric::WorkRequest request;
-    if (const int error = translate(work, request); error != 0) return error;
-    const fabric::Result<void> checked =
-        fabric::check_request(request, options(), process.host().device(0).attributes());
-    if (!checked && !fault_of(request, checked.error())) return errno_of(checked.error());
-  }
-  if (works.size() > options().max_send_requests - sim::taken_places(*pair)) return ENOMEM;
-  for (const ibv_send_wr& work : works) {
-    const int error = post_send(work);
-    FALAFEL_ASSERT(error == 0, "a request that was examined is refused: {}", error);
-  }
-  return 0;
-}
-
-int QueuePair::translate(const ibv_send_wr& work, fabric::WorkRequest& request) {
-  if (!to_opcode(work.opcode, request.opcode)) {
-    report_not_simulated("ibv_post_send: an opcode beyond READ, WRITE, SEND and the two atomics");
-    return EOPNOTSUPP;
-  }
-  if (work.num_sge < 0 || static_cast<std::uint32_t>(work.num_sge) > init.cap.max_send_sge) {
-    return EINVAL;
-  }
-  request.id = work.wr_id;
-  request.signalled = init.sq_sig_all != 0 || (work.send_flags & IBV_SEND_SIGNALED) != 0;
-  request.fenced = (work.send_flags & IBV_SEND_FENCE) != 0 && qp_base.qp_type == IBV_QPT_RC;
-  request.inlined = (work.send_flags & IBV_SEND_INLINE) != 0;
-  request.immediate = work.imm_data;
-  if (!add_lengths(work.sg_list, work.num_sge, request.length_bytes)) return EINVAL;
-  if (request.inlined) {
-    if (const int error = stage_inline_data(work, request); error != 0) return error;
-  } else {
-    translate_list(process.subnet(), work.sg_list, work.num_sge, request.local, segments_);
-    request.segments = segments_;
-  }
-  if (qp_base.qp_type == IBV_QPT_UD) return translate_destination(work, request);
-  translate_remote(work, request);
-  return 0;
-}
-
-void QueuePair::translate_remote(const ibv_send_wr& work, fabric::WorkRequest& request) const {
-  if (fabric::is_send(request.opcode)) return;
-  if (!fabric::is_atomic(request.opcode)) {
-    request.remote = process.subnet().locate(work.wr.rdma.rkey, work.wr.rdma.remote_addr);
-    return;
-  }
-  request.remote = process.subnet().locate(work.wr.atomic.rkey, work.wr.atomic.remote_addr);
-  const bool swaps = request.opcode == fabric::Opcode::compare_and_swap;
-  request.compare = swaps ? work.wr.atomic.compare_add : 0;
-  request.swap_or_add = swaps ? work.wr.atomic.swap : work.wr.atomic.compare_add;
-}
-
-// Datagrams to nobody are lost, and so are those with another key than the receiver's.
-int QueuePair::translate_destination(const ibv_send_wr& work, fabric::WorkRequest& request) const {
-  if (work.wr.ud.ah == nullptr) return EINVAL;
-  const std::uint16_t lid = static_cast<const AddressHandle*>(work.wr.ud.ah)->lid;
-  const QueuePair* const receiver = process.subnet().find(lid, work.wr.ud.remote_qpn);
-  const bool has_controlled_key = (work.wr.ud.remote_qkey & 0x8000'0000U) != 0;
-  const std::uint32_t key = has_controlled_key ? attributes.qkey : work.wr.ud.remote_qkey;
-  request.destination.host = lid - 1U;
-  if (receiver != nullptr && receiver->may_receive() && receiver->attributes.qkey == key) {
-    request.destination.queue_pair_number = receiver->pair->number();
-  }
-  return 0;
-}
-
-int QueuePair::stage_inline_data(const ibv_send_wr& work, fabric::WorkRequest& request) {
-  if (request.length_bytes > init.cap.max_inline_data) return EINVAL;
-  if (request.length_bytes == 0) return 0;
-  if (stage_ == nullptr) {
-    auto block = process.host().allocate_memory(init.cap.max_inline_data);
-    if (!block) return ENOMEM;
-    auto region =
-        domain.domain->register_memory(*block, 0, init.cap.max_inline_data, fabric::Access{});
-    if (!region) return ENOMEM;
-    stage_ = std::move(*block);
-    stage_region_ = std::move(*region);
-  }
-  std::span<std::byte> free = stage_->bytes();
-  for (int index = 0; index < work.num_sge; ++index) {
-    const ibv_sge& entry = work.sg_list[index];
-    // libibverbs gives addresses as numbers.
-    const auto* const source =
-        reinterpret_cast<const std::byte*>(entry.addr);  // NOLINT(performance-no-int-to-ptr)
-    std::copy_n(source, entry.length, free.begin());
-    free = free.subspan(entry.length);
-  }
-  request.local = {stage_region_->local_key(), 0};
-  return 0;
-}
-
-int QueuePair::post_receive(const ibv_recv_wr& work) {
-  if (current_state() == IBV_QPS_RESET || shared_receives != nullptr) return EINVAL;
-  if (init.cap.max_recv_wr == 0) return ENOMEM;
-  fabric::ReceiveRequest request{.id = work.wr_id};
-  if (work.num_sge < 0 || static_cast<std::uint32_t>(work.num_sge) > init.cap.max_recv_sge ||
-      !add_lengths(work.sg_list, work.num_sge, request.length_bytes)) {
-    return EINVAL;
-  }
-  translate_list(process.subnet(), work.sg_list, work.num_sge, request.local, segments_);
-  request.segments = segments_;
-  const fabric::Result<void> posted = pair->post_receive({&request, 1});
-  return posted ? 0 : errno_of(posted.error());
-}
-
-SharedReceiveQueue::SharedReceiveQueue(ProtectionDomain& owner,
-                                       std::unique_ptr<fabric::SharedReceiveQueue> made,
-                                       const ibv_srq_init_attr& wanted)
-    : ibv_srq{},
-      domain(owner),
-      queue(std::move(made)),
-      limits(wanted.attr),
-      unacknowledged(owner.owner.process.host()) {
-  limits.srq_limit = 0;  // only ibv_modify_srq arms it
-  context = owner.context;
-  srq_context = wanted.srq_context;
-  pd = &owner;
-  ++domain.users;
-}
-
-int SharedReceiveQueue::post_receive(const ibv_recv_wr& work) {
-  fabric::ReceiveRequest request{.id = work.wr_id};
-  if (work.num_sge < 0 || static_cast<std::uint32_t>(work.num_sge) > limits.max_sge ||
-      !add_lengths(work.sg_list, work.num_sge, request.length_bytes)) {
-    return EINVAL;
-  }
-  std::vector<fabric::LocalSegment> segments;
-  translate_list(domain.owner.process.subnet(), work.sg_list, work.num_sge, request.local,
-                 segments);
-  request.segments = segments;
-  const fabric::Result<void> posted = queue->post_receive({&request, 1});
-  return posted ? 0 : errno_of(posted.error());
 }
 
 }  // namespace falafel::simulated_verbs

@@ -63,6 +63,8 @@ struct QueuePair : ibv_qp_ex {
  private:
   fabric::QueuePairOptions options() const;
   bool may_post_sends() const;
+  int refuse_send_in_this_state() const;
+  int refuse_request(const char* call, const fabric::Error& error) const;
   int check_attributes(const ibv_qp_attr& wanted, int mask) const;
   void take_attributes(const ibv_qp_attr& wanted, int mask);
   int enter(ibv_qp_state next);

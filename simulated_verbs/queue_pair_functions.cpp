@@ -7,6 +7,7 @@
 #include "simulated_verbs/async_events.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/invalid_calls.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"
@@ -160,7 +161,9 @@ int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
 int ibv_destroy_srq(ibv_srq* srq) {
   const LibraryCall call("ibv_destroy_srq");
   auto* const queue = static_cast<SharedReceiveQueue*>(srq);
-  if (queue->users > 0) return EBUSY;
+  if (queue->users > 0) {
+    return refuse_call(call.process(), "ibv_destroy_srq: queue pairs use it", EBUSY);
+  }
   queue->unacknowledged.wait_until_none();
   queue->domain.owner.async_events->forget(srq);
   call.process().verbs().shared_receive_queues.remove(queue);

@@ -27,7 +27,8 @@ class Subnet {
   // Takes a violation: a property and an explanation.
   using Report = std::function<void(std::string property, std::string explanation)>;
 
-  explicit Subnet(Report report) : report_(std::move(report)) {}
+  // See ProgramsOptions.
+  Subnet(Report report, bool is_strict) : report_(std::move(report)), is_strict_(is_strict) {}
   Subnet(const Subnet&) = delete;
   Subnet& operator=(const Subnet&) = delete;
 
@@ -60,6 +61,7 @@ class Subnet {
   // The fabric refuses unknown keys, whatever the offset is.
   fabric::MemoryAddress locate(std::uint32_t key, std::uint64_t address) const;
 
+  bool is_strict() const { return is_strict_; }
   void report(std::string property, std::string explanation) const {
     report_(std::move(property), std::move(explanation));
   }
@@ -69,6 +71,7 @@ class Subnet {
   static constexpr std::uint32_t first_number = 0x11;  // 0 and 1 belong to the subnet's managers
 
   Report report_;
+  bool is_strict_;
   std::vector<std::string> hosts_;  // by LID - 1
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
   ProgramCopies program_copies_;

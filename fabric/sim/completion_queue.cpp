@@ -31,6 +31,7 @@ CompletionQueueState::Entry& CompletionQueueState::push() {
 
 // The values depend on the request alone, so equivalent runs of an exploration have the same ones.
 void CompletionQueueState::newest_has_failed() {
+  ++urgent_arrivals_;
   if (!world_.options.undefined_failure_fields) return;
   constexpr auto opcodes = static_cast<std::uint64_t>(fabric::Opcode::masked_fetch_and_add) + 1;
   fabric::WorkCompletion& completion = ring_[end_ - 1].completion;

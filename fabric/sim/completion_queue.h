@@ -40,6 +40,8 @@ class CompletionQueueState {
 
   // How many completions have ever arrived, and how many wait to be polled.
   std::uint64_t arrivals() const { return arrivals_; }
+  // How many of them were failures, or of solicited messages.
+  std::uint64_t urgent_arrivals() const { return urgent_arrivals_; }
   std::uint64_t size() const { return end_ - first_; }
   // From now on, each arrival notifies the event too. Null: none.
   void set_event(fabric::Event* event) { event_ = event; }
@@ -58,6 +60,8 @@ class CompletionQueueState {
   // The entry that was pushed last is of a request that failed. With undefined_failure_fields, its
   // other fields get arbitrary values.
   void newest_has_failed();
+  // The entry that was pushed last is of a solicited message.
+  void newest_is_urgent() { ++urgent_arrivals_; }
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
 
@@ -76,6 +80,7 @@ class CompletionQueueState {
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t arrivals_ = 0;
+  std::uint64_t urgent_arrivals_ = 0;
   fabric::Event* event_ = nullptr;
   fabric::WaitList waiters_;
 };

@@ -99,11 +99,17 @@ std::uint32_t taken_places(const fabric::QueuePair& queue_pair) {
   return actor_of(queue_pair).taken_places();
 }
 
+void mark_solicited(fabric::QueuePair& queue_pair) { actor_of(queue_pair).mark_solicited(); }
+
 void receive_what_lands(fabric::QueuePair& queue_pair) {
   actor_of(queue_pair).receive_what_lands();
 }
 
 std::uint64_t arrivals(const fabric::CompletionQueue& queue) { return state_of(queue).arrivals(); }
+
+std::uint64_t urgent_arrivals(const fabric::CompletionQueue& queue) {
+  return state_of(queue).urgent_arrivals();
+}
 
 std::uint64_t size(const fabric::CompletionQueue& queue) { return state_of(queue).size(); }
 

@@ -70,12 +70,17 @@ bool has_refused_access(const fabric::QueuePair& queue_pair);
 // How many requests the send queue has, up to the one whose completion was polled last.
 std::uint32_t taken_places(const fabric::QueuePair& queue_pair);
 
+// The message that was posted last asks the receiver to look at it.
+void mark_solicited(fabric::QueuePair& queue_pair);
+
 // All that the queue pair has admitted of its peer is in memory, and the processor sees it, as when
 // the system has taken memory away from a device.
 void receive_what_lands(fabric::QueuePair& queue_pair);
 
-// How many completions have ever arrived, and how many of them wait to be polled.
+// How many completions have ever arrived; how many of these were failures, or of solicited
+// messages; how many wait to be polled.
 std::uint64_t arrivals(const fabric::CompletionQueue& queue);
+std::uint64_t urgent_arrivals(const fabric::CompletionQueue& queue);
 std::uint64_t size(const fabric::CompletionQueue& queue);
 // How many receive requests wait for messages.
 std::uint64_t size(const fabric::SharedReceiveQueue& queue);

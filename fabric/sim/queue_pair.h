@@ -64,6 +64,8 @@ class QueuePairActor final : public Actor {
   }
   // Notified when this becomes an error, and while data of the peer lands afterwards.
   void set_event_of_end(fabric::Event& event) { event_of_end_ = &event; }
+  // The request that was posted last.
+  void mark_solicited() { sends_.at(sends_.posted() - 1).is_solicited = true; }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // The receive queue was empty before.
   void first_receive_was_posted() const;

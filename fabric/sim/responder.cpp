@@ -73,6 +73,7 @@ void Responder::deliver(const Connection& sender, const Request& request) {
   received.source = {sender.host().index(), sender.number()};
   if (has_immediate) received.immediate = immediate;
   complete_receive(received, request.place);
+  if (request.is_solicited) receive_completions_.newest_is_urgent();
 }
 
 // A queue pair that entered the error state meanwhile flushes the receive request. The processor
@@ -96,6 +97,7 @@ void Responder::complete_write(const Connection& sender, const Request& request)
   received.length_bytes = request.work.length_bytes;
   received.immediate = request.work.immediate;
   complete_receive(received, request.place + 1);
+  if (request.is_solicited) receive_completions_.newest_is_urgent();
 }
 
 void Responder::fail_receive() { complete_failed(take().id, CompletionStatus::local_length_error); }

@@ -16,6 +16,7 @@ Request& SendQueue::append(const fabric::WorkRequest& work) {
   request.place = posted_;
   request.state = RequestState::posted;
   request.status = fabric::CompletionStatus::success;
+  request.is_solicited = false;
   request.tries = 0;
   request.surviving_bytes = ~std::uint64_t{0};
   request.payload.clear();

@@ -62,6 +62,49 @@ TEST(CompletionEvents, ArePastIfAProgramArmsAfterPolling) {
   EXPECT_EQ(result.failures.front().property, check::stuck_property);
 }
 
+// A queue that is armed for solicited messages stays silent for others, until one of these comes or
+// a request fails.
+TEST(CompletionEvents, MayConcernSolicitedMessagesOnly) {
+  const auto left = [](TwoPrograms& run) {
+    Endpoint endpoint;
+    run.connect(endpoint, "left", "right");
+    run.exchange.await("armed");
+    ibv_send_wr message = endpoint.request(IBV_WR_SEND, 0, 8);
+    run.expect_equal(endpoint.run(message), IBV_WC_SUCCESS, "a silent message");
+    run.exchange.offer("silent", endpoint.card());
+    run.exchange.await("polled");
+    message.send_flags |= IBV_SEND_SOLICITED;
+    run.expect_equal(endpoint.run(message), IBV_WC_SUCCESS, "a solicited message");
+    run.exchange.offer("done", endpoint.card());
+  };
+  const auto right = [](TwoPrograms& run) {
+    Endpoint endpoint({.with_channel = true});
+    run.connect(endpoint, "right", "left");
+    for (std::uint64_t index = 0; index < 3; ++index) endpoint.post_receive(index, 64, 8);
+    ibv_req_notify_cq(endpoint.cq, 1);
+    run.exchange.offer("armed", endpoint.card());
+    run.exchange.await("silent");
+    pollfd polled{.fd = endpoint.channel->fd, .events = POLLIN, .revents = 0};
+    run.expect_equal(poll(&polled, 1, 1), 0, "the descriptor after a silent message");
+    run.exchange.offer("polled", endpoint.card());
+    const auto expect_raised = [&](const std::string& what) {
+      ibv_cq* raised = nullptr;
+      void* context = nullptr;
+      run.expect_equal(ibv_get_cq_event(endpoint.channel, &raised, &context), 0, what);
+      ibv_ack_cq_events(raised, 1);
+    };
+    expect_raised("the event of the solicited message");
+    run.exchange.await("done");
+    ibv_req_notify_cq(endpoint.cq, 1);
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_ERR;
+    run.expect_equal(ibv_modify_qp(endpoint.qp, &attributes, IBV_QP_STATE), 0, "the error");
+    expect_raised("the event of a flushed request");
+  };
+  const check::Result result = run_two_programs("solicited", left, right, 200);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
 TEST(CompletionEvents, CanBePolledForByTheDescriptor) {
   const auto right = [](TwoPrograms& run) {
     Endpoint endpoint({.with_channel = true});

@@ -42,16 +42,17 @@ class TwoPrograms {
 
 inline check::Result run_two_programs(const std::string& name, const TwoPrograms::Body& left,
                                       const TwoPrograms::Body& right, std::uint64_t schedules = 60,
-                                      std::vector<sim::FaultKind> faults = check::delays()) {
+                                      std::vector<sim::FaultKind> faults = check::delays(),
+                                      const ProgramsOptions& options = {}) {
   return check::random(
       {.name = name,
        .schedules = schedules,
        .output = testing::TempDir(),
        .network = {.faults = std::move(faults),
                    .adjust =
-                       [](sim::SimulationOptions& options) { options.max_inline_bytes = 64; }}},
+                       [](sim::SimulationOptions& network) { network.max_inline_bytes = 64; }}},
       [&](check::World& world) {
-        Programs programs(world);
+        Programs programs(world, options);
         TwoPrograms run(world);
         const auto as_main = [&run](const TwoPrograms::Body& body) {
           return [&run, &body] {
