@@ -16,7 +16,7 @@ int (*take_main(const std::string& program))(int, char**) {
   const LibraryCall call("Program");
   optind = 0;  // getopt of the C library begins anew
   Process& process = call.process();
-  return process.subnet().program_copies().take(program, process.shared_from_this()).main;
+  return process.subnet().program_copies().take(program, process.shared_from_this()).entry;
 }
 
 }  // namespace
@@ -30,6 +30,7 @@ int Program::operator()() const {
   std::vector<std::string> words{name_};
   words.insert(words.end(), arguments_.begin(), arguments_.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return take_main(name_)(static_cast<int>(words.size()), pointers.data());

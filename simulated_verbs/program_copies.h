@@ -18,7 +18,7 @@ class Process;
 // An entry of the table that the script program_copies writes.
 struct ProgramCopy {
   const char* program;
-  int (*main)(int count, char** arguments);
+  int (*entry)(int count, char** arguments);  // its main
   std::byte* begin;  // of its variables
   std::byte* end;
   std::byte* initial;  // the variables as they were in the beginning; null until they are needed

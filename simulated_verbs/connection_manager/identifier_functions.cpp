@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint8_t usual_retries = 7;
 
 std::uint8_t most_outstanding(const rdma_cm_id& id) {
-  ibv_device_attr attributes;
+  ibv_device_attr attributes{};
   ibv_query_device(id.verbs, &attributes);
   return static_cast<std::uint8_t>(std::min(attributes.max_qp_rd_atom, 0xff));
 }
