@@ -19,7 +19,7 @@ class Process;
 struct ProgramCopy {
   const char* program;
   int (*entry)(int count, char** arguments);  // its main
-  std::byte* begin;  // of its variables
+  std::byte* begin;                           // of its variables
   std::byte* end;
   std::byte* initial;  // the variables as they were in the beginning; null until they are needed
 };
