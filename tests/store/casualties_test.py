@@ -80,6 +80,7 @@ class Casualties(unittest.TestCase):
         for worker in crowd[:COPIERS]:
             worker.end()
         for worker in crowd[COPIERS:]:
+            worker.await_start()  # before, it does not know how to end
             self.assertEqual(worker.end(), 0)
         for worker in (*crowd, *lost):
             if isinstance(worker, Worker):

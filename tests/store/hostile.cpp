@@ -5,8 +5,9 @@
 //   store_hostile DIRECTORY lock KEY      sets the key's lock bit, which only a cleanup may
 //   store_hostile DIRECTORY corrupt KEY   stores the key in a container that fails its checksums
 //   store_hostile DIRECTORY copy SECONDS  repeatedly requests a region and fills it, so that it is
-//                                         usually in the middle of a WRITE; ignores messages. Ends
-//                                         after a wait of SECONDS: the server has given up on it
+//                                         usually in the middle of a WRITE, and then ignores
+//                                         messages. Ends after a wait of SECONDS: the server has
+//                                         given up on it
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -212,6 +213,10 @@ class Intruder {
       wire_.send({.kind = MessageKind::request_region});
       ControlMessage answer = wire_.receive();
       while (answer.kind != MessageKind::grant_region && answer.kind != MessageKind::deny_region) {
+        // It is in no operation yet. Without an answer, all free regions might wait for it.
+        if (answer.kind == MessageKind::ask_for_quiescence) {
+          wire_.send({.kind = MessageKind::heartbeat, .epoch = answer.epoch});
+        }
         answer = wire_.receive();
       }
       if (answer.kind == MessageKind::grant_region) return answer;
