@@ -28,6 +28,10 @@ sockaddr_in to_sockaddr(const Endpoint& endpoint) {
   return address;
 }
 
+Endpoint from_sockaddr(const sockaddr_in& address) {
+  return {.address = ntohl(address.sin_addr.s_addr), .port = ntohs(address.sin_port)};
+}
+
 void write_sockaddr(const Endpoint& endpoint, sockaddr* destination, socklen_t* length) {
   const sockaddr_in address = to_sockaddr(endpoint);
   std::memcpy(destination, &address, std::min<std::size_t>(*length, sizeof address));

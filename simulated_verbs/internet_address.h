@@ -26,6 +26,7 @@ std::optional<std::uint32_t> address_of_name(const Subnet& subnet, std::string_v
 std::string program_name_of(std::string_view host_name);
 
 sockaddr_in to_sockaddr(const Endpoint& endpoint);
+Endpoint from_sockaddr(const sockaddr_in& address);
 // As the kernel does: cuts off what does not fit, and sets `length` to the whole length.
 void write_sockaddr(const Endpoint& endpoint, sockaddr* destination, socklen_t* length);
 

@@ -48,7 +48,7 @@ SystemResult read_sockaddr(const sockaddr* address, socklen_t length, Endpoint& 
   if (length < sizeof internet) return -EINVAL;
   std::memcpy(&internet, address, sizeof internet);
   if (internet.sin_family != AF_INET) return -EAFNOSUPPORT;
-  endpoint = {.address = ntohl(internet.sin_addr.s_addr), .port = ntohs(internet.sin_port)};
+  endpoint = from_sockaddr(internet);
   return 0;
 }
 

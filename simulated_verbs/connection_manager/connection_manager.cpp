@@ -36,10 +36,6 @@ class EventChannelDescriptor final : public Descriptor {
   const EventChannel& channel_;
 };
 
-Endpoint endpoint_of(const sockaddr_in& address) {
-  return {.address = ntohl(address.sin_addr.s_addr), .port = ntohs(address.sin_port)};
-}
-
 // Nothing if it is none of IPv4.
 std::optional<Endpoint> read_address(const sockaddr& address) {
   if (address.sa_family != AF_INET) {
@@ -48,7 +44,7 @@ std::optional<Endpoint> read_address(const sockaddr& address) {
   }
   sockaddr_in internet{};
   std::memcpy(&internet, &address, sizeof internet);
-  return endpoint_of(internet);
+  return from_sockaddr(internet);
 }
 
 }  // namespace

@@ -20,10 +20,6 @@ constexpr std::uint32_t packet_numbers = 1U << 24U;
 constexpr std::uint64_t disconnection_timeout_ns = 69 * second_ns;
 constexpr int largest_backlog = 1024;  // net.rdma_ucm.max_backlog
 
-Endpoint endpoint_in(const sockaddr_in& address) {
-  return {.address = ntohl(address.sin_addr.s_addr), .port = ntohs(address.sin_port)};
-}
-
 }  // namespace
 
 ConnectionEvent::ConnectionEvent(const Occurrence& occurrence)
@@ -87,11 +83,11 @@ int ConnectionManager::connect(rdma_cm_id* id, const rdma_conn_param& parameters
   }
   const sockaddr_in& remote = active.route.addr.dst_sin;
   active.own = request;
-  active.peer_lid = stack_->lid_of(endpoint_in(remote).address);
+  active.peer_lid = stack_->lid_of(from_sockaddr(remote).address);
   active.state = State::requesting;
   active.conversation =
-      Conversation::request(weak_from_this(), stack_, endpoint_in(active.route.addr.src_sin),
-                            endpoint_in(remote), request);
+      Conversation::request(weak_from_this(), stack_, from_sockaddr(active.route.addr.src_sin),
+                            from_sockaddr(remote), request);
   active.conversation->identifier = &active;
   return 0;
 }
@@ -236,7 +232,7 @@ Identifier* ConnectionManager::listener_of(const Message& request, const Endpoin
   const auto [first, last] =
       ports_.equal_range({request.port_space, static_cast<std::uint16_t>(request.port)});
   const auto found = std::find_if(first, last, [&](const auto& entry) {
-    const std::uint32_t bound = endpoint_in(entry.second->route.addr.src_sin).address;
+    const std::uint32_t bound = from_sockaddr(entry.second->route.addr.src_sin).address;
     return entry.second->state == State::listening &&
            (bound == any_address || bound == local.address);
   });
