@@ -408,6 +408,12 @@ class Device {
 // -------------------------------------------------------------------------------------------------
 // Hosts and fibers
 
+// Memory that outlives the host's process, see Host::keep_memory.
+struct KeptMemory {
+  std::shared_ptr<MemoryBlock> block;
+  bool is_new = true;  // zero, because no earlier process kept memory under this name
+};
+
 // A condition that fibers of one host wait for. Notifications are not remembered. If the event is
 // destroyed, fibers that wait for it continue to wait until their deadline or cancellation.
 class Event {
@@ -443,6 +449,13 @@ class Host : public Processor {
   virtual Device& device(std::size_t index) = 0;
   // Errors: invalid_argument (zero), out_of_memory.
   virtual Result<std::shared_ptr<MemoryBlock>> allocate_memory(std::uint64_t size_bytes) = 0;
+  // Memory that stays when the process ends, however it ends: the next process of this host that
+  // keeps memory under the same name finds all that reached it, and all stores of the processor.
+  // Peers of the earlier process change nothing any more once this returns. Outside of the
+  // simulator, the name is the path of a file. Errors: invalid_argument (zero; the memory kept
+  // under this name has another size), address_in_use (a running process keeps it), access_denied,
+  // out_of_memory, unsupported.
+  virtual Result<KeptMemory> keep_memory(const std::string& name, std::uint64_t size_bytes) = 0;
 
   // An exception other than FiberCancelled that leaves `body` is a bug and aborts the program.
   virtual FiberId spawn(const FiberOptions& options, std::function<void()> body) = 0;

@@ -45,6 +45,10 @@ class RealTimeHost : public Host {
   const std::array<std::uint64_t, max_probes>& probe_counts() const { return probe_counts_; }
 
   const std::string& name() const override { return name_; }
+  Result<KeptMemory> keep_memory(const std::string& /*name*/,
+                                 std::uint64_t /*size_bytes*/) override {
+    return make_error(ErrorCode::unsupported, "this backend keeps no memory over its process' end");
+  }
   FiberId spawn(const FiberOptions& options, std::function<void()> body) override {
     return scheduler_.spawn(options, std::move(body));
   }

@@ -87,6 +87,22 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
   return introduce(std::move(block));
 }
 
+Result<fabric::KeptMemory> Host::keep_memory(const std::string& name, std::uint64_t size_bytes) {
+  if (const auto kept = kept_memory_.find(name); kept != kept_memory_.end()) {
+    const std::uint64_t kept_bytes = kept->second->bytes().size();
+    if (kept_bytes != size_bytes) {
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("size_bytes: {}, but '{}' of {} has {} bytes", size_bytes, name,
+                                    options_.name, kept_bytes));
+    }
+    return fabric::KeptMemory{.block = kept->second, .is_new = false};
+  }
+  auto block = allocate_memory(size_bytes);
+  if (!block) return tl::unexpected(block.error());
+  kept_memory_.emplace(name, *block);
+  return fabric::KeptMemory{.block = std::move(*block), .is_new = true};
+}
+
 std::shared_ptr<fabric::MemoryBlock> Host::adopt_memory(std::span<std::byte> memory) {
   return introduce(std::make_shared<MemoryBlock>(world_, *this, memory));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -35,6 +36,8 @@ class Host final : public fabric::Host {
   fabric::Device& device(std::size_t index) override;
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
       std::uint64_t size_bytes) override;
+  fabric::Result<fabric::KeptMemory> keep_memory(const std::string& name,
+                                                 std::uint64_t size_bytes) override;
   fabric::FiberId spawn(const fabric::FiberOptions& options, std::function<void()> body) override;
   void cancel(fabric::FiberId fiber) override;
   bool is_cancelled() const override { return world_.current_fiber().cancelled(); }
@@ -120,6 +123,8 @@ class Host final : public fabric::Host {
   Owned<Turns> turns_;
   std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
+  // By name; it stays when the host crashes.
+  std::map<std::string, std::shared_ptr<fabric::MemoryBlock>, std::less<>> kept_memory_;
   std::uint32_t incarnation_ = 0;
   bool alive_ = false;
   bool paused_ = false;
