@@ -1,5 +1,5 @@
-// The command line for programs of your own: fuzz, replay, shrink, trace, ablate and prove, with
-// the same options and output as those of `falafel`.
+// The command line for programs of your own: fuzz, merge, report, replay, trace, shrink, ablate,
+// prove, and check for recorded histories, with the same options and output as those of `falafel`.
 //
 //   int main(int count, char** arguments) {
 //     const auto queue = falafel::check::program("queue", body);

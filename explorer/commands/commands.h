@@ -41,4 +41,9 @@ void add_prove_command(CLI::App& app, CommandProgram& program, int& exit_status)
 // reached its time limit.
 void add_worlds_command(CLI::App& app, CommandProgram& program, int& exit_status);
 
+// Judges recorded histories, so it needs no program. Exit status: 0 all histories are linearizable,
+// 1 one is not, 2 one cannot be read, 4 one was not decided within the limits, 5 one has no judged
+// operation. With several files, the first of 1, 2, 4, 5, 0 that applies.
+void add_check_command(CLI::App& app, int& exit_status);
+
 }  // namespace falafel::command_line

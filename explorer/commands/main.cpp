@@ -85,6 +85,7 @@ int main(int argument_count, char** arguments, std::span<const Program* const> p
   command_line::add_shrink_command(app, linked, exit_status);
   command_line::add_ablate_command(app, linked, exit_status);
   command_line::add_prove_command(app, linked, exit_status);
+  command_line::add_check_command(app, exit_status);
   const auto refused = command_line::parse_arguments(app, argument_count, arguments);
   return refused.value_or(exit_status);
 }

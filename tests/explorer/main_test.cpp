@@ -106,6 +106,28 @@ TEST_F(Main, TakesOptionsOfTheSimulator) {
   EXPECT_THAT(wrong.errors, HasSubstr("--faults rain"));
 }
 
+// The command needs no --program, because it judges files.
+TEST_F(Main, ChecksRecordedHistories) {
+  std::filesystem::create_directories(folder_);
+  const auto check = [&](const std::string& found) {
+    const std::string path = folder_ + "/pop" + found + ".jsonl";
+    std::ofstream(path) << R"({"specification": "queue", "initial": [7, 8]})"
+                        << "\n"
+                        << R"({"client": 1, "operation": "pop", "call": 1, "return": 2, )"
+                        << R"("outcome": "answered", "result": )" << found << "}\n";
+    return run({"check", "--format", "specification", path});
+  };
+  const Outcome right = check("7");
+  EXPECT_EQ(right.status, 0) << right.errors;
+  EXPECT_THAT(right.output, HasSubstr(": linearizable (1 operations)"));
+  const Outcome wrong = check("8");
+  EXPECT_EQ(wrong.status, 1) << wrong.errors;
+  EXPECT_THAT(wrong.output, HasSubstr("client 1: pop -> 8"));
+  const Outcome unreadable = check("[]");
+  EXPECT_EQ(unreadable.status, 2);
+  EXPECT_THAT(unreadable.errors, HasSubstr(":2: \"result\" is []"));
+}
+
 // Every strategy finds the lost update, and the recorded run repeats.
 TEST_F(Main, AblatesWithTheStrategyOfTheCommandLine) {
   std::set<std::uint64_t> schedules;

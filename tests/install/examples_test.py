@@ -92,6 +92,13 @@ class Examples(unittest.TestCase):
         self.assert_command(1, "VIOLATED linearizability", "replay", "--quiet", "smaller.replay")
         self.assert_command(0, "counted-head", "ablate", "--program", "treiber_stack.cure",
                             "--seconds-per-safeguard", "60")
+        history = self.folder / "history.jsonl"
+        history.write_text(
+            '{"specification": "stack"}\n'
+            '{"client": 1, "operation": "pop", "call": 1, "return": 2, "outcome": "answered", '
+            '"result": 7}\n'
+        )
+        self.assert_command(1, "not linearizable", "check", "--format", "specification", history)
 
 
 if __name__ == "__main__":

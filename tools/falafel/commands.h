@@ -7,11 +7,6 @@
 
 namespace falafel::command_line {
 
-// Exit status: 0 all histories are linearizable, 1 one is not, 2 one cannot be read, 4 one was not
-// decided within the limits, 5 one has no judged operation. With several files, the first of 1, 2,
-// 4, 5, 0 that applies.
-void add_check_command(CLI::App& app, int& exit_status);
-
 // Exit status: tools/server/exit_status.h.
 void add_serve_command(CLI::App& app, int& exit_status);
 

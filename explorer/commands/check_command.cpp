@@ -1,4 +1,4 @@
-// falafel check: judges histories recorded by any system.
+// The command check: judges histories that any system recorded.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,8 +27,8 @@
 #include "checkers/formats/specification_judge.h"
 #include "checkers/formats/specification_lines.h"
 #include "checkers/linearizability.h"
+#include "explorer/commands/commands.h"
 #include "explorer/commands/system_memory.h"
-#include "tools/falafel/commands.h"
 
 namespace falafel::command_line {
 
