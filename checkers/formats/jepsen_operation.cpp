@@ -24,7 +24,7 @@ struct Function {
   std::string_view specification;  // empty: several have the function
 };
 
-constexpr std::array<Function, 10> functions = {{
+constexpr std::array<Function, 11> functions = {{
     {":read", "read", ""},
     {":write", "write", "cas_register"},
     {":cas", "compare_and_swap", "cas_register"},
@@ -35,6 +35,7 @@ constexpr std::array<Function, 10> functions = {{
     {":acquire", "acquire", "lock"},
     {":try-acquire", "try_acquire", "lock"},
     {":release", "release", "lock"},
+    {":txn", "transaction", "multi_register"},
 }};
 
 bool is_collection(const EdnValue& value) {
@@ -55,6 +56,13 @@ json scalar(const EdnValue& value) {
   return to_text(value);
 }
 
+bool is_read(const EdnValue& access) {
+  return access.items[0].text == ":r" || access.items[0].text == ":read";
+}
+bool is_write(const EdnValue& access) {
+  return access.items[0].text == ":w" || access.items[0].text == ":write";
+}
+
 // The value without the key.
 const EdnValue& plain(const EdnValue& value, bool has_key) {
   if (!has_key) return value;
@@ -65,8 +73,43 @@ const EdnValue& plain(const EdnValue& value, bool has_key) {
   return value.items[1];
 }
 
+// The accesses of a transaction: [:r key value] or [:w key value], also with the whole words.
+const std::vector<EdnValue>& accesses_of(const EdnValue& value) {
+  const auto is_access = [](const EdnValue& access) {
+    const bool has_parts = access.type == Type::vector && access.items.size() == 3;
+    return has_parts && (is_read(access) || is_write(access));
+  };
+  if (value.type == Type::vector && std::ranges::all_of(value.items, is_access)) {
+    return value.items;
+  }
+  reject(
+      fmt::format(":txn has the value {}, but must have a vector of [:r key value] and "
+                  "[:w key value]",
+                  shortened(to_text(value))));
+}
+
+void add_transaction(json& object, const EdnValue& value) {
+  json& accesses = object["accesses"] = json::array();
+  for (const EdnValue& access : accesses_of(value)) {
+    json key = scalar(access.items[1]);
+    if (is_read(access)) {
+      accesses.push_back(json::array({"read", std::move(key)}));
+    } else {
+      accesses.push_back(json::array({"write", std::move(key), scalar(access.items[2])}));
+    }
+  }
+}
+
+void add_found_values(json& object, const EdnValue& value) {
+  json& found = object["result"] = json::array();
+  for (const EdnValue& access : accesses_of(value)) {
+    if (is_read(access)) found.push_back(scalar(access.items[2]));
+  }
+}
+
 void add_call(json& object, const std::string& operation, const EdnValue& value) {
   if (operation == "write" || operation == "push") object["value"] = scalar(value);
+  if (operation == "transaction") add_transaction(object, value);
   if (operation != "compare_and_swap") return;
   if (value.type != Type::vector || value.items.size() != 2) {
     reject(
@@ -79,6 +122,7 @@ void add_call(json& object, const std::string& operation, const EdnValue& value)
 void add_answer(json& object, const std::string& operation, const EdnValue& value) {
   if (operation == "read" || operation == "pop") object["result"] = scalar(value);
   if (operation == "compare_and_swap") object["swapped"] = true;
+  if (operation == "transaction") add_found_values(object, value);
   const bool is_lock = operation.ends_with("acquire") || operation == "release";
   if (is_lock) object["result"] = true;
 }
@@ -95,7 +139,8 @@ bool has_key(const JepsenOperation& operation) {
   const EdnValue& value = operation.value;
   const bool is_pair =
       value.type == Type::vector && value.items.size() == 2 && !is_collection(value.items[0]);
-  return is_pair && (operation.function != ":cas" || value.items[1].type == Type::vector);
+  const bool takes_vector = operation.function == ":cas" || operation.function == ":txn";
+  return is_pair && (!takes_vector || value.items[1].type == Type::vector);
 }
 
 json to_json(const JepsenOperation& operation, bool has_key) {

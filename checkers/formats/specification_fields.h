@@ -2,6 +2,7 @@
 // std::runtime_error.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,6 +29,7 @@ struct JsonValue {
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator std::string_view() const { return text; }
   friend bool operator==(const JsonValue&, const JsonValue&) = default;
+  friend std::strong_ordering operator<=>(const JsonValue&, const JsonValue&) = default;
 };
 
 inline std::string describe_value(const JsonValue& value) { return shortened(value.text); }
@@ -64,6 +66,10 @@ class Fields {
   // Null stands for no value.
   std::optional<JsonValue> found(const std::string& name);
   std::vector<JsonValue> values(const std::string& name);
+  // A scalar within a field; `place` names it in messages.
+  JsonValue scalar(const json& value, std::string_view place) {
+    return texts_.scalar(value, place);
+  }
 
   void require_all_read() const;
 

@@ -90,7 +90,7 @@ std::unique_ptr<Object> make(const std::optional<json>& initial, JsonTexts& text
   return std::make_unique<ObjectOf<S>>(initial_state<S>(initial, texts));
 }
 
-constexpr std::array<std::pair<std::string_view, MakeObject>, 12> specifications_by_name = {{
+constexpr std::array<std::pair<std::string_view, MakeObject>, 14> specifications_by_name = {{
     {"append_log", make<Log>},
     {"bank", make<Bank>},
     {"cache_register", make<Cache>},
@@ -98,11 +98,13 @@ constexpr std::array<std::pair<std::string_view, MakeObject>, 12> specifications
     {"counter", make<Counter>},
     {"key_value_map", make<Map>},
     {"lock", make<Lock>},
+    {"multi_register", make<MultiRegister>},
     {"priority_queue", make<PriorityQueue>},
     {"queue", make<Queue>},
     {"register", make<Register>},
     {"set", make<Set>},
     {"stack", make<Stack>},
+    {"write_once_log", make<WriteOnceLog>},
 }};
 
 // An object's calls, with their positions in the history.

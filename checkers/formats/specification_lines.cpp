@@ -20,8 +20,8 @@ namespace falafel::checkers::formats {
 
 namespace {
 
-// An operation is an object whose fields may be arrays of values.
-constexpr int most_nested = 2;
+// An operation is an object whose fields may be arrays of values or of arrays.
+constexpr int most_nested = 3;
 
 json parse_line(std::string_view line) {
   if (const auto position = find_invalid_utf8(line)) {

@@ -24,11 +24,13 @@
 #include "checkers/specifications/counter.h"
 #include "checkers/specifications/key_value_map.h"
 #include "checkers/specifications/lock.h"
+#include "checkers/specifications/multi_register.h"
 #include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
 #include "checkers/specifications/stack.h"
+#include "checkers/specifications/write_once_log.h"
 
 namespace falafel::checkers::formats {
 
@@ -42,6 +44,8 @@ using Log = specifications::BasicAppendLog<JsonValue>;
 using Stack = specifications::BasicStack<JsonValue>;
 using Queue = specifications::BasicQueue<JsonValue>;
 using Set = specifications::BasicSet<JsonValue>;
+using MultiRegister = specifications::BasicMultiRegister<JsonValue, JsonValue>;
+using WriteOnceLog = specifications::BasicWriteOnceLog<JsonValue>;
 using specifications::Bank;
 using specifications::Counter;
 using specifications::Lock;
@@ -134,6 +138,87 @@ struct Reader<Log> {
       result.values.push_back(*value);
     }
     return result;
+  }
+};
+
+template <>
+struct Reader<WriteOnceLog> {
+  static WriteOnceLog::Operation operation(const std::string& name, Fields& fields) {
+    if (name == "append") return WriteOnceLog::Append{written(fields)};
+    if (name == "read") return WriteOnceLog::Read{fields.number("position")};
+    if (name == "fill") return WriteOnceLog::Fill{fields.number("position")};
+    if (name != "write") reject_operation(name, "append, write, fill, read");
+    const std::uint64_t position = fields.number("position");
+    return WriteOnceLog::Write{position, written(fields)};
+  }
+  static WriteOnceLog::Result result(const WriteOnceLog::Operation& operation, Fields& fields) {
+    if (std::holds_alternative<WriteOnceLog::Append>(operation)) {
+      return WriteOnceLog::at(fields.number("result"));
+    }
+    if (!std::holds_alternative<WriteOnceLog::Read>(operation)) {
+      return fields.flag("result") ? WriteOnceLog::yes() : WriteOnceLog::no();
+    }
+    if (fields.has("hole") && fields.flag("hole")) return WriteOnceLog::hole();
+    const std::optional<JsonValue> value = fields.found("result");
+    return value ? WriteOnceLog::found(*value) : WriteOnceLog::unwritten();
+  }
+
+ private:
+  static JsonValue written(Fields& fields) {
+    const std::optional<JsonValue> value = fields.found("value");
+    if (!value) reject("\"value\" is null, which stands for an unwritten position");
+    return *value;
+  }
+};
+
+template <>
+struct Reader<MultiRegister> {
+  static MultiRegister::State initial(const json& value, JsonTexts& texts) {
+    MultiRegister::State state;
+    const auto is_pair = [](const json& pair) { return pair.is_array() && pair.size() == 2; };
+    if (!value.is_array() || !std::ranges::all_of(value, is_pair)) {
+      reject(fmt::format("the initial value is {}, but must be an array of pairs [register, value]",
+                         quote_json(value)));
+    }
+    for (const json& pair : value) {
+      const JsonValue key = texts.scalar(pair[0], "a register");
+      MultiRegister::put(state, key, texts.scalar(pair[1], "an initial value"));
+    }
+    return state;
+  }
+  static MultiRegister::Operation operation(const std::string& name, Fields& fields) {
+    if (name != "transaction") reject_operation(name, "transaction");
+    MultiRegister::Operation accesses;
+    const json& listed = fields.at("accesses");
+    if (!listed.is_array()) {
+      reject(fmt::format("\"accesses\" is {}, but must be an array", quote_json(listed)));
+    }
+    for (const json& each : listed) accesses.push_back(access(each, fields));
+    return accesses;
+  }
+  static MultiRegister::Result result(const MultiRegister::Operation& accesses, Fields& fields) {
+    std::vector<JsonValue> found = fields.values("result");
+    const auto reads =
+        std::ranges::count_if(accesses, [](const auto& any) { return !any.written; });
+    if (found.size() == static_cast<std::size_t>(reads)) return found;
+    reject(fmt::format("\"result\" has {} values, but the transaction has {} reads", found.size(),
+                       reads));
+  }
+
+ private:
+  static MultiRegister::Access access(const json& listed, Fields& fields) {
+    const std::size_t words = listed.is_array() ? listed.size() : 0;
+    if (words == 2 && listed[0] == "read") {
+      return MultiRegister::read(fields.scalar(listed[1], "a register"));
+    }
+    if (words != 3 || listed[0] != "write") {
+      reject(
+          fmt::format("the access {} is neither [\"read\", register] nor [\"write\", register, "
+                      "value]",
+                      quote_json(listed)));
+    }
+    const JsonValue key = fields.scalar(listed[1], "a register");
+    return MultiRegister::write(key, fields.scalar(listed[2], "a written value"));
   }
 };
 

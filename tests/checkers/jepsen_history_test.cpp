@@ -124,6 +124,26 @@ TEST(JepsenHistory, FunctionsSelectTheSpecification) {
   EXPECT_EQ(verdict(lock + answered(":acquire", "nil", "nil")), Verdict::violated);
 }
 
+TEST(JepsenHistory, TransactionsReadAndWriteSeveralRegisters) {
+  const std::string text = answered(":txn", "[[:w :x 1] [:w 7 2]]", "[[:w :x 1] [:w 7 2]]");
+  const auto reads = [&](const std::string& x, const std::string& seven) {
+    return text + answered(":txn", "[[:r :x nil] [:read 7 nil] [:write :x 3]]",
+                           "[[:r :x " + x + "] [:read 7 " + seven + "] [:write :x 3]]");
+  };
+  EXPECT_EQ(verdict(reads("1", "2")), Verdict::holds);
+  EXPECT_EQ(verdict(reads("1", "nil")), Verdict::violated);
+  EXPECT_EQ(judged(reads("1", "2"))->operations[1].text,
+            R"({read ":x" -> 1, read 7 -> 2, write ":x" 3})");
+  // Two accesses are no pair of a key and a value.
+  EXPECT_EQ(judged(text)->specification, "multi_register");
+  EXPECT_EQ(verdict(answered(":txn", "[5 [[:w :x 1]]]", "[5 [[:w :x 1]]]") +
+                    answered(":txn", "[6 [[:r :x nil]]]", "[6 [[:r :x nil]]]")),
+            Verdict::holds);
+  EXPECT_EQ(error(answered(":txn", "[[:append :x 1]]", "[[:append :x 1]]")),
+            "1: :txn has the value [[:append :x 1]], but must have a vector of [:r key value] and "
+            "[:w key value]");
+}
+
 TEST(JepsenHistory, MayBeginWithAnotherValue) {
   const std::string read = answered(":read", "nil", "0");
   EXPECT_EQ(verdict(read), Verdict::violated);
@@ -148,7 +168,7 @@ TEST(JepsenHistory, ErrorsNameTheLineAndTheCure) {
             "1: :cas has the value 2, but must have [from to]");
   EXPECT_EQ(error(event("1", ":invoke", ":drain", "nil")),
             "1: unknown function :drain; known are :read :write :cas :enqueue :dequeue :push :pop "
-            ":acquire :try-acquire :release");
+            ":acquire :try-acquire :release :txn");
   EXPECT_EQ(error(event("1", ":invoke", ":read", "[5 nil]") + event("1", ":ok", ":read", "1")),
             "1: the value 1 is not [key value], but those of the other operations are");
   EXPECT_EQ(error("{:a \xff}"), "1: the byte at column 5 is not valid UTF-8");

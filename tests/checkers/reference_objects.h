@@ -18,11 +18,13 @@
 #include "checkers/specifications/counter.h"
 #include "checkers/specifications/key_value_map.h"
 #include "checkers/specifications/lock.h"
+#include "checkers/specifications/multi_register.h"
 #include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
 #include "checkers/specifications/stack.h"
+#include "checkers/specifications/write_once_log.h"
 #include "fabric/random.h"
 
 namespace falafel::checkers_test {
@@ -293,6 +295,84 @@ struct ReferenceObject<checkers::specifications::PriorityQueue> {
     return random.below(3);
   }
   std::vector<std::uint64_t> counts = {0, 0, 0};  // by value
+};
+
+template <>
+struct ReferenceObject<checkers::specifications::MultiRegister> {
+  using S = checkers::specifications::MultiRegister;
+  static S::Operation draw(RandomGenerator& random) {
+    S::Operation accesses;
+    const std::uint64_t count = random.below(4);
+    while (accesses.size() < count) {
+      const std::string key = random.below(2) == 0 ? "a" : "b";
+      const bool reads = random.below(2) == 0;
+      accesses.push_back(reads ? S::read(key) : S::write(key, random.below(3)));
+    }
+    return accesses;
+  }
+  S::Result execute(const S::Operation& operation, RandomGenerator& /*random*/) {
+    S::Result found;
+    for (const S::Access& access : operation) {
+      std::uint64_t& value = access.key == "a" ? of_a : of_b;
+      if (access.written) {
+        value = *access.written;
+      } else {
+        found.push_back(value);
+      }
+    }
+    return found;
+  }
+  static S::Result draw_result(const S::Operation& operation, RandomGenerator& random) {
+    S::Result found;
+    for (const S::Access& access : operation) {
+      if (!access.written) found.push_back(random.below(3));
+    }
+    return found;
+  }
+  std::uint64_t of_a = 0;
+  std::uint64_t of_b = 0;
+};
+
+template <>
+struct ReferenceObject<checkers::specifications::WriteOnceLog> {
+  using S = checkers::specifications::WriteOnceLog;
+  static S::Operation draw(RandomGenerator& random) {
+    const std::uint64_t value = random.below(2);
+    const std::uint64_t position = random.below(3);
+    switch (random.below(5)) {
+      case 0: return S::Fill{position};
+      case 1: return S::Write{position, value};
+      case 2: return S::Append{value};
+      default: return S::Read{position};
+    }
+  }
+  S::Result execute(const S::Operation& operation, RandomGenerator& random) {
+    if (const auto* const append = std::get_if<S::Append>(&operation)) {
+      std::uint64_t position = random.below(2);
+      while (entries.contains(position)) ++position;
+      entries[position] = append->value;
+      return S::at(position);
+    }
+    if (const auto* const write = std::get_if<S::Write>(&operation)) {
+      return entries.emplace(write->position, write->value).second ? S::yes() : S::no();
+    }
+    if (const auto* const fill = std::get_if<S::Fill>(&operation)) {
+      return entries.emplace(fill->position, hole).first->second == hole ? S::yes() : S::no();
+    }
+    const auto entry = entries.find(std::get<S::Read>(operation).position);
+    if (entry == entries.end()) return S::unwritten();
+    return entry->second == hole ? S::hole() : S::found(entry->second);
+  }
+  static S::Result draw_result(const S::Operation& operation, RandomGenerator& random) {
+    if (std::holds_alternative<S::Append>(operation)) return S::at(random.below(3));
+    if (!std::holds_alternative<S::Read>(operation))
+      return random.below(2) == 0 ? S::yes() : S::no();
+    const std::uint64_t drawn = random.below(4);
+    if (drawn < 2) return S::found(drawn);
+    return drawn == 2 ? S::hole() : S::unwritten();
+  }
+  static constexpr std::uint64_t hole = 99;
+  std::map<std::uint64_t, std::uint64_t> entries{};
 };
 
 struct FundedBank : checkers::specifications::Bank {

@@ -117,6 +117,52 @@ TEST(SpecificationLines, JudgeEverySpecification) {
          R"("owner": 7, "result": false)", R"("owner": 7, "result": true)");
 }
 
+TEST(SpecificationLines, JudgeTransactions) {
+  const std::string write = R"("accesses": [["write", "x", 1], ["write", 2, "b"]], "result": [])";
+  const auto written = Recorded("multi_register").then("transaction", write);
+  const auto read = [&](const std::string& found) {
+    return Recorded(written).then(
+        "transaction",
+        R"("accesses": [["read", "x"], ["read", 2], ["read", "y"]], "result": )" + found);
+  };
+  EXPECT_EQ(read(R"([1, "b", null])").verdict(), Verdict::holds);
+  EXPECT_EQ(read(R"([1, null, null])").verdict(), Verdict::violated);
+  EXPECT_EQ(read("[1]").error(), "3: \"result\" has 1 values, but the transaction has 3 reads");
+  const auto error = [](const std::string& accesses) {
+    return Recorded("multi_register").then("transaction", "\"accesses\": " + accesses).error();
+  };
+  EXPECT_EQ(error("7"), "2: \"accesses\" is 7, but must be an array");
+  EXPECT_EQ(
+      error(R"([["read"]])"),
+      R"(2: the access ["read"] is neither ["read", register] nor ["write", register, value])");
+  const Recorded initial("multi_register", R"(, "initial": [["x", 7], [1, null]])");
+  const std::string seven = R"("accesses": [["read", "x"]], "result": [7])";
+  EXPECT_EQ(Recorded(initial).then("transaction", seven).verdict(), Verdict::holds);
+  EXPECT_EQ(Recorded("multi_register").then("transaction", seven).verdict(), Verdict::violated);
+  EXPECT_EQ(Recorded("multi_register", R"(, "initial": {"x": 7})").error(),
+            R"(1: the initial value is {"x":7}, but must be an array of pairs [register, value])");
+}
+
+TEST(SpecificationLines, JudgeALogWithHoles) {
+  const auto log = Recorded("write_once_log")
+                       .then("append", R"("value": "a", "result": 4)")
+                       .then("fill", R"("position": 2, "result": true)")
+                       .then("write", R"("position": 2, "value": "b", "result": false)");
+  const auto read = [&](const std::string& fields) {
+    return Recorded(log).then("read", fields).verdict();
+  };
+  EXPECT_EQ(read(R"("position": 4, "result": "a")"), Verdict::holds);
+  EXPECT_EQ(read(R"("position": 4, "result": null)"), Verdict::violated);
+  EXPECT_EQ(read(R"("position": 3, "result": null)"), Verdict::holds);
+  EXPECT_EQ(read(R"("position": 2, "hole": true)"), Verdict::holds);
+  EXPECT_EQ(read(R"("position": 3, "hole": true)"), Verdict::violated);
+  EXPECT_EQ(read(R"("position": 2, "hole": false, "result": null)"), Verdict::violated);
+  EXPECT_EQ(Recorded(log).then("append", R"("value": null, "result": 1)").error(),
+            "5: \"value\" is null, which stands for an unwritten position");
+  EXPECT_EQ(Recorded(log).then("trim").error(),
+            "5: the operation is \"trim\", but must be one of: append, write, fill, read");
+}
+
 TEST(SpecificationLines, UnansweredAndRefusedOperations) {
   const std::string start = R"({"specification": "queue"})"
                             "\n\n"
@@ -155,8 +201,8 @@ TEST(SpecificationLines, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(
       Recorded("heap").then("push").error(),
       "1: the specification is \"heap\", but must be one of: append_log, bank, cache_register, "
-      "cas_register, counter, key_value_map, lock, priority_queue, queue, register, set, "
-      "stack");
+      "cas_register, counter, key_value_map, lock, multi_register, priority_queue, queue, "
+      "register, set, stack, write_once_log");
   EXPECT_EQ(Recorded("queue").then("put").error(),
             "2: the operation is \"put\", but must be one of: push, pop");
   EXPECT_EQ(Recorded("queue").then("pop").error(), "2: \"result\" is missing; add it");

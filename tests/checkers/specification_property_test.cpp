@@ -33,7 +33,8 @@ using Specifications =
                    checkers::specifications::Counter, checkers::specifications::Stack,
                    checkers::specifications::Queue, checkers::specifications::Set,
                    checkers::specifications::Lock, checkers::specifications::CacheRegister,
-                   checkers::specifications::PriorityQueue, FundedBank>;
+                   checkers::specifications::PriorityQueue, checkers::specifications::MultiRegister,
+                   checkers::specifications::WriteOnceLog, FundedBank>;
 TYPED_TEST_SUITE(SpecificationProperty, Specifications);
 
 template <typename S>

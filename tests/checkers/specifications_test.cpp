@@ -13,10 +13,12 @@
 #include "checkers/specifications/expiring_register.h"
 #include "checkers/specifications/key_value_map.h"
 #include "checkers/specifications/lock.h"
+#include "checkers/specifications/multi_register.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
 #include "checkers/specifications/stack.h"
+#include "checkers/specifications/write_once_log.h"
 
 namespace falafel::checkers_test {
 namespace {
@@ -198,6 +200,83 @@ TEST(LockSpecification, AWaitingAcquireSucceedsAfterTheRelease) {
   EXPECT_TRUE(Calls<S>(waiting).add(4, 5, S::Release{1}, true).holds());
   EXPECT_FALSE(Calls<S>(waiting).add(10, 11, S::Release{1}, true).holds());
   EXPECT_TRUE(Calls<S>(waiting).unanswered(4, S::Release{1}).holds());
+}
+
+TEST(MultiRegisterSpecification, ATransactionTakesEffectAtOneMoment) {
+  using S = MultiRegister;
+  const S::Operation write = {S::write("a", 1), S::write("b", 1)};
+  const S::Operation read = {S::read("a"), S::read("b")};
+  const auto writing = Calls<S>().add(1, 9, write, {});
+  EXPECT_TRUE(Calls<S>(writing).add(2, 3, read, {0, 0}).add(4, 5, read, {1, 1}).holds());
+  EXPECT_FALSE(Calls<S>(writing).add(2, 3, read, {1, 0}).holds());
+  EXPECT_FALSE(Calls<S>(writing).add(2, 3, read, {1, 1}).add(4, 5, read, {0, 0}).holds());
+  EXPECT_TRUE(Calls<S>(writing).then({S::read("b")}, {1}).holds());
+}
+
+// Each of two transactions reads what the other one writes (write skew).
+TEST(MultiRegisterSpecification, OneOfTwoTransactionsSeesTheOther) {
+  using S = MultiRegister;
+  const S::Operation from_a = {S::read("a"), S::write("b", 1)};
+  const S::Operation from_b = {S::read("b"), S::write("a", 1)};
+  const auto one = Calls<S>().add(1, 9, from_a, {0});
+  EXPECT_TRUE(Calls<S>(one).add(1, 9, from_b, {1}).holds());
+  EXPECT_FALSE(Calls<S>(one).add(1, 9, from_b, {0}).holds());
+}
+
+TEST(MultiRegisterSpecification, ATransactionReadsItsOwnWrites) {
+  using S = MultiRegister;
+  const S::Operation twice = {S::read("a"), S::write("a", 1), S::read("a")};
+  EXPECT_TRUE(
+      Calls<S>().then(twice, {0, 1}).then({S::write("a", 0)}, {}).then(twice, {0, 1}).holds());
+  EXPECT_FALSE(Calls<S>().then(twice, {0, 0}).holds());
+  EXPECT_EQ(S::describe(twice, nullptr), "{read \"a\" -> ?, write \"a\" 1, read \"a\" -> ?}");
+}
+
+TEST(WriteOnceLogSpecification, WritesEachPositionOnce) {
+  using S = WriteOnceLog;
+  const auto written = Calls<S>().then(S::Append{7}, S::at(3)).then(S::Write{1, 8}, S::yes());
+  EXPECT_TRUE(Calls<S>(written).then(S::Read{3}, S::found(7)).holds());
+  EXPECT_TRUE(Calls<S>(written).then(S::Read{2}, S::unwritten()).holds());
+  EXPECT_TRUE(Calls<S>(written).then(S::Write{3, 9}, S::no()).holds());
+  EXPECT_TRUE(Calls<S>(written).then(S::Append{9}, S::at(0)).holds());  // a gap that was left
+  EXPECT_FALSE(Calls<S>(written).then(S::Append{9}, S::at(1)).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Write{3, 7}, S::yes()).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Write{2, 9}, S::no()).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Read{3}, S::unwritten()).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Read{3}, S::found(8)).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Read{3}, S::hole()).holds());
+}
+
+TEST(WriteOnceLogSpecification, AHoleStays) {
+  using S = WriteOnceLog;
+  const auto filled = Calls<S>().then(S::Fill{0}, S::yes());
+  EXPECT_TRUE(Calls<S>(filled).then(S::Fill{0}, S::yes()).then(S::Read{0}, S::hole()).holds());
+  EXPECT_TRUE(Calls<S>(filled).then(S::Write{0, 1}, S::no()).holds());
+  EXPECT_FALSE(Calls<S>(filled).then(S::Write{0, 1}, S::yes()).holds());
+  EXPECT_FALSE(Calls<S>(filled).then(S::Append{1}, S::at(0)).holds());
+  EXPECT_FALSE(Calls<S>(filled).then(S::Read{0}, S::unwritten()).holds());
+  EXPECT_FALSE(Calls<S>(filled).then(S::Fill{0}, S::no()).holds());
+  EXPECT_FALSE(Calls<S>().then(S::Read{0}, S::hole()).holds());
+  const auto written = Calls<S>().then(S::Write{0, 1}, S::yes());
+  EXPECT_TRUE(Calls<S>(written).then(S::Fill{0}, S::no()).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Fill{0}, S::yes()).holds());
+  EXPECT_FALSE(Calls<S>(written).then(S::Fill{0}, S::yes()).then(S::Read{0}, S::hole()).holds());
+}
+
+TEST(WriteOnceLogSpecification, AnUnansweredAppendTakesOnePosition) {
+  using S = WriteOnceLog;
+  const auto lost = Calls<S>().unanswered(1, S::Append{7});
+  const auto late = Calls<S>(lost).then(S::Read{5}, S::unwritten()).then(S::Read{5}, S::found(7));
+  EXPECT_TRUE(late.holds());
+  EXPECT_FALSE(Calls<S>(late).then(S::Read{4}, S::found(7)).holds());
+  EXPECT_FALSE(Calls<S>(late).then(S::Read{5}, S::unwritten()).holds());
+  EXPECT_FALSE(Calls<S>(late).then(S::Write{4, 1}, S::no()).holds());
+  const auto taken = Calls<S>(lost).then(S::Write{5, 1}, S::no());
+  EXPECT_TRUE(Calls<S>(taken).then(S::Fill{5}, S::no()).then(S::Read{5}, S::found(7)).holds());
+  EXPECT_FALSE(Calls<S>(taken).then(S::Read{4}, S::found(7)).holds());
+  EXPECT_FALSE(Calls<S>(taken).then(S::Read{5}, S::hole()).holds());
+  EXPECT_FALSE(Calls<S>(taken).then(S::Append{2}, S::at(5)).holds());
+  EXPECT_FALSE(Calls<S>().then(S::Read{5}, S::found(7)).holds());
 }
 
 TEST(CacheRegisterSpecification, AValueMayVanishButNotComeBack) {
