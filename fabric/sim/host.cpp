@@ -87,20 +87,46 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
   return introduce(std::move(block));
 }
 
+// The memory that is there, and its content, depend on all that happened to the host.
 Result<fabric::KeptMemory> Host::keep_memory(const std::string& name, std::uint64_t size_bytes) {
-  if (const auto kept = kept_memory_.find(name); kept != kept_memory_.end()) {
-    const std::uint64_t kept_bytes = kept->second->bytes().size();
-    if (kept_bytes != size_bytes) {
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("size_bytes: {}, but '{}' of {} has {} bytes", size_bytes, name,
-                                    options_.name, kept_bytes));
-    }
-    return fabric::KeptMemory{.block = kept->second, .is_new = false};
+  touch_world();
+  const auto found = kept_memory_.find(name);
+  if (found == kept_memory_.end()) {
+    auto block = allocate_memory(size_bytes);
+    if (!block) return tl::unexpected(block.error());
+    KeptBlock& kept = kept_memory_[name];
+    kept.block = std::static_pointer_cast<MemoryBlock>(std::move(*block));
+    return hand_out(kept, true);
   }
-  auto block = allocate_memory(size_bytes);
-  if (!block) return tl::unexpected(block.error());
-  kept_memory_.emplace(name, *block);
-  return fabric::KeptMemory{.block = std::move(*block), .is_new = true};
+  KeptBlock& kept = found->second;
+  if (kept.block->size_bytes() != size_bytes) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("size_bytes: {}, but '{}' of {} has {} bytes", size_bytes, name,
+                                  options_.name, kept.block->size_bytes()));
+  }
+  if (kept.incarnation == incarnation_ && !kept.program_block.expired()) {
+    return make_error(ErrorCode::address_in_use,
+                      fmt::format("{} keeps '{}' already; use another name", options_.name, name));
+  }
+  end_landing_of_former_process();
+  return hand_out(kept, false);
+}
+
+// The program's pointer is another one than the simulator's, which registrations keep for ever.
+fabric::KeptMemory Host::hand_out(KeptBlock& kept, bool is_new) const {
+  const auto owner = std::make_shared<std::shared_ptr<MemoryBlock>>(kept.block);
+  std::shared_ptr<fabric::MemoryBlock> block(owner, kept.block.get());
+  kept.program_block = block;
+  kept.incarnation = incarnation_;
+  return {.block = std::move(block), .is_new = is_new};
+}
+
+// When a process ends, the kernel destroys its queue pairs, and the device writes what they have
+// admitted before that. The processor of the next process sees it.
+void Host::end_landing_of_former_process() const {
+  for (const auto& queue_pair : world_.queue_pairs) {
+    if (&queue_pair->host() == this) queue_pair->end_landing_after_close();
+  }
 }
 
 std::shared_ptr<fabric::MemoryBlock> Host::adopt_memory(std::span<std::byte> memory) {

@@ -103,6 +103,15 @@ class Host final : public fabric::Host {
   void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
  private:
+  struct KeptBlock {
+    std::shared_ptr<MemoryBlock> block;
+    // The pointer that the program has to it, in that incarnation of the host.
+    std::weak_ptr<fabric::MemoryBlock> program_block{};
+    std::uint32_t incarnation = 0;
+  };
+
+  fabric::KeptMemory hand_out(KeptBlock& kept, bool is_new) const;
+  void end_landing_of_former_process() const;
   void stop();
   std::shared_ptr<fabric::MemoryBlock> introduce(std::shared_ptr<MemoryBlock> block) const;
   void touch_world() const;
@@ -124,7 +133,7 @@ class Host final : public fabric::Host {
   std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   // By name; it stays when the host crashes.
-  std::map<std::string, std::shared_ptr<fabric::MemoryBlock>, std::less<>> kept_memory_;
+  std::map<std::string, KeptBlock, std::less<>> kept_memory_;
   std::uint32_t incarnation_ = 0;
   bool alive_ = false;
   bool paused_ = false;

@@ -371,7 +371,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   world_.touch(Touchable::numbers, 0, Access::writes);
   Region region;
   region.base = own_block->data();
-  region.block = std::static_pointer_cast<MemoryBlock>(std::move(block));
+  region.block = own_block->shared_from_this();
   region.offset = offset;
   region.length_bytes = length_bytes;
   region.access = access;

@@ -18,7 +18,8 @@ class Host;
 class StoreBuffer;
 struct World;
 
-class MemoryBlock final : public fabric::MemoryBlock {
+class MemoryBlock final : public fabric::MemoryBlock,
+                          public std::enable_shared_from_this<MemoryBlock> {
  public:
   MemoryBlock(World& world, Host& host, std::uint64_t size_bytes);
   // Memory that the program owns. It exists as long as the world.

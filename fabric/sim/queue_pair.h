@@ -86,6 +86,8 @@ class QueuePairActor final : public Actor {
   void set_rights_of_peer(const fabric::Access& rights) { connection_.set_rights_of_peer(rights); }
   // All that this side has admitted of its peer is in memory, and the processor sees it.
   void receive_what_lands();
+  // The same, if this queue pair was closed: its peer changes nothing any more.
+  void end_landing_after_close();
 
   // The network between the peers breaks, so the oldest request of this side fails.
   void break_connection();

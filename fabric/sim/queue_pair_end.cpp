@@ -168,4 +168,10 @@ void QueuePairActor::land() {
   sends_.release_done();
 }
 
+void QueuePairActor::end_landing_after_close() {
+  if (connection_.state() != State::closed || connection_.peer() == nullptr) return;
+  receive_what_lands();
+  connection_.peer()->refresh();
+}
+
 }  // namespace falafel::sim
