@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <new>
 #include <stdexcept>
+#include <thread>
 #include <utility>
+
+#include "fabric/realtime/kept_gates.h"
 
 namespace falafel::fabric {
 namespace {
@@ -49,6 +53,27 @@ class RealTimeHost::Driving {
   RealTimeHost& host_;
   std::unique_lock<std::mutex> lock_;
 };
+
+Result<KeptMemory> RealTimeHost::keep_memory(const std::string& name, std::uint64_t size_bytes) {
+  if (size_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
+  }
+  auto opened = KeptFile::open(name, size_bytes);
+  if (!opened) return tl::unexpected(opened.error());
+  const auto file = std::make_shared<KeptFile>(std::move(*opened));
+  static constexpr std::uint64_t pause_ns = 1'000'000;
+  const auto pause = [this] {
+    if (scheduler_.is_running_fiber()) return sleep_until(now_ns() + pause_ns);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
+  };
+  if (auto fenced = fence_former_peers(*file, pause); !fenced) {
+    return tl::unexpected(fenced.error());
+  }
+  auto block = map_kept(file);
+  if (!block) return tl::unexpected(block.error());
+  if (auto completed = file->complete(); !completed) return tl::unexpected(completed.error());
+  return KeptMemory{.block = std::move(*block), .is_new = file->is_new()};
+}
 
 void RealTimeHost::run(std::function<void()> body) {
   const Driving driving(*this);

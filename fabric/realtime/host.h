@@ -16,6 +16,7 @@
 #include "fabric/realtime/clock.h"
 #include "fabric/realtime/descriptor_shortage.h"
 #include "fabric/realtime/fiber_scheduler.h"
+#include "fabric/realtime/kept_file.h"
 #include "fabric/realtime/system_random.h"
 
 namespace falafel::fabric {
@@ -45,10 +46,8 @@ class RealTimeHost : public Host {
   const std::array<std::uint64_t, max_probes>& probe_counts() const { return probe_counts_; }
 
   const std::string& name() const override { return name_; }
-  Result<KeptMemory> keep_memory(const std::string& /*name*/,
-                                 std::uint64_t /*size_bytes*/) override {
-    return make_error(ErrorCode::unsupported, "this backend keeps no memory over its process' end");
-  }
+  // Waits for peers of an earlier process that are in the middle of a request.
+  Result<KeptMemory> keep_memory(const std::string& name, std::uint64_t size_bytes) final;
   FiberId spawn(const FiberOptions& options, std::function<void()> body) override {
     return scheduler_.spawn(options, std::move(body));
   }
@@ -74,6 +73,9 @@ class RealTimeHost : public Host {
 
  private:
   class Driving;
+
+  // Makes a block of the mapped file. The block keeps the file.
+  virtual Result<std::shared_ptr<MemoryBlock>> map_kept(const std::shared_ptr<KeptFile>& file) = 0;
 
   std::string name_;
   FiberScheduler scheduler_;

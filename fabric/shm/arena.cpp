@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -40,20 +41,6 @@ std::uint64_t available_memory_bytes() {
 
 }  // namespace
 
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    reset();
-    descriptor_ = other.release();
-  }
-  return *this;
-}
-
-int FileDescriptor::release() { return std::exchange(descriptor_, -1); }
-
-void FileDescriptor::reset() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-}
-
 Result<std::shared_ptr<MappedArena>> MappedArena::map(const FileDescriptor& file) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || status.st_size < static_cast<off_t>(fixed_part_bytes)) {
@@ -82,6 +69,39 @@ Result<std::shared_ptr<MappedArena>> MappedArena::map(const FileDescriptor& file
 }
 
 MappedArena::~MappedArena() { ::munmap(base_, size_bytes_); }
+
+Result<void> MappedArena::lay_over(const Overlay& overlay, const FileDescriptor& file) {
+  struct stat status {};
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const bool is_within = overlay.begin % page_bytes == 0 &&
+                         overlay.file_bytes <= overlay.range_bytes &&
+                         contains(overlay.begin, overlay.range_bytes);
+  if (!is_within || ::fstat(file.get(), &status) != 0 ||
+      static_cast<std::uint64_t>(status.st_size) < overlay.file_bytes) {
+    return make_error(ErrorCode::invalid_argument,
+                      "the peer's kept memory is not within its shared memory, or its file is too "
+                      "short; restart the peer");
+  }
+  // The range may consist of larger pages than the file.
+  std::byte* const begin = at(overlay.begin);
+  if (::mmap(begin, overlay.range_bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED ||
+      ::mmap(begin, overlay.file_bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file.get(), 0) == MAP_FAILED) {
+    return make_error(ErrorCode::out_of_memory,
+                      fmt::format("{} bytes of kept memory cannot be mapped: {}",
+                                  overlay.file_bytes, std::strerror(errno)));
+  }
+  overlay_begin_.store(overlay.begin, std::memory_order_release);
+  return {};
+}
+
+void MappedArena::remove_overlay(const Overlay& overlay) {
+  overlay_begin_.store(0);
+  void* const removed = ::mmap(at(overlay.begin), overlay.range_bytes, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  FALAFEL_ASSERT(removed != MAP_FAILED, "kept memory stays mapped: {}", std::strerror(errno));
+}
 
 Arena::Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uint64_t page_bytes)
     : file_(std::move(file)), mapping_(std::move(mapping)), page_bytes_(page_bytes) {}
@@ -114,7 +134,9 @@ Result<std::unique_ptr<Arena>> Arena::create(std::uint64_t limit_bytes, bool hug
                                                .size_bytes = size_bytes,
                                                .id = id,
                                                .key_entries = 0,
-                                               .life = 0};
+                                               .life = 0,
+                                               .kept_begin = 0,
+                                               .kept_end = 0};
   arena->free_[first] = size_bytes - first;
   return arena;
 }
@@ -143,17 +165,52 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
   if (size_bytes > mapping_->size_bytes()) return refuse("over the memory limit of the process");
   const std::uint64_t wanted = whole_pages(size_bytes);
   const std::lock_guard lock(mutex_);
-  for (const auto& [offset, free_bytes] : free_) {
-    if (free_bytes < wanted) continue;
-    if (!populate(offset, wanted)) return refuse("the system has too little memory left");
-    const std::uint64_t found = offset;
-    auto range = free_.extract(found);
-    range.key() += wanted;
-    range.mapped() -= wanted;
-    if (range.mapped() > 0) free_.insert(std::move(range));
-    return found;
+  const auto range = find_free(wanted);
+  if (range == free_.end()) return refuse("over the memory limit of the process");
+  if (!populate(range->first, wanted)) return refuse("the system has too little memory left");
+  return take_from(range, wanted);
+}
+
+Arena::Ranges::iterator Arena::find_free(std::uint64_t size_bytes) {
+  return std::ranges::find_if(free_, [=](const auto& range) { return range.second >= size_bytes; });
+}
+
+std::uint64_t Arena::take_from(Ranges::iterator free, std::uint64_t size_bytes) {
+  const std::uint64_t found = free->first;
+  auto range = free_.extract(free);
+  range.key() += size_bytes;
+  range.mapped() -= size_bytes;
+  if (range.mapped() > 0) free_.insert(std::move(range));
+  return found;
+}
+
+Result<Overlay> Arena::lay_over(const FileDescriptor& file, std::uint64_t file_bytes) {
+  const std::lock_guard lock(mutex_);
+  ArenaHeader& header = mapping_->header();
+  if (header.kept_begin.load() != 0) {
+    return make_error(ErrorCode::unsupported,
+                      "this process keeps memory already; keep further memory in another process");
   }
-  return refuse("over the memory limit of the process");
+  const std::uint64_t wanted = whole_pages(file_bytes);
+  const auto range = find_free(wanted);
+  if (range == free_.end()) {
+    return make_error(
+        ErrorCode::out_of_memory,
+        fmt::format("{} bytes of kept memory: over the memory limit of the process", file_bytes));
+  }
+  const Overlay overlay{
+      .begin = take_from(range, wanted), .range_bytes = wanted, .file_bytes = file_bytes};
+  if (auto laid = mapping_->lay_over(overlay, file); !laid) return tl::unexpected(laid.error());
+  header.kept_end.store(overlay.begin + overlay.range_bytes);
+  header.kept_begin.store(overlay.begin);
+  return overlay;
+}
+
+void Arena::remove(const Overlay& overlay) noexcept {
+  mapping_->remove_overlay(overlay);
+  const std::lock_guard lock(mutex_);
+  mapping_->header().kept_begin.store(0);
+  mapping_->header().kept_end.store(0);
 }
 
 // Returns the pages to the system, which makes them zero for the next allocation.

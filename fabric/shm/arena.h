@@ -3,6 +3,7 @@
 // whole file once.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,28 +11,19 @@
 #include <mutex>
 
 #include "fabric/fabric.h"
+#include "fabric/realtime/file_descriptor.h"
 #include "fabric/shm/layout.h"
 
 namespace falafel::shm {
 
-// An open file. The destructor closes it.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
-  ~FileDescriptor() { reset(); }
-  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(other.release()) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
+using fabric::FileDescriptor;
 
-  int get() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
-  int release();
-  void reset();
-
- private:
-  int descriptor_ = -1;
+// A file that lies over a range of a process's shared memory and holds what the process keeps
+// beyond its end. The range begins at `begin`, which is 0 if there is none.
+struct Overlay {
+  std::uint64_t begin = 0;
+  std::uint64_t range_bytes = 0;  // whole pages of the shared memory
+  std::uint64_t file_bytes = 0;
 };
 
 // The shared memory of this process or of a peer, mapped into this process.
@@ -39,6 +31,11 @@ class MappedArena {
  public:
   // Errors: invalid_argument (the file is too short for an arena, or can shrink), out_of_memory.
   static fabric::Result<std::shared_ptr<MappedArena>> map(const FileDescriptor& file);
+  // Maps the file of an overlay. Errors: invalid_argument (it is not within the arena, or the file
+  // is too short), out_of_memory.
+  fabric::Result<void> lay_over(const Overlay& overlay, const FileDescriptor& file);
+  // No key leads there any more.
+  void remove_overlay(const Overlay& overlay);
   MappedArena(std::byte* base, std::uint64_t size_bytes) : base_(base), size_bytes_(size_bytes) {}
   ~MappedArena();
   MappedArena(const MappedArena&) = delete;
@@ -53,6 +50,15 @@ class MappedArena {
   bool contains(std::uint64_t offset, std::uint64_t length_bytes) const {
     return length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes;
   }
+  // The same for what a key or a receive request names: if the process keeps memory there, it must
+  // be mapped here.
+  bool reaches(std::uint64_t offset, std::uint64_t length_bytes) const {
+    if (!contains(offset, length_bytes)) return false;
+    const std::uint64_t begin = header().kept_begin.load(std::memory_order_acquire);
+    const std::uint64_t end = header().kept_end.load(std::memory_order_acquire);
+    const bool is_kept = offset < end && begin < offset + length_bytes;
+    return !is_kept || overlay_begin_.load(std::memory_order_acquire) == begin;
+  }
   ArenaHeader& header() const { return object_at<ArenaHeader>(0); }
   KeyEntry& key_entry(std::uint32_t index) const {
     return object_at<KeyEntry>(key_table_offset + index * sizeof(KeyEntry));
@@ -61,6 +67,7 @@ class MappedArena {
  private:
   std::byte* base_;
   std::uint64_t size_bytes_;
+  std::atomic<std::uint64_t> overlay_begin_ = 0;
 };
 
 // The shared memory of this process; allocates its pages. Thread-safe.
@@ -73,6 +80,10 @@ class Arena {
   // Returns the offset of whole pages, which are zero and populated. Errors: out_of_memory.
   fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes);
   void release(std::uint64_t offset, std::uint64_t size_bytes) noexcept;
+  // Lays a file over a range that nothing else ever uses, before or after. Errors: out_of_memory,
+  // unsupported (there is an overlay already).
+  fabric::Result<Overlay> lay_over(const FileDescriptor& file, std::uint64_t file_bytes);
+  void remove(const Overlay& overlay) noexcept;
   // Populates the pages of these bytes. Returns false if the system has too little memory left.
   bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
 
@@ -82,13 +93,16 @@ class Arena {
  private:
   Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uint64_t page_bytes);
   std::uint64_t whole_pages(std::uint64_t size_bytes) const;
+  using Ranges = std::map<std::uint64_t, std::uint64_t>;  // offset to size
+  Ranges::iterator find_free(std::uint64_t size_bytes);
+  std::uint64_t take_from(Ranges::iterator free, std::uint64_t size_bytes);
   void add_free(std::uint64_t offset, std::uint64_t size_bytes);
 
   FileDescriptor file_;
   std::shared_ptr<MappedArena> mapping_;
   std::uint64_t page_bytes_;
   std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> free_;  // offset to size
+  Ranges free_;
 };
 
 }  // namespace falafel::shm

@@ -59,6 +59,7 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   struct Answer {
     std::optional<HandshakeMessage> message;  // empty if it is not a handshake
     FileDescriptor arena;
+    FileDescriptor kept;
     bool is_gone = false;  // the listener closed the connection without an answer
     FileDescriptor socket;
   };
@@ -70,12 +71,13 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
  private:
   void on_readable() {
     std::array<std::byte, sizeof(HandshakeMessage)> buffer{};
-    ReceivedMessage received = receive_message(socket_.native_handle(), buffer);
+    ReceivedMessage received = receive_message(socket_.native_handle(), buffer, 2);
     if (received.kind == ReceivedMessage::Kind::nothing_yet) return watch();
     {
       const std::lock_guard lock(mutex_);
       answer_ = Answer{.message = parse_handshake(std::span(buffer).first(received.length_bytes)),
                        .arena = std::move(received.attached),
+                       .kept = std::move(received.attached_second),
                        .is_gone = received.kind == ReceivedMessage::Kind::end,
                        .socket = FileDescriptor(socket_.release())};
     }
@@ -163,12 +165,16 @@ Result<fabric::Connection> connect_to_listener(Host& host, const fabric::Address
   if (auto checked = check_answer(*answer, address); !checked) {
     return tl::unexpected(checked.error());
   }
-  auto peer_arena = process.map_peer(answer->message->arena, answer->arena);
+  auto peer_arena =
+      process.map_peer(answer->message->arena, answer->arena, answer->message->kept, answer->kept);
   if (!peer_arena) return tl::unexpected(peer_arena.error());
+  // This process need not leave a gate of its own.
+  const bool is_own = *peer_arena == process.arena().mapping();
+  const std::uint64_t gate_pass = is_own ? 0 : answer->message->gate_pass;
 
   auto link =
       Link::create(process.context(), std::move(answer->socket), std::move(prepared.endpoint),
-                   std::move(*peer_arena), answer->message->endpoint, host.signal());
+                   std::move(*peer_arena), answer->message->endpoint, gate_pass, host.signal());
   if (!link) return tl::unexpected(link.error());
   (*link)->watch();
   prepared.queue_pair->attach(std::move(*link));

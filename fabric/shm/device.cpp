@@ -53,11 +53,12 @@ Result<void> Device::check_options(const fabric::QueuePairOptions& options) cons
   return fabric::check_free_entries(options, sends->unreserved(), receives->unreserved());
 }
 
-Result<Device::Prepared> Device::prepare(const fabric::QueuePairOptions& options) {
+Result<Device::Prepared> Device::prepare(const fabric::QueuePairOptions& options,
+                                         std::optional<pid_t> caller) {
   if (auto checked = check_options(options); !checked) return tl::unexpected(checked.error());
   const auto& domain = static_cast<ProtectionDomain&>(*options.protection_domain).number();
   ProcessState& process = host_.process();
-  auto endpoint = process.make_endpoint(options, domain, host_.wake_word());
+  auto endpoint = process.make_endpoint(options, domain, host_.wake_word(), caller);
   if (!endpoint) return tl::unexpected(endpoint.error());
   return Prepared{.queue_pair = std::make_unique<QueuePair>(
                       host_, options, process.next_queue_pair(), domain->value),
@@ -83,7 +84,7 @@ Result<fabric::Connection> Device::connect(const fabric::Address& address,
   if (auto checked = fabric::check_private_data(private_data); !checked) {
     return tl::unexpected(checked.error());
   }
-  auto prepared = prepare(options);
+  auto prepared = prepare(options, std::nullopt);
   if (!prepared) return tl::unexpected(prepared.error());
   return connect_to_listener(host_, address, std::move(*prepared), private_data, deadline_ns);
 }

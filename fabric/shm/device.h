@@ -1,7 +1,10 @@
 // A device of a host. It makes protection domains, completion queues and connections.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fabric/fabric.h"
@@ -37,7 +40,9 @@ class Device final : public fabric::Device {
     std::unique_ptr<QueuePair> queue_pair;
     std::unique_ptr<OwnEndpoint> endpoint;
   };
-  fabric::Result<Prepared> prepare(const fabric::QueuePairOptions& options);
+  // `caller`: the process that requested the connection, if another one did.
+  fabric::Result<Prepared> prepare(const fabric::QueuePairOptions& options,
+                                   std::optional<pid_t> caller);
 
  private:
   fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;

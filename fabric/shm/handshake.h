@@ -1,5 +1,5 @@
 // The messages by which two processes connect over a socket. The descriptor of the sender's shared
-// memory travels with each message.
+// memory travels with each message, and that of its kept memory with an answer.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <span>
 
 #include "fabric/fabric.h"
+#include "fabric/shm/arena.h"
 #include "fabric/shm/layout.h"
 
 namespace falafel::shm {
@@ -18,6 +19,9 @@ struct HandshakeMessage {
   std::uint32_t version = layout_version;
   ArenaId arena{};
   std::uint64_t endpoint = 0;  // offset in the arena
+  // In an answer: the kept memory, and the pass of the caller's gate there. None: zeros.
+  Overlay kept{};
+  std::uint64_t gate_pass = 0;
   std::uint32_t accepted = 1;  // in an answer; if 0, the private data is the reason
   std::uint32_t private_bytes = 0;
   std::array<std::byte, fabric::max_private_data_bytes> private_data{};

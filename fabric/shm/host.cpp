@@ -58,9 +58,18 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
   try {
     return std::make_shared<MemoryBlock>(process_, scheduler(), *offset, size_bytes);
   } catch (const std::bad_alloc&) {
-    process_->release_memory(*offset, size_bytes, {});
+    process_->release_memory(*offset, size_bytes, {}, nullptr);
     throw;
   }
+}
+
+Result<std::shared_ptr<fabric::MemoryBlock>> Host::map_kept(
+    const std::shared_ptr<fabric::KeptFile>& file) {
+  auto kept = process_->keep(file);
+  if (!kept) return tl::unexpected(kept.error());
+  const std::uint64_t block = (*kept)->block();
+  return std::make_shared<MemoryBlock>(process_, scheduler(), block, file->block_bytes(),
+                                       std::move(*kept));
 }
 
 void Host::progress() {

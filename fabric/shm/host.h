@@ -49,6 +49,8 @@ class Host final : public fabric::RealTimeHost, private fabric::Network {
   std::uint64_t next_deadline_ns() const override;
   void idle_until(std::uint64_t deadline_ns) override;
   bool has_news() const;
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept(
+      const std::shared_ptr<fabric::KeptFile>& file) override;
 
   std::shared_ptr<ProcessState> process_;
   std::shared_ptr<MappedArena> arena_;

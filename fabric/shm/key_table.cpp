@@ -37,7 +37,7 @@ bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t 
   const std::uint64_t block = entry.block.load(std::memory_order_acquire);
   const bool same_domain = entry.domain.load(std::memory_order_acquire) == domain;
   if (entry.control.load(std::memory_order_acquire) != control) return false;
-  if (!same_domain || !arena.contains(block, end)) return false;
+  if (!same_domain || !arena.reaches(block, end)) return false;
   known = {.control = control, .begin = begin, .end = end, .block = arena.at(block)};
   return true;
 }

@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/realtime/gate.h"
+
 namespace falafel::shm {
 
 inline constexpr std::uint32_t layout_magic = 0x4653484d;
-inline constexpr std::uint32_t layout_version = 4;
-inline constexpr std::size_t cache_line_bytes = 64;
+inline constexpr std::uint32_t layout_version = 5;
+inline constexpr std::size_t cache_line_bytes = fabric::Gate::line_bytes;
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share these atomics");
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "processes share these atomics");
@@ -47,6 +49,10 @@ struct ArenaHeader {
   // entries.
   std::atomic<std::uint32_t> key_entries;
   std::atomic<std::uint32_t> life;  // the kernel marks it when the process ends (life_sign.h)
+  // The range over which a file lies with memory that the process keeps beyond its end; 0: none.
+  // Once used, a range is never used otherwise.
+  std::atomic<std::uint64_t> kept_begin;
+  std::atomic<std::uint64_t> kept_end;
 };
 
 inline constexpr std::uint64_t max_wake_words = 1024;
@@ -84,7 +90,8 @@ struct ReceiveSlot {
   std::uint32_t immediate;
 };
 
-enum class EndpointState : std::uint32_t { unused, ready, error, closed };
+using fabric::Gate;
+using fabric::GateState;
 
 // One side of a connection. The receive queue is a ring of slots that follows the endpoint; behind
 // it, each slot has room for its further segments. The owner has posted `posted` requests since the
@@ -95,12 +102,8 @@ struct Endpoint {
   std::uint32_t number;
   std::uint32_t slot_mask;         // the number of slots, a power of two, minus one
   std::uint32_t further_segments;  // per slot
-  // Both sides advance it, never back.
-  alignas(cache_line_bytes) std::atomic<EndpointState> state;
-  // Written by the peer: nonzero while it carries out requests in this endpoint's memory. If the
-  // owner leaves `ready` and then finds 0, no request of the peer is in progress, and none will
-  // begin.
-  alignas(cache_line_bytes) std::atomic<std::uint32_t> peer_is_busy;
+  std::uint64_t gate;              // offset; the peer enters the owner's memory there
+  Gate own_gate;                   // that gate, unless it is in the file of kept memory
   alignas(cache_line_bytes) std::atomic<std::uint32_t> posted;
   alignas(cache_line_bytes) std::atomic<std::uint32_t> filled;  // written by the peer
 

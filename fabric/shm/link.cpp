@@ -15,27 +15,33 @@ using boost::asio::posix::stream_descriptor;
 
 OwnEndpoint::~OwnEndpoint() { process_.arena().release(offset_, size_bytes_); }
 
+Gate& OwnEndpoint::gate() const { return process_.arena().mapping()->object_at<Gate>(get().gate); }
+
 Endpoint& OwnEndpoint::get() const {
   return process_.arena().mapping()->object_at<Endpoint>(offset_);
 }
 
 namespace {
 
-bool is_within(const MappedArena& arena, std::uint64_t endpoint) {
-  if (endpoint % cache_line_bytes != 0 || !arena.contains(endpoint, sizeof(Endpoint))) return false;
-  const std::uint64_t wake_word = arena.object_at<Endpoint>(endpoint).wake_word;
-  return wake_word % cache_line_bytes == 0 && arena.contains(wake_word, sizeof(WakeWord));
+template <typename Object>
+Object* find_object(const MappedArena& arena, std::uint64_t offset) {
+  const bool is_there = offset % cache_line_bytes == 0 && arena.reaches(offset, sizeof(Object));
+  return is_there ? &arena.object_at<Object>(offset) : nullptr;
 }
 
 }  // namespace
 
-fabric::Result<std::shared_ptr<Link>> Link::create(boost::asio::io_context& context,
-                                                   FileDescriptor socket,
-                                                   std::unique_ptr<OwnEndpoint> own,
-                                                   std::shared_ptr<MappedArena> peer_arena,
-                                                   std::uint64_t peer_endpoint,
-                                                   std::shared_ptr<HostSignal> signal) {
-  if (!is_within(*peer_arena, peer_endpoint)) {
+fabric::Result<std::shared_ptr<Link>> Link::create(
+    boost::asio::io_context& context, FileDescriptor socket, std::unique_ptr<OwnEndpoint> own,
+    std::shared_ptr<MappedArena> peer_arena, std::uint64_t peer_endpoint, std::uint64_t gate_pass,
+    std::shared_ptr<HostSignal> signal) {
+  Peer peer{.arena = std::move(peer_arena), .pass = gate_pass};
+  peer.endpoint = find_object<Endpoint>(*peer.arena, peer_endpoint);
+  if (peer.endpoint != nullptr) {
+    peer.wake_word = find_object<WakeWord>(*peer.arena, peer.endpoint->wake_word);
+    peer.gate = find_object<Gate>(*peer.arena, peer.endpoint->gate);
+  }
+  if (peer.wake_word == nullptr || peer.gate == nullptr) {
     return fabric::make_error(
         fabric::ErrorCode::invalid_argument,
         fmt::format("the peer's endpoint at offset {} is not within its memory", peer_endpoint));
@@ -43,27 +49,35 @@ fabric::Result<std::shared_ptr<Link>> Link::create(boost::asio::io_context& cont
   auto process = process_of(socket);
   if (!process) return tl::unexpected(process.error());
   return std::shared_ptr<Link>(new Link(context, std::move(socket), std::move(*process),
-                                        std::move(own), std::move(peer_arena), peer_endpoint,
-                                        std::move(signal)));
+                                        std::move(own), std::move(peer), std::move(signal)));
 }
 
 Link::Link(boost::asio::io_context& context, FileDescriptor socket, FileDescriptor process,
-           std::unique_ptr<OwnEndpoint> own, std::shared_ptr<MappedArena> peer_arena,
-           std::uint64_t peer_endpoint, std::shared_ptr<HostSignal> signal)
+           std::unique_ptr<OwnEndpoint> own, Peer peer, std::shared_ptr<HostSignal> signal)
     : own_(std::move(own)),
       place_(1),
       own_endpoint_(&own_->get()),
-      peer_arena_(std::move(peer_arena)),
-      peer_(&peer_arena_->object_at<Endpoint>(peer_endpoint)),
-      peer_wake_word_(&peer_arena_->object_at<WakeWord>(peer_->wake_word)),
+      own_gate_(&own_->gate()),
+      peer_(std::move(peer)),
       signal_(std::move(signal)),
       socket_(context, socket.release()),
       process_(context) {
   if (process.is_open()) process_.assign(process.release());
 }
 
-void Link::send_handshake(const HandshakeMessage& message, const FileDescriptor& arena) {
-  send_message(socket_.native_handle(), std::as_bytes(std::span(&message, 1)), &arena);
+// The peer may reach what the process keeps, unless the file of that has been left by now.
+Link::~Link() {
+  if (peer_.pass != 0) fabric::leave(*peer_.gate, peer_.pass);
+}
+
+void Link::send_handshake(HandshakeMessage message, const FileDescriptor& arena) {
+  const GateInFile* const gate = own_->gate_in_file();
+  if (gate != nullptr) {
+    message.kept = gate->range().overlay();
+    message.gate_pass = gate->pass();
+  }
+  send_message(socket_.native_handle(), std::as_bytes(std::span(&message, 1)), &arena,
+               gate != nullptr ? &gate->range().file() : nullptr);
 }
 
 void Link::watch() {
@@ -144,7 +158,7 @@ void Link::append_to(std::list<std::shared_ptr<Link>>& links) noexcept {
 }
 
 void Link::close() {
-  own().state.store(EndpointState::closed);
+  own_gate().state.store(GateState::closed);
   send_message(socket_.native_handle(), std::span(&goodbye, 1));
 }
 

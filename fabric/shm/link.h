@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "fabric/shm/arena.h"
+#include "fabric/shm/kept_range.h"
 #include "fabric/shm/layout.h"
 #include "fabric/shm/life_sign.h"
 #include "fabric/shm/wake.h"
@@ -44,14 +45,21 @@ struct DomainNumber {
 // The endpoint of this process. The peer may access it until its end of the socket is closed.
 class OwnEndpoint {
  public:
+  // `gate`: null if the gate is in the endpoint.
   OwnEndpoint(ProcessState& process, std::shared_ptr<const DomainNumber> domain,
-              std::uint64_t offset, std::uint64_t size_bytes)
-      : process_(process), domain_(std::move(domain)), offset_(offset), size_bytes_(size_bytes) {}
+              std::uint64_t offset, std::uint64_t size_bytes, std::unique_ptr<GateInFile> gate)
+      : process_(process),
+        domain_(std::move(domain)),
+        offset_(offset),
+        size_bytes_(size_bytes),
+        gate_(std::move(gate)) {}
   ~OwnEndpoint();
   OwnEndpoint(const OwnEndpoint&) = delete;
   OwnEndpoint& operator=(const OwnEndpoint&) = delete;
 
   Endpoint& get() const;
+  Gate& gate() const;
+  const GateInFile* gate_in_file() const { return gate_.get(); }
   std::uint64_t offset() const { return offset_; }
   const std::shared_ptr<const DomainNumber>& domain() const { return domain_; }
 
@@ -60,45 +68,58 @@ class OwnEndpoint {
   std::shared_ptr<const DomainNumber> domain_;
   std::uint64_t offset_;
   std::uint64_t size_bytes_;
+  std::unique_ptr<GateInFile> gate_;
 };
 
 // A link lives until both sides have closed it or the peer's process has ended.
 class Link : public std::enable_shared_from_this<Link> {
  public:
-  // Errors: invalid_argument (the peer's endpoint is not within its memory), out_of_memory.
-  static fabric::Result<std::shared_ptr<Link>> create(boost::asio::io_context& context,
-                                                      FileDescriptor socket,
-                                                      std::unique_ptr<OwnEndpoint> own,
-                                                      std::shared_ptr<MappedArena> peer_arena,
-                                                      std::uint64_t peer_endpoint,
-                                                      std::shared_ptr<HostSignal> signal);
+  // `gate_pass`: of the gate in the peer's file of kept memory; 0 if it has none. Errors:
+  // invalid_argument (the peer's endpoint is not within its memory), out_of_memory.
+  static fabric::Result<std::shared_ptr<Link>> create(
+      boost::asio::io_context& context, FileDescriptor socket, std::unique_ptr<OwnEndpoint> own,
+      std::shared_ptr<MappedArena> peer_arena, std::uint64_t peer_endpoint, std::uint64_t gate_pass,
+      std::shared_ptr<HostSignal> signal);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
 
-  void send_handshake(const HandshakeMessage& message, const FileDescriptor& arena);
+  // Adds what the peer needs to reach the memory that this process keeps.
+  void send_handshake(HandshakeMessage message, const FileDescriptor& arena);
   // Starts to watch for the end of the peer.
   void watch();
   // The queue pair of this side is gone. No further request of the peer begins.
   void close();
 
   Endpoint& own() const { return *own_endpoint_; }
-  Endpoint& peer() const { return *peer_; }
-  const MappedArena& peer_arena() const { return *peer_arena_; }
-  WakeWord& peer_wake_word() const { return *peer_wake_word_; }
+  Gate& own_gate() const { return *own_gate_; }
+  Endpoint& peer() const { return *peer_.endpoint; }
+  Gate& peer_gate() const { return *peer_.gate; }
+  const MappedArena& peer_arena() const { return *peer_.arena; }
+  WakeWord& peer_wake_word() const { return *peer_.wake_word; }
   const std::shared_ptr<const DomainNumber>& domain() const { return own_->domain(); }
 
   // The peer closed its end of the socket without a goodbye, or its process has ended. The process
   // has a life sign because the socket may tell later.
-  bool is_lost() const { return lost_.load() || has_ended(peer_arena_->header().life); }
+  bool is_lost() const { return lost_.load() || has_ended(peer_.arena->header().life); }
   // The peer said goodbye: it closed its end in good order.
   bool peer_has_closed() const { return peer_has_closed_.load(); }
-  // No request of the peer is in progress. Call it once the endpoint of this side has left `ready`.
-  bool is_drained() const { return own().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
+  // No request of the peer is in progress. Call it once the gate of this side has left `ready`.
+  bool is_drained() const { return own_gate().peer_is_busy.load() == 0 || peer_has_ended_.load(); }
   // Adds this link, once, to a list of links. Needs no memory.
   void append_to(std::list<std::shared_ptr<Link>>& links) noexcept;
 
  private:
+  // The places of the peer's things.
+  struct Peer {
+    std::shared_ptr<MappedArena> arena;
+    Endpoint* endpoint = nullptr;
+    WakeWord* wake_word = nullptr;
+    Gate* gate = nullptr;
+    std::uint64_t pass = 0;  // of the gate; 0: the gate is in the endpoint
+  };
   Link(boost::asio::io_context& context, FileDescriptor socket, FileDescriptor process,
-       std::unique_ptr<OwnEndpoint> own, std::shared_ptr<MappedArena> peer_arena,
-       std::uint64_t peer_endpoint, std::shared_ptr<HostSignal> signal);
+       std::unique_ptr<OwnEndpoint> own, Peer peer, std::shared_ptr<HostSignal> signal);
   void await_message();
   void await_end_of_process();
   void on_readable();
@@ -109,9 +130,8 @@ class Link : public std::enable_shared_from_this<Link> {
   std::unique_ptr<OwnEndpoint> own_;
   std::list<std::shared_ptr<Link>> place_;  // for append_to: one element, null
   Endpoint* own_endpoint_;
-  std::shared_ptr<MappedArena> peer_arena_;
-  Endpoint* peer_;
-  WakeWord* peer_wake_word_;
+  Gate* own_gate_;
+  Peer peer_;
   std::shared_ptr<HostSignal> signal_;
   boost::asio::posix::stream_descriptor socket_;
   // The pidfd of the peer, opened while the peer lived, because the system may reuse its number

@@ -48,15 +48,15 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     if (auto checked = fabric::check_private_data(private_data); !checked) {
       return tl::unexpected(checked.error());
     }
-    auto prepared = device_.prepare(options);
+    auto prepared = device_.prepare(options, process_number_of(caller_.socket));
     if (!prepared) return tl::unexpected(prepared.error());
     ProcessState& process = host_.process();
-    auto peer_arena = process.map_peer(caller_.message.arena, caller_.arena);
+    auto peer_arena = process.map_peer(caller_.message.arena, caller_.arena, {}, {});
     if (!peer_arena) return tl::unexpected(peer_arena.error());
     const std::uint64_t endpoint = prepared->endpoint->offset();
     auto link =
         Link::create(process.context(), std::move(caller_.socket), std::move(prepared->endpoint),
-                     std::move(*peer_arena), caller_.message.endpoint, host_.signal());
+                     std::move(*peer_arena), caller_.message.endpoint, 0, host_.signal());
     answered_ = true;  // the link owns the socket now; on an error it has closed the socket
     if (!link) {
       if (link.error().code == ErrorCode::out_of_memory) {

@@ -65,15 +65,17 @@ class MemoryRegion final : public fabric::MemoryRegion {
 }  // namespace
 
 MemoryBlock::MemoryBlock(std::shared_ptr<ProcessState> process, fabric::FiberScheduler& scheduler,
-                         std::uint64_t arena_offset, std::uint64_t size_bytes)
+                         std::uint64_t arena_offset, std::uint64_t size_bytes,
+                         std::shared_ptr<KeptRange> kept)
     : process_(std::move(process)),
       scheduler_(scheduler),
       arena_offset_(arena_offset),
       size_bytes_(size_bytes),
-      base_(process_->arena().mapping()->at(arena_offset)) {}
+      base_(process_->arena().mapping()->at(arena_offset)),
+      kept_(std::move(kept)) {}
 
 MemoryBlock::~MemoryBlock() {
-  process_->release_memory(arena_offset_, size_bytes_, std::move(domains_));
+  process_->release_memory(arena_offset_, size_bytes_, std::move(domains_), std::move(kept_));
 }
 
 // Removes expired domains before the list grows, so it stays within twice the number of live

@@ -13,7 +13,8 @@ namespace falafel::shm {
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
   MemoryBlock(std::shared_ptr<ProcessState> process, fabric::FiberScheduler& scheduler,
-              std::uint64_t arena_offset, std::uint64_t size_bytes);
+              std::uint64_t arena_offset, std::uint64_t size_bytes,
+              std::shared_ptr<KeptRange> kept = nullptr);
   ~MemoryBlock() override;
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
@@ -43,6 +44,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint64_t arena_offset_;
   std::uint64_t size_bytes_;
   std::byte* base_;
+  std::shared_ptr<KeptRange> kept_;  // null: the memory ends with the process
   std::uint32_t accesses_ = 0;
   std::vector<std::weak_ptr<const DomainNumber>> domains_;  // where it is or was registered
 };

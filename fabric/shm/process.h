@@ -13,6 +13,9 @@
 // rights, so they prevent errors, not attacks. Anyone who may open the socket of a host is trusted:
 // the same user, root, and the group that the host's folder is open to (fabric/shm/trust.h).
 //
+// Kept memory (Host::keep_memory) is one file per process, which peers reach through connections
+// that this process has accepted after it began to keep it. Other connections get access errors.
+//
 // Fencing: after QueuePair::move_to_error, no request of the peer begins. A request in progress
 // must end first. The flushes therefore complete when the peer has cleared its flag in shared
 // memory, or when its process has ended (pidfd). A peer that a signal stops in the middle of a

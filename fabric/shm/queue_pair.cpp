@@ -53,7 +53,7 @@ void QueuePair::attach(std::shared_ptr<Link> link) {
 }
 
 bool QueuePair::is_in_error() const {
-  return link_->own().state.load(std::memory_order_acquire) != EndpointState::ready;
+  return link_->own_gate().state.load(std::memory_order_acquire) != GateState::ready;
 }
 
 QueuePairState QueuePair::state() const {
@@ -63,8 +63,8 @@ QueuePairState QueuePair::state() const {
 
 void QueuePair::move_to_error() {
   if (closed_) return;
-  EndpointState expected = EndpointState::ready;
-  link_->own().state.compare_exchange_strong(expected, EndpointState::error);
+  GateState expected = GateState::ready;
+  link_->own_gate().state.compare_exchange_strong(expected, GateState::error);
   progress();
 }
 
@@ -91,7 +91,7 @@ bool QueuePair::wait_until_peer_closed(std::uint64_t deadline_ns) {
   const std::shared_ptr<Link> link = link_;
   Host& host = host_;
   const auto is_closed = [&] {
-    return link == nullptr || link->own().state.load() == EndpointState::closed;
+    return link == nullptr || link->own_gate().state.load() == GateState::closed;
   };
   while (!is_closed() && !link->peer_has_closed()) {
     host.scheduler().wait(&host.signal_waiters(), deadline_ns);
@@ -127,17 +127,17 @@ void QueuePair::complete(const fabric::WorkRequest& request, CompletionStatus st
 }
 
 void QueuePair::fail(const fabric::WorkRequest& request, CompletionStatus status) {
-  EndpointState expected = EndpointState::ready;
-  link_->own().state.compare_exchange_strong(expected, EndpointState::error);
+  GateState expected = GateState::ready;
+  link_->own_gate().state.compare_exchange_strong(expected, GateState::error);
   complete(request, status);
 }
 
 void QueuePair::fail_for(const fabric::WorkRequest& request, Outcome outcome) {
-  EndpointState expected = EndpointState::ready;
+  GateState expected = GateState::ready;
   switch (outcome) {
     case Outcome::access_error:
     case Outcome::message_too_long:
-      link_->peer().state.compare_exchange_strong(expected, EndpointState::error);
+      link_->peer_gate().state.compare_exchange_strong(expected, GateState::error);
       ring(link_->peer_wake_word());
       return fail(request, outcome == Outcome::access_error
                                ? CompletionStatus::remote_access_error
@@ -154,7 +154,7 @@ void QueuePair::fail_for(const fabric::WorkRequest& request, Outcome outcome) {
 // Waiting requests
 
 std::uint64_t QueuePair::patience_ns(Opcode opcode) const {
-  const bool is_answered = link_->peer().state.load() == EndpointState::ready && !link_->is_lost();
+  const bool is_answered = link_->peer_gate().state.load() == GateState::ready && !link_->is_lost();
   if (!is_answered) {
     return link_->is_lost()
                ? 0
@@ -206,8 +206,8 @@ void QueuePair::progress() {
   collect_received();
   retry_waiting();
   if (link_->is_lost() && waiting_.empty()) {
-    EndpointState expected = EndpointState::ready;
-    link_->own().state.compare_exchange_strong(expected, EndpointState::error);
+    GateState expected = GateState::ready;
+    link_->own_gate().state.compare_exchange_strong(expected, GateState::error);
   }
   if (!is_in_error()) return;
   if (undrained_since_ns_ == 0) undrained_since_ns_ = fabric::monotonic_ns();
@@ -227,7 +227,8 @@ bool QueuePair::has_news() const {
   if (waiting_.empty()) return false;
   const Endpoint& peer = link_->peer();
   return waiting_.front().since_ns == 0 || is_over(waiting_.front()) ||
-         (peer.state.load() == EndpointState::ready && peer.posted.load() != peer.filled.load());
+         (link_->peer_gate().state.load() == GateState::ready &&
+          peer.posted.load() != peer.filled.load());
 }
 
 std::uint64_t QueuePair::next_deadline_ns() const {

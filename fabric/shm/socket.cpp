@@ -5,6 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -40,20 +42,22 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// Room for one descriptor beside a message. With the padding at its end, it has room for two.
-constexpr std::size_t attachment_bytes = CMSG_LEN(sizeof(int));
+// Room for descriptors beside a message.
+constexpr std::size_t most_attachments = 2;
 union Attachment {
   cmsghdr header;
-  std::byte bytes[CMSG_SPACE(sizeof(int))];
+  std::byte bytes[CMSG_SPACE(most_attachments * sizeof(int))];
 };
 
-FileDescriptor attached_to(msghdr& message) {
+// The descriptor at that position, if as many are attached.
+FileDescriptor attached_to(msghdr& message, std::size_t position) {
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+      header->cmsg_len < CMSG_LEN((position + 1) * sizeof(int))) {
     return {};
   }
   int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  std::memcpy(&descriptor, CMSG_DATA(header) + position * sizeof descriptor, sizeof descriptor);
   return FileDescriptor(descriptor);
 }
 
@@ -122,57 +126,70 @@ Accepted accept_from(int listener) {
   }
 }
 
-bool send_message(int socket, std::span<const std::byte> message, const FileDescriptor* attached) {
+bool send_message(int socket, std::span<const std::byte> message, const FileDescriptor* attached,
+                  const FileDescriptor* attached_second) {
   iovec data{const_cast<std::byte*>(message.data()), message.size()};
   msghdr header{};
   header.msg_iov = &data;
   header.msg_iovlen = 1;
   Attachment attachment{};
   if (attached != nullptr) {
+    const std::array descriptors{attached->get(),
+                                 attached_second != nullptr ? attached_second->get() : -1};
+    const std::size_t length = (attached_second != nullptr ? 2 : 1) * sizeof(int);
     header.msg_control = attachment.bytes;
-    header.msg_controllen = sizeof attachment.bytes;
+    header.msg_controllen = CMSG_SPACE(length);
     cmsghdr* const rights = CMSG_FIRSTHDR(&header);
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = attachment_bytes;
-    const int descriptor = attached->get();
-    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+    rights->cmsg_len = CMSG_LEN(length);
+    std::memcpy(CMSG_DATA(rights), descriptors.data(), length);
   }
   return ::sendmsg(socket, &header, MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
 }
 
-ReceivedMessage receive_message(int socket, std::span<std::byte> buffer) {
+ReceivedMessage receive_message(int socket, std::span<std::byte> buffer,
+                                std::size_t most_attached) {
   iovec data{buffer.data(), buffer.size()};
   Attachment attachment{};
   msghdr header{};
   header.msg_iov = &data;
   header.msg_iovlen = 1;
   header.msg_control = attachment.bytes;
-  header.msg_controllen = attachment_bytes;  // so the system closes all descriptors but the first
+  // With the padding at its end, there would be room for another one.
+  header.msg_controllen = CMSG_LEN(std::min(most_attached, most_attachments) * sizeof(int));
   const ssize_t length = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) {
     return {.kind = ReceivedMessage::Kind::nothing_yet,
             .length_bytes = 0,
             .attached = {},
+            .attached_second = {},
             .lost_attachment = false};
   }
   if (length < 0) return {};
-  FileDescriptor attached = attached_to(header);  // a message of no bytes may have one, too
+  FileDescriptor attached = attached_to(header, 0);  // a message of no bytes may have one, too
+  FileDescriptor attached_second = attached_to(header, 1);
   if (length == 0) return {};
   const bool is_lost = !attached.is_open() && (header.msg_flags & MSG_CTRUNC) != 0;
   return {.kind = ReceivedMessage::Kind::message,
           .length_bytes = static_cast<std::size_t>(length),
           .attached = std::move(attached),
+          .attached_second = std::move(attached_second),
           .lost_attachment = is_lost};
 }
 
-Result<FileDescriptor> process_of(const FileDescriptor& socket) {
+pid_t process_number_of(const FileDescriptor& socket) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return FileDescriptor{};
-  }
-  FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0U)));
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0
+             ? credentials.pid
+             : 0;
+}
+
+Result<FileDescriptor> process_of(const FileDescriptor& socket) {
+  const pid_t number = process_number_of(socket);
+  if (number == 0) return FileDescriptor{};
+  FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, number, 0U)));
   if (!process.is_open() && fabric::is_out_of_descriptors(errno)) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("no descriptor for the process of a peer: {}; raise the limit of "

@@ -1,6 +1,8 @@
 // Messages over UNIX-domain sockets (SOCK_SEQPACKET, so each message arrives whole). A message can
-// carry a file descriptor.
+// carry file descriptors.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -31,7 +33,8 @@ struct Accepted {
 Accepted accept_from(int listener);
 
 bool send_message(int socket, std::span<const std::byte> message,
-                  const FileDescriptor* attached = nullptr);
+                  const FileDescriptor* attached = nullptr,
+                  const FileDescriptor* attached_second = nullptr);
 
 struct ReceivedMessage {
   // A message of no bytes counts as the end, because the two cannot be told apart.
@@ -39,10 +42,16 @@ struct ReceivedMessage {
   Kind kind = Kind::end;
   std::size_t length_bytes = 0;
   FileDescriptor attached;
+  FileDescriptor attached_second;
   // A descriptor was attached, but this process has none left to receive it.
   bool lost_attachment = false;
 };
-ReceivedMessage receive_message(int socket, std::span<std::byte> buffer);
+// The system closes all attached descriptors beyond the number that is accepted, which is 1 or 2.
+ReceivedMessage receive_message(int socket, std::span<std::byte> buffer,
+                                std::size_t most_attached = 1);
+
+// The number of the process at the other end, in this namespace of processes; 0: unknown.
+pid_t process_number_of(const FileDescriptor& socket);
 
 // Returns a descriptor (pidfd) of the process at the other end, which is readable once that process
 // has ended. It is not open if the process has been waited for, or is in another namespace of

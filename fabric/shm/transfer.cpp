@@ -20,16 +20,16 @@ namespace {
 
 constexpr std::uint64_t max_prefetch_bytes = 256;
 
-// While it lives, the peer sees that its memory is in use (Endpoint::peer_is_busy).
+// While it lives, the peer sees that its memory is in use (Gate::peer_is_busy).
 class Busy {
  public:
-  explicit Busy(Endpoint& peer) : peer_(peer) { peer_.peer_is_busy.store(1); }
-  ~Busy() { peer_.peer_is_busy.store(0, std::memory_order_release); }
+  explicit Busy(Gate& gate) : gate_(gate) { gate_.peer_is_busy.store(1); }
+  ~Busy() { gate_.peer_is_busy.store(0, std::memory_order_release); }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
 
  private:
-  Endpoint& peer_;
+  Gate& gate_;
 };
 
 // Returns the previous word.
@@ -63,7 +63,7 @@ Arrival arrival_of(Opcode opcode) {
 // needs a fence. Busy begins with one, so the chain also follows the stores before it.
 std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain,
                                          LocalParts& locals) {
-  const Busy busy(link_->peer());
+  const Busy busy(link_->peer_gate());
   for (const fabric::WorkRequest& request : chain) prefetch(request);
   bool has_stored = false;
   for (std::size_t index = 0; index < chain.size(); ++index) {
@@ -101,7 +101,7 @@ void QueuePair::prefetch(const fabric::WorkRequest& request) {
 }
 
 bool QueuePair::may_go_on() const {
-  return link_->peer().state.load(std::memory_order_acquire) == EndpointState::ready &&
+  return link_->peer_gate().state.load(std::memory_order_acquire) == GateState::ready &&
          !is_in_error();
 }
 
@@ -114,13 +114,13 @@ std::byte* QueuePair::find_remote(const fabric::MemoryAddress& remote, std::uint
 }
 
 QueuePair::Outcome QueuePair::retry(const Waiting& waiting) {
-  const Busy busy(link_->peer());
+  const Busy busy(link_->peer_gate());
   return carry_out(waiting.request, waiting.local);
 }
 
 // Call it while a Busy lives.
 QueuePair::Outcome QueuePair::carry_out(const fabric::WorkRequest& request, LocalParts local) {
-  if (link_->peer().state.load() != EndpointState::ready || link_->is_lost()) {
+  if (link_->peer_gate().state.load() != GateState::ready || link_->is_lost()) {
     return Outcome::no_answer;
   }
   if (fabric::is_send(request.opcode)) return deliver_message(request, local);
@@ -220,7 +220,7 @@ bool QueuePair::fill_buffer(const ReceiveSlot& slot, LocalParts local, std::uint
   for (std::uint32_t number = 0; length_bytes > 0; ++number) {
     if (number == slot.segment_count) return false;
     const ReceiveSegment segment = number == 0 ? slot.first : further_segment(index, number);
-    if (!arena.contains(segment.buffer, segment.length_bytes)) return false;
+    if (!arena.reaches(segment.buffer, segment.length_bytes)) return false;
     const std::uint64_t piece_bytes = std::min(segment.length_bytes, length_bytes);
     copy_shared(arena.at(segment.buffer), message, piece_bytes, WholeWords::of_destination);
     message += piece_bytes;

@@ -33,6 +33,11 @@ class Host final : public fabric::RealTimeHost {
   }
 
  private:
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept(
+      const std::shared_ptr<fabric::KeptFile>& file) override {
+    return map_kept_block(scheduler(), file);
+  }
+
   std::unique_ptr<Network> network_;
   Site site_;
   std::vector<std::unique_ptr<Device>> devices_;

@@ -19,8 +19,9 @@ namespace {
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
   // Takes ownership of the mapping.
-  MemoryBlock(fabric::FiberScheduler& scheduler, std::span<std::byte> mapping)
-      : scheduler_(scheduler), mapping_(mapping) {}
+  MemoryBlock(fabric::FiberScheduler& scheduler, std::span<std::byte> mapping,
+              std::shared_ptr<fabric::KeptFile> file = nullptr)
+      : scheduler_(scheduler), mapping_(mapping), file_(std::move(file)) {}
   ~MemoryBlock() override { ::munmap(mapping_.data(), mapping_.size()); }
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
@@ -60,6 +61,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
 
   fabric::FiberScheduler& scheduler_;
   std::span<std::byte> mapping_;
+  std::shared_ptr<fabric::KeptFile> file_;  // null: the memory ends with the process
 };
 
 class MemoryRegion final : public fabric::MemoryRegion {
@@ -133,6 +135,13 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(fabric::FiberSchedul
   }
   return std::make_shared<MemoryBlock>(scheduler,
                                        std::span(static_cast<std::byte*>(address), size_bytes));
+}
+
+Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(
+    fabric::FiberScheduler& scheduler, const std::shared_ptr<fabric::KeptFile>& file) {
+  const auto mapped = file->map_block();
+  if (!mapped) return tl::unexpected(mapped.error());
+  return std::make_shared<MemoryBlock>(scheduler, std::span(*mapped, file->block_bytes()), file);
 }
 
 }  // namespace falafel::stream

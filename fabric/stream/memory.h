@@ -11,11 +11,14 @@
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/fiber_scheduler.h"
+#include "fabric/realtime/kept_file.h"
 
 namespace falafel::stream {
 
 fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(
     fabric::FiberScheduler& scheduler, std::uint64_t size_bytes);
+fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(
+    fabric::FiberScheduler& scheduler, const std::shared_ptr<fabric::KeptFile>& file);
 
 // The properties of a registration that posting needs.
 struct RegisteredRange {

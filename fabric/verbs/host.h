@@ -31,6 +31,10 @@ class Host final : public fabric::RealTimeHost {
 
  private:
   Host(const HostOptions& options, std::unique_ptr<Network> network);
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept(
+      const std::shared_ptr<fabric::KeptFile>& file) override {
+    return map_kept_block(scheduler(), file);
+  }
 
   std::unique_ptr<Network> network_;
   MemoryOptions memory_options_;

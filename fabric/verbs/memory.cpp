@@ -24,11 +24,12 @@ class MemoryBlock final : public fabric::MemoryBlock {
  public:
   // Takes ownership of the mapping of `mapped_bytes` at `address`.
   MemoryBlock(fabric::FiberScheduler& scheduler, std::byte* address, std::uint64_t size_bytes,
-              std::uint64_t mapped_bytes)
+              std::uint64_t mapped_bytes, std::shared_ptr<fabric::KeptFile> file = nullptr)
       : scheduler_(scheduler),
         address_(address),
         size_bytes_(size_bytes),
-        mapped_bytes_(mapped_bytes) {}
+        mapped_bytes_(mapped_bytes),
+        file_(std::move(file)) {}
   ~MemoryBlock() override { ::munmap(address_, mapped_bytes_); }
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
@@ -71,6 +72,7 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::byte* address_;
   std::uint64_t size_bytes_;
   std::uint64_t mapped_bytes_;
+  std::shared_ptr<fabric::KeptFile> file_;  // null: the memory ends with the process
 };
 
 // Moves aligned words whole, and the bytes before the first and after the last one by one. The
@@ -265,6 +267,21 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(fabric::FiberSchedul
   if (options.numa_node) prefer_node(address, mapped_bytes, *options.numa_node);
   return std::make_shared<MemoryBlock>(scheduler, static_cast<std::byte*>(address), size_bytes,
                                        mapped_bytes);
+}
+
+// A registration pins the pages for as long as it lasts, which a file system on a disk refuses.
+Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(
+    fabric::FiberScheduler& scheduler, const std::shared_ptr<fabric::KeptFile>& file) {
+  if (!file->is_in_memory()) {
+    return make_error(ErrorCode::unsupported,
+                      fmt::format("'{}' is on a file system whose memory devices cannot use; "
+                                  "choose a file on tmpfs, such as one in /dev/shm",
+                                  file->path()));
+  }
+  const auto mapped = file->map_block();
+  if (!mapped) return tl::unexpected(mapped.error());
+  return std::make_shared<MemoryBlock>(scheduler, *mapped, file->block_bytes(), file->block_bytes(),
+                                       file);
 }
 
 }  // namespace falafel::verbs

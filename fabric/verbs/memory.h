@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/fiber_scheduler.h"
+#include "fabric/realtime/kept_file.h"
 #include "fabric/verbs/resources.h"
 
 namespace falafel::verbs {
@@ -19,6 +20,9 @@ struct MemoryOptions {
 
 fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(
     fabric::FiberScheduler& scheduler, std::uint64_t size_bytes, const MemoryOptions& options);
+// Errors: unsupported (the kernel lets devices use no files but those of tmpfs), out_of_memory.
+fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(
+    fabric::FiberScheduler& scheduler, const std::shared_ptr<fabric::KeptFile>& file);
 
 // The properties of a registration that posting needs.
 struct RegisteredRange {

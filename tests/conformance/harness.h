@@ -32,6 +32,7 @@ struct Capabilities {
   bool message_stream = false;
   bool shared_receive_queues = false;
   bool masked_atomics = false;
+  bool keeps_memory = false;         // Host::keep_memory
   bool changes_access = true;        // MemoryRegion::change_access
   bool whole_words_anywhere = true;  // including those of transfers that begin inside a word
   bool places_in_address_order = false;
@@ -55,6 +56,8 @@ class Backend {
   // Bodies call this, also for their own host.
   virtual void crash(const std::string& host) = 0;
   virtual void break_connection(const std::string& host) = 0;
+  // The memory of this name is new in every run.
+  virtual std::string name_of_kept_memory() const { return "memory"; }
 
  private:
   virtual void add_guarded_host(const HostDescription& description, HostBody body) = 0;

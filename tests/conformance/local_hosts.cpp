@@ -49,6 +49,9 @@ class LocalBackend : public Backend {
   void break_connection(const std::string& /*host*/) override {
     FALAFEL_ASSERT(false, "connections within a machine do not break");
   }
+  std::string name_of_kept_memory() const override {
+    return (directory_.path() / "memory").native();
+  }
   virtual void run() = 0;
 
  protected:

@@ -28,6 +28,7 @@ std::vector<VariantPointer> backend_variants() {
                         {.notices_death = true,
                          .inlines_data = true,
                          .masked_atomics = true,
+                         .keeps_memory = true,
                          .places_in_address_order = true},
                         FALAFEL_RUNS_WITH_THREADS, FALAFEL_RUNS_WITH_PROCESSES);
 }

@@ -84,6 +84,7 @@ class SimulatorVariant : public Variant {
             .message_stream = true,
             .shared_receive_queues = true,
             .masked_atomics = true,
+            .keeps_memory = true,
             .places_in_address_order = options().address_order && !options().late_visibility};
   }
 

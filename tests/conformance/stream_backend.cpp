@@ -27,7 +27,8 @@ std::vector<VariantPointer> backend_variants() {
                         {.notices_death = true,
                          .inlines_data = true,
                          .reliable_connection = false,
-                         .message_stream = true},
+                         .message_stream = true,
+                         .keeps_memory = true},
                         FALAFEL_RUNS_WITH_THREADS, FALAFEL_RUNS_WITH_PROCESSES);
 }
 

@@ -394,7 +394,10 @@ struct MemoryOfCaller {
   std::uint64_t place = arena->allocate(4'096).value();
   shm::Endpoint& endpoint = arena->mapping()->object_at<shm::Endpoint>(place);
 
-  MemoryOfCaller() { endpoint.wake_word = shm::wake_word_table_offset; }
+  MemoryOfCaller() {
+    endpoint.wake_word = shm::wake_word_table_offset;
+    endpoint.gate = place + offsetof(shm::Endpoint, own_gate);
+  }
 };
 
 // Connects with a message that describes memory of the test's choice, and returns the answer.
@@ -430,6 +433,13 @@ TEST_F(StoppedPeerTest, WhoseEndpointIsNowhereIsRefused) {
     for (const std::uint64_t place :
          {std::uint64_t{1} << 50, std::uint64_t{8}, ~std::uint64_t{63}, memory.place}) {
       const std::jthread caller([&] { call(path, {1, 2}, memory.arena->file(), place); });
+      expect_refused(responder, "is not within its memory");
+    }
+    memory.endpoint.wake_word = shm::wake_word_table_offset;
+    for (const std::uint64_t gate :
+         {std::uint64_t{1} << 50, std::uint64_t{8}, ~std::uint64_t{63}}) {
+      memory.endpoint.gate = gate;
+      const std::jthread caller([&] { call(path, {1, 2}, memory.arena->file(), memory.place); });
       expect_refused(responder, "is not within its memory");
     }
   });
