@@ -43,6 +43,11 @@ inline constexpr Probe block_collected{29, "block_collected"};
 inline constexpr Probe value_expired{30, "value_expired"};
 inline constexpr Probe collector_met_expired{31, "collector_met_expired"};
 inline constexpr Probe value_evicted{32, "value_evicted"};
+inline constexpr Probe recovery_met_lock{33, "recovery_met_lock"};
+inline constexpr Probe recovery_met_moved_entry{34, "recovery_met_moved_entry"};
+inline constexpr Probe recovery_met_two_spaces{35, "recovery_met_two_spaces"};
+inline constexpr Probe recovery_collected_region{36, "recovery_collected_region"};
+inline constexpr Probe recovery_freed_block{37, "recovery_freed_block"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -76,7 +81,12 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 block_collected,
                                 value_expired,
                                 collector_met_expired,
-                                value_evicted};
+                                value_evicted,
+                                recovery_met_lock,
+                                recovery_met_moved_entry,
+                                recovery_met_two_spaces,
+                                recovery_collected_region,
+                                recovery_freed_block};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

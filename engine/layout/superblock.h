@@ -17,7 +17,7 @@
 //         80  u64  offset of mature space 1; as many spaces follow at this distance as fill the
 //                  chunk
 //         88  16 B key of the hash
-//        104  u64  incarnation: a number that identifies this run of the server
+//        104  u64  incarnation: a number that identifies the content of the chunk
 //        112  u32  tag_bits
 //        116  u32  fingerprint_bits
 //        120  u32  size_class_bits

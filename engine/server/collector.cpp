@@ -55,9 +55,17 @@ ByteRange Collector::used_range(std::uint32_t space) const {
   return {.begin = begin, .end = begin + book_.mature()[space].used_bytes};
 }
 
-void Collector::collect(const ByteRanges& source, const std::function<void()>& free_early) {
+void Collector::collect_former(const ByteRange& source) {
+  collect(
+      ByteRanges({source}), [] {}, book_.mature().rest_bytes());
+}
+
+void Collector::collect(const ByteRanges& source, const std::function<void()>& free_early,
+                        std::uint64_t most_bytes) {
   Task task{.source = source, .room_bytes = {}};
-  for (const ByteRange& range : source.all()) task.room_bytes.push_back(range.end - range.begin);
+  for (const ByteRange& range : source.all()) {
+    task.room_bytes.push_back(std::min(range.end - range.begin, most_bytes));
+  }
   const Visit visit = [&](std::uint64_t slot, Entry entry) { move(slot, entry, task); };
   if (!scan_memory(source, visit)) {
     // The walk finds what the scan has not moved. It must not find entries whose update is still in
@@ -149,7 +157,9 @@ void Collector::move(std::uint64_t slot, Entry entry, Task& task) {
   if (entry.is_locked() && !safeguards_.exclusion) return;
   if (entry.is_locked()) ++statistics_.entries_repaired;
   if (entry.is_deleted()) host_.count(probes::collector_met_deleted);
-  submit({.slot = slot, .expected = entry, .desired = with_tag(copy(entry, task))}, task);
+  const EntryUpdate update{.slot = slot, .expected = entry, .desired = with_tag(copy(entry, task))};
+  if (options_.kept_memory) return submit_in_order(update, task);
+  submit(update, task);
 }
 
 Entry Collector::with_tag(Entry moved) const {
@@ -196,6 +206,14 @@ Entry Collector::copy(Entry entry, Task& task) {
 // the container.
 void Collector::submit(const EntryUpdate& update, const Task& task) {
   while (updater_.is_full()) settle(*updater_.next(), task);
+  updater_.submit(update);
+}
+
+// The updates of copies take effect in the order of the copies, also after the connection broke. So
+// if the process ends, the copies whose updates are missing are the last ones, and a server that
+// starts over the memory uses their place again (memory_recovery.h).
+void Collector::submit_in_order(const EntryUpdate& update, const Task& task) {
+  while (updater_.is_full() || updater_.has_outcomes_in_doubt()) settle(*updater_.next(), task);
   updater_.submit(update);
 }
 

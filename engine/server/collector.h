@@ -48,6 +48,10 @@ class Collector {
   // Moves the live containers of this mature space to another one. The caller ends the collection.
   void collect_mature_space(std::uint32_t space, const std::function<void()>& free_early);
 
+  // For a server that starts over memory which has data: moves the live containers of that part to
+  // the rest of the active mature space. What does not fit there is lost.
+  void collect_former(const ByteRange& source);
+
   // The data that a collection of each mature space would copy. May wait.
   std::vector<LiveSpace> measure_mature_spaces();
 
@@ -60,7 +64,9 @@ class Collector {
     std::vector<std::uint64_t> room_bytes;  // bytes that may still be copied, for each range
   };
 
-  void collect(const ByteRanges& source, const std::function<void()>& free_early);
+  // Copies at most this number of bytes from each range.
+  void collect(const ByteRanges& source, const std::function<void()>& free_early,
+               std::uint64_t most_bytes = ~std::uint64_t{0});
   bool scan_memory(const ByteRanges& source, const Visit& visit);
   void walk_table(const ByteRanges& source, const Visit& visit);
   ByteRange used_range(std::uint32_t space) const;
@@ -68,6 +74,7 @@ class Collector {
   void move(std::uint64_t slot, Entry entry, Task& task);
   Entry copy(Entry entry, Task& task);
   void submit(const EntryUpdate& update, const Task& task);
+  void submit_in_order(const EntryUpdate& update, const Task& task);
   void settle(const UpdateOutcome& outcome, const Task& task);
   void settle_all(const Task& task);
   Entry with_tag(Entry moved) const;

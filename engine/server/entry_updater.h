@@ -32,6 +32,8 @@ class EntryUpdater {
  public:
   virtual ~EntryUpdater() = default;
   virtual bool is_full() const = 0;
+  // A connection broke, and next() returns outcomes of updates that were in flight then.
+  virtual bool has_outcomes_in_doubt() const { return false; }
   // Requires a free place. Updates take effect in submission order.
   virtual void submit(const EntryUpdate& update) = 0;
   // Waits for the oldest submitted update; returns nullopt if none is left.

@@ -25,6 +25,7 @@ class LoopbackUpdater : public EntryUpdater {
                   std::uint32_t table_key, LocalMemory results);
 
   bool is_full() const override { return outstanding_.size() + resolved_.size() >= capacity_; }
+  bool has_outcomes_in_doubt() const override { return !resolved_.empty(); }
   void submit(const EntryUpdate& update) override;
   std::optional<UpdateOutcome> next() override;
 

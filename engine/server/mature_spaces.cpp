@@ -47,6 +47,25 @@ std::uint64_t MatureSpaces::allocate(std::uint64_t size_bytes) {
   return offset;
 }
 
+void MatureSpaces::restore(std::uint32_t space, std::uint64_t used_bytes) {
+  spaces_[space].used_bytes = used_bytes;
+  spaces_[space].unmeasured_bytes = used_bytes;
+  most_live_[space] = used_bytes;
+  count_free();
+}
+
+void MatureSpaces::activate(std::uint32_t space) {
+  spaces_[active_].active = false;
+  active_ = target_ = space;
+  spaces_[active_].active = true;
+  count_free();
+}
+
+void MatureSpaces::count_free() {
+  free_count_ = static_cast<std::uint64_t>(std::ranges::count_if(spaces_, is_free));
+  next_free_ = 0;
+}
+
 // All bytes copied since the measurement began may be live. A hostile client can make containers
 // overlap, and then more bytes are live than there are.
 void MatureSpaces::note_live(const std::vector<LiveSpace>& measured) {

@@ -36,6 +36,8 @@ class MatureSpaces {
     return spaces_[space].used_bytes - most_live_[space];
   }
   bool is_in_use(std::uint64_t offset) const;
+  // The part of the space that receives copies which they have left.
+  std::uint64_t rest_bytes() const { return geometry_.mature_bytes - spaces_[target_].used_bytes; }
 
   // Consecutive memory for a copy, in whole units. Requires room, which the rule for grants
   // guarantees.
@@ -46,12 +48,17 @@ class MatureSpaces {
   // The source is empty. `waits` delays its reuse.
   void end_collection(std::uint32_t source, bool waits);
   void set_reclaimed(std::uint32_t space);
+  // For a server that starts over memory which has data: the space has some up to there.
+  void restore(std::uint32_t space, std::uint64_t used_bytes);
+  // The same: copies go to that space from now on.
+  void activate(std::uint32_t space);
   // A measurement has found this in each space.
   void note_live(const std::vector<LiveSpace>& measured);
 
  private:
   std::uint32_t take_free_space();
   void note_free(std::uint32_t space);
+  void count_free();
 
   Geometry geometry_;
   std::vector<MatureSpaceInspection> spaces_;

@@ -10,7 +10,9 @@ namespace falafel::engine {
 
 class RebindingCounter {
  public:
-  explicit RebindingCounter(const Chunk& chunk) : chunk_(chunk) {}
+  // `value`: the number that is in the status line. It is even.
+  explicit RebindingCounter(const Chunk& chunk, std::uint64_t value = 0)
+      : chunk_(chunk), value_(value) {}
 
   // Call before a step locks its first entry. An interrupted step remains in progress.
   void begin() { advance_to(value_ | 1); }
@@ -25,7 +27,7 @@ class RebindingCounter {
   }
 
   const Chunk& chunk_;
-  std::uint64_t value_ = 0;
+  std::uint64_t value_;
 };
 
 }  // namespace falafel::engine

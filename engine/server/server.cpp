@@ -21,6 +21,10 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options,
     return fmt::format("table_entries is {} but must be at most {} in a cache",
                        options.geometry.table_entries, most_cache_entries);
   }
+  if (options.kept_memory && !options.safeguards.bounded_walks) {
+    return "kept_memory requires the safeguard bounded-walks: no server can repair what a cleanup "
+           "by rehash leaves";
+  }
   const std::array problems{
       find_invalid_geometry(options.geometry),
       find_out_of_range(

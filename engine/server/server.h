@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,8 +70,12 @@ struct ServerOptions {
   bool evicts = false;
   // How much of a mature space, and of the entries of the table, it frees at a time, 1 to 100.
   std::uint32_t evicted_percent = 10;
-  // The secret of the hash; random if absent.
+  // The secret of the hash; random if absent. Memory that is not new has its own.
   std::optional<HashKey> hash_key{};
+  // The name of the memory that the store is in and that outlives the server's process
+  // (fabric::Host::keep_memory). A server that finds a store there continues it. None: the store
+  // ends with the process.
+  std::optional<std::string> kept_memory{};
 };
 
 struct ServerStatistics {
@@ -140,9 +145,10 @@ class ServerState;
 
 class Server {
  public:
-  // Waits until the server accepts connections. Errors: invalid_argument (an option out of range),
-  // out_of_memory, address_in_use, unsupported (a device without atomics, or whose queues are too
-  // short). After an error, the host and the service can be used again.
+  // Waits until the server accepts connections. Errors: invalid_argument (an option out of range,
+  // or kept memory that is not that of this store), out_of_memory, address_in_use, unsupported (a
+  // device without atomics, or whose queues are too short), and those of Host::keep_memory. After
+  // an error, the host and the service can be used again.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host,
                                                        const ServerOptions& options);
   // Stops the server without waiting.

@@ -1,18 +1,19 @@
 #include "engine/server/server_state.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <utility>
 
 #include "engine/layout/access_report.h"
-#include "engine/layout/superblock.h"
 #include "engine/local_memory.h"
 #include "engine/probes.h"
 #include "engine/server/blocks.h"
+#include "engine/server/kept_chunk.h"
 #include "engine/server/loopback_updater.h"
+#include "engine/server/memory_recovery.h"
 #include "engine/server/processor_updater.h"
 #include "engine/server/semi_spaces.h"
+#include "engine/server/table_recovery.h"
 #include "fabric/cooperative_cancellation.h"
 
 namespace falafel::engine {
@@ -42,6 +43,7 @@ fabric::Result<void> ServerState::start() {
   }
   maintenance_.emplace(
       host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_, statistics_,
+      rebindings_,
       [this](std::uint32_t client) {
         membership_->send(client, {.kind = MessageKind::cleanup_done});
       },
@@ -72,22 +74,17 @@ void ServerState::spawn(std::string_view name, void (ServerState::*body)()) {
 }
 
 fabric::Result<void> ServerState::prepare_memory() {
-  auto block = host_.allocate_memory(options_.geometry.chunk_bytes());
-  if (!block) return tl::unexpected(block.error());
-  HashKey hash_key{};
-  if (options_.hash_key) {
-    hash_key = *options_.hash_key;
-  } else {
-    for (std::byte& byte : hash_key) byte = static_cast<std::byte>(host_.random(256));
-  }
-  chunk_ = {.geometry = options_.geometry, .hash_key = hash_key, .block = std::move(*block)};
-  const Superblock superblock = make_superblock(options_.geometry, hash_key, host_.random(0));
-  chunk_.write(0, std::as_bytes(std::span(&superblock, 1)));
-  std::array<std::byte, container_header_bytes> stand_in{};
-  write_unreadable_container(stand_in);
-  chunk_.write(Geometry::stand_in_offset(), stand_in);
+  auto opened = open_chunk(host_, options_);
+  if (!opened) return tl::unexpected(opened.error());
+  chunk_ = std::move(opened->chunk);
   book_.emplace(options_.geometry);
+  if (!opened->is_new) recover();
   return {};
+}
+
+void ServerState::recover() {
+  rebindings_ = TableRecovery(host_, chunk_, options_).run();
+  MemoryRecovery(host_, chunk_, options_, *book_, statistics_).run();
 }
 
 fabric::Result<void> ServerState::prepare_network() {

@@ -44,6 +44,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
 
  private:
   fabric::Result<void> prepare_memory();
+  void recover();
   fabric::Result<void> prepare_network();
   fabric::Result<std::unique_ptr<EntryUpdater>> make_updater();
   fabric::Result<void> prepare_reader();
@@ -80,6 +81,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   const ServerOptions options_;
   Chunk chunk_;
   ServerStatistics statistics_;
+  std::uint64_t rebindings_ = 0;  // in the status line when the server starts
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::MemoryRegion> table_;
   std::unique_ptr<fabric::MemoryRegion> whole_chunk_;  // permits the server's own READs

@@ -12,6 +12,7 @@ TableMaintenance::TableMaintenance(fabric::Host& host, const Chunk& chunk,
                                    const ServerOptions& options, const MemoryBook& book,
                                    EntryUpdater& updater, ContainerReader& reader,
                                    FiberMutex& moving, ServerStatistics& statistics,
+                                   std::uint64_t rebindings,
                                    std::function<void(std::uint32_t client)> cleaned,
                                    std::function<void()> evict)
     : host_(host),
@@ -20,7 +21,7 @@ TableMaintenance::TableMaintenance(fabric::Host& host, const Chunk& chunk,
       moving_(moving),
       cleaned_(std::move(cleaned)),
       evict_(std::move(evict)),
-      rebindings_(chunk),
+      rebindings_(chunk, rebindings),
       audit_(host, chunk, options.safeguards, book, updater, reader, statistics),
       changed_(host.create_event()) {
   if (options.safeguards.bounded_walks) {

@@ -20,11 +20,12 @@ namespace falafel::engine {
 
 class TableMaintenance {
  public:
-  // `moving` is held by whoever moves entries. `cleaned` reports the end of a cleanup that a client
-  // requested. `evict` is called before such a cleanup if there is no deleted entry. It may wait.
+  // `moving` is held by whoever moves entries. `rebindings` is the number in the status line.
+  // `cleaned` reports the end of a cleanup that a client requested. `evict` is called before such a
+  // cleanup if there is no deleted entry. It may wait.
   TableMaintenance(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
                    const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
-                   FiberMutex& moving, ServerStatistics& statistics,
+                   FiberMutex& moving, ServerStatistics& statistics, std::uint64_t rebindings,
                    std::function<void(std::uint32_t client)> cleaned, std::function<void()> evict);
 
   // The fiber's main loop.
