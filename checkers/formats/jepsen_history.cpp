@@ -241,8 +241,10 @@ bool is_edn(std::string_view text) {
 
 class JepsenOperations final : public OperationSource {
  public:
-  JepsenOperations(std::vector<JepsenOperation> operations, ReadingLimit& limit)
+  // `is_plain`: for a user's specification.
+  JepsenOperations(std::vector<JepsenOperation> operations, ReadingLimit& limit, bool is_plain)
       : limit_(limit),
+        is_plain_(is_plain),
         operations_(std::move(operations)),
         has_key_(std::ranges::all_of(operations_, has_key)) {}
 
@@ -250,7 +252,8 @@ class JepsenOperations final : public OperationSource {
     if (next_ == operations_.size()) return std::nullopt;
     line_ = operations_[next_].line;
     if (const auto reached = limit_.add_operation()) throw LimitReached(*reached);
-    return to_json(operations_[next_++], has_key_);
+    const JepsenOperation& operation = operations_[next_++];
+    return is_plain_ ? to_plain_json(operation) : to_json(operation, has_key_);
   }
 
   // The line of the last operation.
@@ -265,6 +268,7 @@ class JepsenOperations final : public OperationSource {
 
  private:
   ReadingLimit& limit_;
+  bool is_plain_;
   std::vector<JepsenOperation> operations_;
   bool has_key_;
   std::size_t next_ = 0;
@@ -283,7 +287,7 @@ JudgedHistory judge(std::istream& input, const std::string& specification,
       read_log(text, history);
     }
   }
-  JepsenOperations operations(history.take_operations(), limit);
+  JepsenOperations operations(history.take_operations(), limit, settings.library != nullptr);
   try {
     return judge_operations(specification.empty() ? operations.specification() : specification,
                             operations, settings);

@@ -63,6 +63,34 @@ bool is_write(const EdnValue& access) {
   return access.items[0].text == ":w" || access.items[0].text == ":write";
 }
 
+// As scalar(), also of collections.
+json whole(const EdnValue& value) {
+  if (!is_collection(value)) return scalar(value);
+  if (value.type == Type::map) {
+    json object = json::object();
+    for (std::size_t index = 0; index + 1 < value.items.size(); index += 2) {
+      object[to_text(value.items[index])] = whole(value.items[index + 1]);
+    }
+    return object;
+  }
+  json array = json::array();
+  for (const EdnValue& item : value.items) array.push_back(whole(item));
+  return array;
+}
+
+// The fields that do not depend on the operation.
+json outline(const JepsenOperation& operation, const std::string& name) {
+  json object;
+  object["client"] = operation.process;
+  object["operation"] = name;
+  object["call"] = operation.call_time;
+  object["outcome"] = "indeterminate";
+  if (!operation.answer && !operation.has_failed) return object;
+  object["return"] = operation.return_time;
+  object["outcome"] = operation.has_failed ? "refused" : "answered";
+  return object;
+}
+
 // The value without the key.
 const EdnValue& plain(const EdnValue& value, bool has_key) {
   if (!has_key) return value;
@@ -151,20 +179,21 @@ json to_json(const JepsenOperation& operation, bool has_key) {
     reject(fmt::format("unknown function {}; known are{}", shortened(operation.function), known));
   }
   const std::string name(function->operation);
-  json object;
-  object["client"] = operation.process;
-  object["operation"] = name;
-  object["call"] = operation.call_time;
-  object["outcome"] = "indeterminate";
+  json object = outline(operation, name);
   if (has_key) {
     plain(operation.value, has_key);
     object["object"] = scalar(operation.value.items[0]);
   }
   add_call(object, name, plain(operation.value, has_key));
-  if (!operation.answer && !operation.has_failed) return object;
-  object["return"] = operation.return_time;
-  object["outcome"] = operation.has_failed ? "refused" : "answered";
-  if (!operation.has_failed) add_answer(object, name, plain(*operation.answer, has_key));
+  if (operation.answer) add_answer(object, name, plain(*operation.answer, has_key));
+  return object;
+}
+
+json to_plain_json(const JepsenOperation& operation) {
+  const std::string& function = operation.function;
+  json object = outline(operation, function.starts_with(':') ? function.substr(1) : function);
+  if (operation.value.type != Type::nil) object["value"] = whole(operation.value);
+  if (operation.answer) object["result"] = whole(*operation.answer);
   return object;
 }
 

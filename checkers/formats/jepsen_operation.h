@@ -30,4 +30,8 @@ bool has_key(const JepsenOperation& operation);
 // The operation as a line of the specification's format. Throws std::runtime_error.
 nlohmann::json to_json(const JepsenOperation& operation, bool has_key);
 
+// The same for a user's specification: the operation has the name of the function, the argument
+// `value` unless it is nil, and the whole value of the answer.
+nlohmann::json to_plain_json(const JepsenOperation& operation);
+
 }  // namespace falafel::checkers::formats

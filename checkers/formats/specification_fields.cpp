@@ -66,6 +66,16 @@ std::vector<JsonValue> Fields::values(const std::string& name) {
   return texts_.scalars(at(name), fmt::format("\"{}\"", name));
 }
 
+json Fields::others(std::span<const std::string_view> names) {
+  json others = json::object();
+  for (const auto& [name, value] : object_.items()) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    others[name] = value;
+    read_.push_back(&value);
+  }
+  return others;
+}
+
 void Fields::require_all_read() const {
   for (const auto& [name, value] : object_.items()) {
     if (std::ranges::find(read_, &value) == read_.end()) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,8 @@ class Fields {
   // Null stands for no value.
   std::optional<JsonValue> found(const std::string& name);
   std::vector<JsonValue> values(const std::string& name);
+  // An object of all fields with other names.
+  json others(std::span<const std::string_view> names);
   // A scalar within a field; `place` names it in messages.
   JsonValue scalar(const json& value, std::string_view place) {
     return texts_.scalar(value, place);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -12,17 +13,16 @@
 #include <utility>
 
 #include "checkers/call_outline.h"
+#include "checkers/formats/loaded_specification.h"
 #include "checkers/formats/messages.h"
+#include "checkers/formats/recorded_object.h"
 #include "checkers/formats/specification_fields.h"
 #include "checkers/formats/specification_readers.h"
 #include "checkers/judgement.h"
-#include "checkers/monitored_linearizability.h"
 
 namespace falafel::checkers::formats {
 
 namespace {
-
-constexpr std::size_t all_operations = std::numeric_limits<std::size_t>::max();
 
 template <typename S>
 typename S::State initial_state(const std::optional<json>& initial, JsonTexts& texts) {
@@ -34,63 +34,30 @@ typename S::State initial_state(const std::optional<json>& initial, JsonTexts& t
   }
 }
 
-// The calls on one of several independent objects. Only its members know the specification's types.
-class Object {
- public:
-  Object() = default;
-  Object(const Object&) = delete;
-  Object& operator=(const Object&) = delete;
-  virtual ~Object() = default;
-
-  // Begins the next call.
-  virtual void read_operation(Fields& fields) = 0;
-  virtual void read_result(Fields& fields) = 0;
-  // Ends the call; returns its description.
-  virtual std::string add(const CallOutline& outline) = 0;
-
-  virtual LinearizabilityReport report(const LinearizabilityLimits& limits) const = 0;
-};
-
 template <typename S>
-class ObjectOf final : public Object {
+class ShippedObject final : public RecordedObjectOf<S> {
  public:
-  explicit ObjectOf(typename S::State initial) : initial_(std::move(initial)) {}
+  using RecordedObjectOf<S>::RecordedObjectOf;
 
   void read_operation(Fields& fields) override {
-    calls_.emplace_back().operation = Reader<S>::operation(fields.text("operation"), fields);
+    this->begin(Reader<S>::operation(fields.text("operation"), fields));
   }
-
   void read_result(Fields& fields) override {
-    calls_.back().result = Reader<S>::result(calls_.back().operation, fields);
+    this->answer(Reader<S>::result(this->last().operation, fields));
   }
-
-  std::string add(const CallOutline& outline) override {
-    Call<S>& call = calls_.back();
-    call.client = outline.client;
-    call.call_time = outline.call_time;
-    call.return_time = outline.return_time;
-    call.is_refused = outline.is_refused;
-    return S::describe(call.operation, call.answer());
-  }
-
-  LinearizabilityReport report(const LinearizabilityLimits& limits) const override {
-    return MonitoredChecker<S>(limits, initial_).report(calls_, all_operations);
-  }
-
- private:
-  typename S::State initial_;
-  std::vector<Call<S>> calls_;
 };
 
-using MakeObject = std::unique_ptr<Object> (*)(const std::optional<json>& initial,
-                                               JsonTexts& texts);
+using MakeObject = std::function<std::unique_ptr<RecordedObject>(const std::optional<json>& initial,
+                                                                 JsonTexts& texts)>;
+using MakeShippedObject = std::unique_ptr<RecordedObject> (*)(const std::optional<json>& initial,
+                                                              JsonTexts& texts);
 
 template <typename S>
-std::unique_ptr<Object> make(const std::optional<json>& initial, JsonTexts& texts) {
-  return std::make_unique<ObjectOf<S>>(initial_state<S>(initial, texts));
+std::unique_ptr<RecordedObject> make(const std::optional<json>& initial, JsonTexts& texts) {
+  return std::make_unique<ShippedObject<S>>(initial_state<S>(initial, texts));
 }
 
-constexpr std::array<std::pair<std::string_view, MakeObject>, 14> specifications_by_name = {{
+constexpr std::array<std::pair<std::string_view, MakeShippedObject>, 14> specifications_by_name = {{
     {"append_log", make<Log>},
     {"bank", make<Bank>},
     {"cache_register", make<Cache>},
@@ -109,15 +76,15 @@ constexpr std::array<std::pair<std::string_view, MakeObject>, 14> specifications
 
 // An object's calls, with their positions in the history.
 struct ObjectHistory {
-  std::unique_ptr<Object> object;
+  std::unique_ptr<RecordedObject> object;
   std::vector<std::size_t> positions{};
 };
 
 class History {
  public:
   History(MakeObject make_object, const JudgeSettings& settings)
-      : make_object_(make_object), settings_(settings) {
-    make_object(settings.initial, texts_);  // rejects an initial value that is wrong
+      : make_object_(std::move(make_object)), settings_(settings) {
+    make_object_(settings.initial, texts_);  // rejects an initial value that is wrong
   }
 
   JudgedOperation add(const json& operation, std::size_t position) {
@@ -126,7 +93,7 @@ class History {
     if (fields.has("object")) name = std::string(fields.value("object").text);
     CallOutline outline{.client = read_client(fields)};
     ObjectHistory& history = history_of(name);
-    Object& object = *history.object;
+    RecordedObject& object = *history.object;
     object.read_operation(fields);
     read_outcome(object, fields, outline);
     fields.require_all_read();
@@ -159,7 +126,7 @@ class History {
     return static_cast<std::uint32_t>(client);
   }
 
-  static void read_outcome(Object& object, Fields& fields, CallOutline& outline) {
+  static void read_outcome(RecordedObject& object, Fields& fields, CallOutline& outline) {
     outline.call_time = fields.number("call");
     const std::string outcome = fields.text("outcome");
     if (outcome == "answered") {
@@ -220,6 +187,23 @@ class History {
   std::map<std::string, ObjectHistory> objects_;  // by name
 };
 
+MakeObject maker_of(const std::string& specification, const falafel_specification* library) {
+  if (library != nullptr) {
+    if (specification == library->name) {
+      return [library](const std::optional<json>& initial, JsonTexts& /*texts*/) {
+        return make_object(*library, initial);
+      };
+    }
+    reject(fmt::format("the history is of the specification \"{}\", but the library has \"{}\"",
+                       shortened(specification), library->name));
+  }
+  if (const auto refused = refuse_specification(specification)) reject(*refused);
+  const auto* const found =
+      std::ranges::find(specifications_by_name, specification,
+                        [](const auto& named) { return std::string(named.first); });
+  return found->second;
+}
+
 }  // namespace
 
 std::optional<std::string> refuse_specification(const std::string& name) {
@@ -233,12 +217,8 @@ std::optional<std::string> refuse_specification(const std::string& name) {
 
 JudgedHistory judge_operations(const std::string& specification, OperationSource& operations,
                                const JudgeSettings& settings) {
-  if (const auto refused = refuse_specification(specification)) reject(*refused);
-  const auto* const found =
-      std::ranges::find(specifications_by_name, specification,
-                        [](const auto& named) { return std::string(named.first); });
   JudgedHistory judged{.specification = specification, .operations = {}, .report = {}};
-  History history(found->second, settings);
+  History history(maker_of(specification, settings.library), settings);
   while (const std::optional<json> operation = operations.next()) {
     judged.operations.push_back(history.add(*operation, judged.operations.size()));
   }

@@ -1,5 +1,5 @@
 // Judges the operations of a history by one of the shipped specifications
-// (checkers/specifications). Errors are exceptions of type std::runtime_error.
+// (checkers/specifications), or by a user's. Errors are exceptions of type std::runtime_error.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checkers/linearizability_report.h"
+#include "checkers/specification_library.h"
 
 namespace falafel::checkers::formats {
 
@@ -30,6 +31,8 @@ struct JudgeSettings {
   LinearizabilityLimits limits{};
   // The state before the first operation of each object; nullopt: that of the specification.
   std::optional<nlohmann::json> initial{};
+  // A user's specification, which judges instead of the shipped ones; null: none.
+  const falafel_specification* library = nullptr;
 };
 
 // The operations of a history, one after the other, as JSON objects (docs/checkers.md).

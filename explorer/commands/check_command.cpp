@@ -14,7 +14,6 @@
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -27,6 +26,7 @@
 #include "checkers/formats/specification_judge.h"
 #include "checkers/formats/specification_lines.h"
 #include "checkers/linearizability.h"
+#include "explorer/commands/check_options.h"
 #include "explorer/commands/commands.h"
 #include "explorer/commands/system_memory.h"
 
@@ -46,24 +46,9 @@ constexpr int status_unreadable = 2;
 constexpr int status_unknown = 4;
 constexpr int status_nothing_judged = 5;
 
-// The formats of histories of any specification. In the first, the history names it.
-constexpr const char* specification_format = "specification";
-constexpr const char* jepsen_format = "jepsen";
-
 const std::map<std::string, Format> format_names = {{"jsonl", Format::json_lines},
                                                     {"jepsen-register", Format::jepsen_register},
                                                     {"kv-log", Format::kv_log}};
-
-struct CheckOptions {
-  std::string format;         // a name of format_names, specification_format or jepsen_format
-  std::string specification;  // empty: the history selects it
-  std::optional<nlohmann::json> initial;  // nullopt: as the specification or the history says
-  std::string page;                       // file to write; empty: none
-  std::vector<std::string> files;
-  std::uint64_t steps = 500'000'000;
-  std::uint64_t memory_mib = 1'024;
-  bool prints_json = false;
-};
 
 // Without a judged operation, nothing is known of the object.
 bool is_empty_success(const LinearizabilityReport& report) {
@@ -226,8 +211,10 @@ class Check {
   int judge_specification(const std::string& path) {
     const auto judged = read_file<JudgedHistory>(path, [&](std::istream& input) {
       if (options_.format == jepsen_format) {
-        return checkers::formats::judge_jepsen_history(input, options_.specification, read_limits(),
-                                                       settings());
+        const falafel_specification* const library = options_.library;
+        return checkers::formats::judge_jepsen_history(
+            input, library != nullptr ? library->name : options_.specification, read_limits(),
+            settings());
       }
       return checkers::formats::judge_specification_lines(input, read_limits(), settings());
     });
@@ -273,7 +260,7 @@ class Check {
   }
 
   checkers::formats::JudgeSettings settings() {
-    return {.limits = limits(), .initial = options_.initial};
+    return {.limits = limits(), .initial = options_.initial, .library = options_.library};
   }
 
   // Returns the exit status.
@@ -295,84 +282,13 @@ class Check {
 
 }  // namespace
 
-namespace {
-
-// Refuses the options about the object if the format has an object of its own.
-void require_free_object(const CheckOptions& options) {
-  if (!options.specification.empty() && options.format != jepsen_format) {
-    throw CLI::ValidationError("--specification",
-                               "only histories in the format jepsen leave the specification open");
-  }
-  const bool has_specification =
-      options.format == jepsen_format || options.format == specification_format;
-  if (options.initial && !has_specification) {
-    throw CLI::ValidationError("--initial",
-                               "only the formats jepsen and specification have initial values");
-  }
-}
-
-void add_object_options(CLI::App& command, CheckOptions& options) {
-  command
-      .add_option("--specification", options.specification,
-                  "with --format jepsen: what the object is; default: as the functions suggest")
-      ->type_name("NAME")
-      ->check([](const std::string& name) {
-        return checkers::formats::refuse_specification(name).value_or("");
-      });
-  command
-      .add_option_function<std::string>(
-          "--initial",
-          [&options](const std::string& text) {
-            options.initial = nlohmann::json::parse(text, nullptr, false);
-            if (!options.initial->is_discarded()) return;
-            throw CLI::ValidationError("--initial", fmt::format("{} is not JSON", text));
-          },
-          "state of each object before the first operation, as JSON; with the formats jepsen and "
-          "specification")
-      ->type_name("JSON");
-}
-
-}  // namespace
-
 void add_check_command(CLI::App& app, int& exit_status) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command =
       app.add_subcommand("check", "check whether recorded histories are linearizable");
-  command->add_option("files", options->files, "histories; -: standard input")
-      ->required()
-      ->type_name("FILE");
-  command
-      ->add_option("--format", options->format,
-                   "format of the files: jsonl, jepsen, jepsen-register, kv-log, specification")
-      ->required()
-      ->check(
-          CLI::IsMember({"jsonl", jepsen_format, "jepsen-register", "kv-log", specification_format})
-              .description(""));
-  add_object_options(*command, *options);
-  command
-      ->add_option("--page", options->page,
-                   "write a page that shows the history; with one file only")
-      ->type_name("FILE");
-  command
-      ->add_option("--steps", options->steps,
-                   "maximum number of search steps, which bounds the time")
-      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()))
-      ->capture_default_str();
-  command
-      ->add_option("--memory-mib", options->memory_mib,
-                   "limit of the program's resident memory; a history may take half of it")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
-      ->capture_default_str();
-  command->add_flag("--json", options->prints_json, "print the results as JSON");
-  command->footer(
-      "Exit status: 0 linearizable, 1 not linearizable, 2 unreadable, 4 unknown (a limit was\n"
-      "reached), 5 nothing judged (no operation has an answer). With several files, the first of\n"
-      "1, 2, 4, 5, 0 that applies.");
+  add_check_options(*command, *options);
   command->callback([options, &exit_status] {
-    if (!options->page.empty() && options->files.size() != 1) {
-      throw CLI::ValidationError("--page", "a page shows one history; name one file");
-    }
-    require_free_object(*options);
+    complete(*options);
     exit_status = Check(*options).run();
   });
 }

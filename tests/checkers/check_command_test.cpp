@@ -274,6 +274,31 @@ TEST_F(CheckCommand, InitialValuesAreThoseOfTheOption) {
   EXPECT_EQ(run(check_ + "--initial 0 " + good_).status, 2);
 }
 
+// The specification selects the library by its path.
+TEST_F(CheckCommand, LoadsASpecification) {
+  const std::string history =
+      file("bounded.jsonl",
+           "{\"specification\": \"bounded_queue\"}\n"
+           R"({"client": 1, "operation": "push", "value": 7, "call": 1, "return": 2, )"
+           R"("outcome": "answered", "result": true})");
+  const std::string library = "--specification " FALAFEL_SPECIFICATIONS;
+  const std::string check = "check --format specification " + library + "bounded_queue.so ";
+  EXPECT_EQ(run(check + history).output, history + ": linearizable (1 operations)\n");
+  EXPECT_EQ(run(check + "--initial 0 " + history).status, 2);
+  const std::string pops = file("pops.edn",
+                                "{:type :invoke, :process 0, :f :pop, :value nil}\n"
+                                "{:type :ok, :process 0, :f :pop, :value 7}\n");
+  const ProgramRun wrong = run("check --format jepsen " + library + "bounded_queue.so " + pops);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.output.find("client 0: pop -> 7"), std::string::npos) << wrong.output;
+  const ProgramRun missing =
+      run("check --format specification " + library + "lacks_apply.so " + history);
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_NE(missing.output.find("lacks the function apply"), std::string::npos) << missing.output;
+  EXPECT_EQ(run(check_ + library + "bounded_queue.so " + good_).status, 2);
+  EXPECT_EQ(run("check --format specification --specification queue " + history).status, 2);
+}
+
 TEST_F(CheckCommand, ReadsHistoriesOfJepsen) {
   const std::string history = file("history.edn",
                                    "{:type :invoke, :process 0, :f :write, :value 1}\n"

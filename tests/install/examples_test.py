@@ -22,6 +22,7 @@ MISTAKES = {
     "ticket_lock": {"mistake": "linearizability"},
     "treiber_stack": {"mistake": "linearizability"},
 }
+SPECIFICATION = "bounded_queue"  # a library for `check`
 CURE_SCHEDULES = 1_000
 WITH_COMMANDS = "treiber_stack"  # links explorer's main
 REPLAY = re.compile(r"^  FALAFEL_REPLAY=(\S+)", re.MULTILINE)
@@ -38,7 +39,7 @@ class Examples(unittest.TestCase):
 
     def build(self, example):
         build = self.folder / example
-        if (build / example).exists():
+        if build.exists():
             return build
         run("cmake", "-S", self.examples / example, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
             f"-DCMAKE_PREFIX_PATH={self.folder / 'prefix'}")
@@ -60,7 +61,7 @@ class Examples(unittest.TestCase):
 
     def test_every_example_is_tested(self):
         examples = {path.parent.name for path in (SOURCES / "examples").glob("*/CMakeLists.txt")}
-        self.assertEqual(examples, set(MISTAKES))
+        self.assertEqual(examples, {*MISTAKES, SPECIFICATION})
 
     def test_mistakes_are_found_and_cures_hold(self):
         for example, mistakes in MISTAKES.items():
@@ -99,6 +100,15 @@ class Examples(unittest.TestCase):
             '"result": 7}\n'
         )
         self.assert_command(1, "not linearizable", "check", "--format", "specification", history)
+
+    def test_the_command_check_loads_a_specification(self):
+        library = self.build(SPECIFICATION) / f"{SPECIFICATION}.so"
+        words = ("check", "--format", "specification", "--specification", library)
+        history = self.examples / SPECIFICATION / "history.jsonl"
+        self.assert_command(0, "linearizable", *words, history)
+        self.assert_command(1, "not linearizable", *words, "--initial", "3", history)
+        program = BUILD / "tools/falafel/falafel"
+        self.assertIn(": linearizable (6 operations)", run(program, *words, history))
 
 
 if __name__ == "__main__":
