@@ -1,4 +1,5 @@
-// Linearizability of queues, stacks and registers whose values differ, in near-linear time; of
+// Linearizability of queues, stacks, priority queues and registers whose values differ, in
+// near-linear time; of
 // other histories and objects by the search of specification_linearizability.h. The verdicts are
 // those of the search, where it reaches no limit (docs/checkers.md).
 #pragma once
@@ -20,6 +21,7 @@
 #include "checkers/monitors/monitored_history.h"
 #include "checkers/specification.h"
 #include "checkers/specification_history.h"
+#include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/stack.h"
@@ -38,7 +40,7 @@ struct ValueCall {
 template <typename S>
 struct Monitored;
 
-// A queue or a stack. Only those that are empty at first have a monitor.
+// A queue, a stack or a priority queue. Only those that are empty at first have a monitor.
 template <typename S, typename Value, MonitorResult (*judge_lifetimes)(Lifetimes)>
 struct MonitoredSequence {
   using ValueType = Value;
@@ -73,6 +75,23 @@ struct Monitored<specifications::BasicQueue<Value>>
 template <typename Value>
 struct Monitored<specifications::BasicStack<Value>>
     : MonitoredSequence<specifications::BasicStack<Value>, Value, judge_stack> {};
+
+template <>
+struct Monitored<specifications::PriorityQueue>
+    : MonitoredSequence<specifications::PriorityQueue, std::uint64_t, judge_priority_queue> {
+  // Ranks.
+  static std::vector<std::uint32_t> number(const std::vector<const std::uint64_t*>& values) {
+    std::vector<std::uint64_t> sorted;
+    for (const std::uint64_t* const value : values) sorted.push_back(*value);
+    std::ranges::sort(sorted);
+    std::vector<std::uint32_t> numbers;
+    for (const std::uint64_t* const value : values) {
+      const auto rank = std::ranges::lower_bound(sorted, *value) - sorted.begin();
+      numbers.push_back(static_cast<std::uint32_t>(rank));
+    }
+    return numbers;
+  }
+};
 
 template <typename Value>
 struct Monitored<specifications::BasicRegister<Value>> {
@@ -177,11 +196,19 @@ class MonitoredChecker {
       }
       monitored.add(found->call, outline_of(call), position);
     }
-    const std::vector<std::uint32_t> numbers = monitors::number_values(values);
+    const std::vector<std::uint32_t> numbers = numbers_of(values);
     for (std::size_t index = 0; index < call_of_value.size(); ++index) {
       monitored.calls[call_of_value[index]].value = numbers[first + index];
     }
     return Monitor::judge(monitored.calls, static_cast<std::uint32_t>(values.size()));
+  }
+
+  static std::vector<std::uint32_t> numbers_of(const auto& values) {
+    if constexpr (requires { monitors::Monitored<S>::number(values); }) {
+      return monitors::Monitored<S>::number(values);
+    } else {
+      return monitors::number_values(values);
+    }
   }
 
   LinearizabilityLimits limits_;

@@ -41,7 +41,7 @@ struct Lifetime {
 
 // A queue or stack whose values differ.
 struct Lifetimes {
-  std::vector<Lifetime> values;   // taken by a call with an answer, or inserted by one
+  std::vector<Lifetime> values;   // taken by a call with an answer, or inserted by one; by number
   std::vector<Interval> empties;  // takes that found nothing
   std::vector<std::uint32_t> takes_without_answer;  // their calls, ascending
   std::uint32_t events = 0;
@@ -67,6 +67,8 @@ std::optional<Lifetimes> lifetimes_of(std::span<const MonitoredCall> calls, std:
 // Without an answer, an insertion whose value nobody took did not happen, and a read says nothing.
 MonitorResult judge_queue(Lifetimes lifetimes);
 MonitorResult judge_stack(Lifetimes lifetimes);
+// The numbers of the values are in the order of the values, and a take finds the smallest.
+MonitorResult judge_priority_queue(Lifetimes lifetimes);
 
 // `initial` is the number of the value before the first write.
 MonitorResult judge_register(std::span<const MonitoredCall> calls, std::uint32_t values,

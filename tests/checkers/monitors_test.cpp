@@ -23,6 +23,7 @@ using checkers::SpecificationChecker;
 using checkers::Verdict;
 using checkers::generators::ObjectHistoryOptions;
 using checkers::generators::random_object_history;
+using checkers::specifications::PriorityQueue;
 using checkers::specifications::Queue;
 using checkers::specifications::Register;
 using checkers::specifications::Set;
@@ -53,7 +54,7 @@ void damage(std::vector<Call<S>>& calls, RandomGenerator& random) {
 
 template <typename S>
 class Monitors : public testing::Test {};
-using Objects = testing::Types<Queue, Stack, Register, Set>;
+using Objects = testing::Types<Queue, Stack, PriorityQueue, Register, Set>;
 TYPED_TEST_SUITE(Monitors, Objects);
 
 TYPED_TEST(Monitors, JudgeAsTheSearchDoes) {

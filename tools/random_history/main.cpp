@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
@@ -18,6 +19,7 @@
 namespace falafel::checkers::generators {
 namespace {
 
+using specifications::PriorityQueue;
 using specifications::Queue;
 using specifications::Register;
 using specifications::Set;
@@ -36,6 +38,8 @@ std::string fields_of_sequence(const Call<S>& call) {
 
 std::string fields_of(const Call<Queue>& call) { return fields_of_sequence(call); }
 std::string fields_of(const Call<Stack>& call) { return fields_of_sequence(call); }
+
+std::string fields_of(const Call<PriorityQueue>& call) { return fields_of_sequence(call); }
 
 std::string fields_of(const Call<Register>& call) {
   if (const auto* const write = std::get_if<Register::Write>(&call.operation)) {
@@ -72,6 +76,7 @@ void print_history(const std::string& name, const ObjectHistoryOptions& options,
                    std::uint64_t seed) {
   if (name == "queue") return print<Queue>(name, "", options, seed);
   if (name == "stack") return print<Stack>(name, "", options, seed);
+  if (name == "priority_queue") return print<PriorityQueue>(name, "", options, seed);
   if (name == "set") return print<Set>(name, "", options, seed);
   print<Register>(name, R"(, "initial": 0)", options, seed);
 }
@@ -85,9 +90,9 @@ int main(int argument_count, char** arguments) {
   falafel::checkers::generators::ObjectHistoryOptions options{
       .operations = 100'000, .clients = 32, .unanswered_permille = 100};
   std::uint64_t seed = 1;
-  app.add_option("object", object, "queue, stack, register or set")
+  app.add_option("object", object, "queue, stack, priority_queue, register or set")
       ->required()
-      ->check(CLI::IsMember({"queue", "stack", "register", "set"}));
+      ->check(CLI::IsMember({"queue", "stack", "priority_queue", "register", "set"}));
   app.add_option("--operations", options.operations)->capture_default_str();
   app.add_option("--clients", options.clients, "all have an operation in flight all the time")
       ->capture_default_str()

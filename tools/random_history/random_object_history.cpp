@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "checkers/specifications/priority_queue.h"
 #include "checkers/specifications/queue.h"
 #include "checkers/specifications/register.h"
 #include "checkers/specifications/set.h"
@@ -16,6 +17,7 @@ namespace falafel::checkers::generators {
 namespace {
 
 using fabric::RandomGenerator;
+using specifications::PriorityQueue;
 using specifications::Queue;
 using specifications::Register;
 using specifications::Set;
@@ -48,6 +50,25 @@ template <>
 struct Object<Queue> : SequenceObject<Queue> {};
 template <>
 struct Object<Stack> : SequenceObject<Stack> {};
+
+template <>
+struct Object<PriorityQueue> {
+  PriorityQueue::Operation draw(RandomGenerator& random) {
+    if (random.below(2) == 0) return PriorityQueue::Pop{};
+    // Each value occurs once, because the factor is odd.
+    constexpr std::uint64_t factor = 2'654'435'769;
+    return PriorityQueue::Push{++pushes * factor % (std::uint64_t{1} << 32U)};
+  }
+  PriorityQueue::Result execute(const PriorityQueue::Operation& operation) {
+    PriorityQueue::Result result;
+    const bool pops = std::holds_alternative<PriorityQueue::Pop>(operation);
+    if (pops && !state.empty()) result = *state.begin();
+    PriorityQueue::apply(state, operation, nullptr);
+    return result;
+  }
+  PriorityQueue::State state{};
+  std::uint64_t pushes = 0;
+};
 
 template <>
 struct Object<Register> {
@@ -169,7 +190,17 @@ void plant_in_pair(std::vector<Call<S>>& calls, RandomGenerator& random, Plant p
   }
 }
 
-// Two values leave a queue or a stack in the wrong order.
+// Tells whether the take of the second value must not precede that of the first.
+template <typename S>
+bool is_wrong_exchanged(const Call<S>& push_of_first, const Call<S>& first,
+                        const Call<S>& push_of_second, const Call<S>& second) {
+  if (std::is_same_v<S, Queue>) return precedes(push_of_first, push_of_second);
+  if (!precedes(push_of_first, first)) return false;
+  if (std::is_same_v<S, PriorityQueue>) return *first.result < *second.result;
+  return precedes(push_of_second, push_of_first);
+}
+
+// Two values leave a queue, a stack or a priority queue in the wrong order.
 template <typename S>
 void plant_violation_of_sequence(std::vector<Call<S>>& calls, RandomGenerator& random) {
   std::map<std::uint64_t, std::size_t> push_of;
@@ -185,10 +216,7 @@ void plant_violation_of_sequence(std::vector<Call<S>>& calls, RandomGenerator& r
     if (!takes(first) || !takes(second) || !precedes(first, second)) return false;
     const Call<S>& push_of_first = calls[push_of[**first.result]];
     const Call<S>& push_of_second = calls[push_of[**second.result]];
-    const bool is_queue = std::is_same_v<S, Queue>;
-    const bool fits =
-        is_queue ? precedes(push_of_first, push_of_second)
-                 : precedes(push_of_second, push_of_first) && precedes(push_of_first, first);
+    const bool fits = is_wrong_exchanged<S>(push_of_first, first, push_of_second, second);
     if (fits) std::swap(first.result, second.result);
     return fits;
   });
@@ -199,6 +227,10 @@ void plant_violation(std::vector<Call<Queue>>& calls, RandomGenerator& random) {
 }
 void plant_violation(std::vector<Call<Stack>>& calls, RandomGenerator& random) {
   plant_violation_of_sequence<Stack>(calls, random);
+}
+
+void plant_violation(std::vector<Call<PriorityQueue>>& calls, RandomGenerator& random) {
+  plant_violation_of_sequence<PriorityQueue>(calls, random);
 }
 
 // A read finds a value that was overwritten before.
@@ -251,6 +283,8 @@ template std::vector<Call<Queue>> random_object_history<Queue>(const ObjectHisto
                                                                RandomGenerator&);
 template std::vector<Call<Stack>> random_object_history<Stack>(const ObjectHistoryOptions&,
                                                                RandomGenerator&);
+template std::vector<Call<PriorityQueue>> random_object_history<PriorityQueue>(
+    const ObjectHistoryOptions&, RandomGenerator&);
 template std::vector<Call<Register>> random_object_history<Register>(const ObjectHistoryOptions&,
                                                                      RandomGenerator&);
 template std::vector<Call<Set>> random_object_history<Set>(const ObjectHistoryOptions&,

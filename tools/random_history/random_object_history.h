@@ -1,7 +1,7 @@
-// Generates random histories of queues, stacks, registers and sets whose values differ. Each
-// operation takes effect at one moment between its call and its return; one without an answer takes
-// effect at some moment after its call, or never. All clients have an operation in flight all the
-// time.
+// Generates random histories of queues, stacks, priority queues, registers and sets whose values
+// differ. Each operation takes effect at one moment between its call and its return; one without an
+// answer takes effect at some moment after its call, or never. All clients have an operation in
+// flight all the time.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct ObjectHistoryOptions {
   bool plants_violation = false;
 };
 
-// S: Queue, Stack, Register or Set of checkers::specifications.
+// S: Queue, Stack, PriorityQueue, Register or Set of checkers::specifications.
 template <typename S>
 std::vector<checkers::Call<S>> random_object_history(const ObjectHistoryOptions& options,
                                                      fabric::RandomGenerator& random);
