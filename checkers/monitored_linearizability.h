@@ -82,9 +82,11 @@ struct Monitored<specifications::PriorityQueue>
   // Ranks.
   static std::vector<std::uint32_t> number(const std::vector<const std::uint64_t*>& values) {
     std::vector<std::uint64_t> sorted;
+    sorted.reserve(values.size());
     for (const std::uint64_t* const value : values) sorted.push_back(*value);
     std::ranges::sort(sorted);
     std::vector<std::uint32_t> numbers;
+    numbers.reserve(values.size());
     for (const std::uint64_t* const value : values) {
       const auto rank = std::ranges::lower_bound(sorted, *value) - sorted.begin();
       numbers.push_back(static_cast<std::uint32_t>(rank));

@@ -148,6 +148,7 @@ std::vector<std::uint32_t> core_of(const Placement& placement, const std::vector
     }
   }
   std::vector<std::uint32_t> core;
+  core.reserve(is_in_core.size());
   for (const auto& [position, is_in] : is_in_core) core.push_back(position);
   return core;
 }
@@ -215,7 +216,7 @@ std::vector<LeftValue> left_values(const std::vector<Lifetime>& given, const Pla
 }  // namespace
 
 MonitorResult judge_priority_queue(Lifetimes lifetimes) {
-  const std::vector<Lifetime>& given = lifetimes.values;
+  const std::vector<Lifetime> given = std::move(lifetimes.values);
   const Placement all = place(given, lifetimes.empties, lifetimes.events);
   if (!all.impossible) return {.outcome = Outcome::holds};
   if (lifetimes.takes_without_answer.empty()) return violation(all, given);
