@@ -18,7 +18,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
