@@ -22,12 +22,19 @@ set(CMAKE_CXX_FLAGS_MINSIZEREL "-Os -g")
 
 find_program(FALAFEL_CCACHE ccache)
 if(FALAFEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${FALAFEL_CCACHE}")
+  # ccache takes the included files from what the compiler writes (-MD), so it needs no run of the
+  # preprocessor. Without its sloppiness, it would not keep what uses precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros "${FALAFEL_CCACHE}")
 endif()
 if(PROJECT_IS_TOP_LEVEL)
   # tools/test prints what each compilation costs.
   list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/measured" -)
 endif()
+
+# GCC would search its memory for garbage again and again, which takes up to a tenth of the time.
+# this, the largest units measured take 1.2 GB instead of 0.9 GB.
+add_compile_options("$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=2097152>")
 
 # If installed: it needs a third of the time to link programs with sanitizers.
 find_program(FALAFEL_LLD ld.lld)

@@ -38,8 +38,8 @@ class CheckTest(unittest.TestCase):
             {
                 "directory": str(self.root),
                 "file": source,
-                "command": f"ccache g++ -I{self.root} -std=c++20 -Wall -Wno-restrict -Werror "
-                f"-o x.o -c {source}",
+                "command": f"env CCACHE_DEPEND=1 ccache g++ -I{self.root} -std=c++20 -Wall "
+                f"-Wno-restrict -Werror -Winvalid-pch -include /nowhere/cmake_pch.hxx -o x.o -c {source}",
             }
             for source in sources
         ]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 CPP_SUFFIXES = (".h", ".cpp")
 COMPILE_COMMANDS = "build/{preset}/compile_commands.json"
-LAUNCHERS = ("measured", "-", "ccache")
+LAUNCHERS = ("measured", "-", "env", "ccache")
+PRECOMPILED_HEADERS = "cmake_pch.hxx"
 
 
 class Problem(NamedTuple):
@@ -91,18 +92,31 @@ def translation_units(root, preset="release"):
     units = []
     for entry in json.loads((root / commands).read_text()):
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+        if source.name.startswith("precompiled_headers.") or PRECOMPILED_HEADERS in source.name:
+            continue
         parts = [str(part.relative_to(root)) for part in parts_of_unity(source) or [source]
                  if part.is_relative_to(root)]
-        arguments = without_launchers(shlex.split(entry["command"]))
+        arguments = without_precompiled_headers(without_launchers(shlex.split(entry["command"])))
         units.append(TranslationUnit(str(source), parts, arguments))
     return units
 
 
 def without_launchers(words):
     """The command of a compiler without the programs that start it (cmake/falafel_compiler.cmake)."""
-    while pathlib.Path(words[0]).name in LAUNCHERS:
+    while pathlib.Path(words[0]).name in LAUNCHERS or "=" in words[0]:
         words = words[1:]
     return words
+
+
+def without_precompiled_headers(words):
+    """The command as GCC gets it, without the headers that only GCC can read."""
+    kept = []
+    for word in words:
+        if PRECOMPILED_HEADERS in word and kept[-1] == "-include":
+            kept.pop()
+        else:
+            kept.append(word)
+    return kept
 
 
 def language_flags(units):
