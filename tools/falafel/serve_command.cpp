@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "engine/layout/entry.h"
@@ -24,16 +25,26 @@ struct ServeTexts {
   server_program::ServeOptions serve;
 };
 
+std::string describe_memory_file(const server_program::ServeOptions& options,
+                                 const server_program::Serving& serving) {
+  if (options.memory_file.empty()) return "";
+  return fmt::format(", memory in '{}': {}", options.memory_file,
+                     serving.recovered_keys
+                         ? fmt::format("recovered with {} keys", *serving.recovered_keys)
+                         : "new");
+}
+
 // Scripts wait for this line.
 void print_ready(const server_program::ServeOptions& options,
                  const server_program::Serving& serving) {
   const engine::Geometry& geometry = serving.geometry;
   fmt::print(
       "serving '{}'{} in {}: {} bytes, {} entries, {} regions of {} bytes, at most {} "
-      "clients{}{}\n",
+      "clients{}{}{}\n",
       options.name, options.is_cache ? ", a cache," : "", serving.place, geometry.chunk_bytes(),
       geometry.table_entries, geometry.region_count, geometry.region_bytes, options.sizing.clients,
-      serving.metrics.empty() ? "" : ", metrics at ", serving.metrics);
+      serving.metrics.empty() ? "" : ", metrics at ", serving.metrics,
+      describe_memory_file(options, serving));
   std::fflush(stdout);
 }
 
@@ -66,6 +77,10 @@ void add_serve_command(CLI::App& app, int& exit_status) {
                    "total memory in bytes, or with a unit as in 512MiB")
       ->transform(size_in_bytes(0, largest_store_bytes))
       ->capture_default_str();
+  CLI::Option* const memory_file = command->add_option(
+      "--memory-file", serve_options.memory_file,
+      "file for the memory, so that the store outlives the server: a server that finds a store "
+      "there continues it, with its sizes (shm: a file on tmpfs, ext4 or xfs; verbs: on tmpfs)");
   command
       ->add_option("--entries", serve_options.sizing.table_entries,
                    "number of slots in the table, one per key (default: memory / 128)")
@@ -92,14 +107,20 @@ void add_serve_command(CLI::App& app, int& exit_status) {
                     "instead of refusing new ones");
   command->add_option("--metrics", serve_options.metrics,
                       "ADDRESS:PORT at which to provide /metrics for Prometheus");
-  command->add_flag("--huge-pages", serve_options.fabric.huge_pages,
-                    "use pages of 2 MiB (set vm.nr_hugepages first)");
+  command
+      ->add_flag("--huge-pages", serve_options.fabric.huge_pages,
+                 "use pages of 2 MiB (set vm.nr_hugepages first)")
+      ->excludes(memory_file);
   command->footer(
       "Exit status: 0 stopped by a signal, 2 wrong usage, 4 no permission, 6 the name or the "
       "address "
       "is\n"
       "in use, 7 not enough memory.");
-  command->callback([texts, &exit_status] { exit_status = serve(*texts); });
+  command->callback([texts, command, &exit_status] {
+    texts->serve.given = {.memory = command->count("--memory") > 0,
+                          .semi_spaces = command->count("--semi-spaces") > 0};
+    exit_status = serve(*texts);
+  });
 }
 
 }  // namespace falafel::command_line

@@ -86,6 +86,7 @@ std::string to_json(const ServerReport& report) {
               {"process_id", report.process_id},
               {"uptime_ns", report.uptime_ns},
               {"max_clients", report.max_clients},
+              {"memory_file", report.memory_file.empty() ? Json() : Json(report.memory_file)},
               {"geometry", geometry_json(report.geometry)},
               {"chunk", {{"bytes", report.geometry.chunk_bytes()}, {"parts", std::move(parts)}}},
               {"regions", regions_json(report)},

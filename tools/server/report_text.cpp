@@ -6,7 +6,9 @@ namespace falafel::server_program {
 namespace {
 
 std::string chunk_lines(const ServerReport& report) {
-  std::string text = fmt::format("memory: {} bytes\n", report.geometry.chunk_bytes());
+  std::string text = fmt::format(
+      "memory: {} bytes{}\n", report.geometry.chunk_bytes(),
+      report.memory_file.empty() ? "" : fmt::format(", in the file '{}'", report.memory_file));
   for (const ChunkPart& part : account_for_chunk(report)) {
     if (part.bytes > 0) text += fmt::format("  {:<22}{:>16}\n", part.name, part.bytes);
   }

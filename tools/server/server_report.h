@@ -16,6 +16,7 @@ struct ServerReport {
   std::int64_t process_id = 0;
   std::uint64_t uptime_ns = 0;
   std::uint32_t max_clients = 0;
+  std::string memory_file{};  // empty: the store ends with the process
   engine::Geometry geometry;
   engine::ServerInspection inspection;
   // attempts to accept a client for which this process had no file descriptor

@@ -49,8 +49,11 @@ std::optional<ServeFailure> find_lack_of_memory(const ServeOptions& options,
 
 class StoreServer {
  public:
-  StoreServer(const ServeOptions& options, const engine::Geometry& geometry)
-      : options_(options), geometry_(geometry), signals_(context_, SIGTERM, SIGINT) {}
+  StoreServer(const ServeOptions& options, const engine::Geometry& geometry, bool is_recovered)
+      : options_(options),
+        geometry_(geometry),
+        is_recovered_(is_recovered),
+        signals_(context_, SIGTERM, SIGINT) {}
 
   std::optional<ServeFailure> run(const std::function<void(const Serving&)>& on_ready) {
     auto fabric = open_fabric(fabric_options());
@@ -77,9 +80,11 @@ class StoreServer {
     started_ns_ = host.now_ns();
     failure_ = start_services();
     if (failure_) return;
-    on_ready({.place = place_,
-              .geometry = geometry_,
-              .metrics = metrics_ != nullptr ? metrics_->address() : std::string()});
+    on_ready(
+        {.place = place_,
+         .geometry = geometry_,
+         .metrics = metrics_ != nullptr ? metrics_->address() : std::string(),
+         .recovered_keys = is_recovered_ ? std::optional(count_keys(**server)) : std::nullopt});
     constexpr std::uint64_t interval_ns = 10'000'000;
     while (!stopping_) {
       mailbox_.answer([&] { return report(host, **server); });
@@ -110,7 +115,9 @@ class StoreServer {
         .geometry = geometry_,
         .max_clients = options_.sizing.clients,
         .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9),
-        .evicts = options_.is_cache};
+        .evicts = options_.is_cache,
+        .kept_memory =
+            options_.memory_file.empty() ? std::nullopt : std::optional(options_.memory_file)};
   }
 
   // Runs after the server owns its name, so that a second server does not replace the first one's
@@ -140,6 +147,7 @@ class StoreServer {
             .process_id = getpid(),
             .uptime_ns = host.now_ns() - started_ns_,
             .max_clients = options_.sizing.clients,
+            .memory_file = options_.memory_file,
             .geometry = geometry_,
             .inspection = server.inspect(),
             .descriptor_shortages = host.descriptor_shortage()->count()};
@@ -147,6 +155,7 @@ class StoreServer {
 
   const ServeOptions& options_;
   engine::Geometry geometry_;
+  bool is_recovered_;
   std::string place_;
   asio::io_context context_;
   asio::signal_set signals_;
@@ -161,15 +170,31 @@ class StoreServer {
   std::optional<ServeFailure> failure_;
 };
 
+// Serves the store that is in the file, which has its memory already.
+std::optional<ServeFailure> serve_again(const ServeOptions& options, const engine::Geometry& stored,
+                                        const std::function<void(const Serving&)>& on_ready) {
+  if (const auto other = find_other_size(stored, options.sizing, options.given, options.is_cache)) {
+    return ServeFailure{wrong_usage,
+                        fmt::format("'{}': {}; leave the option out, or choose another file",
+                                    options.memory_file, *other)};
+  }
+  return StoreServer(options, stored, true).run(on_ready);
+}
+
 }  // namespace
 
 std::optional<ServeFailure> serve(const ServeOptions& options,
                                   const std::function<void(const Serving&)>& on_ready) {
+  if (!options.memory_file.empty()) {
+    const auto stored = find_store_in(options.memory_file);
+    if (!stored) return failure_of(stored.error());
+    if (*stored) return serve_again(options, **stored, on_ready);
+  }
   auto geometry = divide_memory(options.sizing);
   if (!geometry) return ServeFailure{wrong_usage, geometry.error()};
   geometry->values_expire = options.is_cache;
   if (auto failure = find_lack_of_memory(options, geometry->chunk_bytes())) return failure;
-  return StoreServer(options, *geometry).run(on_ready);
+  return StoreServer(options, *geometry, false).run(on_ready);
 }
 
 }  // namespace falafel::server_program

@@ -12,6 +12,7 @@
 #include "engine/time_bounds.h"
 #include "falafel/fabric_options.h"
 #include "tools/server/exit_status.h"
+#include "tools/server/memory_file.h"
 #include "tools/server/sizing.h"
 
 namespace falafel::server_program {
@@ -20,6 +21,10 @@ struct ServeOptions {
   std::string name = "falafel";
   FabricOptions fabric;
   SizingOptions sizing;
+  // The file that the store is in; empty: it ends with the process. If a store is there already,
+  // the sizes are those of the file, and `given` tells which ones the user expects.
+  std::string memory_file;
+  GivenSizes given;
   // the server gives up on a client that is silent for this long
   double client_timeout_seconds = engine::default_heartbeat_timeout_ns / 1e9;
   bool is_cache = false;  // values may have a time to live, and leave a full store
@@ -31,7 +36,8 @@ struct ServeOptions {
 struct Serving {
   std::string place;  // where clients find the server
   engine::Geometry geometry;
-  std::string metrics;  // the address with the actual port; empty: none
+  std::string metrics;                            // the address with the actual port; empty: none
+  std::optional<std::uint64_t> recovered_keys{};  // if the store was in its file already
 };
 
 struct ServeFailure {
