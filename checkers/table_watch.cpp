@@ -34,9 +34,27 @@ void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& vi
   if (previous.entry.is_deleted() && !next.is_deleted() && !next.is_empty()) ++revived_;
   if (judgement_.verdict != Verdict::holds) return;
   if (is_readable) return judge(slot, previous, view, step);
+  violate_unreadable(slot, view, step);
+}
+
+void TableWatch::adopt(const MemoryView& view, std::uint64_t step) {
+  clear();
+  for (std::uint64_t slot = 0; slot < slots_.size(); ++slot) {
+    slots_[slot].entry = view.entry(slot);
+    const bool is_readable = read_key(slots_[slot], view);
+    count(slots_[slot], view.geometry, Counting::in);
+    if (!is_readable && judgement_.verdict == Verdict::holds) violate_unreadable(slot, view, step);
+  }
+  for (std::uint64_t slot = 0; slot < slots_.size(); ++slot) {
+    if (judgement_.verdict == Verdict::holds) judge(slot, slots_[slot], view, step);
+  }
+}
+
+void TableWatch::violate_unreadable(std::uint64_t slot, const MemoryView& view,
+                                    std::uint64_t step) {
   violate("unreadable",
           fmt::format("slot {} ({}) does not point to a valid container", slot,
-                      describe(next, view.geometry)),
+                      describe(slots_[slot].entry, view.geometry)),
           {slot}, step);
 }
 

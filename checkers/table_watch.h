@@ -28,6 +28,8 @@ class TableWatch {
   // All entries are initially empty.
   explicit TableWatch(std::uint64_t table_entries) : slots_(table_entries) {}
   void clear();
+  // The table is that of the memory in `view`, in which it has been changed unseen.
+  void adopt(const MemoryView& view, std::uint64_t step);
 
   // Call in the order in which the changes take effect, before the memory in `view` contains the
   // new word.
@@ -78,6 +80,7 @@ class TableWatch {
   void count(const Slot& slot, const engine::Geometry& geometry, Counting counting);
   static std::uint64_t kept_bytes(const Slot& slot, const engine::Geometry& geometry);
   bool read_key(Slot& slot, const MemoryView& view) const;
+  void violate_unreadable(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
   void judge(std::uint64_t slot, const Slot& previous, const MemoryView& view, std::uint64_t step);
   void judge_bound_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
   void judge_empty_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);

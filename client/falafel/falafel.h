@@ -97,8 +97,8 @@ FALAFEL_API void falafel_close(falafel_store* store);
    memory to find out. */
 FALAFEL_API int falafel_is_connected(falafel_store* store);
 
-/* Identifies the server run to which the store was last connected. If the number changes, the
-   server has restarted and was empty. */
+/* Identifies the contents of the server to which the store was last connected. If the number
+   changes, the server has restarted and was empty. */
 FALAFEL_API uint64_t falafel_server_incarnation(falafel_store* store);
 
 /* Sets `*text` to the metrics of these stores in the text format of Prometheus (version 0.0.4):

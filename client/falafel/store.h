@@ -90,7 +90,8 @@ class Store {
   // server. Operations on one key are linearizable.
   //
   // An operation that finds the connection broken reconnects if the server is back and then runs.
-  // The restarted server has none of the earlier contents; server_incarnation() reveals a restart.
+  // A server that has lost its memory has none of the earlier contents; server_incarnation() then
+  // has a new value. It has the same one if the server started over its memory.
   // An operation with an unknown outcome is not repeated.
   engine::GetResult get(std::string_view key);
   engine::SetResult set(std::string_view key, std::string_view value) { return set(key, value, 0); }
@@ -145,7 +146,7 @@ class Store {
   // Returns whether the connection was intact at its last use, including uses by the store itself.
   // May be called from any thread.
   bool is_connected();
-  // Identifies the server run that this store was last connected to. Does not wait.
+  // Identifies the contents of the server that this store was last connected to. Does not wait.
   std::uint64_t server_incarnation() const;
   // Tells if that server runs a cache. Does not wait.
   bool is_cache() const;

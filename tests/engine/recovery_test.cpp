@@ -143,7 +143,7 @@ TEST(TableRecovery, DoesNotBringBackAKeyThatWasDeletedAfterItMoved) {
     planting.put(1, old.with_deleted());
     planting.put(2, old.with_locked());
     planting.recover_table();
-    for (const std::uint64_t slot : {1, 2}) {
+    for (const std::uint64_t slot : {1U, 2U}) {
       EXPECT_EQ(planting.at(slot), planting.next(planting.chunk().stand_in_for(old))) << slot;
     }
   });
@@ -151,7 +151,7 @@ TEST(TableRecovery, DoesNotBringBackAKeyThatWasDeletedAfterItMoved) {
 
 TEST(TableRecovery, LeavesAnEvenNumberOfRebindings) {
   with_planting(small_geometry, [](Planting& planting) {
-    for (const std::uint64_t found : {4, 5}) {
+    for (const std::uint64_t found : {4U, 5U}) {
       planting.chunk().block->store(engine::rebindings_offset, found);
       const std::uint64_t even = found == 4 ? 4 : 6;
       EXPECT_EQ(planting.recover_table(), even);
@@ -179,7 +179,7 @@ TEST(MemoryRecovery, FinishesACollectionInTheDirectionThatHasRoom) {
     planting.put_key(2, planting.in_space(1, 0));
     const engine::MatureSpaces& mature = planting.recover_memory();
     EXPECT_EQ(mature.active(), 1U);
-    for (const std::uint64_t slot : {0, 1, 2}) EXPECT_EQ(planting.space_of(slot), 1U) << slot;
+    for (const std::uint64_t slot : {0U, 1U, 2U}) EXPECT_EQ(planting.space_of(slot), 1U) << slot;
     EXPECT_EQ(mature[1].used_bytes, 3 * container_length);
     EXPECT_EQ(mature[0].used_bytes, 0U);
   });

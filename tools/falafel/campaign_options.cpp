@@ -85,6 +85,12 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios in which the store is a cache: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--warm-restarts", texts.warm_restarts,
+                  "share of scenarios in which the server's memory stays when its process dies: "
+                  "none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -107,6 +113,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.blocks = parse_share(texts.blocks);
   choices.hostile = parse_share(texts.hostile);
   choices.caches = parse_share(texts.caches);
+  choices.warm_restarts = parse_share(texts.warm_restarts);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -29,6 +29,7 @@ struct CampaignTexts {
   std::string blocks = "some";
   std::string hostile = "some";
   std::string caches = "none";
+  std::string warm_restarts = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

@@ -39,6 +39,7 @@ void append_store(std::string& text, const Scenario& scenario) {
         fmt::format("  a cache{}; the wall clocks of clients are off by {} ns\n",
                     scenario.evicts ? ", which evicts values" : "", scenario.wall_clock_error_ns);
   }
+  if (scenario.keeps_memory) text += "  the server's memory stays when its process dies\n";
   if (scenario.max_clients > 0) {
     text += fmt::format("  at most {} clients at a time\n", scenario.max_clients);
   }

@@ -12,6 +12,7 @@
 #include "tools/store_scenario/scenario.h"
 #include "tools/store_scenario/tag_world.h"
 #include "tools/store_scenario/variations.h"
+#include "tools/store_scenario/warm_restarts.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -27,6 +28,7 @@ constexpr std::uint64_t batch_stream = 0x6261746368206f70;
 constexpr std::uint64_t block_stream = 0x626c6f636b73206f;
 constexpr std::uint64_t reference_stream = 0x66696e6765727072;
 constexpr std::uint64_t cache_stream = 0x7468652063616368;
+constexpr std::uint64_t warm_restart_stream = 0x7761726d20737461;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -80,6 +82,7 @@ class Draw {
   void draw_hostile_client(Scenario& scenario) const;
   void draw_tag_world(Scenario& scenario) const;
   void draw_cache(Scenario& scenario) const;
+  void draw_warm_restarts(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -309,6 +312,18 @@ void Draw::draw_cache(Scenario& scenario) const {
   if (is_one || share == Share::only) make_cache(random, scenario);
 }
 
+// Half of the worlds with `some`. The cleanup of the thesis leaves what no server repairs.
+void Draw::draw_warm_restarts(Scenario& scenario) const {
+  if (choices_.warm_restarts == Share::none || !choices_.safeguards.bounded_walks) return;
+  const bool may_restart =
+      !choices_.faults ||
+      std::ranges::find(*choices_.faults, sim::FaultKind::server_restart) != choices_.faults->end();
+  fabric::RandomGenerator random(seed_ ^ warm_restart_stream);
+  const bool is_one = random.below(2) == 0;
+  if (!may_restart || (!is_one && choices_.warm_restarts == Share::some)) return;
+  restart_warm(random, scenario);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -328,6 +343,7 @@ Scenario Draw::scenario() {
     draw_hostile_client(scenario);
     draw_batches(scenario);
   }
+  draw_warm_restarts(scenario);
   return scenario;
 }
 

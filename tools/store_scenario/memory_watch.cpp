@@ -46,6 +46,15 @@ void MemoryWatch::on_restart() {
   if (judges_reclamation_) reclaimed_.on_restart();
 }
 
+void MemoryWatch::on_started(const MemoryView& view, std::uint64_t step) {
+  table_.adopt(view, step);
+  for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) {
+    const Entry entry = table_.entry(slot);
+    if (!table_before_attack_) keep(checkers::check_entries(view, slot, entry), step);
+  }
+  keep(checkers::check_mature_spaces(view), step);
+}
+
 void MemoryWatch::on_entry_changed(std::uint64_t slot, Entry next,
                                    std::optional<std::uint32_t> client, const MemoryView& view,
                                    std::uint64_t step) {

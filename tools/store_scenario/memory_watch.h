@@ -26,6 +26,8 @@ class MemoryWatch {
 
   // The server crashes, or starts with empty memory.
   void on_restart();
+  // The server has started over this memory.
+  void on_started(const checkers::MemoryView& view, std::uint64_t step);
   // An entry is about to change. `client` is the queue pair of the client whose compare-and-swap
   // changes it; nullopt: the server or a hostile client changes it.
   void on_entry_changed(std::uint64_t slot, engine::Entry next, std::optional<std::uint32_t> client,

@@ -130,6 +130,11 @@ void OperationWatch::on_server_restart() {
   for (auto& [fiber, call] : calls_) call.overwrites_slot.reset();
 }
 
+void OperationWatch::on_server_started(std::uint64_t time_ns) {
+  progress_.on_change(table_.is_any_locked(), time_ns);
+  refusals_.on_table(table_, geometry_, time_ns);
+}
+
 void OperationWatch::on_entry_changed(std::uint64_t slot, std::uint64_t time_ns) {
   progress_.on_change(table_.is_any_locked(), time_ns);
   refusals_.on_table(table_, geometry_, time_ns);

@@ -32,6 +32,8 @@ class OperationWatch {
   void on_queue_pair_error(const sim::TraceEvent& error);
 
   void on_server_restart();
+  // The same, over memory that may have data, which the table has.
+  void on_server_started(std::uint64_t time_ns);
   // To be called after the table has the new entry.
   void on_entry_changed(std::uint64_t slot, std::uint64_t time_ns);
   // The server may have denied somebody a region.

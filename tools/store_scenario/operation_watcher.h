@@ -27,6 +27,8 @@ class OperationWatcher {
                                      const OperationResult& result, std::uint64_t time_ns) = 0;
   // The fiber was unwound during the operation.
   virtual void on_operation_abandoned(fabric::FiberId fiber) = 0;
+  // The server has started over memory that may have data.
+  virtual void on_server_started(std::uint64_t time_ns) = 0;
   // A client ends its connection.
   virtual void on_goodbye(std::uint32_t client) = 0;
 };

@@ -28,6 +28,7 @@ constexpr std::uint64_t look_at_books_one_in = 8;
 
 RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options)
     : geometry_(scenario.geometry),
+      keeps_memory_(scenario.keeps_memory),
       world_(world),
       options_(options),
       aba_(Parties::name, [](std::uint64_t slot) { return fmt::format("slot {}", slot); }),
@@ -163,8 +164,21 @@ void RunObserver::on_atomic_read(const sim::TraceEvent& event) {
 }
 
 void RunObserver::on_atomic_written(const sim::TraceEvent& event) {
-  if (!lives_.is_in_use(event.subject)) return;
+  if (!lives_.is_in_use(event.subject)) {
+    if (keeps_memory_) note_late_swap(event);
+    return;
+  }
   swap_entry(parties_.of_queue_pair(event.subject), event, event.previous_word);
+}
+
+// A swap lands after the server has died. The next server finds it in the memory that stayed.
+void RunObserver::note_late_swap(const sim::TraceEvent& event) {
+  const auto slot = slot_at(event.offset);
+  if (!slot || event.word == event.previous_word) return;
+  const bool is_hostile = parties_.is_hostile(event.subject);
+  world_.attacked().on_changed(*slot, engine::Entry(event.previous_word), engine::Entry(event.word),
+                               is_hostile);
+  if (is_hostile) memory_.on_attack();
 }
 
 void RunObserver::on_processor_read(const sim::TraceEvent& event) {
@@ -228,6 +242,14 @@ void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::O
 void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   memory_.on_operation_over(fiber);
   operations_.on_abandoned(fiber);
+}
+
+// The changes that the server has made to start were not observed.
+void RunObserver::on_server_started(std::uint64_t time_ns) {
+  with_memory([&](const checkers::MemoryView& view) {
+    memory_.on_started(view, world_.steps());
+    operations_.on_server_started(time_ns);
+  });
 }
 
 void RunObserver::on_goodbye(std::uint32_t client) {

@@ -37,6 +37,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                              const OperationResult& result, std::uint64_t time_ns) override;
   void on_operation_abandoned(fabric::FiberId fiber) override;
+  void on_server_started(std::uint64_t time_ns) override;
   void on_goodbye(std::uint32_t client) override;
 
   void show_memory(std::uint64_t step);  // to the listener, which must exist
@@ -50,6 +51,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void on_words_written(const sim::TraceEvent& event);
   void on_atomic_read(const sim::TraceEvent& event);
   void on_atomic_written(const sim::TraceEvent& event);
+  void note_late_swap(const sim::TraceEvent& event);
   void on_processor_read(const sim::TraceEvent& event);
   void on_processor_access(const sim::TraceEvent& event);
   void on_request_posted(const sim::TraceEvent& event);
@@ -63,6 +65,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void with_memory(Look look);
 
   const engine::Geometry& geometry_;
+  const bool keeps_memory_;
   StoreWorld& world_;
   const RunOptions& options_;
   checkers::AbaChecker aba_;

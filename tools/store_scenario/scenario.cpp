@@ -367,6 +367,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
   if (scenario.stage) json["stage"] = stage_to_json(*scenario.stage);
   if (geometry.values_expire) json["geometry"]["values_expire"] = true;
   if (scenario.evicts) json["evicts"] = true;
+  if (scenario.keeps_memory) json["keeps_memory"] = true;
   if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
   return json;
 }
@@ -424,6 +425,10 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   reader.later_boolean("evicts", scenario.evicts);
   if (scenario.evicts && !scenario.geometry.values_expire) {
     reader.fail("evicts", "is true, but geometry.values_expire is not");
+  }
+  reader.later_boolean("keeps_memory", scenario.keeps_memory);
+  if (scenario.keeps_memory && !scenario.safeguards.bounded_walks) {
+    reader.fail("keeps_memory", "is true, but safeguards.bounded-walks is not");
   }
   reader.later_number("wall_clock_error_ns", scenario.wall_clock_error_ns, 0, longest_ns);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);

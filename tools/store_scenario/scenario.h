@@ -151,6 +151,8 @@ struct Scenario final : explorer::Scenario {
   engine::LocationCacheOptions location_cache{};
   std::uint32_t renewal_percent = 75;
   bool evicts = false;  // a cache
+  // The server's memory stays when its process dies, and the next process starts over it.
+  bool keeps_memory = false;
   // The wall clocks of clients are alternately ahead of the server's and behind it by this time.
   std::uint64_t wall_clock_error_ns = 0;
   std::vector<PlannedCleanup> cleanups;
@@ -199,6 +201,8 @@ struct ScenarioChoices {
   // Scenarios in which the store is a cache (cache_worlds.h). If the safeguard is off that only
   // caches need, all scenarios are.
   Share caches = Share::none;
+  // Scenarios in which the server restarts over its memory (warm_restarts.h).
+  Share warm_restarts = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

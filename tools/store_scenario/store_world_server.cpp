@@ -33,8 +33,10 @@ engine::ServerOptions StoreWorld::server_options() const {
 
 // If registrations fail, the program retries.
 std::shared_ptr<engine::Server> StoreWorld::start_server(fabric::Host& host) const {
+  engine::ServerOptions options = server_options();
+  if (scenario_.keeps_memory) options.kept_memory = "store";
   for (;;) {
-    auto server = engine::Server::start(host, server_options());
+    auto server = engine::Server::start(host, options);
     if (server) return std::move(*server);
     FALAFEL_ASSERT(server.error().code == fabric::ErrorCode::out_of_memory,
                    "the server failed to start: {}", server.error().detail);
@@ -46,6 +48,7 @@ void StoreWorld::serve(fabric::Host& host) {
   const std::shared_ptr<engine::Server> server = start_server(host);
   const AtEnd forget([this] { server_ = nullptr; });
   server_ = server.get();
+  if (scenario_.keeps_memory) watcher_->on_server_started(host.now_ns());
   std::optional<fabric::FiberId> cleanups;
   if (!scenario_.cleanups.empty()) {
     cleanups = host.spawn({.name = "cleanups"},
