@@ -89,6 +89,15 @@ function(falafel_add_test)
   add_executable(${test_NAME} ${test_SOURCES})
   target_link_libraries(${test_NAME} PRIVATE falafel_options ${test_LIBRARIES} GTest::gtest_main)
 
+  if(TARGET falafel_test_headers)
+    # Precompiled headers apply only to C++ that is compiled with the same options.
+    get_directory_property(options COMPILE_OPTIONS)
+    get_target_property(options_of_headers falafel_test_headers COMPILE_OPTIONS)
+    if(options STREQUAL options_of_headers AND NOT test_SOURCES MATCHES "[.]c(;|$)")
+      target_precompile_headers(${test_NAME} REUSE_FROM falafel_test_headers)
+    endif()
+  endif()
+
   set(arguments COMMAND ${test_NAME} COST "${test_COST}" LABELS ${test_LABELS})
   if(NOT test_MOSTLY_WAITS)
     list(APPEND arguments COMPUTES)
