@@ -8,8 +8,12 @@
 namespace falafel::two_sided {
 namespace {
 
-constexpr PortSizes sizes_of_client{
-    .received_bytes = sizeof(Response), .sent_bytes = sizeof(Request), .buffers = 1};
+// All of them have the same buffer.
+constexpr std::uint32_t most_receives = 8;
+
+constexpr PortSizes sizes_of_client{.received_bytes = sizeof(Response),
+                                    .sent_bytes = sizeof(Request),
+                                    .receive_requests = most_receives};
 
 // The key and the value fit.
 Request make_request(Method method, std::span<const std::byte> key = {},
@@ -68,9 +72,11 @@ fabric::Result<void> Client::open(const fabric::Address& server) {
   (*port)->attach(std::move(connected->queue_pair));
   if (options_.uses_datagrams()) {
     side_channel_ = std::move(*port);
-    return open_datagrams(server, *hello);
+    if (auto opened = open_datagrams(server, *hello); !opened) return opened;
+  } else {
+    port_ = std::move(*port);
   }
-  port_ = std::move(*port);
+  if (!options_.safeguards.time_outs) post_receive();
   return {};
 }
 
@@ -101,10 +107,9 @@ Client::Exchange Client::exchange(Request& request, Response& response, std::uin
   if (is_down_) return Exchange::not_sent;
   request.client_id = id_;
   request.request_number = ++last_request_number_;
-  const bool repeats = options_.safeguards.time_outs && !options_.is_reliable();
-  if (!std::exchange(has_posted_receive_, true)) port_->post_receive(0);
   ++operation_.round_trips;
   while (true) {
+    if (!post_receive()) return give_up();
     ++operation_.verbs;
     operation_.bytes_sent += sizeof request;
     if (port_->send(0, stores::bytes_of(request), server_, deadline_ns) != PortOutcome::done) {
@@ -112,12 +117,26 @@ Client::Exchange Client::exchange(Request& request, Response& response, std::uin
       return Exchange::in_doubt;
     }
     const std::uint64_t repeat_ns = host_.now_ns() + options_.repetition_interval_ns;
+    const bool repeats = options_.repeats_requests();
     if (await_response(repeats ? std::min(deadline_ns, repeat_ns) : deadline_ns, response)) {
       return Exchange::answered;
     }
     if (is_down_ || host_.now_ns() >= deadline_ns) return give_up();
     ++operation_.repetitions;
   }
+}
+
+// The program posts a receive request for each request that it sends, and one in advance. It ends
+// when its queue is full. With time-outs, there is one at a time. False: the queue is full.
+bool Client::post_receive() {
+  if (options_.safeguards.time_outs && posted_receives_ > 0) return true;
+  if (posted_receives_ == most_receives) {
+    is_down_ = true;
+    return false;
+  }
+  ++posted_receives_;
+  port_->post_receive(0);
+  return true;
 }
 
 // A connection of RC or TCP on which a response is due is of no more use.
@@ -128,18 +147,17 @@ Client::Exchange Client::give_up() {
 
 // False: none by the deadline, or the connection is down.
 bool Client::await_response(std::uint64_t deadline_ns, Response& response) {
-  while (true) {
+  while (!is_down_) {
     Arrival arrival;
     const PortOutcome outcome = port_->receive(arrival, deadline_ns);
     if (outcome == PortOutcome::broken) is_down_ = true;
     if (outcome != PortOutcome::done) return false;
-    if (take_response(arrival, response)) {
-      has_posted_receive_ = false;
-      return true;
-    }
+    --posted_receives_;
+    if (take_response(arrival, response)) return true;
     ++operation_.stale_responses;
-    port_->post_receive(0);
+    post_receive();
   }
+  return false;
 }
 
 bool Client::take_response(const Arrival& arrival, Response& response) {
@@ -232,7 +250,8 @@ Answer Client::command(Request& request, Answer success, std::uint64_t deadline_
   }
   switch (response.code) {
     case ResponseCode::ok: return success;
-    case ResponseCode::key_error: return Answer::not_found;
+    case ResponseCode::key_error:
+      return request.method == Method::set ? Answer::busy : Answer::not_found;
     case ResponseCode::store_error: return Answer::out_of_memory;
     case ResponseCode::parsing_error: return Answer::invalid_key;
     case ResponseCode::set_option_error:

@@ -55,6 +55,7 @@ class Client {
   fabric::Result<void> open_datagrams(const fabric::Address& server, const ServerHello& hello);
   std::uint64_t operation_deadline_ns() const;
   Exchange exchange(Request& request, Response& response, std::uint64_t deadline_ns);
+  bool post_receive();
   Exchange give_up();
   bool await_response(std::uint64_t deadline_ns, Response& response);
   bool take_response(const Arrival& arrival, Response& response);
@@ -68,7 +69,7 @@ class Client {
   std::uint32_t last_request_number_ = 0;
   fabric::DatagramAddress server_{};  // on UD
   bool is_down_ = false;
-  bool has_posted_receive_ = false;
+  std::uint32_t posted_receives_ = 0;
   OperationStatistics operation_;  // of the current operation
   OperationStatistics total_;
   std::unique_ptr<Port> side_channel_;  // on UD

@@ -12,8 +12,7 @@ void check_keys(const ServerInspection& server, std::size_t bucket,
                 std::vector<std::string>& problems) {
   std::set<Bytes> keys;
   for (const Bytes& key : server.table.keys[bucket]) {
-    const std::uint64_t right =
-        bucket_number(key, server.options.hash_seed, server.table.keys.size());
+    const std::uint64_t right = bucket_number(key, server.table.keys.size());
     if (right != bucket) {
       problems.push_back(fmt::format("bucket {} has a key of bucket {}", bucket, right));
     }

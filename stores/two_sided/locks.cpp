@@ -14,13 +14,23 @@ void Mutex::unlock(fabric::Event& released) {
 }
 
 void ReaderWriterLock::lock_shared(fabric::Event& released) {
-  while (is_written_) released.wait(fabric::never_ns);
-  ++readers_;
+  while (!try_lock_shared()) released.wait(fabric::never_ns);
 }
 
 void ReaderWriterLock::lock(fabric::Event& released) {
-  while (is_held()) released.wait(fabric::never_ns);
+  while (!try_lock()) released.wait(fabric::never_ns);
+}
+
+bool ReaderWriterLock::try_lock_shared() {
+  if (is_written_) return false;
+  ++readers_;
+  return true;
+}
+
+bool ReaderWriterLock::try_lock() {
+  if (is_held()) return false;
   is_written_ = true;
+  return true;
 }
 
 void ReaderWriterLock::unlock(fabric::Event& released) {

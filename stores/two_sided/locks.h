@@ -25,6 +25,9 @@ class ReaderWriterLock {
  public:
   void lock_shared(fabric::Event& released);
   void lock(fabric::Event& released);
+  // False: the lock is held in a way that excludes this one.
+  bool try_lock_shared();
+  bool try_lock();
   // By either kind of holder.
   void unlock(fabric::Event& released);
   bool is_held() const { return is_written_ || readers_ > 0; }

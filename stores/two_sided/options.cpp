@@ -43,7 +43,19 @@ std::optional<std::string> find_bad_transport(const Options& options,
       sizeof(Request), device.mtu_bytes);
 }
 
+constexpr std::uint32_t datagram_receives = 1'024;
+
 }  // namespace
+
+Options published_options(fabric::Transport transport) {
+  Options options;
+  options.transport = transport;
+  if (options.uses_datagrams()) {
+    options.posted_receives = datagram_receives;
+    options.repost = Repost::before_reply;
+  }
+  return options;
+}
 
 std::optional<std::string> find_invalid_option(const Options& options,
                                                const fabric::DeviceAttributes& device) {
@@ -53,6 +65,7 @@ std::optional<std::string> find_invalid_option(const Options& options,
       find_out_of_range("buckets", options.buckets, 1, most_buckets),
       find_out_of_range("most_pairs", options.most_pairs, 1, largest_most_pairs),
       find_out_of_range("max_clients", options.max_clients, 1, most_clients),
+      find_out_of_range("posted_receives", options.posted_receives, 1, most_clients),
       find_out_of_range("connect_timeout_ns", options.connect_timeout_ns, 1, longest_duration_ns),
       find_out_of_range("repetition_interval_ns", options.repetition_interval_ns, 1,
                         longest_duration_ns),

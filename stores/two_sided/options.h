@@ -1,5 +1,4 @@
-// The questions that the paper leaves open, as options, and protections that it lacks, as
-// safeguards.
+// The variants of the program, as options, and protections that it lacks, as safeguards.
 #pragma once
 
 #include <array>
@@ -14,19 +13,32 @@ namespace falafel::two_sided {
 
 // Protections that can be switched off one at a time.
 struct Safeguards {
-  // As published.
+  // Safeguards of the program.
 
-  // Each bucket has a mutex (3.1.4). Excludes: two workers change a list at once, so that a key is
-  // in it twice or a pair is lost.
+  // SET and DELETE take the mutex of the bucket (3.1.4). Excludes: two workers change a list at
+  // once, so that a key is in it twice or a pair is lost.
   bool bucket_mutexes = true;
   // Each pair has a reader-writer lock (3.1.4). Excludes: a GET copies a value that a SET is
   // changing.
   bool pair_locks = true;
 
-  // Beyond the paper, which takes losses to be too rare to handle (2.3.2).
+  // Safeguards beyond the program.
 
-  // A client that gets no response in time sends its request again (UC, UD), and gives up in the
-  // end. Excludes: a lost message, or a server that has stopped, makes a client wait forever.
+  // GET takes the mutex of the bucket, too. Excludes: a DELETE frees a pair while a GET walks over
+  // it.
+  bool lookup_mutexes = false;
+  // A worker that has found or inserted a pair takes its lock before it releases the bucket.
+  // Excludes: the pair is freed in between, and used for another key; a GET returns the value of a
+  // pair that has none yet.
+  bool pair_before_bucket = false;
+  // A worker waits for a pair that others use. Excludes: an operation answers that a key is absent
+  // because it is busy.
+  bool waiting_locks = false;
+  // Keys are compared as a whole. Excludes: an operation takes a longer key that begins with its
+  // own.
+  bool whole_keys = false;
+  // A client gives up in the end. On UC and UD, it repeats its request before, also if it blocks.
+  // Excludes: a lost message, or a server that has stopped, makes a client wait forever.
   bool time_outs = false;
   // The server remembers the last request of each client, and its response. Excludes: a request
   // that was sent again is carried out twice.
@@ -37,7 +49,13 @@ struct Safeguards {
 
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
-    return {.time_outs = true, .request_deduplication = true, .response_matching = true};
+    return {.lookup_mutexes = true,
+            .pair_before_bucket = true,
+            .waiting_locks = true,
+            .whole_keys = true,
+            .time_outs = true,
+            .request_deduplication = true,
+            .response_matching = true};
   }
 };
 
@@ -48,19 +66,27 @@ struct SafeguardDescription {
   // True if something can fail without it on RC and TCP, which neither lose nor repeat messages.
   bool matters_on_reliable_connections;
 };
-inline constexpr std::array<SafeguardDescription, 5> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"bucket-mutexes", &Safeguards::bucket_mutexes, true, true},
     {"pair-locks", &Safeguards::pair_locks, true, true},
+    {"lookup-mutexes", &Safeguards::lookup_mutexes, false, true},
+    {"pair-before-bucket", &Safeguards::pair_before_bucket, false, true},
+    {"waiting-locks", &Safeguards::waiting_locks, false, true},
+    {"whole-keys", &Safeguards::whole_keys, false, true},
     {"time-outs", &Safeguards::time_outs, false, true},
     {"request-deduplication", &Safeguards::request_deduplication, false, false},
     {"response-matching", &Safeguards::response_matching, false, false},
 }};
 
 // How a thread waits for a completion (3.2.1.1).
-enum class Waiting : std::uint8_t { polling, blocking };
-// When a worker that has found a pair releases the bucket: after it has taken the pair's lock, or
-// before. 3.1.4 does not say.
-enum class Handover : std::uint8_t { pair_then_bucket, bucket_then_pair };
+enum class Waiting : std::uint8_t {
+  polling,
+  blocking,  // until there is a completion
+  // As the program blocks: until an event of the completion queue. The thread then arms the queue
+  // and takes one completion. One that arrives between an event and the next arming has no event.
+  // That matters where workers share a queue, on UD; elsewhere it is as `blocking`.
+  blocking_on_events,
+};
 // When a worker posts the receive request again: after it has sent the response, or before.
 enum class Repost : std::uint8_t { after_reply, before_reply };
 
@@ -71,18 +97,20 @@ struct Options {
   Waiting waiting = Waiting::polling;
 
   // The server.
-  Handover handover = Handover::pair_then_bucket;
+  // The receive requests that are posted in advance, of each worker, or on UD of all workers
+  // together. The program has 5, and 1,024 on UD.
+  std::uint32_t posted_receives = 5;
   Repost repost = Repost::after_reply;
   std::uint32_t buckets = 1'024;
-  std::uint64_t hash_seed = 0;
   std::uint64_t most_pairs = 1U << 24;  // a SET of one more is a STORE_ERROR
   std::uint16_t service = 9;
   std::uint32_t max_clients = 64;  // each has a worker
 
   // The client.
   std::uint64_t connect_timeout_ns = 20'000'000'000;
-  // With Safeguards::time_outs: when a request is sent again, and when the client gives up.
-  std::uint64_t repetition_interval_ns = 1'000'000;
+  // When a request is sent again, if it is (repeats_requests()).
+  std::uint64_t repetition_interval_ns = 100'000'000;
+  // With Safeguards::time_outs: when the client gives up.
   std::uint64_t server_timeout_ns = 20'000'000'000;
   // How long a client that closes waits for the response to its last request.
   std::uint64_t close_timeout_ns = 10'000'000;
@@ -97,8 +125,15 @@ struct Options {
     return transport == fabric::Transport::reliable_connection ||
            transport == fabric::Transport::message_stream;
   }
+  // On UC and UD, the program sends a request again if it polls in vain, but not if it blocks.
+  bool repeats_requests() const {
+    return !is_reliable() && (safeguards.time_outs || waiting == Waiting::polling);
+  }
   bool uses_datagrams() const { return transport == fabric::Transport::unreliable_datagram; }
 };
+
+// The options of the program on this transport.
+Options published_options(fabric::Transport transport);
 
 // A message about the first option that is out of range for this device.
 std::optional<std::string> find_invalid_option(const Options& options,

@@ -5,12 +5,20 @@
 #include <utility>
 
 namespace falafel::two_sided {
+namespace {
+
+PortOutcome outcome_of(const fabric::WorkCompletion& completion) {
+  return completion.status == fabric::CompletionStatus::success ? PortOutcome::done
+                                                                : PortOutcome::broken;
+}
+
+}  // namespace
 
 Port::Port(fabric::Host& host, const Options& options, const PortSizes& sizes)
     : host_(host),
       options_(options),
       sizes_(sizes),
-      sent_(sizes.buffers),
+      sent_(sizes.send_buffers),
       taken_(host.create_event()) {}
 
 fabric::Result<std::unique_ptr<Port>> Port::create(fabric::Host& host, const Options& options,
@@ -23,13 +31,13 @@ fabric::Result<std::unique_ptr<Port>> Port::create(fabric::Host& host, const Opt
 fabric::Result<void> Port::prepare() {
   fabric::Device& device = host_.device(0);
   domain_ = device.create_protection_domain();
-  auto receives = device.create_completion_queue(sizes_.buffers);
+  auto receives = device.create_completion_queue(sizes_.receive_requests);
   if (!receives) return tl::unexpected(receives.error());
   receives_ = std::move(*receives);
-  auto sends = device.create_completion_queue(sizes_.buffers);
+  auto sends = device.create_completion_queue(sizes_.send_buffers);
   if (!sends) return tl::unexpected(sends.error());
   sends_ = std::move(*sends);
-  const std::uint64_t size_bytes = send_offset(sizes_.buffers);
+  const std::uint64_t size_bytes = send_offset(sizes_.send_buffers);
   auto block = host_.allocate_memory(size_bytes);
   if (!block) return tl::unexpected(block.error());
   block_ = std::move(*block);
@@ -44,8 +52,8 @@ fabric::QueuePairOptions Port::queue_pair_options(fabric::Transport transport) c
           .protection_domain = domain_.get(),
           .send_completions = sends_.get(),
           .receive_completions = receives_.get(),
-          .max_send_requests = sizes_.buffers,
-          .max_receive_requests = sizes_.buffers,
+          .max_send_requests = sizes_.send_buffers,
+          .max_receive_requests = sizes_.receive_requests,
           .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
           .retry_count = options_.retry_count};
 }
@@ -71,7 +79,8 @@ void Port::post_receive(std::uint32_t buffer) {
 
 PortOutcome Port::receive(Arrival& arrival, std::uint64_t deadline_ns) {
   fabric::WorkCompletion completion;
-  const PortOutcome outcome = take(*receives_, completion, deadline_ns);
+  const PortOutcome outcome = waits_for_events() ? take_at_event(completion, deadline_ns)
+                                                 : take(*receives_, completion, deadline_ns);
   if (outcome != PortOutcome::done) return outcome;
   arrival = {.buffer = static_cast<std::uint32_t>(completion.id),
              .length_bytes = completion.length_bytes,
@@ -125,7 +134,7 @@ bool Port::take_sent(std::uint64_t deadline_ns) {
 PortOutcome Port::take(fabric::CompletionQueue& completions, fabric::WorkCompletion& completion,
                        std::uint64_t deadline_ns) {
   while (completions.poll({&completion, 1}) == 0) {
-    if (options_.waiting == Waiting::blocking) {
+    if (options_.waiting != Waiting::polling) {
       if (!completions.wait(deadline_ns)) return PortOutcome::timed_out;
     } else {
       if (deadline_ns != fabric::never_ns && host_.now_ns() >= deadline_ns) {
@@ -134,8 +143,32 @@ PortOutcome Port::take(fabric::CompletionQueue& completions, fabric::WorkComplet
       host_.yield();
     }
   }
-  return completion.status == fabric::CompletionStatus::success ? PortOutcome::done
-                                                                : PortOutcome::broken;
+  return outcome_of(completion);
+}
+
+bool Port::waits_for_events() const {
+  return options_.uses_datagrams() && options_.waiting == Waiting::blocking_on_events;
+}
+
+PortOutcome Port::take_at_event(fabric::WorkCompletion& completion, std::uint64_t deadline_ns) {
+  while (!take_event()) {
+    if (!receives_->wait(deadline_ns)) return PortOutcome::timed_out;
+  }
+  host_.preemption_point();
+  // The queue is armed now. All that has arrived raises no event.
+  while (take_event()) {
+  }
+  completion = arrived_.front();
+  arrived_.pop_front();
+  return outcome_of(completion);
+}
+
+// Something has arrived after the queue was armed.
+bool Port::take_event() {
+  fabric::WorkCompletion completion;
+  if (receives_->poll({&completion, 1}) == 0) return false;
+  arrived_.push_back(completion);
+  return true;
 }
 
 }  // namespace falafel::two_sided

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,7 +21,9 @@ namespace falafel::two_sided {
 struct PortSizes {
   std::uint32_t received_bytes = 0;  // of a message, without the header of a datagram
   std::uint32_t sent_bytes = 0;
-  std::uint32_t buffers = 1;  // of each direction
+  std::uint32_t receive_buffers = 1;
+  std::uint32_t receive_requests = 1;  // at a time; several may have the same buffer
+  std::uint32_t send_buffers = 1;
 };
 
 struct Arrival {
@@ -64,11 +67,14 @@ class Port {
     return std::uint64_t{buffer} * receive_bytes();
   }
   std::uint64_t send_offset(std::uint32_t buffer) const {
-    return receive_offset(sizes_.buffers) + std::uint64_t{buffer} * sizes_.sent_bytes;
+    return receive_offset(sizes_.receive_buffers) + std::uint64_t{buffer} * sizes_.sent_bytes;
   }
   PortOutcome take(fabric::CompletionQueue& completions, fabric::WorkCompletion& completion,
                    std::uint64_t deadline_ns);
   bool take_sent(std::uint64_t deadline_ns);
+  bool waits_for_events() const;
+  PortOutcome take_at_event(fabric::WorkCompletion& completion, std::uint64_t deadline_ns);
+  bool take_event();
 
   fabric::Host& host_;
   const Options& options_;
@@ -78,6 +84,8 @@ class Port {
   std::unique_ptr<fabric::CompletionQueue> sends_;
   std::shared_ptr<fabric::MemoryBlock> block_;
   std::unique_ptr<fabric::MemoryRegion> region_;
+  // Completions of receive requests that events have announced, or that came without one.
+  std::deque<fabric::WorkCompletion> arrived_;
   std::vector<std::optional<PortOutcome>> sent_;  // by buffer; absent: a SEND is in progress
   bool takes_sent_ = false;                       // somebody waits for the next completion
   std::unique_ptr<fabric::Event> taken_;

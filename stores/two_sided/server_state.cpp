@@ -12,8 +12,18 @@
 namespace falafel::two_sided {
 namespace {
 
-constexpr PortSizes sizes_of_worker{
-    .received_bytes = sizeof(Request), .sent_bytes = sizeof(Response), .buffers = 1};
+PortSizes sizes_of_port(const Options& options) {
+  return {.received_bytes = sizeof(Request),
+          .sent_bytes = sizeof(Response),
+          .receive_buffers = options.posted_receives,
+          .receive_requests = options.posted_receives};
+}
+
+void post_receives(Port& port, const Options& options) {
+  for (std::uint32_t buffer = 0; buffer < options.posted_receives; ++buffer) {
+    port.post_receive(buffer);
+  }
+}
 
 fabric::PrivateData to_reason(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
@@ -40,8 +50,8 @@ fabric::Result<void> ServerState::start() {
 }
 
 fabric::Result<void> ServerState::open_datagram_port() {
-  PortSizes sizes = sizes_of_worker;
-  sizes.buffers = options_.max_clients;
+  PortSizes sizes = sizes_of_port(options_);
+  sizes.send_buffers = options_.max_clients;
   auto port = Port::create(host_, options_, sizes);
   if (!port) return tl::unexpected(port.error());
   auto queue_pair = host_.device(0).create_datagram_queue_pair(
@@ -51,7 +61,7 @@ fabric::Result<void> ServerState::open_datagram_port() {
   datagram_port_ = std::move(*port);
   free_send_buffers_.resize(options_.max_clients);
   std::iota(free_send_buffers_.begin(), free_send_buffers_.end(), 0);
-  free_receive_buffers_ = free_send_buffers_;
+  post_receives(*datagram_port_, options_);
   return {};
 }
 
@@ -106,7 +116,7 @@ void ServerState::admit(fabric::ConnectionRequest& request) {
 // Accepts.
 fabric::Result<ServerState::Station> ServerState::make_station(fabric::ConnectionRequest& request,
                                                                std::int32_t client) {
-  auto made = Port::create(host_, options_, sizes_of_worker);
+  auto made = Port::create(host_, options_, sizes_of_port(options_));
   if (!made) return tl::unexpected(made.error());
   const ServerHello hello{
       .client_id = client,
@@ -118,14 +128,12 @@ fabric::Result<ServerState::Station> ServerState::make_station(fabric::Connectio
   if (!accepted) return tl::unexpected(accepted.error());
   (*made)->attach(std::move(*accepted));
   if (!datagram_port_) {
-    (*made)->post_receive(0);
+    post_receives(**made, options_);
     return Station{.port = std::move(*made)};
   }
   side_channels_[client] = std::move(*made);
   const Station station{.port = datagram_port_, .send_buffer = free_send_buffers_.back()};
   free_send_buffers_.pop_back();
-  datagram_port_->post_receive(free_receive_buffers_.back());
-  free_receive_buffers_.pop_back();
   return station;
 }
 
@@ -143,15 +151,14 @@ void ServerState::spawn_worker(std::int32_t client, const Station& station) {
 void ServerState::work(std::uint64_t worker, std::int32_t client, const Station& station) {
   const Shared shared{
       .host = host_, .options = options_, .table = table_, .log = log_, .statistics = statistics_};
-  const WorkerEnd end = Worker(shared, *station.port, station.send_buffer).run();
+  const auto closed = Worker(shared, *station.port, station.send_buffer).run();
   if (host_.is_cancelled()) return;
   workers_.erase(worker);
-  const std::int32_t closed_client = end.closed_client.value_or(client);
+  const std::int32_t closed_client = closed.value_or(client);
   clients_.erase(closed_client);
   if (!datagram_port_) return;
   side_channels_.erase(closed_client);
   free_send_buffers_.push_back(station.send_buffer);
-  if (end.buffer) free_receive_buffers_.push_back(*end.buffer);
 }
 
 }  // namespace falafel::two_sided

@@ -57,7 +57,6 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   // On UD.
   std::shared_ptr<Port> datagram_port_;
   std::vector<std::uint32_t> free_send_buffers_;
-  std::vector<std::uint32_t> free_receive_buffers_;
   std::map<std::int32_t, std::unique_ptr<Port>> side_channels_;  // by client
 
   std::uint64_t next_worker_ = 0;

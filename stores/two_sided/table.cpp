@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace falafel::two_sided {
 
-std::uint64_t bucket_number(std::span<const std::byte> key, std::uint64_t hash_seed,
-                            std::uint64_t buckets) {
-  return XXH3_64bits_withSeed(key.data(), key.size(), hash_seed) % buckets;
+std::uint64_t bucket_number(std::span<const std::byte> key, std::uint64_t buckets) {
+  std::uint32_t hash = 5'381;
+  for (const std::byte byte : key) hash = hash * 33 + std::to_integer<std::uint32_t>(byte);
+  return hash % buckets;
 }
 
 Table::Table(fabric::Host& host, const Options& options)
@@ -18,48 +16,54 @@ Table::Table(fabric::Host& host, const Options& options)
 
 // Operations
 
-std::optional<Bytes> Table::get(std::span<const std::byte> key) {
+GetOutcome Table::get(std::span<const std::byte> key) {
   Bucket& bucket = bucket_of(key);
-  lock(bucket);
-  Pair* const pair = hold(bucket, key, Access::shared);
-  if (pair == nullptr) {
-    unlock(bucket);
-    return std::nullopt;
+  Bucket* const locked = options_.safeguards.lookup_mutexes ? &bucket : nullptr;
+  if (locked != nullptr) lock(*locked);
+  Pair** const link = find(bucket, key);
+  if (link == nullptr) {
+    if (locked != nullptr) unlock(*locked);
+    return {};
   }
-  Bytes value(pair->value_bytes);
-  copy(std::span(pair->value).first(value.size()), value.data());
-  unlock(*pair);
-  return value;
+  Pair& pair = **link;
+  if (!lock_and_release(pair, Access::shared, locked)) return {.answer = TableAnswer::busy};
+  GetOutcome outcome{.answer = TableAnswer::done, .value = Bytes(pair.value_bytes)};
+  copy(std::span(pair.value).first(outcome.value.size()), outcome.value.data());
+  unlock(pair);
+  return outcome;
 }
 
-bool Table::set(std::span<const std::byte> key, std::span<const std::byte> value) {
-  Bucket& bucket = bucket_of(key);
-  lock(bucket);
-  Pair* const pair = hold(bucket, key, Access::exclusive);
-  if (pair == nullptr) {
-    const bool is_inserted = insert(bucket, key, value);
-    unlock(bucket);
-    return is_inserted;
-  }
-  pair->value_bytes = value.size();
-  copy(value, pair->value.data());
-  unlock(*pair);
-  return true;
-}
-
-bool Table::remove(std::span<const std::byte> key) {
+TableAnswer Table::set(std::span<const std::byte> key, std::span<const std::byte> value) {
   Bucket& bucket = bucket_of(key);
   lock(bucket);
   Pair** const link = find(bucket, key);
-  if (link != nullptr) unlink(link);
+  Pair* const pair = link == nullptr ? insert(bucket, key) : *link;
+  if (pair == nullptr) {
+    unlock(bucket);
+    return TableAnswer::full;
+  }
+  if (!lock_and_release(*pair, Access::exclusive, &bucket)) return TableAnswer::busy;
+  copy(value, pair->value.data());
+  pair->value_bytes = value.size();
+  unlock(*pair);
+  return TableAnswer::done;
+}
+
+TableAnswer Table::remove(std::span<const std::byte> key) {
+  Bucket& bucket = bucket_of(key);
+  lock(bucket);
+  Pair** const link = find(bucket, key);
+  const bool is_unlinked = link != nullptr && unlink(link);
   unlock(bucket);
-  return link != nullptr;
+  if (link == nullptr) return TableAnswer::absent;
+  return is_unlinked ? TableAnswer::done : TableAnswer::busy;
 }
 
 void Table::clear() {
   for (Bucket& bucket : buckets_) {
     lock(bucket);
-    while (bucket.first != nullptr) unlink(&bucket.first);
+    while (bucket.first != nullptr && unlink(&bucket.first)) {
+    }
     unlock(bucket);
   }
 }
@@ -68,7 +72,7 @@ void Table::clear() {
 
 Table::Bucket& Table::bucket_of(std::span<const std::byte> key) {
   host_.spend(fabric::Work::hash, key.size());
-  return buckets_[bucket_number(key, options_.hash_seed, buckets_.size())];
+  return buckets_[bucket_number(key, buckets_.size())];
 }
 
 // The link to the pair; null if the key is absent. Without mutexes, a list can become a ring, so a
@@ -77,53 +81,55 @@ Table::Pair** Table::find(Bucket& bucket, std::span<const std::byte> key) {
   Pair** link = &bucket.first;
   for (std::size_t steps = 0; *link != nullptr && steps < pool_.size(); ++steps) {
     Pair* const pair = *link;
-    if (std::ranges::equal(pair->key, key)) return link;
+    if (has_key(*pair, key)) return link;
     host_.preemption_point();
     link = &pair->next;
   }
   return nullptr;
 }
 
-// The pair, with its lock held and the bucket released. Null: the key is absent, and the bucket is
-// still locked.
-Table::Pair* Table::hold(Bucket& bucket, std::span<const std::byte> key, Access access) {
-  Pair** const link = find(bucket, key);
-  if (link == nullptr) return nullptr;
-  Pair* const pair = *link;
-  if (options_.handover == Handover::pair_then_bucket) {
-    lock(*pair, access);
-    unlock(bucket);
-  } else {
-    unlock(bucket);
-    host_.preemption_point();
-    lock(*pair, access);
-  }
-  return pair;
+// The program compares as many bytes as the key of the request has.
+bool Table::has_key(const Pair& pair, std::span<const std::byte> key) const {
+  if (options_.safeguards.whole_keys) return std::ranges::equal(pair.key, key);
+  return pair.key.size() >= key.size() &&
+         std::ranges::equal(std::span(pair.key).first(key.size()), key);
 }
 
-bool Table::insert(Bucket& bucket, std::span<const std::byte> key,
-                   std::span<const std::byte> value) {
+// Takes the pair's lock and releases the bucket, if any. False: the pair is busy, and the bucket is
+// released all the same.
+bool Table::lock_and_release(Pair& pair, Access access, Bucket* bucket) {
+  if (bucket != nullptr && options_.safeguards.pair_before_bucket) {
+    const bool is_locked = lock(pair, access);
+    unlock(*bucket);
+    return is_locked;
+  }
+  if (bucket != nullptr) unlock(*bucket);
+  host_.preemption_point();
+  return lock(pair, access);
+}
+
+// The pair has no value yet. Null: there are most_pairs pairs.
+Table::Pair* Table::insert(Bucket& bucket, std::span<const std::byte> key) {
   Pair* const pair = allocate();
-  if (pair == nullptr) return false;
+  if (pair == nullptr) return nullptr;
   pair->key.assign(key.begin(), key.end());
-  pair->value_bytes = value.size();
-  host_.spend(fabric::Work::copy, value.size());
-  std::ranges::copy(value, pair->value.begin());
+  pair->value_bytes = 0;
   pair->next = bucket.first;
   host_.preemption_point();
   bucket.first = pair;
-  return true;
+  return pair;
 }
 
-// Its lock makes sure that nobody uses the pair any more.
-void Table::unlink(Pair** link) {
+// Its lock makes sure that nobody uses the pair any more. False: the pair is busy.
+bool Table::unlink(Pair** link) {
   Pair* const pair = *link;
-  lock(*pair, Access::exclusive);
+  if (!lock(*pair, Access::exclusive)) return false;
   Pair* const next = pair->next;
   host_.preemption_point();
   *link = next;
   unlock(*pair);
   free_.push_back(pair);
+  return true;
 }
 
 Table::Pair* Table::allocate() {
@@ -154,13 +160,19 @@ void Table::unlock(Bucket& bucket) {
   if (options_.safeguards.bucket_mutexes) bucket.mutex.unlock(*released_);
 }
 
-void Table::lock(Pair& pair, Access access) {
-  if (!options_.safeguards.pair_locks) return;
-  if (access == Access::shared) {
+// False: the pair is busy.
+bool Table::lock(Pair& pair, Access access) {
+  if (!options_.safeguards.pair_locks) return true;
+  const bool is_shared = access == Access::shared;
+  if (!options_.safeguards.waiting_locks) {
+    return is_shared ? pair.lock.try_lock_shared() : pair.lock.try_lock();
+  }
+  if (is_shared) {
     pair.lock.lock_shared(*released_);
   } else {
     pair.lock.lock(*released_);
   }
+  return true;
 }
 
 void Table::unlock(Pair& pair) {

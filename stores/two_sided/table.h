@@ -31,17 +31,28 @@ struct TableInspection {
   std::uint64_t rings = 0;  // lists without an end
 };
 
+enum class TableAnswer : std::uint8_t {
+  done,
+  absent,  // GET, DELETE
+  busy,    // others use the pair
+  full,    // SET: there are most_pairs pairs
+};
+
+struct GetOutcome {
+  TableAnswer answer = TableAnswer::absent;
+  Bytes value{};
+};
+
 class Table {
  public:
   // Both outlive the table.
   Table(fabric::Host& host, const Options& options);
 
-  // All of them wait for locks. Keys and values are within the limits of layout.h.
-  std::optional<Bytes> get(std::span<const std::byte> key);
-  // False: there are most_pairs pairs.
-  bool set(std::span<const std::byte> key, std::span<const std::byte> value);
-  // False: the key is absent.
-  bool remove(std::span<const std::byte> key);
+  // All of them wait for locks. Keys and values are within the limits of layout.h. Without
+  // Safeguards::waiting_locks, a pair that others use is busy.
+  GetOutcome get(std::span<const std::byte> key);
+  TableAnswer set(std::span<const std::byte> key, std::span<const std::byte> value);
+  TableAnswer remove(std::span<const std::byte> key);
   void clear();
 
   std::uint64_t pairs() const { return pool_.size() - free_.size(); }
@@ -65,12 +76,13 @@ class Table {
   Bucket& bucket_of(std::span<const std::byte> key);
   void lock(Bucket& bucket);
   void unlock(Bucket& bucket);
-  void lock(Pair& pair, Access access);
+  bool lock(Pair& pair, Access access);
   void unlock(Pair& pair);
   Pair** find(Bucket& bucket, std::span<const std::byte> key);
-  Pair* hold(Bucket& bucket, std::span<const std::byte> key, Access access);
-  bool insert(Bucket& bucket, std::span<const std::byte> key, std::span<const std::byte> value);
-  void unlink(Pair** link);
+  bool has_key(const Pair& pair, std::span<const std::byte> key) const;
+  bool lock_and_release(Pair& pair, Access access, Bucket* bucket);
+  Pair* insert(Bucket& bucket, std::span<const std::byte> key);
+  bool unlink(Pair** link);
   Pair* allocate();
   void copy(std::span<const std::byte> source, std::byte* destination);
 
@@ -82,8 +94,7 @@ class Table {
   std::vector<Pair*> free_;
 };
 
-// The bucket of a key.
-std::uint64_t bucket_number(std::span<const std::byte> key, std::uint64_t hash_seed,
-                            std::uint64_t buckets);
+// The bucket of a key, by Bernstein's hash function, known as djb2.
+std::uint64_t bucket_number(std::span<const std::byte> key, std::uint64_t buckets);
 
 }  // namespace falafel::two_sided

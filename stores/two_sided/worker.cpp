@@ -14,6 +14,16 @@ Response make_response(ResponseCode code) {
   return response;
 }
 
+ResponseCode code_of(TableAnswer answer) {
+  switch (answer) {
+    case TableAnswer::done: return ResponseCode::ok;
+    case TableAnswer::absent:
+    case TableAnswer::busy: return ResponseCode::key_error;
+    case TableAnswer::full: return ResponseCode::store_error;
+  }
+  return ResponseCode::unknown_error;
+}
+
 bool is_operation_on_key(Method method) {
   return method == Method::set || method == Method::get || method == Method::remove;
 }
@@ -26,7 +36,7 @@ PortOutcome Worker::receive(Arrival& arrival) {
   return port_.receive(arrival, fabric::never_ns);
 }
 
-WorkerEnd Worker::run() {
+std::optional<std::int32_t> Worker::run() {
   Arrival arrival;
   while (receive(arrival) == PortOutcome::done) {
     const std::uint64_t begin_ns = shared_.host.now_ns();
@@ -35,8 +45,7 @@ WorkerEnd Worker::run() {
     if (!request) ++shared_.statistics.malformed_requests;
     const bool reposts_early = shared_.options.repost == Repost::before_reply;
     // The request has been copied, so its buffer is free.
-    const bool may_close = request && request->connection_closed != 0;
-    if (reposts_early && !may_close) port_.post_receive(arrival.buffer);
+    if (reposts_early) port_.post_receive(arrival.buffer);
     const Service service =
         request ? serve(*request) : Service{.response = make_response(ResponseCode::parsing_error)};
     const bool is_sent =
@@ -44,11 +53,12 @@ WorkerEnd Worker::run() {
                                         arrival.source, fabric::never_ns) == PortOutcome::done;
     --shared_.statistics.busy_workers;
     shared_.statistics.busy_ns += shared_.host.now_ns() - begin_ns;
-    if (service.closes) return {.closed_client = request->client_id, .buffer = arrival.buffer};
-    if (!is_sent) return {};
-    if (!reposts_early || may_close) port_.post_receive(arrival.buffer);
+    // Others go on with the receive requests of a shared port.
+    if (!reposts_early && is_sent) port_.post_receive(arrival.buffer);
+    if (service.closes) return request->client_id;
+    if (!is_sent) return std::nullopt;
   }
-  return {};
+  return std::nullopt;
 }
 
 Worker::Service Worker::serve(const Request& request) {
@@ -74,12 +84,9 @@ Response Worker::carry_out(const Request& request) {
     return make_response(ResponseCode::parsing_error);
   }
   switch (request.method) {
-    case Method::set:
-      return make_response(shared_.table.set(*key, *value) ? ResponseCode::ok
-                                                           : ResponseCode::store_error);
+    case Method::set: return make_response(code_of(shared_.table.set(*key, *value)));
     case Method::get: return get(*key);
-    case Method::remove:
-      return make_response(shared_.table.remove(*key) ? ResponseCode::ok : ResponseCode::key_error);
+    case Method::remove: return make_response(code_of(shared_.table.remove(*key)));
     case Method::ping: return make_response(ResponseCode::ok);
     case Method::reset: shared_.table.clear(); return make_response(ResponseCode::ok);
     case Method::set_option: return make_response(ResponseCode::set_option_error);
@@ -91,11 +98,10 @@ Response Worker::carry_out(const Request& request) {
 }
 
 Response Worker::get(std::span<const std::byte> key) {
-  const auto value = shared_.table.get(key);
-  if (!value) return make_response(ResponseCode::key_error);
-  Response response;
-  std::ranges::copy(*value, response.message.begin());
-  response.message_bytes = value->size();
+  const GetOutcome outcome = shared_.table.get(key);
+  Response response = make_response(code_of(outcome.answer));
+  std::ranges::copy(outcome.value, response.message.begin());
+  response.message_bytes = outcome.value.size();
   return response;
 }
 

@@ -27,21 +27,14 @@ struct Shared {
   ServerStatistics& statistics;
 };
 
-struct WorkerEnd {
-  // The client whose connection has ended; absent if the port or the server has ended.
-  std::optional<std::int32_t> closed_client{};
-  // The receive buffer that the worker has not posted again.
-  std::optional<std::uint32_t> buffer{};
-};
-
 class Worker {
  public:
-  // Sends from the port's buffer `send_buffer`. A receive request has been posted.
+  // Sends from the port's buffer `send_buffer`. Receive requests have been posted.
   Worker(const Shared& shared, Port& port, std::uint32_t send_buffer)
       : shared_(shared), port_(port), send_buffer_(send_buffer) {}
 
-  // Waits.
-  WorkerEnd run();
+  // Waits. Returns the client whose connection has ended; none if the port or the server has ended.
+  std::optional<std::int32_t> run();
 
  private:
   // The outcome of a request.

@@ -49,8 +49,9 @@ TEST_P(TwoSided, DoesNotHoldWithoutASafeguard) {
 
 // RC and TCP neither lose nor repeat messages.
 TEST_P(TwoSided, HasTheSafeguardsThatMatter) {
-  std::vector<std::string> expected{"bucket-mutexes", "pair-before-bucket", "pair-locks",
-                                    "time-outs"};
+  std::vector<std::string> expected{"bucket-mutexes", "lookup-mutexes", "pair-before-bucket",
+                                    "pair-locks",     "time-outs",      "waiting-locks",
+                                    "whole-keys"};
   if (GetParam() == Transport::unreliable_connection ||
       GetParam() == Transport::unreliable_datagram) {
     expected.insert(expected.end(), {"request-deduplication", "response-matching"});

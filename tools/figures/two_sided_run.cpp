@@ -27,13 +27,9 @@ constexpr std::uint64_t keys = 100;               // the paper does not say how 
 constexpr std::uint64_t begin_ns = 60'000'000;    // all clients have stored their keys
 constexpr std::uint64_t settling_ns = 1'000'000;  // until the first operation is counted
 
-// A worker that posts its receive request after the response loses requests on UC and UD when its
-// thread loses the processor in between, and clients wait for them forever.
 two_sided::Options options_of(const TwoSidedLoad& load) {
-  two_sided::Options options;
-  options.transport = load.transport;
+  two_sided::Options options = two_sided::published_options(load.transport);
   options.waiting = two_sided::Waiting::blocking;  // Conditions::threads_block decides
-  options.repost = two_sided::Repost::before_reply;
   options.max_clients = 1;
   return options;
 }

@@ -73,13 +73,11 @@ TwoSidedWorld::TwoSidedWorld(check::World& world, const check::Plan<Map>& plan,
 
 // The first value of each choice is the simplest.
 two_sided::Options TwoSidedWorld::draw_options(fabric::Transport transport) {
-  two_sided::Options options;
-  options.transport = transport;
-  options.waiting = two_sided::Waiting::blocking;
+  two_sided::Options options = two_sided::published_options(transport);
   options.buckets = world_.one_of<std::uint32_t>({1, 2, 4});
   options.most_pairs = world_.one_of<std::uint64_t>({16, 2});
+  options.posted_receives = world_.one_of<std::uint32_t>({5, 1, 8});
   options.repost = world_.one_of({two_sided::Repost::after_reply, two_sided::Repost::before_reply});
-  options.hash_seed = world_.choose(16);
   options.repetition_interval_ns = world_.one_of<std::uint64_t>({50, 5, 200}) * microsecond_ns;
   options.max_clients = 8;
   options.connect_timeout_ns = 20 * millisecond_ns;
@@ -90,10 +88,16 @@ two_sided::Options TwoSidedWorld::draw_options(fabric::Transport transport) {
     const bool matters = safeguard.matters_on_reliable_connections || !options.is_reliable();
     options.safeguards.*safeguard.enabled = matters && world_.safeguard(safeguard.name);
   }
-  if (!world_.safeguard(handover_safeguard)) {
-    options.handover = two_sided::Handover::bucket_then_pair;
-  }
+  options.waiting = draw_waiting(options);
   return options;
+}
+
+// A thread that polls does the same as one that blocks, in more steps, except that it repeats
+// requests without time-outs. Those that wait for events make up for lost ones with time-outs.
+two_sided::Waiting TwoSidedWorld::draw_waiting(const two_sided::Options& options) {
+  using two_sided::Waiting;
+  if (options.safeguards.time_outs || options.is_reliable()) return Waiting::blocking;
+  return world_.one_of({Waiting::blocking, Waiting::polling, Waiting::blocking_on_events});
 }
 
 void TwoSidedWorld::serve(fabric::Host& host) {

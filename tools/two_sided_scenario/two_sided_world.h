@@ -2,7 +2,7 @@
 // close their connections, and the judgement of the server's memory at the end.
 //
 // Everything is small: lists of a few keys in 1 to 4 buckets, so workers meet in them, and pairs
-// are used again at once. Threads block: a thread that polls does the same in more steps.
+// are used again at once.
 #pragma once
 
 #include <array>
@@ -22,14 +22,11 @@ namespace falafel::two_sided_scenario {
 
 using Map = checkers::specifications::KeyValueMap;
 
-inline constexpr std::array<const char*, 3> key_names{"a", "b", "c"};
+// One begins with another.
+inline constexpr std::array<const char*, 3> key_names{"a", "b", "ab"};
 
 // The property of the server's memory at rest, when it serves no request.
 inline constexpr std::string_view memory_property = "memory.invariants";
-
-// The safeguard of two_sided::Options::handover: without it, a worker releases the bucket before
-// it takes the lock of the pair.
-inline constexpr std::string_view handover_safeguard = "pair-before-bucket";
 
 class TwoSidedWorld {
  public:
@@ -47,6 +44,7 @@ class TwoSidedWorld {
   };
 
   two_sided::Options draw_options(fabric::Transport transport);
+  two_sided::Waiting draw_waiting(const two_sided::Options& options);
   void serve(fabric::Host& host);
   void work(fabric::Host& host, std::uint32_t number);
   std::unique_ptr<two_sided::Client> connect(fabric::Host& host);

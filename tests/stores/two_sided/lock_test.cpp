@@ -86,5 +86,18 @@ TEST(ReaderWriterLock, LetsReadersOrOneWriterIn) {
   EXPECT_FALSE(lock.is_held());
 }
 
+TEST(ReaderWriterLock, IsTakenOnlyIfItIsFree) {
+  ReaderWriterLock lock;
+  EXPECT_TRUE(lock.try_lock_shared());
+  EXPECT_TRUE(lock.try_lock_shared());
+  EXPECT_FALSE(lock.try_lock());
+  run({[&](fabric::Host&, fabric::Event& released) {
+    while (lock.is_held()) lock.unlock(released);
+    EXPECT_TRUE(lock.try_lock());
+    EXPECT_FALSE(lock.try_lock_shared());
+    EXPECT_FALSE(lock.try_lock());
+  }});
+}
+
 }  // namespace
 }  // namespace falafel::two_sided

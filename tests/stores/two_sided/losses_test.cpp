@@ -13,6 +13,7 @@ using two_sided::Client;
 using two_sided::OperationStatistics;
 using two_sided::Repost;
 using two_sided::Safeguards;
+using two_sided::Waiting;
 
 class Losses : public testing::TestWithParam<Transport> {
  protected:
@@ -55,7 +56,7 @@ TEST_P(Losses, AreMadeGoodByRepetition) {
   EXPECT_GT(repeated, 0U);
 }
 
-TEST_P(Losses, StopThePublishedClient) {
+TEST_P(Losses, StopThePublishedClientThatBlocks) {
   StoreOptions store = options(1);
   store.options.safeguards = Safeguards::published();
   store.simulation.set_fault_rate(sim::FaultKind::unreliable_loss, 4);
@@ -64,20 +65,37 @@ TEST_P(Losses, StopThePublishedClient) {
   EXPECT_NE(lossy.run().result.outcome, sim::Outcome::completed);
 }
 
-// The worker sends the response first, so the next request may find no receive request.
-TEST_P(Losses, HappenWithoutTheNetwork) {
+// A client that polls sends its request again, and ends when its receive queue is full.
+TEST_P(Losses, MakeThePublishedClientThatPollsRepeatAndEnd) {
+  StoreOptions store = options(1);
+  store.options.safeguards = Safeguards::published();
+  store.options.waiting = Waiting::polling;
+  store.simulation.set_fault_rate(sim::FaultKind::unreliable_loss, 1);
+  store.options.repetition_interval_ns = 5 * microsecond_ns;
+  TestStore lossy(store);
+  lossy.add_client([](fabric::Host&, Client& client) {
+    EXPECT_EQ(client.set(bytes_of("key"), bytes_of("value")).answer, Answer::unknown_outcome);
+    EXPECT_EQ(client.statistics().repetitions, 7U);
+    EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::disconnected);
+  });
+  lossy.run();
+}
+
+// A worker with one receive request sends the response first, so the next request may find none.
+TEST_P(Losses, HappenWithoutTheNetworkIfOneReceiveIsPosted) {
   std::uint64_t stopped = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    for (const Repost repost : {Repost::after_reply, Repost::before_reply}) {
+    for (const std::uint32_t posted : {1U, 5U}) {
       StoreOptions store = options(seed);
       store.options.safeguards = Safeguards::published();
-      store.options.repost = repost;
+      store.options.posted_receives = posted;
+      store.options.repost = Repost::after_reply;
       // The test's server looks at its clients again and again, so a run has no end without it.
       store.simulation.step_limit = 20'000;
       TestStore lossless(store);
       lossless.add_client([](fabric::Host&, Client& client) { work(client); });
       const bool has_completed = lossless.run().result.outcome == sim::Outcome::completed;
-      if (repost == Repost::before_reply) {
+      if (posted > 1) {
         EXPECT_TRUE(has_completed) << "seed " << seed;
       } else if (!has_completed) {
         ++stopped;
@@ -115,6 +133,36 @@ TEST_P(Losses, ALastRequestThatIsSentAgainEndsOneWorker) {
     }
     EXPECT_EQ(describe(eager.run()), "") << "seed " << seed;
   }
+}
+
+// Two requests arrive at about the same time and raise one event, so one of two workers goes on
+// waiting, and so does its client.
+TEST(DatagramsThatBlock, HangThePublishedProgramWithoutALoss) {
+  std::uint64_t hangs = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (const Waiting waiting : {Waiting::blocking_on_events, Waiting::blocking}) {
+      StoreOptions store{.seed = seed};
+      store.options.safeguards = Safeguards::published();
+      store.options.waiting = waiting;
+      store.options.safeguards.waiting_locks = true;
+      store.options.transport = Transport::unreliable_datagram;
+      store.options.posted_receives = 16;
+      store.simulation.step_limit = 20'000;
+      TestStore lossless(store);
+      for (const char* const key : {"one", "two", "three"}) {
+        lossless.add_client([key](fabric::Host&, Client& client) {
+          for (int round = 0; round < 20; ++round) client.set(bytes_of(key), bytes_of("value"));
+        });
+      }
+      const bool has_completed = lossless.run().result.outcome == sim::Outcome::completed;
+      if (waiting == Waiting::blocking) {
+        EXPECT_TRUE(has_completed) << "seed " << seed;
+      } else if (!has_completed) {
+        ++hangs;
+      }
+    }
+  }
+  EXPECT_GT(hangs, 0U);
 }
 
 }  // namespace

@@ -41,25 +41,30 @@ void run(const Options& options, const std::vector<Body>& bodies, const Body& ju
 
 Options one_bucket() {
   Options options;
+  options.safeguards = Safeguards::hardened();
   options.buckets = 1;
   return options;
 }
 
 std::string value_of(Table& table, const std::string& key) {
-  const auto value = table.get(bytes_of(key));
-  return value ? text_of(*value) : "absent";
+  const GetOutcome outcome = table.get(bytes_of(key));
+  switch (outcome.answer) {
+    case TableAnswer::done: return text_of(outcome.value);
+    case TableAnswer::absent: return "absent";
+    default: return "busy";
+  }
 }
 
 TEST(Table, StoresReadsAndRemoves) {
   run(one_bucket(), {}, [](Table& table) {
     EXPECT_EQ(value_of(table, "a"), "absent");
-    EXPECT_TRUE(table.set(bytes_of("a"), bytes_of("1")));
-    EXPECT_TRUE(table.set(bytes_of("b"), bytes_of("a longer value")));
+    EXPECT_EQ(table.set(bytes_of("a"), bytes_of("1")), TableAnswer::done);
+    EXPECT_EQ(table.set(bytes_of("b"), bytes_of("a longer value")), TableAnswer::done);
     EXPECT_EQ(value_of(table, "a"), "1");
-    EXPECT_TRUE(table.set(bytes_of("b"), {}));
+    EXPECT_EQ(table.set(bytes_of("b"), {}), TableAnswer::done);
     EXPECT_EQ(value_of(table, "b"), "");
-    EXPECT_TRUE(table.remove(bytes_of("a")));
-    EXPECT_FALSE(table.remove(bytes_of("a")));
+    EXPECT_EQ(table.remove(bytes_of("a")), TableAnswer::done);
+    EXPECT_EQ(table.remove(bytes_of("a")), TableAnswer::absent);
     EXPECT_EQ(table.pairs(), 1U);
     table.clear();
     EXPECT_EQ(value_of(table, "b"), "absent");
@@ -80,11 +85,11 @@ TEST(Table, HasAtMostSoManyPairs) {
   Options options = one_bucket();
   options.most_pairs = 1;
   run(options, {}, [](Table& table) {
-    EXPECT_TRUE(table.set(bytes_of("a"), bytes_of("1")));
-    EXPECT_FALSE(table.set(bytes_of("b"), bytes_of("1")));
-    EXPECT_TRUE(table.set(bytes_of("a"), bytes_of("2")));
-    EXPECT_TRUE(table.remove(bytes_of("a")));
-    EXPECT_TRUE(table.set(bytes_of("b"), bytes_of("1")));
+    EXPECT_EQ(table.set(bytes_of("a"), bytes_of("1")), TableAnswer::done);
+    EXPECT_EQ(table.set(bytes_of("b"), bytes_of("1")), TableAnswer::full);
+    EXPECT_EQ(table.set(bytes_of("a"), bytes_of("2")), TableAnswer::done);
+    EXPECT_EQ(table.remove(bytes_of("a")), TableAnswer::done);
+    EXPECT_EQ(table.set(bytes_of("b"), bytes_of("1")), TableAnswer::done);
   });
 }
 
@@ -121,11 +126,44 @@ TEST(Table, FreesNoPairThatIsInUse) {
       [](Table& table) { EXPECT_EQ(value_of(table, "b"), "bbbbbbbb"); });
 }
 
-TEST(BucketNumber, DependsOnKeyAndSeed) {
-  constexpr std::uint64_t buckets = 1U << 30;
-  EXPECT_LT(bucket_number(bytes_of("a"), 1, buckets), buckets);
-  EXPECT_NE(bucket_number(bytes_of("a"), 1, buckets), bucket_number(bytes_of("b"), 1, buckets));
-  EXPECT_NE(bucket_number(bytes_of("a"), 1, buckets), bucket_number(bytes_of("a"), 2, buckets));
+// The program compares as many bytes as the key has.
+TEST(Table, OfTheProgramTakesALongerKeyForAKeyThatItBeginsWith) {
+  Options options = one_bucket();
+  options.safeguards.whole_keys = false;
+  run(options, {}, [](Table& table) {
+    table.set(bytes_of("key 12"), bytes_of("1"));
+    EXPECT_EQ(value_of(table, "key 1"), "1");
+    EXPECT_EQ(value_of(table, "key 2"), "absent");
+    EXPECT_EQ(value_of(table, "key 123"), "absent");
+  });
+}
+
+// A reader finds a pair without its value, or one that others use.
+TEST(Table, OfTheProgramHasPairsThatAreBusyOrEmpty) {
+  std::uint64_t busy = 0;
+  std::uint64_t empty = 0;
+  Options options = one_bucket();
+  options.safeguards = Safeguards::published();
+  const Body read = [&](Table& table) {
+    const std::string value = value_of(table, "a");
+    if (value == "busy") ++busy;
+    if (value.empty()) ++empty;
+  };
+  const Body write = [](Table& table) {
+    table.set(bytes_of("a"), bytes_of("a value of words"));
+    table.set(bytes_of("a"), bytes_of("and another one"));
+  };
+  run(options, {write, read, read}, [](Table&) {});
+  EXPECT_GT(busy, 0U);
+  EXPECT_GT(empty, 0U);
+}
+
+// 33 * 5381 + 97 is the hash of "a".
+TEST(BucketNumber, IsDjb2) {
+  EXPECT_EQ(bucket_number({}, 1U << 30), 5'381U);
+  EXPECT_EQ(bucket_number(bytes_of("a"), 1U << 30), 177'670U);
+  EXPECT_EQ(bucket_number(bytes_of("ab"), 1U << 30), 5'863'208U);
+  EXPECT_EQ(bucket_number(bytes_of("ab"), 1'024), 5'863'208U % 1'024);
 }
 
 }  // namespace
