@@ -89,6 +89,8 @@ TEST(Campaign, ReachesTheRareBranches) {
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
   for (const fabric::Probe& probe : engine::probes::all) {
+    // Only servers that keep their memory recover (tests/store_scenario/warm_restarts_test.cpp).
+    if (probe.name.starts_with("recovery_")) continue;
     EXPECT_GT(result.probes[probe.index], 0U) << probe.name;
   }
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
