@@ -199,7 +199,7 @@ class DebianPackage(unittest.TestCase):
         self.install()
         self.assertEqual(self.completions("fu"), ["fuzz"])
         self.assertLessEqual({"get", "set", "del", "stat", "fuzz"}, set(self.completions("")))
-        self.assertEqual(self.completions("serve", "--mem"), ["--memory"])
+        self.assertEqual(self.completions("serve", "--mem"), ["--memory", "--memory-file"])
         self.assertEqual(self.completions("--conf"), ["--config"])
         self.assertEqual(self.completions("get", "--mem"), [])
 
