@@ -115,7 +115,8 @@ TEST_F(Main, ChecksRecordedHistories) {
                         << "\n"
                         << R"({"client": 1, "operation": "pop", "call": 1, "return": 2, )"
                         << R"("outcome": "answered", "result": )" << found << "}\n";
-    return run({"check", "--format", "specification", path});
+    // The limit is that of the process, which has run other tests before.
+    return run({"check", "--format", "specification", "--memory-mib", "16384", path});
   };
   const Outcome right = check("7");
   EXPECT_EQ(right.status, 0) << right.errors;
