@@ -84,7 +84,7 @@ enum class Waiting : std::uint8_t {
   blocking,  // until there is a completion
   // As the program blocks: until an event of the completion queue. The thread then arms the queue
   // and takes one completion. One that arrives between an event and the next arming has no event.
-  // That matters where workers share a queue, on UD; elsewhere it is as `blocking`.
+  // The difference matters where workers share a queue, on UD; elsewhere this is as `blocking`.
   blocking_on_events,
 };
 // When a worker posts the receive request again: after it has sent the response, or before.
