@@ -9,7 +9,7 @@
 #include "tests/checkers/mutation.h"
 #include "tests/checkers/oracle.h"
 #include "tests/checkers/verdicts.h"
-#include "tools/random_history/random_history.h"
+#include "tools/benchmarks/random_history/random_history.h"
 
 namespace falafel::checkers_test {
 namespace {

@@ -18,7 +18,7 @@
 #include "tests/checkers/operations.h"
 #include "tests/checkers/recorded_texts.h"
 #include "tests/thoroughness.h"
-#include "tools/random_history/random_history.h"
+#include "tools/benchmarks/random_history/random_history.h"
 
 namespace falafel::checkers::formats {
 namespace {

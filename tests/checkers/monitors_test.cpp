@@ -11,7 +11,7 @@
 #include "fabric/random.h"
 #include "tests/checkers/random_calls.h"
 #include "tests/thoroughness.h"
-#include "tools/random_history/random_object_history.h"
+#include "tools/benchmarks/random_history/random_object_history.h"
 
 namespace falafel::checkers_test {
 namespace {

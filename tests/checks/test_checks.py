@@ -174,8 +174,10 @@ class Dependencies(CheckTest):
         self.add("fabric/sim/network.h", '#include "fabric/error.h"\n#include "fabric/sim/x.h"\n')
         self.add("engine/store.h", '#include "fabric/fabric.h"\n#include "engine/layout/entry.h"\n')
         self.add("checkers/scan.h", '#include "engine/layout/entry.h"\n')
-        self.add("tools/demo.cpp", '#include "fabric/sim/x.h"\n#include "tools/table.h"\n')
-        self.add("tests/deep/test.cpp", '#include "tests/helper.h"\n#include "tools/table.h"\n')
+        self.add(
+            "tools/scenarios/demo.cpp",
+            '#include "fabric/sim/x.h"\n#include "tools/scenarios/table.h"\n')
+        self.add("tests/deep/test.cpp", '#include "tests/helper.h"\n#include "tools/server/table.h"\n')
         self.assert_accepted("dependencies")
 
     def test_reports(self):
@@ -188,7 +190,9 @@ class Dependencies(CheckTest):
             "engine/layout/entry.h": "fabric/sim/network.h",
             "checkers/scan.h": "engine/store.h",
             "checkers/replay.h": "fabric/sim/network.h",
-            "tools/demo.cpp": "tests/helper.h",
+            "tools/scenarios/demo.cpp": "tests/helper.h",
+            "tools/server/demo.cpp": "tools/benchmarks/store/record.h",
+            "tools/scenarios/store/demo.cpp": "tools/scenarios/cluster/program.h",
             "engine/relative.h": "store.h",
         }
         for file, header in cases.items():
@@ -204,6 +208,27 @@ class Dependencies(CheckTest):
     def test_reports_folders_without_rule(self):
         self.add("extras/store.h", "\n")
         self.assert_reported("dependencies", "extras/store.h:1: no rule")
+
+    def test_accepts_circles_of_three_units(self):
+        self.add_circle("abc")
+        self.assert_accepted("dependencies")
+
+    def test_reports_larger_circles(self):
+        self.add_circle("abcd")
+        self.assert_reported(
+            "dependencies",
+            "checkers/a.h:1: 4 units include each other in a circle, 3 are allowed in checkers")
+
+    def test_reports_a_circle_that_a_source_closes(self):
+        self.add_circle("abcd")
+        (self.root / "checkers/d.h").write_text("")
+        self.assert_accepted("dependencies")
+        self.add("checkers/d.cpp", '#include "checkers/a.h"\n')
+        self.assert_reported("dependencies", "4 units include each other in a circle")
+
+    def add_circle(self, names):
+        for name, following in zip(names, names[1:] + names[0]):
+            self.add(f"checkers/{name}.h", f'#include "checkers/{following}.h"\n')
 
 
 class Includes(CheckTest):
@@ -275,7 +300,7 @@ class Determinism(CheckTest):
             "auto most = std::max(1 +\n  below(4), below(count));",
             "auto sum = choose(kind, 2)\n  + choose(kind, 3);",
         ]
-        for folder in ("engine", "fabric/sim", "tools/store_scenario", "tests/sim"):
+        for folder in ("engine", "fabric/sim", "tools/scenarios/store", "tests/sim"):
             for code in cases:
                 with self.subTest(folder=folder, code=code):
                     file = self.add(f"{folder}/file.cpp", f"{code}\n")
@@ -283,7 +308,7 @@ class Determinism(CheckTest):
                     file.unlink()
 
     def test_accepts_draws_in_an_order_that_is_defined(self):
-        self.add("tools/store_scenario/file.cpp",
+        self.add("tools/scenarios/store/file.cpp",
                  "auto first = below(2);\nauto second = below(3);\n"
                  "auto either = one_in(2) ? below(4) : below(5);\n"
                  "auto both = one_in(2) && one_in(3) || one_in(4);\n"

@@ -11,7 +11,7 @@
 #include "engine/layout/entry.h"
 #include "tests/engine/planted.h"
 #include "tests/engine/store.h"
-#include "tools/store_scenario/raw_client.h"
+#include "tools/scenarios/store/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "tests/engine/store.h"
-#include "tools/store_scenario/raw_client.h"
+#include "tools/scenarios/store/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {

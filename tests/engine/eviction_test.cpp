@@ -21,7 +21,7 @@
 #include "fabric/sim/strategies/make_strategy.h"
 #include "tests/engine/rival_updater.h"
 #include "tests/engine/store.h"
-#include "tools/store_scenario/raw_client.h"
+#include "tools/scenarios/store/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {

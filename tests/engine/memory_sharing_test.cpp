@@ -9,7 +9,7 @@
 #include "engine/layout/container.h"
 #include "tests/engine/schedules.h"
 #include "tests/engine/store.h"
-#include "tools/store_scenario/raw_client.h"
+#include "tools/scenarios/store/raw_client.h"
 
 namespace falafel::engine_test {
 namespace {

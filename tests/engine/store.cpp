@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fabric/sim/strategies/make_strategy.h"
-#include "tools/store_scenario/at_end.h"
+#include "tools/scenarios/store/at_end.h"
 
 namespace falafel::engine_test {
 

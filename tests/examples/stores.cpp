@@ -21,7 +21,7 @@
 #include "stores/c_hint/client.h"
 #include "stores/pilaf/client.h"
 #include "stores/two_sided/client.h"
-#include "tools/memcached_front/request_parser.h"
+#include "tools/server/memcached_front/request_parser.h"
 
 namespace falafel::examples {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "explorer/scripted_strategy.h"
-#include "tools/store_scenario/run.h"
+#include "tools/scenarios/store/run.h"
 
 namespace falafel::store_scenario {
 namespace {

@@ -5,7 +5,7 @@
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
-#include "tools/store_scenario/program.h"
+#include "tools/scenarios/store/program.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -89,7 +89,7 @@ TEST(Campaign, ReachesTheRareBranches) {
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
   for (const fabric::Probe& probe : engine::probes::all) {
-    // Only servers that keep their memory recover (tests/store_scenario/warm_restarts_test.cpp).
+    // Only servers that keep their memory recover (tests/scenarios/store/warm_restarts_test.cpp).
     if (probe.name.starts_with("recovery_")) continue;
     EXPECT_GT(result.probes[probe.index], 0U) << probe.name;
   }

@@ -14,9 +14,9 @@
 #include "explorer/critical_step.h"
 #include "explorer/replay.h"
 #include "fabric/sim/strategies/replay_strategy.h"
-#include "tools/store_scenario/program.h"
-#include "tools/store_scenario/run.h"
-#include "tools/store_scenario/story.h"
+#include "tools/scenarios/store/program.h"
+#include "tools/scenarios/store/run.h"
+#include "tools/scenarios/store/story.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -132,7 +132,7 @@ TEST(CrashRecorder, KeepsTheChoicesUpToACrash) {
   EXPECT_EQ(crash->property, explorer::crash_property);
   EXPECT_FALSE(crash->choices.empty());
   EXPECT_THAT(crash->fingerprint,
-              testing::MatchesRegex("tools/store_scenario/store_world_server.cpp:[0-9]+"));
+              testing::MatchesRegex("tools/scenarios/store/store_world_server.cpp:[0-9]+"));
   EXPECT_THAT(crash->explanation, testing::HasSubstr("the server failed to start"));
 }
 

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools/one_line_mutants"))
+sys.path.insert(0, str(ROOT / "tools/checks/one_line_mutants"))
 import kills  # noqa: E402
 import mutant_set  # noqa: E402
 from candidates import candidates_of  # noqa: E402

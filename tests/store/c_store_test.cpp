@@ -15,7 +15,7 @@
 #include "falafel/falafel.h"
 #include "tests/hang_limit.h"
 #include "tests/store/server_thread.h"
-#include "tools/store_benchmark/parties.h"
+#include "tools/benchmarks/store/parties.h"
 
 namespace falafel::server_program {
 namespace {

@@ -15,7 +15,7 @@
 #include "tests/store/cluster_keys.h"
 #include "tests/store/etcd_gateway.h"
 #include "tests/store/server_thread.h"
-#include "tools/store_benchmark/parties.h"
+#include "tools/benchmarks/store/parties.h"
 
 namespace falafel::server_program {
 namespace {

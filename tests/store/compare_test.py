@@ -12,7 +12,7 @@ import unittest
 from harness import HANG_LIMIT_SECONDS
 
 ROOT = pathlib.Path(sys.argv.pop(1))
-PEERS = ROOT / "build/release/tools/in_process_peers/falafel-in-process-peers"
+PEERS = ROOT / "build/release/bin/falafel-in-process-peers"
 
 
 class Compare(unittest.TestCase):

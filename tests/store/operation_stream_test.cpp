@@ -1,4 +1,4 @@
-#include "tools/store_benchmark/operation_stream.h"
+#include "tools/benchmarks/store/operation_stream.h"
 
 #include <gtest/gtest.h>
 

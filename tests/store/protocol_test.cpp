@@ -1,5 +1,5 @@
 // Tests of the load generator's requests to memcached and Redis, and of its parsers.
-#include "tools/load_generator/protocol.h"
+#include "tools/benchmarks/load_generator/protocol.h"
 
 #include <gtest/gtest.h>
 

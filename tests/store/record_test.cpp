@@ -1,4 +1,4 @@
-#include "tools/store_benchmark/record.h"
+#include "tools/benchmarks/store/record.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 // Complete benchmarks in the simulator; their counters follow from the options alone.
-#include "tools/store_benchmark/sim_benchmark.h"
+#include "tools/benchmarks/store/sim_benchmark.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@
 #include "fabric/fabric.h"
 #include "tests/hang_limit.h"
 #include "tests/store/server_thread.h"
-#include "tools/store_benchmark/parties.h"
+#include "tools/benchmarks/store/parties.h"
 
 namespace falafel::server_program {
 namespace {

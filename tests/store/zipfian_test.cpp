@@ -1,6 +1,6 @@
 // Compares the frequencies of the zipfian generators with the definition of the distribution and
 // with YCSB.
-#include "tools/store_benchmark/zipfian.h"
+#include "tools/benchmarks/store/zipfian.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. The test checks
 // its rules for every event of all findings.
 #include "explorer/timeline/chrome_trace.h"
-#include "tools/store_scenario/program.h"
-#include "tools/store_scenario/run.h"
+#include "tools/scenarios/store/program.h"
+#include "tools/scenarios/store/run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

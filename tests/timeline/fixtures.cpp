@@ -18,8 +18,8 @@
 #include "fabric/sim/strategies/replay_strategy.h"
 #include "tests/timeline/counter_world.h"
 #include "tests/timeline/hostile_timeline.h"
-#include "tools/store_scenario/program.h"
-#include "tools/store_scenario/run.h"
+#include "tools/scenarios/store/program.h"
+#include "tools/scenarios/store/run.h"
 
 namespace falafel::timeline {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "explorer/timeline/readable.h"
 #include "explorer/timeline/timeline.h"
-#include "tools/store_scenario/timeline/store_memory.h"
+#include "tools/scenarios/store/timeline/store_memory.h"
 
 namespace falafel::timeline {
 

@@ -18,11 +18,11 @@
 #include "explorer/timeline/record.h"
 #include "explorer/timeline/timeline_json.h"
 #include "tests/timeline/hostile_timeline.h"
-#include "tools/store_scenario/program.h"
-#include "tools/store_scenario/run.h"
-#include "tools/store_scenario/timeline/store_key_steps.h"
-#include "tools/store_scenario/timeline/store_lanes.h"
-#include "tools/store_scenario/timeline/store_memory.h"
+#include "tools/scenarios/store/program.h"
+#include "tools/scenarios/store/run.h"
+#include "tools/scenarios/store/timeline/store_key_steps.h"
+#include "tools/scenarios/store/timeline/store_lanes.h"
+#include "tools/scenarios/store/timeline/store_memory.h"
 
 namespace falafel::timeline {
 namespace {

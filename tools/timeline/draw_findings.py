@@ -10,7 +10,7 @@ import tempfile
 from browser import Browser
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FALAFEL = ROOT / "build/release/tools/falafel/falafel"
+FALAFEL = ROOT / "build/release/bin/falafel"
 FINDINGS = ROOT / "docs/findings"
 WIDTH, HEIGHT = 1100, 560
 

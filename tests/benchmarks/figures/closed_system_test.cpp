@@ -1,0 +1,79 @@
+// Timed runs with a fixed number of clients, each of which waits for its operation, are closed
+// systems: the laws of queueing theory hold for them, whatever the store does.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tools/benchmarks/compare_stores/measurement.h"
+
+namespace falafel::figures {
+namespace {
+
+using compare_stores::ComparedStore;
+using compare_stores::Measurement;
+using store_benchmark::Distribution;
+
+constexpr std::uint32_t clients = 40;
+
+// Pilaf uses both kinds of a card's work: GETs are READs, PUTs are messages.
+ComparedStore pilaf() {
+  const std::vector<ComparedStore> stores = compare_stores::pilaf_stores();
+  const auto published = std::ranges::find_if(stores, [](const ComparedStore& store) {
+    return store.name == "pilaf" && store.protocol == "published";
+  });
+  return *published;
+}
+
+Measurement run(std::uint32_t gets_percent, std::uint64_t value_bytes) {
+  const auto measured = compare_stores::measure(
+      sim::timing::find_profile("connectx2-ddr").value(), pilaf(),
+      {.demand = {.clients = clients, .keys = 4'000, .value_bytes = value_bytes, .table_load = 0.1},
+       .workload = {.name = "mixture",
+                    .percent = {gets_percent, 100 - gets_percent},
+                    .distribution = Distribution::zipfian},
+       .machines = 10,
+       .duration_ns = 10'000'000});
+  if (!measured.has_value()) ADD_FAILURE() << measured.error();
+  return measured.value_or(Measurement{});
+}
+
+class ClosedSystem : public testing::TestWithParam<std::uint64_t> {};
+
+// Clients that wait, wait for some part of a machine.
+TEST_P(ClosedSystem, KeepsAPartBusy) {
+  for (const std::uint32_t gets_percent : {100U, 95U, 90U, 50U, 10U, 0U}) {
+    const Measurement measured = run(gets_percent, GetParam());
+    EXPECT_GT(measured.busiest_share, 0.95) << gets_percent << " % GETs, " << measured.busiest_part;
+  }
+}
+
+// Little's law: those who wait are the rate times the waiting time.
+TEST_P(ClosedSystem, HasAsManyOperationsUnderWayAsClients) {
+  for (const std::uint32_t gets_percent : {100U, 90U, 50U}) {
+    const Measurement measured = run(gets_percent, GetParam());
+    const double mean_us =
+        (measured.get_us * gets_percent + measured.set_us * (100 - gets_percent)) / 100;
+    EXPECT_NEAR(measured.operations_per_second * mean_us / 1e6, clients, 0.03 * clients)
+        << gets_percent << " % GETs";
+  }
+}
+
+// GETs leave the server's card, PUTs enter it. The longer the values, the more a mixture gains from
+// using both directions; away from the best mixture, either side, the rate only falls.
+TEST_P(ClosedSystem, HasOneBestMixture) {
+  double before = 0;
+  bool has_fallen = false;
+  for (const std::uint32_t gets_percent : {0U, 25U, 50U, 75U, 90U, 100U}) {
+    const double rate = run(gets_percent, GetParam()).operations_per_second;
+    const bool falls = rate < before * 0.99;
+    EXPECT_TRUE(falls || !has_fallen) << gets_percent << " % GETs: " << rate << " after " << before;
+    has_fallen |= falls;
+    before = rate;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(ValueBytes, ClosedSystem, testing::Values(16, 256, 4'096));
+
+}  // namespace
+}  // namespace falafel::figures

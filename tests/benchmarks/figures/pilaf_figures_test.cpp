@@ -1,0 +1,37 @@
+// Predictions of Pilaf's paper: what the profile was made from comes out again, and the rest has
+// the shape that the paper reports.
+#include "tools/benchmarks/figures/pilaf_figures.h"
+
+#include <gtest/gtest.h>
+
+namespace falafel::figures {
+namespace {
+
+double predicted(const std::vector<PaperComparison>& all, std::string_view quantity) {
+  for (const PaperComparison& comparison : all) {
+    if (comparison.quantity == quantity) return comparison.predicted;
+  }
+  ADD_FAILURE() << "no value is called " << quantity;
+  return 0;
+}
+
+TEST(PilafFigures, MessagesLimitPutsAndReadsLimitGets) {
+  const std::vector<PaperComparison> all =
+      compare_with_pilaf(sim::timing::find_profile("connectx2-ddr").value());
+  EXPECT_EQ(all.size(), 14U);
+  EXPECT_NEAR(predicted(all, "PUT, 16 bytes, Mops/s"), 0.668, 0.01);
+  EXPECT_NEAR(predicted(all, "GET of Pilaf-VO, 16 bytes, Mops/s"), 0.668, 0.01);
+  EXPECT_NEAR(predicted(all, "probes per lookup, table 75 % full"), 1.6, 0.1);
+  EXPECT_LT(predicted(all, "GET, 16 bytes, Mops/s"), 2.449 / 2);
+  EXPECT_GT(predicted(all, "GET, 16 bytes, Mops/s"), 1);
+  EXPECT_GT(predicted(all, "90 % GETs, 64 bytes, Mops/s"),
+            predicted(all, "90 % GETs, 64 bytes, Pilaf-VO, Mops/s"));
+}
+
+TEST(PilafFigures, TheTableHasTheDeviation) {
+  EXPECT_NE(to_table({{"7", "GET", 2, 1.5}}).find("| 7 | GET | 2.00 | 1.50 | -25 % |"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace falafel::figures

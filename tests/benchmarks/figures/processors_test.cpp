@@ -1,0 +1,142 @@
+// The conditions of a timed run: threads that share processors, and completions that are late.
+#include "fabric/sim/timing/processors.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fabric/fiber_stack.h"
+#include "fabric/sim/strategies/random_strategy.h"
+#include "tools/benchmarks/figures/card_cost.h"
+
+namespace falafel::figures {
+namespace {
+
+using sim::timing::Conditions;
+using sim::timing::Processors;
+using sim::timing::Profile;
+
+Conditions sharing() {
+  return {.shares_processors = true, .slice_ns = 1'000, .switch_ns = 100, .wake_ns = 500};
+}
+
+Processors with_threads(const Conditions& conditions, std::uint64_t count, int threads) {
+  Processors processors(conditions, count);
+  for (int thread = 0; thread < threads; ++thread) processors.add_thread();
+  return processors;
+}
+
+TEST(Processors, ThreadsThatPollRunAtAnyTimeWhileThereAreEnough) {
+  Processors processors = with_threads(sharing(), 2, 2);
+  EXPECT_EQ(processors.next_turn_ns(1, 5'432), 5'432U);
+  EXPECT_EQ(processors.end_turn_ns(1, 5'432, 10'000), 15'432U);
+}
+
+// Two processors, three threads: slices 0 to 2 run threads 0 and 1, 2 and 0, 1 and 2.
+TEST(Processors, ThreadsThatPollTakeTurnsOtherwise) {
+  Processors processors = with_threads(sharing(), 2, 3);
+  EXPECT_EQ(processors.next_turn_ns(0, 500), 500U);
+  EXPECT_EQ(processors.next_turn_ns(1, 500), 500U);
+  EXPECT_EQ(processors.next_turn_ns(2, 500), 1'100U);    // after the switch
+  EXPECT_EQ(processors.next_turn_ns(0, 1'020), 1'020U);  // it goes on
+  EXPECT_EQ(processors.next_turn_ns(1, 1'020), 2'100U);
+  EXPECT_EQ(processors.end_turn_ns(2, 1'100, 300), 1'400U);
+  EXPECT_EQ(processors.end_turn_ns(2, 1'100, 1'500), 2'600U);  // it runs in two slices
+  EXPECT_EQ(processors.end_turn_ns(1, 500, 600), 2'200U);  // it does not run in the second slice
+}
+
+TEST(Processors, ThreadsOfTheBackgroundTakeTurnsToo) {
+  Conditions conditions = sharing();
+  Processors alone = with_threads(conditions, 1, 1);
+  EXPECT_EQ(alone.next_turn_ns(0, 1'500), 1'500U);
+  conditions.background_threads = 1;
+  Processors beside = with_threads(conditions, 1, 1);
+  EXPECT_EQ(beside.next_turn_ns(0, 500), 500U);
+  EXPECT_EQ(beside.next_turn_ns(0, 1'500), 2'100U);
+}
+
+TEST(Processors, ThreadsThatBlockWaitForAFreeProcessor) {
+  Conditions conditions = sharing();
+  conditions.threads_block = true;
+  Processors processors = with_threads(conditions, 1, 2);
+  EXPECT_EQ(processors.begin_turn_ns(0, 1'000), 100U);
+  EXPECT_EQ(processors.end_turn_ns(0, 1'000, 400), 1'400U);
+  EXPECT_EQ(processors.next_turn_ns(1, 1'200), 1'400U);
+  EXPECT_EQ(processors.next_turn_ns(0, 1'400), 1'400U);
+  EXPECT_EQ(processors.begin_turn_ns(0, 1'400), 0U);  // nobody else ran meanwhile
+  EXPECT_EQ(processors.end_turn_ns(0, 1'400, 400), 1'800U);
+  EXPECT_EQ(processors.begin_turn_ns(1, 1'800), 100U);
+}
+
+// The times at which hosts of one machine have done 5 microseconds of work each.
+std::vector<std::uint64_t> work_ends(const Profile& profile, int hosts) {
+  sim::RandomStrategy strategy(1);
+  fabric::FiberStackPool stacks;
+  sim::Simulation simulation({}, strategy, stacks, profile);
+  std::vector<std::uint64_t> ends;
+  for (int number = 0; number < hosts; ++number) {
+    simulation.add_host({.name = "host " + std::to_string(number), .machine = "machine"},
+                        [&ends](fabric::Host& host) {
+                          host.spend(fabric::Work::copy, 5'000);
+                          host.yield();
+                          ends.push_back(host.now_ns());
+                        });
+  }
+  EXPECT_EQ(simulation.run().outcome, sim::Outcome::completed);
+  return ends;
+}
+
+Profile thesis_profile() { return sim::timing::find_profile("connectx3-qdr").value(); }
+
+TEST(Conditions, HostsOfAMachineShareItsProcessors) {
+  Profile profile = thesis_profile();
+  profile.copy_ps = 0;
+  profile.copy_ps_per_byte = 1'000;
+  profile.processors = 1;
+  const std::vector<std::uint64_t> apart = work_ends(profile, 2);
+  EXPECT_LT(apart[1], 6'000U);
+  profile.conditions = sharing();
+  const std::vector<std::uint64_t> polling = work_ends(profile, 2);
+  EXPECT_GT(polling[0], 9'000U);  // each gets every second slice
+  EXPECT_GT(polling[1], 10'000U);
+  profile.conditions.threads_block = true;
+  const std::vector<std::uint64_t> blocking = work_ends(profile, 2);
+  EXPECT_LT(blocking[0], 11'000U);
+  EXPECT_GT(blocking[1], 10'000U);
+  profile.processors = 2;
+  EXPECT_LT(work_ends(profile, 2)[1], 6'000U);
+}
+
+// A client waits most of the time, so clients that block share a processor well.
+TEST(Conditions, BlockingPaysOffWithMoreThreadsThanProcessors) {
+  Profile profile = thesis_profile();
+  profile.processors = 2;
+  profile.conditions = {.shares_processors = true, .slice_ns = 100'000};
+  const auto rate = [&](std::uint32_t clients) {
+    const CardLoad load{.clients = clients, .machines = 1, .requests = 2'000};
+    return measure_card(profile, load).requests_per_second;
+  };
+  const double two_polling = rate(2);
+  EXPECT_NEAR(rate(8), two_polling, 0.1 * two_polling);
+  profile.conditions.threads_block = true;
+  profile.conditions.wake_ns = 2'000;
+  EXPECT_LT(rate(2), 0.8 * two_polling);  // waking and switching
+  EXPECT_GT(rate(8), 1.3 * two_polling);
+}
+
+TEST(Conditions, CompletionsAreLateByTheJitterOnAverage) {
+  Profile profile = thesis_profile();
+  const CardLoad load{.length_bytes = 64, .requests = 20'000};
+  const CardCost exact = measure_card(profile, load);
+  profile.conditions.jitter_ns = 300;
+  const CardCost late = measure_card(profile, load);
+  EXPECT_NEAR(late.latency_ns - exact.latency_ns, 300, 15);
+  EXPECT_EQ(measure_card(profile, load).run.trace_hash, late.run.trace_hash);
+  CardLoad other = load;
+  other.seed = 2;
+  EXPECT_NE(measure_card(profile, other).latency_ns, late.latency_ns);
+}
+
+}  // namespace
+}  // namespace falafel::figures

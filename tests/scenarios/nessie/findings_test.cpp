@@ -1,0 +1,69 @@
+// The schedules of docs/stores/nessie still violate the same property with the same trace hash, and
+// their scenarios hold with all safeguards on.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "explorer/check/scenario.h"
+#include "explorer/replay.h"
+#include "explorer/scripted_strategy.h"
+#include "fabric/sim/strategies/replay_strategy.h"
+#include "tools/scenarios/nessie/program.h"
+
+namespace falafel::nessie_scenario_test {
+namespace {
+
+using nessie::Architecture;
+
+// The replay files of a version are in a folder of its name.
+class NessieFindings : public testing::TestWithParam<Architecture> {
+ protected:
+  std::set<std::filesystem::path> paths() const {
+    const std::string version(program_->name().substr(std::string("nessie-").size()));
+    std::set<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             FALAFEL_SOURCE_FOLDER "/docs/stores/nessie/" + version)) {
+      paths.insert(entry.path());
+    }
+    return paths;
+  }
+
+  std::unique_ptr<check::WorldProgram> program_ =
+      nessie_scenario::make_program({.architecture = GetParam()});
+};
+INSTANTIATE_TEST_SUITE_P(Each, NessieFindings,
+                         testing::Values(Architecture::client_driven, Architecture::server_driven,
+                                         Architecture::hybrid));
+
+TEST_P(NessieFindings, Replay) {
+  ASSERT_FALSE(paths().empty());
+  for (const auto& path : paths()) {
+    const auto loaded = explorer::load_replay(*program_, path.string());
+    ASSERT_TRUE(loaded.has_value()) << loaded.error();
+    sim::ReplayStrategy strategy(loaded->file.choices);
+    const explorer::Run run = program_->create_runner()->run(*loaded->scenario, strategy);
+    EXPECT_EQ(run.result.trace_hash, loaded->file.trace_hash)
+        << path << ": docs/stores/nessie.md has the command that records it again\n"
+        << run.result.explanation;
+    EXPECT_TRUE(run.violates(loaded->property)) << path << " does not violate " << loaded->property;
+  }
+}
+
+TEST_P(NessieFindings, DoNotHappenWithAllSafeguards) {
+  for (const auto& path : paths()) {
+    const auto loaded = explorer::load_replay(*program_, path.string());
+    ASSERT_TRUE(loaded.has_value()) << loaded.error();
+    check::WorldScenario scenario = check::world_scenario(*loaded->scenario);
+    ASSERT_FALSE(scenario.without.empty()) << path;
+    scenario.without.clear();
+    explorer::ScriptedStrategy strategy(explorer::answers_of(loaded->file.choices), 1);
+    const explorer::Run run = program_->create_runner()->run(scenario, strategy);
+    EXPECT_TRUE(run.violations.empty()) << path << ": " << run.violations.front().explanation;
+  }
+}
+
+}  // namespace
+}  // namespace falafel::nessie_scenario_test

@@ -1,0 +1,274 @@
+#include "tools/scenarios/c_hint/c_hint_world.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stores/c_hint/invariants.h"
+
+namespace falafel::c_hint_scenario {
+namespace {
+
+using c_hint::Answer;
+
+constexpr std::uint64_t microsecond_ns = 1'000;
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
+  return text;
+}
+
+// Runs an action when the scope is left, also when the host's fibers are unwound.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
+  ~AtEnd() { action_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  std::function<void()> action_;
+};
+
+// The answer to an operation, if it says anything about the store.
+std::optional<Map::Result> execute_on(c_hint::Client& client, const Map::Operation& operation,
+                                      Answer& answer, std::optional<std::uint64_t>& read_at) {
+  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
+    answer = client.set(bytes_of(set->key), bytes_of(set->value)).answer;
+    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
+  }
+  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
+    const c_hint::GetResult result = client.get(bytes_of(get->key));
+    answer = result.answer;
+    read_at = result.read_at;
+    if (answer == Answer::found) return Map::found(text_of(result.value));
+    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+  }
+  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
+  if (answer == Answer::deleted) return Map::removed();
+  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+}
+
+}  // namespace
+
+struct CHintWorld::Conditions {
+  check::Condition& pointer_hit;
+  check::Condition& expired_pointer;
+  check::Condition& changed_item;
+  check::Condition& late_read;
+  check::Condition& renewed;
+  check::Condition& reconnected;
+  check::Condition& evicted;
+  check::Condition& refused;
+  check::Condition& changed_in_place;
+};
+
+CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
+    : world_(world),
+      plan_(plan),
+      options_(draw_options()),
+      pause_ns_(world.one_of<std::uint64_t>({0, 2, 10, 50}) * microsecond_ns),
+      conditions_(std::make_shared<Conditions>(
+          Conditions{.pointer_hit = world.sometimes("a READ has given a value"),
+                     .expired_pointer = world.sometimes("a lease had ended before a READ"),
+                     .changed_item = world.sometimes("an item had changed when it was read"),
+                     .late_read = world.sometimes("a lease ended during a READ"),
+                     .renewed = world.sometimes("a report has renewed a lease"),
+                     .reconnected = world.sometimes("a client has connected again"),
+                     .evicted = world.sometimes("an item was evicted"),
+                     .refused = world.sometimes("no item could be evicted"),
+                     .changed_in_place = world.sometimes("an item was changed in place")})) {
+  const bool has_backend = world.choose(4) != 3;
+  const std::uint64_t latency_ns = world.one_of<std::uint64_t>({0, 1, 10}) * microsecond_ns;
+  if (has_backend) {
+    backend_.emplace(latency_ns);
+    map_history_ = &world.history<Map>();
+  } else {
+    cache_history_ = &world.history<Cache>();
+  }
+}
+
+// The first value of each choice is the simplest.
+c_hint::Options CHintWorld::draw_options() {
+  c_hint::Options options;
+  options.items_bytes = world_.one_of<std::uint64_t>({256, 512, 128});
+  options.update =
+      world_.one_of({c_hint::Update::out_of_place, c_hint::Update::in_place_if_it_fits});
+  options.verification =
+      world_.one_of({c_hint::Verification::versions, c_hint::Verification::versions,
+                     c_hint::Verification::checksum});
+  draw_leases(options);
+  draw_policies(options);
+  options.largest_message_bytes = 256;
+  options.container_bytes = 128;
+  options.max_clients = 16;
+  options.server_timeout_ns = 20 * millisecond_ns;
+  options.acknowledge_timeout_ns = 100 * microsecond_ns;
+  options.check_interval_ns = millisecond_ns;
+  options.reconnect_pause_ns = 20 * microsecond_ns;
+  for (const c_hint::SafeguardDescription& safeguard : c_hint::safeguard_descriptions) {
+    options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
+  }
+  return options;
+}
+
+void CHintWorld::draw_leases(c_hint::Options& options) {
+  using c_hint::LeaseKind;
+  options.lease =
+      world_.one_of({LeaseKind::by_popularity, LeaseKind::fixed, LeaseKind::by_popularity,
+                     LeaseKind::by_popularity, LeaseKind::endless});
+  options.lease_in_reply =
+      world_.one_of({c_hint::LeaseForm::term, c_hint::LeaseForm::absolute_end});
+  const std::uint64_t unit_ns = world_.one_of<std::uint64_t>({20, 5, 100}) * microsecond_ns;
+  options.unit_of_empty_memory_ns = unit_ns;
+  options.unit_of_full_memory_ns = world_.one_of({unit_ns, unit_ns / 16});
+  options.fixed_term_ns = unit_ns;
+  options.clock_error_ns = world_.one_of<std::uint64_t>({0, 30}) * microsecond_ns;
+  options.report_interval_ns = world_.one_of<std::uint64_t>({0, 5, 50}) * microsecond_ns;
+  options.report =
+      world_.one_of({c_hint::ReportPath::write_and_notify, c_hint::ReportPath::message});
+}
+
+void CHintWorld::draw_policies(c_hint::Options& options) {
+  using c_hint::ReplacementKind;
+  options.replacement = world_.one_of(
+      {ReplacementKind::popularity_queues, ReplacementKind::lru, ReplacementKind::multi_queue});
+  options.queues = world_.one_of<std::uint32_t>({4, 1});
+  options.probes = world_.one_of<std::uint32_t>({3, 0});
+  options.aging = world_.one_of({c_hint::Aging::keeps_count, c_hint::Aging::halves_count});
+  options.life_time = 4;
+  options.ghosts = 4;
+  options.pointers = world_.one_of<std::uint64_t>({8, 1, 2});
+  options.picks_per_list = world_.one_of<std::uint32_t>({2, 1});
+  options.least_contiguous_percent = world_.one_of<std::uint32_t>({0, 0, 0, 60});
+  options.gets = world_.choose(8) == 7 ? c_hint::GetPath::messages : c_hint::GetPath::reads;
+}
+
+// Hosts
+
+void CHintWorld::set_clock(fabric::Host& host) {
+  const std::uint64_t range_ns = options_.clock_error_ns;
+  const auto error_ns = static_cast<std::int64_t>(host.random(range_ns + 1));
+  world_.simulation().set_wall_clock(host.name(),
+                                     error_ns - static_cast<std::int64_t>(range_ns / 2));
+}
+
+void CHintWorld::serve(fabric::Host& host) {
+  set_clock(host);
+  std::unique_ptr<c_hint::Server> server;
+  const AtEnd record([&] {
+    running_ = nullptr;
+    if (server != nullptr) server_ = server->inspect();
+  });
+  while (server == nullptr) {
+    auto started = c_hint::Server::start(host, options_, backend_ ? &*backend_ : nullptr);
+    if (started) {
+      server = std::move(*started);
+    } else {
+      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    }
+  }
+  running_ = server.get();
+  ++starts_;
+  host.create_event()->wait(fabric::never_ns);
+}
+
+// Null if the server does not start in time.
+std::unique_ptr<c_hint::Client> CHintWorld::connect(fabric::Host& host) {
+  const std::uint64_t deadline_ns = host.now_ns() + options_.server_timeout_ns;
+  while (host.now_ns() < deadline_ns) {
+    auto client =
+        c_hint::Client::connect(host, {.host = "server", .service = options_.service}, options_);
+    if (client) return std::move(*client);
+    host.sleep_until(host.now_ns() + options_.reconnect_pause_ns);
+  }
+  return nullptr;
+}
+
+// Returns false if the client cannot go on.
+bool CHintWorld::execute(c_hint::Client& client, std::uint32_t number,
+                         const Map::Operation& operation) {
+  Answer answer = Answer::disconnected;
+  const auto call = [&] {
+    std::optional<std::uint64_t> read_at;
+    auto result = execute_on(client, operation, answer, read_at);
+    if (read_at) judge_pact(std::get<Map::Get>(operation).key, *read_at);
+    return result;
+  };
+  if (map_history_ != nullptr) {
+    map_history_->call(number, operation, call);
+  } else {
+    cache_history_->call(number, operation, call);
+  }
+  return answer != Answer::disconnected;
+}
+
+void CHintWorld::work(fabric::Host& host, std::uint32_t number) {
+  set_clock(host);
+  const auto client = connect(host);
+  if (client == nullptr) return;
+  const AtEnd count([&] { note(client->statistics()); });
+  for (const Map::Operation& operation : plan_.operations(number)) {
+    if (!execute(*client, number, operation)) return;
+    if (pause_ns_ > 0) host.sleep_until(host.now_ns() + host.random(pause_ns_));
+  }
+  for (const char* const key : key_names) {
+    if (!execute(*client, number, Map::Get{key})) return;
+  }
+}
+
+// Judgement
+
+// Called when the client has accepted the item, before anything else happens. The pact ends with
+// the server.
+void CHintWorld::judge_pact(const std::string& key, std::uint64_t offset) {
+  if (running_ == nullptr || starts_ > 1) return;
+  const c_hint::Directory& directory = running_->directory();
+  const c_hint::Descriptor* const descriptor = directory.find(bytes_of(key));
+  const bool is_its_item = descriptor != nullptr && descriptor->offset == offset;
+  const bool is_waiting = std::ranges::any_of(
+      directory.waiting(), [&](const auto& block) { return block.second == offset; });
+  world_.check(is_its_item || is_waiting, std::string(pact_property),
+               "a client accepted what it read at offset " + std::to_string(offset) +
+                   " after the server had reclaimed that memory");
+}
+
+void CHintWorld::note(const c_hint::OperationStatistics& statistics) {
+  conditions_->pointer_hit.reached_if(statistics.pointer_hits > 0);
+  conditions_->expired_pointer.reached_if(statistics.expired_pointers > 0);
+  conditions_->changed_item.reached_if(statistics.changed_items > 0);
+  conditions_->late_read.reached_if(statistics.late_reads > 0);
+  conditions_->renewed.reached_if(statistics.renewed_leases > 0);
+  conditions_->reconnected.reached_if(statistics.reconnections > 0);
+}
+
+void CHintWorld::judge_memory() {
+  if (!server_) return;
+  const c_hint::ServerStatistics& statistics = server_->statistics;
+  conditions_->evicted.reached_if(statistics.directory.evictions > 0);
+  conditions_->refused.reached_if(statistics.directory.refusals > 0);
+  conditions_->changed_in_place.reached_if(statistics.shard.in_place_updates > 0);
+  if (server_->is_busy) return;  // it was stopped in the middle of a change
+  const std::vector<std::string> problems = c_hint::find_problems(*server_);
+  if (!problems.empty()) world_.fail(std::string(memory_property), problems.front());
+}
+
+void CHintWorld::run() {
+  world_.name(0, options_.items_bytes, "items");
+  world_.server("server", [this](fabric::Host& host) { serve(host); });
+  world_.clients(plan_.clients(),
+                 [this](fabric::Host& host, std::uint32_t number) { work(host, number); });
+  world_.at_rest([this] { judge_memory(); });
+  world_.run();
+}
+
+}  // namespace falafel::c_hint_scenario

@@ -1,0 +1,110 @@
+// One run of the scenario whose list of servers changes: servers, clients that use it, and two
+// operators who change it and move the keys (engine/placement). They do not know of each other: one
+// repeats what the other has begun, or gives it up, also while the other is still at work.
+//
+// Servers crash and come back empty. By the history, somebody then deleted the keys that belonged
+// to them, but no others.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkers/specifications/attempted_map.h"
+#include "engine/client/client.h"
+#include "engine/placement/change.h"
+#include "engine/placement/placement.h"
+#include "engine/server/server.h"
+#include "explorer/check/history.h"
+#include "explorer/check/workload.h"
+#include "explorer/check/world.h"
+#include "fabric/fabric.h"
+#include "tools/scenarios/cluster/change_tools.h"
+
+namespace falafel::cluster_scenario {
+
+class ChangeRun {
+ public:
+  using AttemptedMap = checkers::specifications::AttemptedMap;
+
+  // Both outlive the run.
+  ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan);
+  void execute();
+
+ private:
+  static constexpr std::size_t server_count = 4;
+  static constexpr std::uint32_t operator_count = 2;
+
+  // A client's knowledge of the list.
+  struct Known {
+    std::shared_ptr<const engine::Placement> placement;
+    std::uint64_t usable_until_ns = 0;
+  };
+  struct Party {
+    std::array<std::unique_ptr<engine::Client>, server_count> connections;
+    Known known;
+  };
+
+  void serve(fabric::Host& host, std::size_t server);
+  // The server has lost what belongs to it by the list.
+  void lose_keys(std::size_t server, const engine::PlacementList& list);
+  // Null if the server does not answer.
+  std::unique_ptr<engine::Client> connect(fabric::Host& host, std::size_t server) const;
+  std::vector<std::string> draw_servers();
+
+  void run_operator(fabric::Host& host);
+  // A repeated one may meet copies of keys that clients have deleted since.
+  bool change(fabric::Host& host, const std::vector<std::string>& next, bool is_repeated);
+  // A server that has just got a key crashes.
+  void crash_soon(fabric::Host& host, std::size_t server);
+  // A client stalls during an operation, together with the server, until a change has settled.
+  void stall_soon(fabric::Host& host, std::uint32_t client, std::size_t server);
+  // A server may have crashed since the change found it running.
+  void note_late_crashes(const FoundLives& found);
+
+  void run_client(fabric::Host& host, std::uint32_t number);
+  bool is_changed() const { return next_change_ == changes_.size(); }
+  void wait_for_end(fabric::Host& host) const;
+  void wait_for_change(fabric::Host& host) const;
+  void ask_for_list(fabric::Host& host, Known& known) const;
+  void attempt(fabric::Host& host, Party& party, std::uint32_t number,
+               const AttemptedMap::Operation& operation);
+  // Waits until the list may be used for the key, or the client gives up.
+  std::optional<std::size_t> server_of(fabric::Host& host, Known& known, const std::string& key);
+  // Chooses the server and connects to it. Null: the client gives up.
+  engine::Client* client_for(fabric::Host& host, Party& party, std::uint32_t number,
+                             const std::string& key);
+  std::optional<std::size_t> place_of(const Known& known, const std::string& key) const;
+  std::optional<AttemptedMap::Result> execute(engine::Client& client, const std::string& key,
+                                              const AttemptedMap::Operation& operation);
+
+  check::World& world_;
+  const check::Plan<AttemptedMap>& plan_;
+  check::History<AttemptedMap>& history_;
+  const bool heeds_lease_;
+  const bool heeds_announcement_;
+  const bool waits_;
+  const bool asks_for_runs_;
+  const bool waits_for_end_;
+  const std::uint64_t crash_percent_;  // of the copies, besides the crashes of the simulator
+  const std::uint64_t stall_percent_;  // of the operations by a list that has changed
+  check::Condition& finds_moved_;
+  check::Condition& meets_moving_;
+  check::Condition& repeats_;
+  check::Condition& takes_over_;
+  check::Condition& loses_keys_;
+  engine::ServerOptions server_options_;
+  engine::PlacementTimes times_;
+  std::vector<std::vector<std::string>> changes_;
+  std::array<Place, server_count> places_;
+  engine::PlacementDirectory::Entry entry_;  // in etcd
+  std::uint64_t steps_ = 0;                  // of the operators
+  std::size_t next_change_ = 0;              // those before it are made or given up
+  std::uint64_t moved_ = 0;
+  std::uint32_t losses_ = 0;
+};
+
+}  // namespace falafel::cluster_scenario

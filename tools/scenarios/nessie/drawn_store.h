@@ -1,0 +1,25 @@
+// The store of one run: how many nodes it has, and their options. Everything is small, so that
+// entries move and are used again at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "explorer/check/world.h"
+#include "stores/nessie/options.h"
+#include "tools/scenarios/nessie/program.h"
+
+namespace falafel::nessie_scenario {
+
+inline constexpr std::uint64_t microsecond_ns = 1'000;
+
+struct DrawnStore {
+  std::uint32_t nodes = 1;
+  std::uint64_t most_attempts = 0;  // of an operation; 0: any number
+  nessie::Options options{};
+};
+
+DrawnStore draw_store(check::World& world, const Kind& kind);
+std::string describe(const DrawnStore& store);
+
+}  // namespace falafel::nessie_scenario

@@ -1,0 +1,200 @@
+#include "tools/scenarios/pilaf/pilaf_world.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stores/pilaf/invariants.h"
+#include "tools/scenarios/pilaf/values.h"
+
+namespace falafel::pilaf_scenario {
+namespace {
+
+using pilaf::Answer;
+
+constexpr std::uint64_t microsecond_ns = 1'000;
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// Runs an action when the scope is left, also when the host's fibers are unwound.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
+  ~AtEnd() { action_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  std::function<void()> action_;
+};
+
+// The answer to an operation, if it says anything about the store.
+std::optional<Map::Result> execute_on(pilaf::Client& client, const Map::Operation& operation,
+                                      Answer& answer) {
+  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
+    answer = client.set(bytes_of(set->key), encode_value(set->value)).answer;
+    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
+  }
+  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
+    const pilaf::GetResult result = client.get(bytes_of(get->key));
+    answer = result.answer;
+    if (answer == Answer::found) return Map::found(decode_value(result.value));
+    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+  }
+  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
+  if (answer == Answer::deleted) return Map::removed();
+  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+}
+
+}  // namespace
+
+struct PilafWorld::Conditions {
+  check::Condition& table_grew;
+  check::Condition& extents_grew;
+  check::Condition& reconnected;
+  check::Condition& repeated;
+  // Conditions of GETs by READs only.
+  check::Condition* entry_retry = nullptr;
+  check::Condition* extent_retry = nullptr;
+};
+
+PilafWorld::PilafWorld(check::World& world, const check::Plan<Map>& plan, pilaf::GetPath gets)
+    : world_(world),
+      plan_(plan),
+      history_(world.history<Map>()),
+      options_(draw_options(gets)),
+      conditions_(std::make_shared<Conditions>(
+          Conditions{.table_grew = world.sometimes("the table has grown"),
+                     .extents_grew = world.sometimes("the extents have grown"),
+                     .reconnected = world.sometimes("a client has connected again"),
+                     .repeated = world.sometimes("a change was sent again")})) {
+  if (gets == pilaf::GetPath::messages) return;
+  conditions_->entry_retry = &world.sometimes("the checksum of an entry was wrong");
+  conditions_->extent_retry = &world.sometimes("the checksum of an extent was wrong");
+}
+
+// The first value of each choice is the simplest.
+pilaf::Options PilafWorld::draw_options(pilaf::GetPath gets) {
+  pilaf::Options options;
+  options.table_entries = world_.one_of<std::uint64_t>({4, 3, 2, 1, 8, 16});
+  options.extents_bytes = world_.one_of<std::uint64_t>({1'024, 64, 128, 256, 512, 4'096});
+  options.ways = world_.one_of<std::uint32_t>({3, 3, 3, 2, 1});
+  options.max_kicks = world_.one_of<std::uint32_t>({500, 1, 2, 4});
+  options.update = world_.one_of({pilaf::Update::out_of_place, pilaf::Update::in_place_if_it_fits});
+  options.announce = world_.one_of({pilaf::Announcement::none, pilaf::Announcement::message_first});
+  options.put_on_reset =
+      world_.one_of({pilaf::PutOnReset::report_unknown, pilaf::PutOnReset::send_again});
+  options.probe_ahead = world_.one_of<std::uint32_t>({1, 2, 3});
+  options.receives = world_.one_of<std::uint32_t>({2, 1});
+  options.hash_seed = world_.choose(1'000);
+  options.gets = gets;
+  options.largest_request_bytes = sizeof(pilaf::RequestHeader) + 8 + longest_value_bytes;
+  options.max_clients = 16;
+  options.retries_before_message = 8;
+  options.server_timeout_ns = 20 * millisecond_ns;
+  options.flush_timeout_ns = 2 * millisecond_ns;
+  options.acknowledge_timeout_ns = 100 * microsecond_ns;
+  options.check_interval_ns = millisecond_ns;
+  options.reconnect_pause_ns = 20 * microsecond_ns;
+  for (const pilaf::SafeguardDescription& safeguard : pilaf::safeguard_descriptions) {
+    options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
+  }
+  return options;
+}
+
+// As long as the server has not grown.
+void PilafWorld::name_memory() {
+  const std::uint64_t entries = options_.table_entries;
+  for (std::uint64_t slot = 0; slot < entries; ++slot) {
+    world_.name(pilaf::Geometry::entry_offset(slot), pilaf::entry_bytes,
+                fmt::format("entry {}", slot));
+  }
+  world_.name(entries * pilaf::entry_bytes, options_.extents_bytes, "extents");
+}
+
+void PilafWorld::serve(fabric::Host& host) {
+  std::unique_ptr<pilaf::Server> server;
+  const AtEnd record([&] {
+    if (server != nullptr) server_ = server->inspect();
+  });
+  while (server == nullptr) {
+    auto started = pilaf::Server::start(host, options_);
+    if (started) {
+      server = std::move(*started);
+    } else {
+      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    }
+  }
+  host.create_event()->wait(fabric::never_ns);
+}
+
+// Null if the server does not start in time.
+std::unique_ptr<pilaf::Client> PilafWorld::connect(fabric::Host& host) {
+  const std::uint64_t deadline_ns = host.now_ns() + options_.server_timeout_ns;
+  while (host.now_ns() < deadline_ns) {
+    auto client =
+        pilaf::Client::connect(host, {.host = "server", .service = options_.service}, options_);
+    if (client) return std::move(*client);
+    host.sleep_until(host.now_ns() + options_.reconnect_pause_ns);
+  }
+  return nullptr;
+}
+
+// Returns false if the client cannot go on.
+bool PilafWorld::execute(pilaf::Client& client, std::uint32_t number,
+                         const Map::Operation& operation) {
+  Answer answer = Answer::disconnected;
+  history_.call(number, operation, [&] { return execute_on(client, operation, answer); });
+  return answer != Answer::disconnected;
+}
+
+void PilafWorld::work(fabric::Host& host, std::uint32_t number) {
+  const auto client = connect(host);
+  if (client == nullptr) return;
+  const AtEnd count([&] { note(client->statistics()); });
+  for (const Map::Operation& operation : plan_.operations(number)) {
+    if (!execute(*client, number, operation)) return;
+  }
+  for (const char* const key : key_names) {
+    if (!execute(*client, number, Map::Get{key})) return;
+  }
+}
+
+void PilafWorld::note(const pilaf::OperationStatistics& statistics) {
+  world_.check(statistics.wild_pointers == 0, std::string(pointer_property),
+               "a lookup followed a pointer that leads out of the extents");
+  conditions_->reconnected.reached_if(statistics.reconnections > 0);
+  if (conditions_->entry_retry != nullptr) {
+    conditions_->entry_retry->reached_if(statistics.entry_retries > 0);
+    conditions_->extent_retry->reached_if(statistics.extent_retries > 0);
+  }
+}
+
+void PilafWorld::judge_memory() {
+  if (!server_) return;
+  conditions_->table_grew.reached_if(server_->statistics.table_growths > 0);
+  conditions_->extents_grew.reached_if(server_->statistics.extents_growths > 0);
+  conditions_->repeated.reached_if(server_->statistics.requests_repeated > 0);
+  if (server_->is_busy) return;  // it was stopped in the middle of a change
+  const std::vector<std::string> problems = pilaf::find_problems(*server_);
+  if (!problems.empty()) world_.fail(std::string(memory_property), problems.front());
+}
+
+void PilafWorld::run() {
+  name_memory();
+  world_.server("server", [this](fabric::Host& host) { serve(host); });
+  world_.clients(plan_.clients(),
+                 [this](fabric::Host& host, std::uint32_t number) { work(host, number); });
+  world_.at_rest([this] { judge_memory(); });
+  world_.run();
+}
+
+}  // namespace falafel::pilaf_scenario

@@ -1,0 +1,13 @@
+// Scenarios in which the store is a cache: SETs have times to live, wall clocks differ, and half of
+// the servers evict values and have little memory.
+#pragma once
+
+#include "fabric/random.h"
+#include "tools/scenarios/store/scenario.h"
+
+namespace falafel::store_scenario {
+
+// Makes a cache of the store, with room for as many containers as before unless it evicts values.
+void make_cache(fabric::RandomGenerator& random, Scenario& scenario);
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,78 @@
+// A hostile client: it connects, carries out the attacks of the plan one by one, and connects again
+// if the server expels it. Between two attacks it receives messages. It answers the question of
+// quiescence, and never gives a region back.
+//
+// A message that no client sends names the offender, so the server must expel it. If this client is
+// still connected long after such a message, the run violates "hostile.not-expelled".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "checkers/judgement.h"
+#include "engine/layout/entry.h"
+#include "fabric/fabric.h"
+#include "tools/scenarios/store/raw_client.h"
+#include "tools/scenarios/store/scenario.h"
+
+namespace falafel::store_scenario {
+
+class HostileParty {
+ public:
+  static constexpr std::uint64_t most_connections = 4;
+
+  // A server that is stopped for good expels nobody. Any other must do so soon after the faults are
+  // over.
+  HostileParty(const Scenario& scenario, std::function<bool()> are_faults_over,
+               std::function<bool()> is_server_stopped);
+
+  // The program of its host. After a crash of the host, it continues with the next attack.
+  void run(fabric::Host& host, const fabric::Address& server);
+
+  std::uint64_t connections() const { return connections_; }
+  const std::optional<checkers::Judgement>& violation() const { return violation_; }
+
+ private:
+  struct Region {
+    std::uint32_t number = 0;
+    std::uint64_t incarnation = 0;
+    std::uint32_t remote_key = 0;
+  };
+  // `broken`: the connection. `breach`: the attack was a message that no client sends.
+  enum class Result : std::uint8_t { done, broken, breach };
+
+  std::unique_ptr<RawClient> connect(fabric::Host& host, const fabric::Address& server);
+  void attack_all(fabric::Host& host);
+  Result carry_out(fabric::Host& host, const PlannedAttack& attack);
+  Result say(const PlannedAttack& attack);
+  Result release_twice(fabric::Host& host);
+  Result repeat_request();
+  Result flood(const PlannedAttack& attack);
+  Result take_regions(fabric::Host& host);
+  Result flag_entry(const PlannedAttack& attack);
+  Result empty_entry(const PlannedAttack& attack);
+  Result flip_entry(const PlannedAttack& attack);
+  Result point_entry(const PlannedAttack& attack);
+  Result lie(fabric::Host& host, const PlannedAttack& attack);
+
+  void listen(fabric::Host& host);
+  bool has_region(fabric::Host& host);
+  std::optional<engine::Entry> read_entry(std::uint64_t slot);
+  bool swap_entry(std::uint64_t slot, const std::function<engine::Entry(engine::Entry)>& alter);
+  std::uint32_t reference_to_point_to(const PlannedAttack& attack);
+  void wait_until_expelled(fabric::Host& host, const PlannedAttack& attack);
+
+  const Scenario& scenario_;
+  std::function<bool()> are_faults_over_;
+  std::function<bool()> is_server_stopped_;
+  std::size_t next_attack_ = 0;
+  std::uint64_t connections_ = 0;
+  std::unique_ptr<RawClient> client_;
+  std::vector<Region> regions_;  // of this connection
+  std::optional<checkers::Judgement> violation_;
+};
+
+}  // namespace falafel::store_scenario

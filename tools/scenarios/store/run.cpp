@@ -1,0 +1,126 @@
+#include "tools/scenarios/store/run.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <utility>
+
+#include "checkers/reclaimed_memory.h"
+#include "engine/layout/key_hash.h"
+#include "engine/probes.h"
+#include "tools/scenarios/store/cache_history.h"
+#include "tools/scenarios/store/reporting_listener.h"
+#include "tools/scenarios/store/run_observer.h"
+#include "tools/scenarios/store/store_world.h"
+#include "tools/scenarios/store/timeline/store_recorder.h"
+
+namespace falafel::store_scenario {
+
+using checkers::Judgement;
+using checkers::Verdict;
+
+namespace {
+
+// Returns whether a hostile client may have damaged the key.
+bool may_be_damaged(const std::string& key, const Scenario& scenario,
+                    const AttackedSlots& attacked) {
+  return attacked.may_have_damaged(engine::home_slot(
+      std::as_bytes(std::span(key)), scenario.hash_key, scenario.geometry.table_entries));
+}
+
+// All operations except those on keys that a hostile client may have damaged.
+std::vector<checkers::Operation> judged_operations(std::span<const checkers::Operation> operations,
+                                                   const Scenario& scenario,
+                                                   const AttackedSlots& attacked) {
+  std::vector<checkers::Operation> judged(operations.begin(), operations.end());
+  std::erase_if(judged, [&](const checkers::Operation& operation) {
+    return may_be_damaged(operation.key, scenario, attacked);
+  });
+  return judged;
+}
+
+// The server expels each connection of the hostile client at most once, and no other client.
+Judgement check_expelled(const sim::RunResult& result, std::uint64_t hostile_connections) {
+  const std::uint64_t expelled = result.probes[engine::probes::client_expelled.index];
+  const bool holds = expelled <= hostile_connections;
+  return {.verdict = holds ? Verdict::holds : Verdict::violated,
+          .property = "books.expelled",
+          .explanation = fmt::format(
+              "{} clients were expelled, but the hostile one was connected {} times only", expelled,
+              hostile_connections)};
+}
+
+}  // namespace
+
+Runner::Runner(bool paranoid)
+    : paranoid_(paranoid), linearizability_(checkers::Model::key_value_register) {}
+
+explorer::Run Runner::run(const explorer::Scenario& scenario, sim::Strategy& strategy) {
+  return run(scenario, strategy, nullptr);
+}
+
+explorer::Run Runner::run_observed(const explorer::Scenario& scenario, sim::Strategy& strategy,
+                                   explorer::RunListener& listener) {
+  ReportingListener reporting(store_scenario(scenario), listener);
+  return run(scenario, strategy, &reporting);
+}
+
+const explorer::Vocabulary& Runner::vocabulary(const explorer::Scenario& scenario) {
+  named_ = store_scenario(scenario);
+  return vocabulary_.emplace(*named_);
+}
+
+std::unique_ptr<timeline::Recorder> Runner::create_recorder(const explorer::Scenario& scenario) {
+  return std::make_unique<StoreRecorder>(*this, store_scenario(scenario));
+}
+
+Judgement Runner::check_store(std::span<const checkers::Operation> history,
+                              const Scenario& scenario, const AttackedSlots& attacked) {
+  return linearizability_.check(attacked.is_any() ? judged_operations(history, scenario, attacked)
+                                                  : history);
+}
+
+explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& strategy,
+                          RunListener* listener) {
+  const Scenario& scenario = store_scenario(explored);
+  const RunOptions options{.paranoid = paranoid_, .listener = listener};
+  StoreWorld world(scenario, options.listener);
+  RunObserver observer(scenario, world, options);
+  world.watch_operations(observer);
+  explorer::Run run;
+  {
+    sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
+    world.add_hosts(simulation);
+    run.result = simulation.run();
+    if (options.listener != nullptr) observer.show_memory(run.result.steps + 1);
+  }
+  if (run.result.outcome == sim::Outcome::diverged) return run;
+  run.violations = world.violations();
+  observer.on_end(run.result);
+  for (auto& [incarnation, history] : world.histories()) {
+    Judgement judgement =
+        scenario.geometry.values_expire
+            ? check_cache(history.operations(), world.times(incarnation), scenario,
+                          [&](const std::string& key) {
+                            return may_be_damaged(key, scenario, world.attacked());
+                          })
+            : check_store(history.operations(), scenario, world.attacked());
+    if (judgement.verdict == Verdict::violated)
+      run.violations.push_back(std::move(judgement));
+    else if (judgement.verdict == Verdict::unknown)
+      run.unknown.push_back(std::move(judgement));
+  }
+  observer.add_violations(run.violations);
+  Judgement expelled = check_expelled(run.result, world.hostile_connections());
+  if (expelled.verdict == Verdict::violated) run.violations.push_back(std::move(expelled));
+  const bool judges_checksums = scenario.safeguards.epoch_reclamation &&
+                                scenario.safeguards.crc_verification && !world.attacked().is_any();
+  if (judges_checksums) {
+    const std::uint64_t count = run.result.probes[engine::probes::restart_at_bad_checksum.index];
+    Judgement judgement = checkers::check_bad_checksums(count);
+    if (judgement.verdict == Verdict::violated) run.violations.push_back(std::move(judgement));
+  }
+  return run;
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,272 @@
+// The clients of a scenario: they connect, execute their plans, and record what they were answered.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "tools/scenarios/store/at_end.h"
+#include "tools/scenarios/store/cancellation.h"
+#include "tools/scenarios/store/store_world.h"
+
+namespace falafel::store_scenario {
+
+using engine::Answer;
+
+namespace {
+
+std::span<const std::byte> to_bytes(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+// Values are unique, so that a reader can identify the SET.
+std::string value_of(const PlannedOperation& operation, std::string name) {
+  if (operation.kind != OperationKind::set) return {};
+  name.resize(operation.value_bytes, '-');
+  return name;
+}
+
+checkers::OperationKind kind_of(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::get: return checkers::OperationKind::get;
+    case OperationKind::set: return checkers::OperationKind::set;
+    case OperationKind::remove: break;
+  }
+  return checkers::OperationKind::remove;
+}
+
+checkers::Answer answer_of(Answer answer) {
+  switch (answer) {
+    case Answer::found: return checkers::Answer::found;
+    case Answer::not_found: return checkers::Answer::not_found;
+    case Answer::stored: return checkers::Answer::stored;
+    case Answer::deleted: return checkers::Answer::deleted;
+    case Answer::unknown_outcome: return checkers::Answer::indeterminate;
+    default: return checkers::Answer::refused;
+  }
+}
+
+// `connection` is a client or a batch of it.
+template <typename Connection>
+OperationResult carry_out(Connection& connection, OperationKind kind, const std::string& key,
+                          const std::string& value, std::uint64_t time_to_live_ns) {
+  switch (kind) {
+    case OperationKind::get: {
+      engine::GetResult result = connection.get(to_bytes(key));
+      return {result.answer, result.statistics, std::move(result.value)};
+    }
+    case OperationKind::set: {
+      const engine::SetResult result =
+          connection.set(to_bytes(key), to_bytes(value), time_to_live_ns);
+      return {result.answer, result.statistics, {}};
+    }
+    case OperationKind::remove: break;
+  }
+  const engine::DeleteResult result = connection.remove(to_bytes(key));
+  return {result.answer, result.statistics, {}};
+}
+
+}  // namespace
+
+void StoreWorld::run_hostile_client(fabric::Host& host) {
+  const AtEnd over([this] { is_hostile_over_ = true; });
+  hostile_.run(host, {.host = "server", .service = service});
+  if (hostile_.violation()) violations_.push_back(*hostile_.violation());
+}
+
+// If a fiber is cancelled during an operation, its buffers stay with the requests in flight, which
+// reduces the number of concurrent operations by one, or by those of its batch.
+engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
+  constexpr std::uint32_t operations_in_flight = 4;
+  const ClientPlan& plan = scenario_.clients[client];
+  const auto cancelled =
+      plan.batch * std::ranges::count_if(plan.operations, [](const PlannedOperation& operation) {
+        return operation.cancel_after_ns > 0;
+      });
+  return {.safeguards = scenario_.safeguards,
+          .readahead = scenario_.readahead,
+          .location_cache = scenario_.location_cache,
+          .max_operations_in_flight = operations_in_flight + static_cast<std::uint32_t>(cancelled),
+          .renewal_percent = scenario_.renewal_percent,
+          .connect_timeout_ns = 2'000 * microsecond_ns,
+          .server_timeout_ns = scenario_.server_timeout_ns,
+          .acknowledge_timeout_ns = acknowledge_timeout_ns};
+}
+
+// The clocks of clients are alternately ahead and behind.
+void StoreWorld::set_wall_clock(const fabric::Host& host, std::uint32_t client) const {
+  if (scenario_.wall_clock_error_ns == 0) return;
+  const auto error_ns = static_cast<std::int64_t>(scenario_.wall_clock_error_ns);
+  simulation_->set_wall_clock(host.name(), client % 2 == 0 ? error_ns : -error_ns);
+}
+
+void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
+  set_wall_clock(host, client);
+  ClientProgress& progress = clients_[client];
+  const AtEnd over([&progress] { progress.over = true; });
+  const std::size_t planned = scenario_.clients[client].operations.size();
+  constexpr std::size_t most_connections = 4;
+  const auto has_work = [&](std::size_t connection) {
+    return progress.next < planned || (scenario_.stage && connection == 0);
+  };
+  for (std::size_t connection = 0;
+       connection < most_connections + progress.goodbyes && has_work(connection); ++connection) {
+    const auto connected = connect(host, client);
+    if (connected == nullptr) return;
+    if (scenario_.stage && connection == 0) prepare(host, client, *connected);
+    run_operations(host, client, *connected);
+    if (scenario_.stage) host.sleep_until(scenario_.stage->end_ns);
+    if (connected->is_connected()) say_goodbye(client, *connected);
+  }
+}
+
+void StoreWorld::say_goodbye(std::uint32_t client, engine::Client& connection) {
+  watcher_->on_goodbye(client);
+  connection.disconnect();
+}
+
+// Retries, because the server may not have started, may be restarting, or may have all its clients.
+std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host, std::uint32_t client) {
+  constexpr int most_attempts = 20;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    auto connection = engine::Client::connect(host, {.host = "server", .service = service},
+                                              client_options(client));
+    if (connection) return std::move(*connection);
+    host.sleep_until(host.now_ns() + (5 * microsecond_ns << std::min(attempt, 10)));
+  }
+  return nullptr;
+}
+
+void StoreWorld::prepare(fabric::Host& host, std::uint32_t client, engine::Client& connection) {
+  const std::vector<PreparedOperation>& prepared = scenario_.stage->prepared;
+  for (std::size_t index = 0; index < prepared.size(); ++index) {
+    if (prepared[index].client != client) continue;
+    host.sleep_until(prepared[index].at_ns);
+    const PlannedOperation& operation = prepared[index].operation;
+    execute(host, client, operation, value_of(operation, fmt::format("p.{}", index)), connection,
+            connection.server_incarnation());
+  }
+  host.sleep_until(scenario_.stage->begin_ns);
+}
+
+void StoreWorld::run_operations(fabric::Host& host, std::uint32_t client,
+                                engine::Client& connection) {
+  std::vector<fabric::FiberId> fibers;
+  for (std::uint32_t fiber = 1; fiber < scenario_.clients[client].fibers; ++fiber) {
+    fibers.push_back(host.spawn({.name = "operations"}, [this, &host, client, &connection] {
+      run_fiber(host, client, connection);
+    }));
+  }
+  run_fiber(host, client, connection);
+  for (const fabric::FiberId fiber : fibers) host.join(fiber);
+}
+
+void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Client& connection) {
+  const std::vector<PlannedOperation>& planned = scenario_.clients[client].operations;
+  while (clients_[client].next < planned.size()) {
+    if (is_goodbye_due(client)) {
+      ++clients_[client].goodbyes;
+      clients_[client].said_goodbye_before = clients_[client].next;
+      return say_goodbye(client, connection);
+    }
+    const std::size_t first = clients_[client].next;
+    const std::size_t end = end_of_batch(client, first);
+    clients_[client].next = end;
+    if (planned[first].pause_ns > 0) host.sleep_until(host.now_ns() + planned[first].pause_ns);
+    const auto answer = scenario_.clients[client].batch > 1
+                            ? execute_batch(host, client, first, end - first, connection)
+                            : execute_planned(host, client, first, connection);
+    if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
+  }
+}
+
+// The end of the operations that the fiber takes which finds this one next.
+std::size_t StoreWorld::end_of_batch(std::uint32_t client, std::size_t first) const {
+  const ClientPlan& plan = scenario_.clients[client];
+  std::size_t end = first + 1;
+  while (end < plan.operations.size() && end - first < plan.batch &&
+         !plan.operations[end].goodbye) {
+    ++end;
+  }
+  return end;
+}
+
+// Returns whether the client must disconnect before its next operation.
+bool StoreWorld::is_goodbye_due(std::uint32_t client) const {
+  const ClientProgress& progress = clients_[client];
+  return scenario_.clients[client].operations[progress.next].goodbye &&
+         progress.said_goodbye_before != progress.next;
+}
+
+std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint32_t client,
+                                                  std::size_t index, engine::Client& connection) {
+  std::optional<Answer> answer;
+  const std::uint64_t cancel_after_ns = scenario_.clients[client].operations[index].cancel_after_ns;
+  call_unless_cancelled(host, cancel_after_ns, [&] {
+    const PlannedOperation& planned = scenario_.clients[client].operations[index];
+    const std::string value = value_of(planned, fmt::format("{}.{}", client, index));
+    answer = execute(host, client, planned, value, connection, connection.server_incarnation());
+  });
+  return answer;
+}
+
+std::optional<Answer> StoreWorld::execute_batch(fabric::Host& host, std::uint32_t client,
+                                                std::size_t first, std::size_t count,
+                                                engine::Client& connection) {
+  const ClientPlan& plan = scenario_.clients[client];
+  const std::uint64_t incarnation = connection.server_incarnation();
+  std::optional<Answer> broken;
+  const auto call = [&](engine::Batch& batch, std::size_t number) {
+    const PlannedOperation& planned = plan.operations[first + number];
+    const std::string value = value_of(planned, fmt::format("{}.{}", client, first + number));
+    const Answer answer = execute(host, client, planned, value, batch, incarnation);
+    if (answer == Answer::disconnected || answer == Answer::unknown_outcome) broken = answer;
+  };
+  call_unless_cancelled(host, plan.operations[first].cancel_after_ns,
+                        [&] { connection.run_batch(count, call); });
+  return broken;
+}
+
+template <typename Place>
+engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
+                                   const PlannedOperation& planned, const std::string& value,
+                                   Place& place, std::uint64_t incarnation) {
+  const std::string key = key_name(planned.key);
+  checkers::History& history = histories_[incarnation];
+  const std::size_t operation =
+      history.call(next_call_time(), client, kind_of(planned.kind), key, value);
+  times_[incarnation].push_back(
+      {.call_ns = host.now_ns(), .time_to_live_ns = planned.time_to_live_ns});
+  ++clients_[client].unfinished;
+  if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
+  const fabric::FiberId fiber = *simulation_->running_fiber();
+  watcher_->on_operation_called(fiber, history.operations()[operation], host.now_ns());
+  bool completed = false;
+  const AtEnd count([&] {
+    --clients_[client].unfinished;
+    if (completed) {
+      ++completed_;
+    } else {
+      watcher_->on_operation_abandoned(fiber);
+    }
+  });
+  const OperationResult result =
+      carry_out(place, planned.kind, key, value, planned.time_to_live_ns);
+  const Answer answer = result.answer;
+  completed = true;
+  watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());
+  times_[incarnation][operation].return_ns = host.now_ns();
+  history.complete(next_return_time(), operation, answer_of(answer),
+                   {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
+  if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
+  if (answer == Answer::corrupted && !attacked_.is_any()) {
+    violations_.push_back(
+        {.verdict = checkers::Verdict::violated,
+         .property = "answer.corrupted",
+         .explanation = fmt::format("client {} received the answer that {} is corrupted", client,
+                                    checkers::quote(key)),
+         .calls = {history.operations()[operation].call_time}});
+  }
+  return answer;
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,176 @@
+#include "tools/scenarios/two_sided/two_sided_world.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stores/two_sided/invariants.h"
+
+namespace falafel::two_sided_scenario {
+namespace {
+
+using two_sided::Answer;
+
+constexpr std::uint64_t microsecond_ns = 1'000;
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
+  return text;
+}
+
+// Runs an action when the scope is left, also when the host's fibers are unwound.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
+  ~AtEnd() { action_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  std::function<void()> action_;
+};
+
+// The answer to an operation, if it says anything about the store.
+std::optional<Map::Result> execute_on(two_sided::Client& client, const Map::Operation& operation,
+                                      Answer& answer) {
+  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
+    answer = client.set(bytes_of(set->key), bytes_of(set->value)).answer;
+    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
+  }
+  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
+    const two_sided::GetResult result = client.get(bytes_of(get->key));
+    answer = result.answer;
+    if (answer == Answer::found) return Map::found(text_of(result.value));
+    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+  }
+  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
+  if (answer == Answer::deleted) return Map::removed();
+  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+}
+
+}  // namespace
+
+TwoSidedWorld::TwoSidedWorld(check::World& world, const check::Plan<Map>& plan,
+                             fabric::Transport transport)
+    : world_(world),
+      plan_(plan),
+      history_(world.history<Map>()),
+      options_(draw_options(transport)) {
+  if (options_.is_reliable()) return;
+  conditions_ = {.repeated = &world.sometimes("a request was sent again"),
+                 .deduplicated = &world.sometimes("a repeated request was not carried out"),
+                 .stale = &world.sometimes("a response to an earlier request was dropped")};
+}
+
+// The first value of each choice is the simplest.
+two_sided::Options TwoSidedWorld::draw_options(fabric::Transport transport) {
+  two_sided::Options options = two_sided::published_options(transport);
+  options.buckets = world_.one_of<std::uint32_t>({1, 2, 4});
+  options.most_pairs = world_.one_of<std::uint64_t>({16, 2});
+  options.posted_receives = world_.one_of<std::uint32_t>({5, 1, 8});
+  options.repost = world_.one_of({two_sided::Repost::after_reply, two_sided::Repost::before_reply});
+  options.repetition_interval_ns = world_.one_of<std::uint64_t>({50, 5, 200}) * microsecond_ns;
+  options.max_clients = 8;
+  options.connect_timeout_ns = 20 * millisecond_ns;
+  options.server_timeout_ns = 5 * millisecond_ns;
+  options.close_timeout_ns = millisecond_ns;
+  options.acknowledge_timeout_ns = 100 * microsecond_ns;
+  for (const two_sided::SafeguardDescription& safeguard : two_sided::safeguard_descriptions) {
+    const bool matters = safeguard.matters_on_reliable_connections || !options.is_reliable();
+    options.safeguards.*safeguard.enabled = matters && world_.safeguard(safeguard.name);
+  }
+  options.waiting = draw_waiting(options);
+  return options;
+}
+
+// A thread that polls does the same as one that blocks, in more steps, except that it repeats
+// requests without time-outs. Those that wait for events make up for lost ones with time-outs.
+two_sided::Waiting TwoSidedWorld::draw_waiting(const two_sided::Options& options) {
+  using two_sided::Waiting;
+  if (options.safeguards.time_outs || options.is_reliable()) return Waiting::blocking;
+  return world_.one_of({Waiting::blocking, Waiting::polling, Waiting::blocking_on_events});
+}
+
+void TwoSidedWorld::serve(fabric::Host& host) {
+  std::unique_ptr<two_sided::Server> server;
+  const AtEnd record([&] {
+    if (server != nullptr) server_ = server->inspect();
+  });
+  while (server == nullptr) {
+    auto started = two_sided::Server::start(host, options_);
+    if (started) {
+      server = std::move(*started);
+    } else {
+      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    }
+  }
+  host.create_event()->wait(fabric::never_ns);
+}
+
+// Null if the server does not start in time.
+std::unique_ptr<two_sided::Client> TwoSidedWorld::connect(fabric::Host& host) {
+  const std::uint64_t deadline_ns = host.now_ns() + options_.connect_timeout_ns;
+  while (host.now_ns() < deadline_ns) {
+    auto client =
+        two_sided::Client::connect(host, {.host = "server", .service = options_.service}, options_);
+    if (client) return std::move(*client);
+    host.sleep_until(host.now_ns() + 20 * microsecond_ns);
+  }
+  return nullptr;
+}
+
+// Returns false if the client cannot go on.
+bool TwoSidedWorld::execute(two_sided::Client& client, std::uint32_t number,
+                            const Map::Operation& operation) {
+  Answer answer = Answer::disconnected;
+  history_.call(number, operation, [&] { return execute_on(client, operation, answer); });
+  return answer != Answer::disconnected;
+}
+
+void TwoSidedWorld::work(fabric::Host& host, std::uint32_t number) {
+  const auto client = connect(host);
+  if (client == nullptr) return;
+  const AtEnd count([&] { note(client->statistics()); });
+  for (const Map::Operation& operation : plan_.operations(number)) {
+    if (!execute(*client, number, operation)) return;
+  }
+  for (const char* const key : key_names) {
+    if (!execute(*client, number, Map::Get{key})) return;
+  }
+  client->close();
+}
+
+void TwoSidedWorld::note(const two_sided::OperationStatistics& statistics) {
+  if (conditions_.repeated == nullptr) return;
+  conditions_.repeated->reached_if(statistics.repetitions > 0);
+  conditions_.stale->reached_if(statistics.stale_responses > 0);
+}
+
+void TwoSidedWorld::judge_memory() {
+  if (!server_) return;
+  if (conditions_.deduplicated != nullptr) {
+    conditions_.deduplicated->reached_if(server_->statistics.requests_repeated > 0);
+  }
+  if (server_->statistics.busy_workers > 0) return;  // stopped in the middle of a request
+  const std::vector<std::string> problems = two_sided::find_problems(*server_);
+  if (!problems.empty()) world_.fail(std::string(memory_property), problems.front());
+}
+
+void TwoSidedWorld::run() {
+  world_.server("server", [this](fabric::Host& host) { serve(host); });
+  world_.clients(plan_.clients(),
+                 [this](fabric::Host& host, std::uint32_t number) { work(host, number); });
+  world_.at_rest([this] { judge_memory(); });
+  world_.run();
+}
+
+}  // namespace falafel::two_sided_scenario

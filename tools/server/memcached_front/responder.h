@@ -1,0 +1,50 @@
+// Runs requests on the store and formats the answers of memcached's text protocol.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tools/server/memcached_front/request.h"
+#include "tools/server/memcached_front/statistics.h"
+#include "tools/server/memcached_front/storage.h"
+
+namespace falafel::memcached_front {
+
+class Responder {
+ public:
+  Responder(Storage& storage, Statistics& statistics)
+      : storage_(storage), statistics_(statistics) {}
+
+  enum class Next : std::uint8_t {
+    go_on,
+    skip_get,        // the get is over: the rest of its keys has to be skipped
+    end_connection,  // after the answers have been sent
+    repeat,          // the store is not connected: nothing was changed and nothing answered
+  };
+  // The treatment of a request that finds the store disconnected.
+  enum class IfDisconnected : bool { answer, repeat };
+  // Appends the answer, if any, to `answers`. Waits for the store.
+  //
+  // The client of a `noreply` command expects no answer, so an error could only be mistaken for the
+  // answer of its next command. The connection then ends after the error.
+  Next respond(const Request& request, std::string& answers,
+               IfDisconnected if_disconnected = IfDisconnected::answer);
+
+ private:
+  Next get(const Request& request, std::string& answers);
+  Next meta_get(const Request& request, std::string& answers);
+  Next set(const Request& request, std::string& answers);
+  Next remove(const Request& request, std::string& answers);
+  Next refuse(const Request& request, std::string_view error, std::string& answers);
+  Next refuse(const Request& request, engine::Answer answer, std::string& answers);
+  engine::Answer look_up(std::string_view key, const std::function<void(std::string_view)>& use);
+  void append_statistics(std::string& answers) const;
+
+  Storage& storage_;
+  Statistics& statistics_;
+  IfDisconnected if_disconnected_ = IfDisconnected::answer;  // of the present request
+  std::string encoded_;                                      // a value with its header
+};
+
+}  // namespace falafel::memcached_front
