@@ -4,6 +4,7 @@
 
 #include "stores/c_hint/layout.h"
 #include "stores/c_hint/lease_terms.h"
+#include "stores/c_hint/replacement_policies.h"
 
 namespace falafel::c_hint {
 

@@ -4,12 +4,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 
 namespace falafel::c_hint {
-
-struct Options;
 
 using Item = std::uint64_t;  // the hash of its key
 
@@ -34,7 +31,5 @@ class Replacement {
   // The queue of an item that is there. Queues of more popular items have higher numbers.
   virtual std::uint32_t queue_of(Item item) const = 0;
 };
-
-std::unique_ptr<Replacement> make_replacement(const Options& options);
 
 }  // namespace falafel::c_hint

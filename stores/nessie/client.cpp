@@ -10,17 +10,6 @@
 
 namespace falafel::nessie {
 
-std::string_view to_string(GiveUp reason) {
-  switch (reason) {
-    case GiveUp::invalid_entry: return "invalid entry";
-    case GiveUp::lost_swap: return "lost swap";
-    case GiveUp::changed_index: return "changed index";
-    case GiveUp::changed_entry: return "changed entry";
-    case GiveUp::deadline: return "deadline";
-  }
-  return "?";
-}
-
 Client::Client(std::unique_ptr<ClientState> state) : state_(std::move(state)) {}
 
 Client::~Client() = default;

@@ -9,12 +9,13 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "stores/nessie/client.h"
 #include "stores/nessie/connection.h"
 #include "stores/nessie/entry_cache.h"
 #include "stores/nessie/hashing.h"
 #include "stores/nessie/message.h"
+#include "stores/nessie/node.h"
 #include "stores/nessie/requester.h"
+#include "stores/nessie/results.h"
 
 namespace falafel::nessie {
 

@@ -12,6 +12,7 @@
 #include "stores/c_hint/multi_queue.h"
 #include "stores/c_hint/options.h"
 #include "stores/c_hint/popularity_queues.h"
+#include "stores/c_hint/replacement_policies.h"
 
 namespace falafel::c_hint {
 namespace {

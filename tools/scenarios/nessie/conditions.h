@@ -4,7 +4,7 @@
 #include "explorer/check/world.h"
 #include "stores/nessie/client.h"
 #include "stores/nessie/service.h"
-#include "tools/scenarios/nessie/program.h"
+#include "tools/scenarios/nessie/kind.h"
 
 namespace falafel::nessie_scenario {
 

@@ -7,7 +7,7 @@
 
 #include "explorer/check/world.h"
 #include "stores/nessie/options.h"
-#include "tools/scenarios/nessie/program.h"
+#include "tools/scenarios/nessie/kind.h"
 
 namespace falafel::nessie_scenario {
 

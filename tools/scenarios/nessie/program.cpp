@@ -56,16 +56,6 @@ void adjust_network(Variant variant, sim::SimulationOptions& options) {
 
 }  // namespace
 
-std::string name_of(const Kind& kind) {
-  std::string name;
-  switch (kind.architecture) {
-    case nessie::Architecture::client_driven: name = "nessie-cd"; break;
-    case nessie::Architecture::server_driven: name = "nessie-sd"; break;
-    case nessie::Architecture::hybrid: name = "nessie-hy"; break;
-  }
-  return kind.variant == Variant::hardened ? name : name + "-published";
-}
-
 std::unique_ptr<check::WorldProgram> make_program(
     const Kind& kind, std::function<void(sim::SimulationOptions&)> adjust) {
   check::Network network = check::unscaled_network();

@@ -16,7 +16,7 @@
 #include "stores/nessie/node.h"
 #include "tools/scenarios/nessie/conditions.h"
 #include "tools/scenarios/nessie/drawn_store.h"
-#include "tools/scenarios/nessie/program.h"
+#include "tools/scenarios/nessie/kind.h"
 
 namespace falafel::nessie_scenario {
 

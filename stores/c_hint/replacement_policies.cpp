@@ -1,4 +1,4 @@
-#include "stores/c_hint/replacement.h"
+#include "stores/c_hint/replacement_policies.h"
 
 #include "stores/c_hint/lru.h"
 #include "stores/c_hint/multi_queue.h"
