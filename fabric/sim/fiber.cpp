@@ -93,16 +93,17 @@ void Fiber::set_due_when_noticed() {
   const bool thread_runs = world_.running != nullptr && &world_.running->host() == &host_;
   const bool thread_waits = !thread_runs && host_.thread().free_at_ns <= world_.local_time_ns();
   const std::uint64_t notices_ns = world_.local_time_ns() + world_.costs->notice_ns(thread_waits);
-  world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns));
+  world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns), notices_ns);
 }
 
-// Runs the fiber when its thread is free. The thread is then busy for as long as the fiber spends.
+// Runs the fiber when its thread is free; fibers that wait for it run in the order in which they
+// noticed, as those of the real backends do. The thread is then busy for as long as the fiber spends.
 void Fiber::timed_resume() {
   timing::Thread& thread = host_.thread();
   const std::uint64_t now_ns = world_.trace.time_ns();
   const std::uint64_t runs_ns = thread.next_turn_ns(now_ns);
   if (runs_ns > now_ns) {
-    world_.ready.set_due(*this, runs_ns);
+    world_.ready.postpone(*this, runs_ns);
     return;
   }
   spent_ps_ = thread.begin_turn_ps(now_ns);

@@ -36,9 +36,10 @@ class Actor {
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
 
   ActorId actor_id_ = 0;
-  std::uint32_t due_position_ = 0;   // in the queue by time
-  std::uint64_t due_ns_ = 0;         // in a timed run: no step before
-  std::uint32_t position_ = absent;  // in the ready set
+  std::uint32_t due_position_ = 0;    // in the queue by time
+  std::uint64_t due_ns_ = 0;          // in a timed run: no step before
+  std::uint64_t waits_since_ns_ = 0;  // decides among actors that are due at the same time
+  std::uint32_t position_ = absent;   // in the ready set
   bool has_work_ = false;
   std::uint32_t holds_ = 0;  // number of pauses and delays in effect
 };
@@ -71,10 +72,17 @@ class ReadySet {
 
   // For timed runs.
   void order_by_time() { by_time_ = std::make_unique<timing::DueQueue>(); }
-  void set_due(Actor& actor, std::uint64_t due_ns) {
-    if (actor.due_ns_ == due_ns) return;
+  void set_due(Actor& actor, std::uint64_t due_ns) { set_due(actor, due_ns, due_ns); }
+  // The actor could have made its step at an earlier time, but waits for something that others may
+  // wait for, too: whoever waits longer goes first.
+  void set_due(Actor& actor, std::uint64_t due_ns, std::uint64_t waits_since_ns) {
+    if (actor.due_ns_ == due_ns && actor.waits_since_ns_ == waits_since_ns) return;
     actor.due_ns_ = due_ns;
+    actor.waits_since_ns_ = waits_since_ns;
     if (contains(actor)) by_time_->move(actor);
+  }
+  void postpone(Actor& actor, std::uint64_t due_ns) {
+    set_due(actor, due_ns, actor.waits_since_ns_);
   }
   std::uint64_t earliest_ns() const { return by_time_->earliest_ns(); }
   Actor& earliest() const { return by_time_->earliest(); }

@@ -10,6 +10,10 @@ namespace {
 constexpr std::uint32_t children = 4;
 }  // namespace
 
+DueQueue::Entry DueQueue::entry_of(Actor& actor) {
+  return {actor.due_ns_, actor.waits_since_ns_, actor.actor_id_, &actor};
+}
+
 void DueQueue::place(const Entry& entry, std::uint32_t position) {
   heap_[position] = entry;
   entry.actor->due_position_ = position;
@@ -50,7 +54,7 @@ void DueQueue::settle(const Entry& entry, std::uint32_t position) {
 
 void DueQueue::insert(Actor& actor) {
   heap_.emplace_back();
-  settle({actor.due_ns_, actor.actor_id_, &actor}, static_cast<std::uint32_t>(heap_.size() - 1));
+  settle(entry_of(actor), static_cast<std::uint32_t>(heap_.size() - 1));
 }
 
 void DueQueue::remove(Actor& actor) {
@@ -62,8 +66,6 @@ void DueQueue::remove(Actor& actor) {
   if (last.actor != &actor) settle(last, position);
 }
 
-void DueQueue::move(Actor& actor) {
-  settle({actor.due_ns_, actor.actor_id_, &actor}, actor.due_position_);
-}
+void DueQueue::move(Actor& actor) { settle(entry_of(actor), actor.due_position_); }
 
 }  // namespace falafel::sim::timing

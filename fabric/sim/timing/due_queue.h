@@ -1,5 +1,5 @@
-// The actors that can move, by the time of their next step; those with equal times by their
-// numbers. A heap in which each node has four children, so that even a thousand actors make few
+// The actors that can move, by the time of their next step; those with equal times by how long they
+// have waited, then by their numbers. A heap in which each node has four children, so that even a thousand actors make few
 // levels, with the times beside each other in memory.
 #pragma once
 
@@ -27,13 +27,19 @@ class DueQueue {
  private:
   struct Entry {
     std::uint64_t due_ns;
+    std::uint64_t waits_since_ns;
     std::uint32_t number;
     Actor* actor;
   };
 
   static bool before(const Entry& left, const Entry& right) {
-    return left.due_ns != right.due_ns ? left.due_ns < right.due_ns : left.number < right.number;
+    if (left.due_ns != right.due_ns) return left.due_ns < right.due_ns;
+    if (left.waits_since_ns != right.waits_since_ns) {
+      return left.waits_since_ns < right.waits_since_ns;
+    }
+    return left.number < right.number;
   }
+  static Entry entry_of(Actor& actor);
   void place(const Entry& entry, std::uint32_t position);
   void settle(const Entry& entry, std::uint32_t position);
   bool rise(const Entry& entry, std::uint32_t& position);
