@@ -5,7 +5,7 @@
 #include <string>
 
 #include "explorer/run_listener.h"
-#include "tools/scenarios/store/run.h"
+#include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 
 namespace falafel::store_scenario {

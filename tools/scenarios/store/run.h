@@ -14,31 +14,15 @@
 
 #include "checkers/judgement.h"
 #include "checkers/linearizability.h"
-#include "checkers/memory_view.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
-#include "fabric/sim/trace.h"
 #include "tools/scenarios/store/attacked_slots.h"
+#include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/vocabulary.h"
 
 namespace falafel::store_scenario {
-
-// Observes a run. The reads at the end appear as operations of an additional client.
-class RunListener : public sim::TraceObserver {
- public:
-  // The server's memory and bookkeeping after the steps before `step`; null: there is no server.
-  // Called before the first event of each step, and at the end.
-  virtual void on_memory(std::uint64_t step, const checkers::MemoryView* memory) = 0;
-  virtual void on_call(const checkers::Operation& operation) = 0;
-  virtual void on_return(const checkers::Operation& operation, engine::Answer answer) = 0;
-};
-
-struct RunOptions {
-  bool paranoid = false;            // checks memory at every change of an entry
-  RunListener* listener = nullptr;  // must outlive the run
-};
 
 class Runner final : public explorer::Runner {
  public:

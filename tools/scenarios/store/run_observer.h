@@ -15,7 +15,7 @@
 #include "tools/scenarios/store/operation_watch.h"
 #include "tools/scenarios/store/operation_watcher.h"
 #include "tools/scenarios/store/parties.h"
-#include "tools/scenarios/store/run.h"
+#include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/server_lives.h"
 #include "tools/scenarios/store/store_world.h"

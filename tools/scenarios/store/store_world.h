@@ -18,7 +18,7 @@
 #include "tools/scenarios/store/attacked_slots.h"
 #include "tools/scenarios/store/hostile_party.h"
 #include "tools/scenarios/store/operation_watcher.h"
-#include "tools/scenarios/store/run.h"
+#include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 
 namespace falafel::store_scenario {
