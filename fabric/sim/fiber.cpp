@@ -97,7 +97,8 @@ void Fiber::set_due_when_noticed() {
 }
 
 // Runs the fiber when its thread is free; fibers that wait for it run in the order in which they
-// noticed, as those of the real backends do. The thread is then busy for as long as the fiber spends.
+// noticed, as those of the real backends do. The thread is then busy for as long as the fiber
+// spends.
 void Fiber::timed_resume() {
   timing::Thread& thread = host_.thread();
   const std::uint64_t now_ns = world_.trace.time_ns();

@@ -1,6 +1,6 @@
 // The actors that can move, by the time of their next step; those with equal times by how long they
-// have waited, then by their numbers. A heap in which each node has four children, so that even a thousand actors make few
-// levels, with the times beside each other in memory.
+// have waited, then by their numbers. A heap in which each node has four children, so that even a
+// thousand actors make few levels, with the times beside each other in memory.
 #pragma once
 
 #include <cstdint>
