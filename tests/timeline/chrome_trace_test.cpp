@@ -49,7 +49,7 @@ Traced trace_of(const std::filesystem::path& path) {
 std::vector<Traced> all_traces() {
   std::vector<Traced> traces;
   for (const auto& entry :
-       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/docs/findings")) {
+       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/tests/replays/store")) {
     if (entry.path().extension() == ".replay") traces.push_back(trace_of(entry.path()));
   }
   return traces;

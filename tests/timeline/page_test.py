@@ -19,8 +19,9 @@ sys.path.insert(0, str(ROOT / "tools/timeline"))
 import browser  # noqa: E402 - found by the path above
 import draw_findings  # noqa: E402
 
-FINDINGS = ROOT / "docs/findings"
-ALL_FINDINGS = sorted(path.stem for path in FINDINGS.glob("*.replay"))
+REPLAYS = ROOT / "tests/replays/store"
+PICTURES = ROOT / "docs/findings"
+ALL_FINDINGS = sorted(path.stem for path in REPLAYS.glob("*.replay"))
 SOME_FINDINGS = ("without-collector-retry", "without-crc-verification", "without-epoch-reclamation",
                  "without-exclusion")
 SERVER_LANES = 5
@@ -55,7 +56,7 @@ class PageTest(unittest.TestCase):
     def page_of(self, finding):
         page = self.folder / f"{finding}.html"
         if not page.exists():
-            made = run(programs.falafel, "trace", FINDINGS / f"{finding}.replay", "--output", page)
+            made = run(programs.falafel, "trace", REPLAYS / f"{finding}.replay", "--output", page)
             self.assertEqual(made.returncode, 0, made.stderr)
         return page
 
@@ -81,7 +82,7 @@ class PageTest(unittest.TestCase):
     def test_shows_lanes_and_operations(self):
         for finding in SOME_FINDINGS:
             with self.subTest(finding):
-                replayed = run(programs.falafel, "replay", FINDINGS / f"{finding}.replay").stdout
+                replayed = run(programs.falafel, "replay", REPLAYS / f"{finding}.replay").stdout
                 calls = re.findall(r"^ *\d+ +\S+ us +(client \d+|at rest) +calls ", replayed, re.MULTILINE)
                 clients = json.loads(self.replay_json(finding))["scenario_options"]["clients"]
                 self.open(finding)
@@ -98,7 +99,7 @@ class PageTest(unittest.TestCase):
 
     @staticmethod
     def replay_json(finding):
-        text = (FINDINGS / f"{finding}.replay").read_text()
+        text = (REPLAYS / f"{finding}.replay").read_text()
         return text[text.index("{"): text.rindex("}") + 1]
 
     def test_loads_nothing_else(self):
@@ -123,7 +124,7 @@ class PageTest(unittest.TestCase):
         self.assertRegex(self.text("#explanation"), r"points into region \d+, which is ")
         self.assertEqual(self.evaluate("document.querySelectorAll('#key-steps .critical').length"), 1)
         critical = re.search(r"critical: .* at step (\d+)",
-                             run(programs.falafel, "replay", FINDINGS / f"{finding}.replay").stdout)
+                             run(programs.falafel, "replay", REPLAYS / f"{finding}.replay").stdout)
         self.assertEqual(self.text("#key-steps .critical a"), critical[1])
 
     # Causes of a failure
@@ -199,7 +200,7 @@ class PageTest(unittest.TestCase):
         for finding in ("without-crc-verification", "without-tag-discipline", "published-table.duplicate-key",
                         "without-exclusion"):
             with self.subTest(finding):
-                dumped = run(programs.fixtures, "memory", FINDINGS / f"{finding}.replay")
+                dumped = run(programs.fixtures, "memory", REPLAYS / f"{finding}.replay")
                 self.assertEqual(dumped.returncode, 0, dumped.stderr)
                 moments = json.loads(dumped.stdout)
                 self.assertGreater(len(moments), 20)
@@ -328,7 +329,7 @@ class PageTest(unittest.TestCase):
 
     def open_one_where(self, condition):
         """The first finding whose page satisfies the condition."""
-        for replay in sorted(FINDINGS.glob("*.replay")):
+        for replay in sorted(REPLAYS.glob("*.replay")):
             self.open(replay.stem)
             if self.evaluate(condition):
                 return
@@ -465,7 +466,7 @@ class PageTest(unittest.TestCase):
         for finding in ALL_FINDINGS:
             with self.subTest(finding):
                 picture = draw_findings.draw(self.browser, self.page_of(finding))
-                self.assertEqual(shapes((FINDINGS / f"{finding}.svg").read_text()), shapes(picture),
+                self.assertEqual(shapes((PICTURES / f"{finding}.svg").read_text()), shapes(picture),
                                  "run tools/timeline/draw_findings.py")
 
     def test_pictures_of_the_tour_are_up_to_date(self):

@@ -46,13 +46,13 @@ RecordedTimeline record_file(const std::string& path, std::uint64_t critical_tri
 }
 
 RecordedTimeline record_finding(const std::string& name, std::uint64_t critical_tries = 0) {
-  return record_file("docs/findings/" + name + ".replay", critical_tries);
+  return record_file("tests/replays/store/" + name + ".replay", critical_tries);
 }
 
 std::vector<std::string> names_of_findings() {
   std::vector<std::string> names;
   for (const auto& entry :
-       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/docs/findings")) {
+       std::filesystem::directory_iterator(FALAFEL_SOURCE_FOLDER "/tests/replays/store")) {
     if (entry.path().extension() == ".replay") names.push_back(entry.path().stem().string());
   }
   return names;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the picture of every schedule in docs/findings from its falafel trace page. Needs the
-release build and Chromium."""
+"""Draws the pictures of docs/findings: that of each schedule in tests/replays/store, from its
+falafel trace page. Needs the release build and Chromium."""
 
 import argparse
 import pathlib
@@ -11,7 +11,8 @@ from browser import Browser
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FALAFEL = ROOT / "build/release/bin/falafel"
-FINDINGS = ROOT / "docs/findings"
+REPLAYS = ROOT / "tests/replays/store"
+PICTURES = ROOT / "docs/findings"
 WIDTH, HEIGHT = 1100, 560
 
 
@@ -19,8 +20,8 @@ def main():
     argparse.ArgumentParser(description=__doc__).parse_args()
     with Browser() as browser, tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "trace.html"
-        for replay in sorted(FINDINGS.glob("*.replay")):
-            picture = replay.with_suffix(".svg")
+        for replay in sorted(REPLAYS.glob("*.replay")):
+            picture = PICTURES / f"{replay.stem}.svg"
             make_page(FALAFEL, replay, page)
             picture.write_text(draw(browser, page))
             print(picture.relative_to(ROOT))

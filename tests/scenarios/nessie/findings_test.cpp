@@ -1,5 +1,5 @@
-// The schedules of docs/stores/nessie still violate the same property with the same trace hash, and
-// their scenarios hold with all safeguards on.
+// The schedules of tests/replays/nessie still violate the same property with the same trace
+// hash, and their scenarios hold with all safeguards on.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ class NessieFindings : public testing::TestWithParam<Architecture> {
     const std::string version(program_->name().substr(std::string("nessie-").size()));
     std::set<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(
-             FALAFEL_SOURCE_FOLDER "/docs/stores/nessie/" + version)) {
+             FALAFEL_SOURCE_FOLDER "/tests/replays/nessie/" + version)) {
       paths.insert(entry.path());
     }
     return paths;

@@ -1,5 +1,5 @@
-// The schedules of docs/stores/replicated still violate the same property with the same trace hash,
-// and their scenarios hold with all safeguards on.
+// The schedules of tests/replays/replicated still violate the same property with the same trace
+// hash, and their scenarios hold with all safeguards on.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 
 std::set<std::filesystem::path> findings() {
   std::set<std::filesystem::path> paths;
-  const std::filesystem::path folder = FALAFEL_SOURCE_FOLDER "/docs/stores/replicated";
+  const std::filesystem::path folder = FALAFEL_SOURCE_FOLDER "/tests/replays/replicated";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".replay") paths.insert(entry.path());
   }

@@ -1,5 +1,5 @@
-// The schedules of docs/findings still violate the same property with the same trace hash, and hold
-// with all safeguards on.
+// The schedules of tests/replays/store still violate the same property with the same trace hash,
+// and hold with all safeguards on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 std::vector<std::filesystem::path> findings() {
   std::vector<std::filesystem::path> paths;
-  const std::filesystem::path folder = FALAFEL_SOURCE_FOLDER "/docs/findings";
+  const std::filesystem::path folder = FALAFEL_SOURCE_FOLDER "/tests/replays/store";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".replay") paths.push_back(entry.path());
   }

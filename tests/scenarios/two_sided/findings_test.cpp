@@ -1,5 +1,5 @@
-// The schedules of docs/stores/two-sided still violate the same property with the same trace hash,
-// and their scenarios hold with all safeguards on.
+// The schedules of tests/replays/two-sided still violate the same property with the same trace
+// hash, and their scenarios hold with all safeguards on.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ class Findings : public testing::TestWithParam<Transport> {
     const std::string transport(program_->name().substr(std::string("two-sided-").size()));
     std::set<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(
-             FALAFEL_SOURCE_FOLDER "/docs/stores/two-sided/" + transport)) {
+             FALAFEL_SOURCE_FOLDER "/tests/replays/two-sided/" + transport)) {
       paths.insert(entry.path());
     }
     return paths;
