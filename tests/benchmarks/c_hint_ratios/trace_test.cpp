@@ -17,7 +17,11 @@ namespace {
 constexpr std::uint64_t items = 256;
 
 Trace small_trace(std::uint64_t sets_per_hundred) {
-  return {.pairs = 5'000, .operations = 30'000, .sets_per_hundred = sets_per_hundred};
+  return {.pairs = 5'000,
+          .operations = 30'000,
+          .sets_per_hundred = sets_per_hundred,
+          .stores_all_first = false,
+          .popularity = Popularity::zipfian};
 }
 
 std::map<std::string, Ratios> run_all(const Trace& trace) {
@@ -60,6 +64,27 @@ TEST(Ratios, AreInTheOrderOfWhatTheSystemsKnow) {
   EXPECT_GT(ratios["term of 128 s"].pointer_hits, ratios["term of 8 s"].pointer_hits);
   for (const auto& [name, of_system] : ratios) {
     EXPECT_GE(of_system.hits, of_system.pointer_hits) << name;
+  }
+}
+
+// Pointers of the system without C-Hint never expire, so nothing that is cached gives way: the pairs
+// that were stored first stay, whatever is popular.
+TEST(Ratios, WithoutExpiryAreTheShareOfThePairsThatWereStoredFirst) {
+  Trace trace = small_trace(5);
+  trace.stores_all_first = true;
+  for (const Popularity popularity : {Popularity::scrambled, Popularity::zipfian}) {
+    trace.popularity = popularity;
+    const store_benchmark::ScrambledZipfian scrambled(trace.pairs);
+    const store_benchmark::Zipfian zipfian(trace.pairs);
+    fabric::RandomGenerator random(2);
+    std::uint64_t first = 0;
+    for (std::uint64_t draw = 0; draw < trace.operations; ++draw) {
+      const std::uint64_t pair =
+          popularity == Popularity::scrambled ? scrambled.next(random) : zipfian.next(random);
+      first += pair < items ? 1 : 0;
+    }
+    EXPECT_NEAR(run_all(trace).at("Original").hits,
+                static_cast<double>(first) / static_cast<double>(trace.operations), 0.01);
   }
 }
 

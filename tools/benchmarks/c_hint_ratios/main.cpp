@@ -36,8 +36,8 @@ void print_table(const Trace& trace, const std::vector<std::uint64_t>& sizes) {
 int run_program(int argc, char** argv) {
   CLI::App app{
       "Hit ratios of C-Hint and the systems that it is compared with, in percent of all "
-      "GETs: all hits, and in parentheses those by READ. GETs are zipfian, SETs uniform. "
-      "Everything is a thousandth of the paper's experiment.",
+      "GETs: all hits, and in parentheses those by READ. GETs are zipfian, SETs uniform, "
+      "after all pairs have been stored. Everything is a thousandth of the paper's experiment.",
       "falafel-c-hint-ratios"};
   Trace trace;
   std::vector<std::uint64_t> sizes{1, 4, 16, 32};
@@ -52,6 +52,11 @@ int run_program(int argc, char** argv) {
                  "how fast the trace runs, which decides how many operations a lease lasts")
       ->check(CLI::Range(std::uint64_t{1'000}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();
+  app.add_flag("!--without-load", trace.stores_all_first,
+               "starts with an empty cache; otherwise clients first store all pairs");
+  app.add_flag_callback(
+      "--unscrambled", [&] { trace.popularity = Popularity::zipfian; },
+      "pairs are the more popular the lower their number; otherwise popular ones are scattered");
   CLI11_PARSE(app, argc, argv);
   print_table(trace, sizes);
   return 0;

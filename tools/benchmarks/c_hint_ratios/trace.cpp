@@ -1,5 +1,6 @@
 #include "tools/benchmarks/c_hint_ratios/trace.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -37,18 +38,22 @@ class Run {
         directory_(options),
         clients_(trace.clients, PointerCache(options)),
         last_reports_ns_(trace.clients),
-        popularity_(trace.pairs),
+        zipfian_(trace.pairs),
+        scrambled_(trace.pairs),
         random_(trace.seed) {}
 
   Ratios execute() {
+    if (trace_.stores_all_first) {
+      for (std::uint64_t pair = 0; pair < trace_.pairs; ++pair) {
+        set(next_client(), key_of(pair));
+      }
+    }
     for (std::uint64_t operation = 0; operation < trace_.operations; ++operation) {
-      now_ns_ = operation * second_ns / trace_.operations_per_second;
-      const std::uint64_t client = random_.below(trace_.clients);
-      report_if_due(client);
+      PointerCache& client = next_client();
       if (random_.below(100) < trace_.sets_per_hundred) {
-        set(clients_[client], key_of(random_.below(trace_.pairs)));
+        set(client, key_of(random_.below(trace_.pairs)));
       } else {
-        get(clients_[client], key_of(popularity_.next(random_)));
+        get(client, key_of(next_read()));
       }
     }
     const auto share = [&](std::uint64_t hits) {
@@ -58,6 +63,19 @@ class Run {
   }
 
  private:
+  // The one that makes the next operation, at its time.
+  PointerCache& next_client() {
+    now_ns_ = operations_++ * second_ns / trace_.operations_per_second;
+    const std::uint64_t client = random_.below(trace_.clients);
+    report_if_due(client);
+    return clients_[client];
+  }
+
+  std::uint64_t next_read() {
+    return trace_.popularity == Popularity::scrambled ? scrambled_.next(random_)
+                                                      : zipfian_.next(random_);
+  }
+
   void get(PointerCache& client, const Key& key) {
     ++gets_;
     const std::uint64_t hash = c_hint::hash_of_key(key);
@@ -126,8 +144,10 @@ class Run {
   Directory directory_;
   std::vector<PointerCache> clients_;
   std::vector<std::uint64_t> last_reports_ns_;
-  store_benchmark::Zipfian popularity_;
+  store_benchmark::Zipfian zipfian_;
+  store_benchmark::ScrambledZipfian scrambled_;
   fabric::RandomGenerator random_;
+  std::uint64_t operations_ = 0;
   std::uint64_t now_ns_ = 0;
   std::uint64_t version_ = 0;
   std::uint64_t gets_ = 0;
@@ -145,6 +165,8 @@ std::vector<System> systems(std::uint64_t items, std::uint64_t factor) {
   options.unit_of_full_memory_ns /= factor;
   options.fixed_term_ns /= factor;
   options.report_interval_ns /= factor;
+  options.picks_per_list =
+      std::max<std::uint32_t>(1, options.picks_per_list / static_cast<std::uint32_t>(factor));
   options.life_time = items;
   options.ghosts = 4 * items;
   const auto term = [&](std::uint64_t seconds) {

@@ -1,6 +1,7 @@
 // Hit ratios of the systems that C-Hint is compared with (C-Hint 5.2), without a network: the
 // server's directory and the clients' pointer caches carry out a trace of GETs and SETs. Time
-// passes evenly with the operations.
+// passes evenly with the operations. As in YCSB, with which the paper measured, clients first store
+// all pairs, in the order of their numbers, and the popular pairs are scattered among the numbers.
 //
 // Everything is smaller than in the paper by the same factor: pairs, operations, memory, and with
 // the length of the run also leases and the interval of reports. The backend has all pairs.
@@ -14,12 +15,19 @@
 
 namespace falafel::c_hint_ratios {
 
+enum class Popularity : std::uint8_t {
+  zipfian,   // the lower a pair's number, the more popular it is
+  scrambled  // YCSB's ScrambledZipfianGenerator
+};
+
 struct Trace {
   std::uint64_t pairs = 80'000;
   std::uint64_t operations = 300'000;
   std::uint64_t sets_per_hundred = 5;
   std::uint64_t clients = 36;
   std::uint64_t operations_per_second = 1'200'000;
+  bool stores_all_first = true;  // takes time, but no GET of it is counted
+  Popularity popularity = Popularity::scrambled;
   std::uint64_t seed = 1;
 };
 
