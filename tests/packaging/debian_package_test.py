@@ -26,7 +26,7 @@ FILES = {
     "/usr/share/bash-completion/completions/falafel",
     "/usr/share/doc/falafel/grafana-dashboard.json",
     *(f"/usr/share/man/man1/falafel{command}.1"
-      for command in ("", "-bench", "-del", "-get", "-keys", "-members", "-serve",
+      for command in ("", "-bench", "-del", "-dump", "-get", "-keys", "-load", "-members", "-serve",
                       "-serve-memcached", "-set", "-stat", "-top")),
 }
 

@@ -16,6 +16,9 @@ void add_serve_memcached_command(CLI::App& app, int& exit_status);
 // get, set, del and stat. Exit status: tools/server/exit_status.h.
 void add_store_commands(CLI::App& app, int& exit_status);
 
+// dump and load. Exit status: tools/server/exit_status.h.
+void add_dump_commands(CLI::App& app, int& exit_status);
+
 // Exit status: 0 done, 1 the list could not be read or changed, 2 wrong usage.
 void add_members_command(CLI::App& app, int& exit_status);
 

@@ -29,6 +29,7 @@ int main(int argument_count, char** arguments) {
   falafel::command_line::add_serve_command(app, exit_status);
   falafel::command_line::add_serve_memcached_command(app, exit_status);
   falafel::command_line::add_store_commands(app, exit_status);
+  falafel::command_line::add_dump_commands(app, exit_status);
   falafel::command_line::add_members_command(app, exit_status);
   falafel::command_line::add_top_command(app, exit_status);
   falafel::command_line::add_bench_command(app, exit_status);

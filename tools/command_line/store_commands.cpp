@@ -20,6 +20,7 @@
 #include "falafel/cluster.h"
 #include "falafel/store.h"
 #include "tools/command_line/commands.h"
+#include "tools/command_line/failed_command.h"
 #include "tools/command_line/store_options.h"
 #include "tools/server/exit_status.h"
 #include "tools/server/status_socket.h"
@@ -29,9 +30,7 @@ namespace {
 
 struct OperationTexts {
   ServerAddress address;
-  std::vector<std::string> servers;  // empty: the one at `address`
-  std::vector<std::string> etcd;     // instead: endpoints that have the list
-  std::string etcd_key = "falafel/servers";
+  ServerList list;  // instead of the server at `address`
   std::string key;
   std::optional<std::string> value;
   std::string file;
@@ -80,25 +79,20 @@ int report(const char* command, const OperationTexts& texts, engine::Answer answ
   return status;
 }
 
-int refuse(const char* command, int status, std::string_view message) {
-  fmt::print(stderr, "falafel {}: {}\n", command, message);
-  return status;
-}
-
 int refuse_empty_key(const char* command) {
-  return refuse(command, server_program::wrong_size,
-                "the key is empty; a key has 1 to 65536 bytes");
+  return fail_command(command, server_program::wrong_size,
+                      "the key is empty; a key has 1 to 65536 bytes");
 }
 
 // The server that the key belongs to. Throws CLI::ValidationError.
 std::string server_of_key(const OperationTexts& texts) {
-  if (texts.servers.empty()) return texts.address.server_name();
-  if (const std::string problem = engine::problem_of(texts.servers); !problem.empty()) {
+  if (texts.list.servers.empty()) return texts.address.server_name();
+  if (const std::string problem = engine::problem_of(texts.list.servers); !problem.empty()) {
     throw CLI::ValidationError("--servers", problem);
   }
-  for (const std::string& name : texts.servers)
+  for (const std::string& name : texts.list.servers)
     check_server_name("--servers", name, texts.address.fabric);
-  const std::vector<std::string_view> names(texts.servers.begin(), texts.servers.end());
+  const std::vector<std::string_view> names(texts.list.servers.begin(), texts.list.servers.end());
   return std::string(names[engine::RendezvousHashing(names).server_of(bytes_of(texts.key))]);
 }
 
@@ -114,12 +108,13 @@ template <typename Operation>
 int with_store(const char* command, const OperationTexts& texts, const Operation& operation) {
   const auto on_opened = [&](const auto& opened) {
     if (opened) return operation(**opened);
-    return refuse(command, server_program::status_of(opened.error().problem),
-                  opened.error().detail);
+    return fail_command(command, server_program::status_of(opened.error().problem),
+                        opened.error().detail);
   };
-  if (texts.etcd.empty()) return on_opened(open(texts));
-  return on_opened(Cluster::open(
-      {.etcd = texts.etcd, .etcd_key = texts.etcd_key, .store = {.fabric = texts.address.fabric}}));
+  if (texts.list.etcd.empty()) return on_opened(open(texts));
+  return on_opened(Cluster::open({.etcd = texts.list.etcd,
+                                  .etcd_key = texts.list.etcd_key,
+                                  .store = {.fabric = texts.address.fabric}}));
 }
 
 std::optional<std::string> read_all(std::istream& stream) {
@@ -142,14 +137,15 @@ int set(const OperationTexts& texts) {
   if (texts.key.empty()) return refuse_empty_key("set");
   const auto value = read_value(texts);
   if (!value) {
-    return refuse("set", server_program::no_input_output,
-                  fmt::format("cannot read the value from '{}'; check the file", texts.file));
+    return fail_command("set", server_program::no_input_output,
+                        fmt::format("cannot read the value from '{}'; check the file", texts.file));
   }
   // An empty pipe is rather a mistake than a value.
   if (value->empty() && !texts.value && texts.file.empty()) {
-    return refuse("set", server_program::wrong_usage,
-                  fmt::format("standard input is empty; to store an empty value: falafel set {} ''",
-                              texts.key));
+    return fail_command(
+        "set", server_program::wrong_usage,
+        fmt::format("standard input is empty; to store an empty value: falafel set {} ''",
+                    texts.key));
   }
   const auto time_to_live_ns = static_cast<std::uint64_t>(texts.time_to_live_seconds * 1e9);
   return with_store("set", texts, [&](auto& store) {
@@ -171,8 +167,8 @@ int get(const OperationTexts& texts) {
   return with_store("get", texts, [&](auto& store) -> int {
     const engine::GetResult result = store.get(texts.key);
     if (result.answer == engine::Answer::found && !write_value(result.value)) {
-      return refuse("get", server_program::no_input_output,
-                    "cannot write the value to standard output");
+      return fail_command("get", server_program::no_input_output,
+                          "cannot write the value to standard output");
     }
     return report("get", texts, result.answer, server_program::status_of_reading(result.answer));
   });
@@ -212,19 +208,21 @@ std::string_view remedy_of_keys(engine::Answer answer) {
 int keys(const OperationTexts& texts) {
   auto store = open(texts);
   if (!store)
-    return refuse("keys", server_program::status_of(store.error().problem), store.error().detail);
+    return fail_command("keys", server_program::status_of(store.error().problem),
+                        store.error().detail);
   bool is_written = true;
   const auto result =
       (*store)->for_each_key([&](std::string_view key, std::span<const std::byte>, std::uint64_t) {
         is_written = std::puts(escaped(key).c_str()) >= 0 && is_written;
       });
   if (std::fflush(stdout) != 0 || !is_written) {
-    return refuse("keys", server_program::no_input_output,
-                  "cannot write the keys to standard output");
+    return fail_command("keys", server_program::no_input_output,
+                        "cannot write the keys to standard output");
   }
   if (result) return server_program::success;
-  return refuse("keys", server_program::status_of_reading(result.error()),
-                fmt::format("{}{}", to_string(result.error()), remedy_of_keys(result.error())));
+  return fail_command(
+      "keys", server_program::status_of_reading(result.error()),
+      fmt::format("{}{}", to_string(result.error()), remedy_of_keys(result.error())));
 }
 
 int stat(const OperationTexts& texts) {
@@ -240,38 +238,20 @@ int stat(const OperationTexts& texts) {
   }
   switch (reply.error().code) {
     case fabric::ErrorCode::connection_refused:
-      return refuse("stat", server_program::no_server,
-                    fmt::format("no server named '{}' in {} ({}); start one with: falafel serve "
-                                "--name {}",
-                                texts.address.server_name(), texts.address.directory().string(),
-                                reply.error().detail, texts.address.server_name()));
+      return fail_command(
+          "stat", server_program::no_server,
+          fmt::format("no server named '{}' in {} ({}); start one with: falafel serve "
+                      "--name {}",
+                      texts.address.server_name(), texts.address.directory().string(),
+                      reply.error().detail, texts.address.server_name()));
     case fabric::ErrorCode::access_denied:
-      return refuse("stat", server_program::no_permission,
-                    fmt::format("{}; run as the user that runs the server", reply.error().detail));
+      return fail_command(
+          "stat", server_program::no_permission,
+          fmt::format("{}; run as the user that runs the server", reply.error().detail));
     case fabric::ErrorCode::unreachable:
-      return refuse("stat", server_program::server_refused, reply.error().detail);
-    default: return refuse("stat", server_program::wrong_usage, reply.error().detail);
+      return fail_command("stat", server_program::server_refused, reply.error().detail);
+    default: return fail_command("stat", server_program::wrong_usage, reply.error().detail);
   }
-}
-
-void add_servers_option(CLI::App& command, OperationTexts& texts) {
-  command
-      .add_option("--servers", texts.servers,
-                  "names of several servers, with commas between them; the key belongs to one of "
-                  "them")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->excludes("--name");
-  command
-      .add_option("--etcd", texts.etcd,
-                  "endpoints of etcd, with commas between them, which has the list of servers (see "
-                  "falafel members)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->excludes("--name")
-      ->excludes("--servers");
-  command.add_option("--etcd-key", texts.etcd_key, "etcd's key with the list")
-      ->capture_default_str();
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* meaning,
@@ -290,13 +270,13 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   const auto of_get = std::make_shared<OperationTexts>();
   CLI::App* const get_command =
       add_command(app, "get", "print the value of a key, byte for byte", of_get, get, exit_status);
-  add_servers_option(*get_command, *of_get);
+  add_servers_option(*get_command, of_get->list);
   get_command->add_option("key", of_get->key)->required();
 
   const auto of_set = std::make_shared<OperationTexts>();
   CLI::App* const set_command =
       add_command(app, "set", "store a value under a key", of_set, set, exit_status);
-  add_servers_option(*set_command, *of_set);
+  add_servers_option(*set_command, of_set->list);
   set_command->add_option("key", of_set->key)->required();
   CLI::Option* const value =
       set_command->add_option("value", of_set->value, "the value (default: standard input)");
@@ -311,7 +291,7 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   const auto of_delete = std::make_shared<OperationTexts>();
   CLI::App* const delete_command =
       add_command(app, "del", "delete a key", of_delete, remove, exit_status);
-  add_servers_option(*delete_command, *of_delete);
+  add_servers_option(*delete_command, of_delete->list);
   delete_command->add_option("key", of_delete->key)->required();
 
   const auto of_keys = std::make_shared<OperationTexts>();

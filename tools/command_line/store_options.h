@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fabric/shm/connector.h"
 #include "falafel/fabric_options.h"
@@ -23,6 +24,15 @@ struct ServerAddress {
   std::filesystem::path directory() const {
     return fabric.directory.empty() ? default_directory() : fabric.directory;
   }
+};
+
+// The servers of a cluster. At most one of the two is given.
+struct ServerList {
+  std::vector<std::string> servers;
+  std::vector<std::string> etcd;  // endpoints that have the list
+  std::string etcd_key = "falafel/servers";
+
+  bool is_empty() const { return servers.empty() && etcd.empty(); }
 };
 
 // Throws CLI::ValidationError, which names the option.
@@ -84,6 +94,27 @@ inline void add_server_options(CLI::App& command, ServerAddress& address) {
           "server's address")
       ->capture_default_str();
   add_device_options(command, address.fabric);
+}
+
+// Requires the option --name.
+inline void add_servers_option(CLI::App& command, ServerList& list) {
+  command
+      .add_option("--servers", list.servers,
+                  "names of several servers, with commas between them; each key belongs to one of "
+                  "them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes("--name");
+  command
+      .add_option("--etcd", list.etcd,
+                  "endpoints of etcd, with commas between them, which has the list of servers (see "
+                  "falafel members)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes("--name")
+      ->excludes("--servers");
+  command.add_option("--etcd-key", list.etcd_key, "etcd's key with the list")
+      ->capture_default_str();
 }
 
 }  // namespace falafel::command_line
