@@ -20,6 +20,10 @@
 
 namespace falafel::fabric {
 
+// Over shared memory, peers go on reading and changing the block for this long after the end of the
+// process, unless another process keeps it meanwhile.
+inline constexpr std::uint64_t kept_memory_serves_on_ns = 60'000'000'000;
+
 class KeptFile {
  public:
   static constexpr std::uint64_t gates_offset = 4096;

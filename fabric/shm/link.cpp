@@ -5,6 +5,8 @@
 #include <new>
 
 #include "fabric/assert.h"
+#include "fabric/realtime/clock.h"
+#include "fabric/realtime/kept_file.h"
 #include "fabric/shm/handshake.h"
 #include "fabric/shm/process_state.h"
 #include "fabric/shm/socket.h"
@@ -94,7 +96,7 @@ void Link::await_message() {
                          if (!error) self->on_readable();
                        });
   } catch (const std::bad_alloc&) {
-    give_up();
+    note_loss();
   }
 }
 
@@ -107,8 +109,7 @@ void Link::on_readable() {
   // The system closes the socket of a killed process before the last thread of the process has
   // ended.
   if (!process_.is_open()) peer_has_ended_.store(true);
-  lost_.store(true);
-  signal_->raise();
+  note_loss();
 }
 
 void Link::on_goodbye() {
@@ -126,14 +127,23 @@ void Link::await_end_of_process() {
                           if (!error) self->on_end_of_process();
                         });
   } catch (const std::bad_alloc&) {
-    give_up();
+    note_loss();
   }
 }
 
-// Without memory to watch the peer, this side would not learn of its end.
-void Link::give_up() {
+// Also without memory to watch the peer, because this side would not learn of its end.
+void Link::note_loss() {
   lost_.store(true);
   signal_->raise();
+}
+
+// Nobody but the next process that keeps the memory closes the gate, and that one may never come.
+bool Link::is_gate_open_for_now() const {
+  if (peer_.gate->state.load() != GateState::ready) return false;
+  const std::uint64_t now_ns = fabric::monotonic_ns();
+  std::uint64_t ended_ns = 0;
+  if (ended_ns_.compare_exchange_strong(ended_ns, now_ns)) ended_ns = now_ns;
+  return now_ns - ended_ns < fabric::kept_memory_serves_on_ns;
 }
 
 // The news of a goodbye and of the end of the process may arrive together, in any order.
@@ -146,9 +156,8 @@ void Link::on_end_of_process() {
     return on_goodbye();
   }
   peer_has_ended_.store(true);
-  lost_.store(true);
   socket_.cancel();
-  signal_->raise();
+  note_loss();
 }
 
 void Link::append_to(std::list<std::shared_ptr<Link>>& links) noexcept {

@@ -99,9 +99,18 @@ class Link : public std::enable_shared_from_this<Link> {
   WakeWord& peer_wake_word() const { return *peer_.wake_word; }
   const std::shared_ptr<const DomainNumber>& domain() const { return own_->domain(); }
 
-  // The peer closed its end of the socket without a goodbye, or its process has ended. The process
-  // has a life sign because the socket may tell later.
-  bool is_lost() const { return lost_.load() || has_ended(peer_.arena->header().life); }
+  // The peer closed its end of the socket without a goodbye, or its process has ended and keeps no
+  // memory that serves on. The process has a life sign because the socket may tell later. A peer
+  // that keeps memory is also lost when it says goodbye, so that a restart takes no time-out.
+  bool is_lost() const {
+    if (has_ended(peer_.arena->header().life)) return !is_served_by_memory_alone();
+    return lost_.load() || (peer_.pass != 0 && peer_has_closed());
+  }
+  // The peer's process has ended, but one-sided requests still reach the memory that it kept. The
+  // messages of this side reach nobody.
+  bool is_served_by_memory_alone() const {
+    return peer_.pass != 0 && has_ended(peer_.arena->header().life) && is_gate_open_for_now();
+  }
   // The peer said goodbye: it closed its end in good order.
   bool peer_has_closed() const { return peer_has_closed_.load(); }
   // No request of the peer is in progress. Call it once the gate of this side has left `ready`.
@@ -125,7 +134,8 @@ class Link : public std::enable_shared_from_this<Link> {
   void on_readable();
   void on_goodbye();
   void on_end_of_process();
-  void give_up();
+  void note_loss();
+  bool is_gate_open_for_now() const;
 
   std::unique_ptr<OwnEndpoint> own_;
   std::list<std::shared_ptr<Link>> place_;  // for append_to: one element, null
@@ -138,6 +148,7 @@ class Link : public std::enable_shared_from_this<Link> {
   // later. Only the thread that makes connections uses it.
   boost::asio::posix::stream_descriptor process_;
   std::atomic<bool> lost_ = false;
+  mutable std::atomic<std::uint64_t> ended_ns_ = 0;  // when the end was first seen; 0: not yet
   std::atomic<bool> peer_has_ended_ = false;
   std::atomic<bool> peer_has_closed_ = false;
 };

@@ -15,6 +15,9 @@
 //
 // Kept memory (Host::keep_memory) is one file per process, which peers reach through connections
 // that this process has accepted after it began to keep it. Other connections get access errors.
+// It serves on when this process has ended without closing its queue pairs: requests of peers
+// succeed until the next process keeps it, at most for kept_memory_serves_on_ns
+// (fabric/realtime/kept_file.h). Their messages then reach nobody.
 //
 // Fencing: after QueuePair::move_to_error, no request of the peer begins. A request in progress
 // must end first. The flushes therefore complete when the peer has cleared its flag in shared

@@ -25,6 +25,9 @@ constexpr std::uint32_t endless_retries = 7;
 constexpr std::uint64_t shortest_drain_interval_ns = 50'000;
 constexpr std::uint64_t longest_drain_interval_ns = 10'000'000;
 constexpr std::uint64_t drain_intervals_per_wait = 16;
+// How often to check whether another process keeps the memory of the peer's process, which has
+// ended. It closes the gate and wakes nobody.
+constexpr std::uint64_t gate_check_interval_ns = 1'000'000;
 
 }  // namespace
 
@@ -235,9 +238,13 @@ std::uint64_t QueuePair::next_deadline_ns() const {
   if (link_ == nullptr) return fabric::never_ns;
   const bool awaits_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
   if (is_in_error()) return awaits_flush ? next_drain_check_ns() : fabric::never_ns;
-  if (waiting_.empty()) return fabric::never_ns;
+  const std::uint64_t gate_check_ns = link_->is_served_by_memory_alone()
+                                          ? fabric::monotonic_ns() + gate_check_interval_ns
+                                          : fabric::never_ns;
+  if (waiting_.empty()) return gate_check_ns;
   const std::uint64_t patience = patience_ns(waiting_.front().request.opcode);
-  return patience == fabric::never_ns ? fabric::never_ns : waiting_.front().since_ns + patience;
+  if (patience == fabric::never_ns) return gate_check_ns;
+  return std::min(gate_check_ns, waiting_.front().since_ns + patience);
 }
 
 std::uint64_t QueuePair::next_drain_check_ns() const {

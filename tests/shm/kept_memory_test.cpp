@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "fabric/realtime/kept_file.h"
 #include "fabric/realtime/kept_gates.h"
 #include "fabric/shm/process.h"
 #include "processes/child_process.h"
@@ -133,6 +134,27 @@ class KeptMemoryOfProcessTest : public testing::Test {
       return EXIT_SUCCESS;
     });
   }
+  // Starts a process that accepts one client, and closes the connection once that has written.
+  void start_server_that_closes() {
+    server_ = std::make_unique<ChildProcess>([this] {
+      run_host("server", [&](fabric::Host& host) {
+        const Station station(host);
+        const auto kept = host.keep_memory(path_, kept_bytes).value();
+        const auto region =
+            station.domain->register_memory(kept.block, 0, kept_bytes, everything).value();
+        const auto listener = host.device(0).listen(kept_service).value();
+        const std::uint32_t key = region->remote_key();
+        const auto bytes = std::as_bytes(std::span(&key, 1));
+        const auto accepted = listener->accept(fabric::never_ns)
+                                  ->accept(station.options(), {bytes.begin(), bytes.end()})
+                                  .value();
+        while (kept.block->load(0) == 0) host.sleep_until(host.now_ns() + 1'000'000);
+        accepted->close();
+        host.sleep_until(fabric::never_ns);
+      });
+      return EXIT_SUCCESS;
+    });
+  }
   void stop_client() const {
     client_->send_signal(SIGSTOP);
     ::waitpid(client_->id(), nullptr, WUNTRACED);
@@ -211,6 +233,54 @@ TEST_F(KeptMemoryOfProcessTest, IsOutOfReachForAFormerClientBetweenTwoRequests) 
   stop_client_when(Client::idle);
   kill_server();
   run_host("server", [&](fabric::Host& host) { expect_client_out_of_reach(host); });
+}
+
+// The client overwrites all bytes again and again.
+TEST_F(KeptMemoryOfProcessTest, ServesOnUntilTheNextProcessKeepsIt) {
+  start_server();
+  start_client();
+  while (look_at_client() == Client::unknown) std::this_thread::sleep_for(1ms);
+  kill_server();
+  const fabric::FileDescriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto first_byte = [&] {
+    std::byte byte{};
+    EXPECT_EQ(::pread(file.get(), &byte, 1, fabric::KeptFile::block_offset), 1);
+    return byte;
+  };
+  for (int change = 0; change < 5; ++change) {
+    const std::byte before = first_byte();
+    while (first_byte() == before) std::this_thread::sleep_for(1ms);
+  }
+  run_host("server", [&](fabric::Host& host) { expect_client_out_of_reach(host); });
+}
+
+// A client of other memory would wait for an answer until its time-outs are over.
+TEST_F(KeptMemoryOfProcessTest, BreaksAtOnceWhenTheProcessCloses) {
+  start_server_that_closes();
+  run_host("client", [&](fabric::Host& host) {
+    const Station station(host);
+    const auto block = host.allocate_memory(8).value();
+    const auto region = station.domain->register_memory(block, 0, 8, everything).value();
+    fabric::QueuePairOptions options = station.options();
+    options.acknowledge_timeout_ns = 100 * hang_limit_ns;
+    const auto connect = [&] {
+      return host.device(0).connect({.host = "server", .service = kept_service}, options, {},
+                                    host.now_ns() + hang_limit_ns);
+    };
+    auto connection = connect();
+    while (!connection) connection = connect();
+    block->store(0, 1);
+    fabric::WorkRequest request;
+    request.opcode = fabric::Opcode::write;
+    request.length_bytes = 8;
+    request.local = {region->local_key(), 0};
+    std::memcpy(&request.remote.key, connection->private_data.data(), sizeof(std::uint32_t));
+    fabric::CompletionStatus status = fabric::CompletionStatus::success;
+    while (status == fabric::CompletionStatus::success) {
+      status = station.execute(*connection->queue_pair, request);
+    }
+    EXPECT_EQ(status, fabric::CompletionStatus::retry_exceeded);
+  });
 }
 
 TEST_F(KeptMemoryOfProcessTest, WaitsForAFormerClientInTheMiddleOfACopy) {

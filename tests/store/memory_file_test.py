@@ -17,7 +17,7 @@ PROGRAM, WORKER = sys.argv[1:3]
 del sys.argv[1:3]
 
 SEED = int(os.environ.get("FALAFEL_SEED", "1"))
-NOT_FOUND, WRONG_USAGE, NO_PERMISSION, NAME_TAKEN, CORRUPTED = 1, 2, 4, 6, 14  # exit statuses
+NOT_FOUND, WRONG_USAGE, NO_SERVER, NO_PERMISSION, NAME_TAKEN, CORRUPTED = 1, 2, 3, 4, 6, 14  # exit statuses
 BLOCK_OFFSET = 8 << 20  # fabric/realtime/kept_file.h
 SUPERBLOCK_BYTES = 128  # engine/layout/superblock.h
 FAULTS = ("a value", "a key")  # of a worker's lines; the others tell that the server was away
@@ -124,6 +124,34 @@ class MemoryFile(unittest.TestCase):
             self.assertEqual(look.process.wait(timeout=HANG_LIMIT_SECONDS), 0)
             self.assertEqual(look.errors(), [])
             wait_until(lambda: self.falafel.report()["idle"])
+
+    def test_clients_go_on_without_a_server(self):
+        clients, keys, bytes_of_value = 3, 8, 200
+        server = self.serve("--memory", "64MiB", "--region-size", "1MiB", "--entries", "200")
+        workers = [Worker(self.falafel, WORKER, "paced-mixed", number, keys, bytes_of_value)
+                   for number in range(1, clients + 1)]
+        for worker in workers:
+            self.addCleanup(worker.end, signal.SIGKILL)
+            worker.await_start()
+        for _ in range(3):
+            server.end(signal.SIGKILL)
+            errors = [len(worker.errors()) for worker in workers]
+            for worker in workers:
+                worker.await_progress()
+                worker.await_progress()
+            self.assertEqual([len(worker.errors()) for worker in workers], errors)
+            self.assertEqual(self.get("any")[0], NO_SERVER)
+            server = self.serve()
+            self.assertIn("recovered with ", server.ready_line)
+            for worker in workers:
+                worker.await_progress()
+        for worker in workers:
+            self.assertEqual(worker.end(), 0)
+            faults = [line for line in worker.errors() if line.split(" ", 2)[2].startswith(FAULTS)]
+            self.assertEqual(faults, [])
+        look = Worker(self.falafel, WORKER, "look", clients, keys, bytes_of_value)
+        self.assertEqual(look.process.wait(timeout=HANG_LIMIT_SECONDS), 0)
+        self.assertEqual(look.errors(), [])
 
     def flip(self, begin, end, count):
         with self.file.open("r+b") as file:

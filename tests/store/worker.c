@@ -1,8 +1,9 @@
 /* A client that works until SIGTERM. It stores its own keys, then gets and sets these and keys that
    all workers share, and checks every value. Arguments: the kind of work (read: GETs; paced: GETs,
-   with a pause of a millisecond after each; mixed: as many SETs as GETs), a unique worker number,
-   the number of its keys, and the length of a value in bytes. With `look`, it instead gets the keys
-   of all workers up to that number, checks that their workers stored the values, and ends.
+   with a pause of a millisecond after each; mixed: as many SETs as GETs; paced-mixed: both), a
+   unique worker number, the number of its keys, and the length of a value in bytes. With `look`, it
+   instead gets the keys of all workers up to that number, checks that their workers stored the
+   values, and ends.
 
    It prints a line every tenth of a second, with the time of the monotonic clock and its progress
    (tick NANOSECONDS GETS SETS REFUSED LONGEST_SET_NANOSECONDS), and a line for each operation that
@@ -186,7 +187,9 @@ int main(int argc, char** argv) {
     self.looks_at_others = 1;
     look(&self);
   } else {
-    work(&self, strcmp(argv[1], "mixed") == 0, strcmp(argv[1], "paced") == 0);
+    const int is_paced_mixed = strcmp(argv[1], "paced-mixed") == 0;
+    work(&self, strcmp(argv[1], "mixed") == 0 || is_paced_mixed,
+         strcmp(argv[1], "paced") == 0 || is_paced_mixed);
   }
   falafel_close(self.store);
   free(self.value);
