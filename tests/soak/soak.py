@@ -55,7 +55,7 @@ LONGEST_FREEZE_SECONDS = 2 * SETTLE_SECONDS
 class Soak:
     def __init__(self, arguments, folder):
         self.arguments, self.folder = arguments, folder
-        self.falafel = str((arguments.build / "tools/command_line/falafel").resolve())
+        self.falafel = str((arguments.build / "bin/falafel").resolve())
         self.client_program = str((arguments.build / "tests/soak/store_soak_client").resolve())
         self.random = random.Random(arguments.seed)
         self.counts = Counter()
@@ -286,7 +286,7 @@ def main():
                         help="only judge the histories in it")
     arguments = parser.parse_args()
     if arguments.judge:
-        return not history.judge(arguments.build / "tools/command_line/falafel", arguments.judge)
+        return not history.judge(arguments.build / "bin/falafel", arguments.judge)
     folder = arguments.folder or pathlib.Path(tempfile.mkdtemp(prefix="falafel-soak-"))
     is_right = soak(arguments, folder)
     if is_right and not arguments.folder:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A short soak holds, and its judgement notices what is missing in the histories. Arguments: the
-build's folder, the seconds of the soak."""
+script of the soak, the build's folder, the seconds of the soak."""
 
 import pathlib
 import shutil
@@ -9,9 +9,9 @@ import sys
 import tempfile
 import unittest
 
-SOAK = pathlib.Path(__file__).with_name("soak.py")
-BUILD, SECONDS = sys.argv[1:3]
-del sys.argv[1:3]
+SCRIPT, BUILD, SECONDS = sys.argv[1:4]
+SOAK = pathlib.Path(__file__).with_name(SCRIPT)
+del sys.argv[1:4]
 
 
 def run(*options):
