@@ -107,7 +107,7 @@ class Examples(unittest.TestCase):
         history = self.examples / SPECIFICATION / "history.jsonl"
         self.assert_command(0, "linearizable", *words, history)
         self.assert_command(1, "not linearizable", *words, "--initial", "3", history)
-        program = BUILD / "tools/command_line/falafel"
+        program = BUILD / "bin/falafel"
         self.assertIn(": linearizable (6 operations)", run(program, *words, history))
 
 
