@@ -490,38 +490,61 @@ class Tidy(CheckTest):
         self.assertEqual(self.run_check("tidy").stderr, "")
 
 
-class Clang(CheckTest):
+class Compilers(CheckTest):
+    SELF_ASSIGNMENT = "int one() {\n  int word = 1;\n  return (word = word);\n}\n"  # clang warns
+    CLEARED = ("#include <cstring>\nstruct Entry {\n  Entry();\n  int word;\n};\n"
+               "void clear(Entry* entry) { std::memset(entry, 0, sizeof(Entry)); }\n")  # GCC warns
+
     def setUp(self):
         super().setUp()
-        self.add_compile_commands("engine/store.cpp", "tools/demo.cpp")
-        self.add_compile_commands("engine/store.cpp", preset="asan")
+        for preset, usual in (("release", "tools/demo.cpp"), ("asan", "engine/store.cpp")):
+            self.add_compile_commands("engine/store.cpp", "tools/demo.cpp", preset=preset)
+            self.add_usual_run(preset, usual)
+
+    def add_usual_run(self, preset, *sources):
+        self.add(f"build/{preset}/build.ninja",
+                 "rule compile\n  command = true\n"
+                 f"build falafel_usual_run: compile {' '.join(f'../../{source}' for source in sources)}\n")
 
     def test_accepts(self):
         self.add("engine/store.cpp", "int one = 1;\n")
         self.add("tools/demo.cpp", "int two = 2;\n")
-        self.assert_accepted("clang")
+        self.assert_accepted("compilers")
 
     def test_reports_what_only_clang_warns_about(self):
         self.add("engine/store.cpp", "int one = 1;\n")
-        self.add("tools/demo.cpp", "int two() {\n  int word = 2;\n  return (word = word);\n}\n")
-        self.assert_reported("clang", "tools/demo.cpp:3: explicitly assigning value of variable")
+        self.add("tools/demo.cpp", self.SELF_ASSIGNMENT)
+        self.assert_reported("compilers", "tools/demo.cpp:3: explicitly assigning value of variable")
 
-    def test_leaves_out_what_the_asan_build_compiles(self):
-        self.add("engine/store.cpp", "int one() {\n  int word = 1;\n  return (word = word);\n}\n")
+    def test_reports_what_only_gcc_warns_about(self):
+        self.add("engine/store.cpp", self.CLEARED)
         self.add("tools/demo.cpp", "int two = 2;\n")
-        self.assert_accepted("clang")
+        self.assert_reported("compilers", "engine/store.cpp:6: ")
 
-    def test_compiles_a_tenth_without_a_change(self):
+    def test_leaves_out_what_both_builds_compile(self):
+        self.add_usual_run("asan", "engine/store.cpp", "tools/demo.cpp")
+        self.add("engine/store.cpp", "int one = 1;\n")
+        self.add("tools/demo.cpp", self.SELF_ASSIGNMENT)
+        self.assert_accepted("compilers")
+
+    def test_compiles_a_twentieth_without_a_change(self):
         programs = [f"tools/demo_{number}.cpp" for number in range(30)]
         for program in programs:
-            self.add(program, "int one() {\n  int word = 1;\n  return (word = word);\n}\n")
+            self.add(program, self.SELF_ASSIGNMENT)
         self.add_compile_commands("engine/store.cpp", *programs)
-        run = self.run_check("clang", "--touched")
-        self.assertRegex(run.stdout, "4 examined, 4 problems")
+        self.add_usual_run("release", "engine/store.cpp", *programs)
+        run = self.run_check("compilers", "--touched")
+        self.assertRegex(run.stdout, "2 examined, 2 problems")
 
     def test_asks_for_a_configured_build(self):
         shutil.rmtree(self.root / "build/asan")
-        run = self.run_check("clang")
+        run = self.run_check("compilers")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("cmake --preset asan", run.stderr)
+
+    def test_asks_for_a_build_that_knows_the_usual_run(self):
+        (self.root / "build/asan/build.ninja").unlink()
+        run = self.run_check("compilers")
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("cmake --preset asan", run.stderr)
 

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(PROJECT / "tools/checks/testing"), str(PROJECT / "tools/checks")]
 
 import budget  # noqa: E402
+import other_build  # noqa: E402
 import stages  # noqa: E402
 import thorough  # noqa: E402
 from costs import read_costs  # noqa: E402
@@ -107,6 +108,25 @@ class ThoroughTests(unittest.TestCase):
                    for commit in range(20)}
         self.assertGreater(len(choices), 1)
         self.assertEqual(thorough.choose(self.TESTS, None, "a"), thorough.choose(self.TESTS, None, "a"))
+
+
+class OtherBuild(unittest.TestCase):
+    def problems(self, in_release, in_asan):
+        tests = [[{"name": "some_test", "properties": [{"name": "LABELS", "value": labels}]}]
+                 if labels is not None else [] for labels in (in_release, in_asan)]
+        return other_build.problems_of({"release": other_build.labels_of(tests[0]),
+                                        "asan": other_build.labels_of(tests[1])})
+
+    def test_accepts_what_runs_in_one_build(self):
+        self.assertEqual(self.problems(["other-build", "tsan"], ["tsan"]), [])
+        self.assertEqual(self.problems(["vm"], ["other-build"]), [])
+        self.assertEqual(self.problems([], None), [])
+
+    def test_reports_what_the_other_build_does_not_declare(self):
+        self.assertIn("some_test runs in no build", self.problems(["other-build"], None)[0])
+
+    def test_reports_what_both_builds_leave_out(self):
+        self.assertIn("some_test", self.problems(["other-build"], ["other-build"])[0])
 
 
 class Measured(Folder):
