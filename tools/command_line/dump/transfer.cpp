@@ -59,6 +59,7 @@ std::optional<LoadFailure> Load::store_batch() {
   }
   if (batch_.empty()) return std::nullopt;
   std::vector<Destination::KeyAndValue> pairs;
+  pairs.reserve(batch_.size());
   for (const Entry& entry : batch_) pairs.emplace_back(text_of(entry.key), text_of(entry.value));
   std::optional<LoadFailure> failure;
   for (const auto& result : destination_.set_many(pairs, batch_.front().time_to_live_ns)) {
@@ -74,6 +75,7 @@ std::optional<LoadFailure> Load::store_batch() {
 // A key that the dump has twice is in one batch or in two. One of its values stays in either case.
 std::optional<LoadFailure> Load::drop_existing() {
   std::vector<std::string_view> keys;
+  keys.reserve(batch_.size());
   for (const Entry& entry : batch_) keys.push_back(text_of(entry.key));
   const std::vector<engine::GetResult> results = destination_.get_many(keys);
   std::vector<Entry> absent;
