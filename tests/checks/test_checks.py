@@ -542,6 +542,17 @@ class Compilers(CheckTest):
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("cmake --preset asan", run.stderr)
 
+    def test_accepts_a_change_of_other_files(self):
+        self.add("engine/store.cpp", "int one = 1;\n")
+        self.add("tools/demo.cpp", "int two = 2;\n")
+        git = ["git", "-C", self.root, "-c", "user.name=a", "-c", "user.email=a"]
+        for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "a"],
+                      ["update-ref", "refs/remotes/origin/main", "HEAD"]):
+            subprocess.run([*git, *words], check=True)
+        self.add("docs/store.md", "changed\n")
+        run = self.run_check("compilers", "--touched")
+        self.assertEqual((run.returncode, run.stdout.count("touches no source")), (0, 1), run.stdout)
+
     def test_asks_for_a_build_that_knows_the_usual_run(self):
         (self.root / "build/asan/build.ninja").unlink()
         run = self.run_check("compilers")
