@@ -55,7 +55,7 @@ int run_program(int argc, char** argv) {
   app.add_flag("!--without-load", trace.stores_all_first,
                "starts with an empty cache; otherwise clients first store all pairs");
   app.add_flag_callback(
-      "--unscrambled", [&] { trace.popularity = Popularity::zipfian; },
+      "--popular-first", [&] { trace.popularity = Popularity::by_number; },
       "pairs are the more popular the lower their number; otherwise popular ones are scattered");
   CLI11_PARSE(app, argc, argv);
   print_table(trace, sizes);

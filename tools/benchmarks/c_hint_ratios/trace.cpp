@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <span>
+#include <utility>
 
 #include "fabric/random.h"
 #include "stores/c_hint/directory.h"
@@ -30,6 +32,18 @@ Key key_of(std::uint64_t pair) {
   return key;
 }
 
+// The most popular pair first.
+std::vector<std::uint64_t> order_of_pairs(const Trace& trace) {
+  std::vector<std::uint64_t> pairs(trace.pairs);
+  std::iota(pairs.begin(), pairs.end(), 0);
+  if (trace.popularity == Popularity::by_number) return pairs;
+  fabric::RandomGenerator random(trace.seed);
+  for (std::size_t left = pairs.size(); left > 1; --left) {
+    std::swap(pairs[left - 1], pairs[random.below(left)]);
+  }
+  return pairs;
+}
+
 class Run {
  public:
   Run(const c_hint::Options& options, const Trace& trace)
@@ -38,8 +52,8 @@ class Run {
         directory_(options),
         clients_(trace.clients, PointerCache(options)),
         last_reports_ns_(trace.clients),
-        zipfian_(trace.pairs),
-        scrambled_(trace.pairs),
+        pairs_by_rank_(order_of_pairs(trace)),
+        popularity_(trace.pairs),
         random_(trace.seed) {}
 
   Ratios execute() {
@@ -71,10 +85,7 @@ class Run {
     return clients_[client];
   }
 
-  std::uint64_t next_read() {
-    return trace_.popularity == Popularity::scrambled ? scrambled_.next(random_)
-                                                      : zipfian_.next(random_);
-  }
+  std::uint64_t next_read() { return pairs_by_rank_[popularity_.next(random_)]; }
 
   void get(PointerCache& client, const Key& key) {
     ++gets_;
@@ -144,8 +155,8 @@ class Run {
   Directory directory_;
   std::vector<PointerCache> clients_;
   std::vector<std::uint64_t> last_reports_ns_;
-  store_benchmark::Zipfian zipfian_;
-  store_benchmark::ScrambledZipfian scrambled_;
+  const std::vector<std::uint64_t> pairs_by_rank_;
+  store_benchmark::Zipfian popularity_;
   fabric::RandomGenerator random_;
   std::uint64_t operations_ = 0;
   std::uint64_t now_ns_ = 0;

@@ -2,6 +2,8 @@
 // server's directory and the clients' pointer caches carry out a trace of GETs and SETs. Time
 // passes evenly with the operations. As in YCSB, with which the paper measured, clients first store
 // all pairs, in the order of their numbers, and the popular pairs are scattered among the numbers.
+// Each pair has a rank of its own, because those of YCSB are drawn from a number of ranks that does
+// not shrink with the pairs (docs/stores/c-hint.md).
 //
 // Everything is smaller than in the paper by the same factor: pairs, operations, memory, and with
 // the length of the run also leases and the interval of reports. The backend has all pairs.
@@ -16,8 +18,8 @@
 namespace falafel::c_hint_ratios {
 
 enum class Popularity : std::uint8_t {
-  zipfian,   // the lower a pair's number, the more popular it is
-  scrambled  // YCSB's ScrambledZipfianGenerator
+  by_number,  // the lower a pair's number, the more popular it is
+  scattered
 };
 
 struct Trace {
@@ -27,7 +29,7 @@ struct Trace {
   std::uint64_t clients = 36;
   std::uint64_t operations_per_second = 1'200'000;
   bool stores_all_first = true;  // takes time, but no GET of it is counted
-  Popularity popularity = Popularity::scrambled;
+  Popularity popularity = Popularity::scattered;
   std::uint64_t seed = 1;
 };
 
