@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "simulated_verbs/context.h"
+#include "simulated_verbs/object_of_program.h"
 
 namespace falafel::simulated_verbs {
 
 struct CompletionQueue;
 
-struct CompletionChannel : ibv_comp_channel {
+struct CompletionChannel : ibv_comp_channel, ObjectOfProgram {
   explicit CompletionChannel(Context& opened);
   ~CompletionChannel() { --owner.users; }
   CompletionChannel(const CompletionChannel&) = delete;

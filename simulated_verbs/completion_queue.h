@@ -9,6 +9,7 @@
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/context.h"
+#include "simulated_verbs/object_of_program.h"
 #include "simulated_verbs/unacknowledged_events.h"
 
 namespace falafel::simulated_verbs {
@@ -22,7 +23,7 @@ struct CompletionQueueOptions {
   int vector = 0;
 };
 
-struct CompletionQueue : ibv_cq_ex {
+struct CompletionQueue : ibv_cq_ex, ObjectOfProgram {
   CompletionQueue(Context& opened, std::unique_ptr<fabric::CompletionQueue> made,
                   const CompletionQueueOptions& options);
   ~CompletionQueue();

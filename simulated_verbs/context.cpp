@@ -27,6 +27,12 @@ constexpr std::uint8_t four_lanes = 2;
 constexpr std::uint8_t speed_of_edr = 32;
 constexpr int practically_unlimited = 1 << 20;
 
+// The result of ibv_get_device_list: an array that ends with null.
+struct DeviceList : ObjectOfProgram {
+  explicit DeviceList(ibv_device* only) : devices{only, nullptr} {}
+  std::array<ibv_device*, 2> devices;
+};
+
 std::uint64_t guid_of(const Process& process) { return 0x0002'c903'0000'0000U + process.lid(); }
 
 void fill_attributes(const Process& process, ibv_device_attr& attributes) {
@@ -120,10 +126,10 @@ extern "C" {
 ibv_device** ibv_get_device_list(int* num_devices) {
   const LibraryCall call("ibv_get_device_list");
   if (num_devices != nullptr) *num_devices = 1;
-  return new ibv_device* [2] { &call.process().verbs().device, nullptr };
+  return (new DeviceList(&call.process().verbs().device))->devices.data();
 }
 
-void ibv_free_device_list(ibv_device** list) { delete[] list; }
+void ibv_free_device_list(ibv_device** list) { delete reinterpret_cast<DeviceList*>(list); }
 
 const char* ibv_get_device_name(ibv_device* device) { return device->name; }
 

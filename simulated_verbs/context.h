@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "simulated_verbs/object_of_program.h"
 namespace falafel::simulated_verbs {
 
 class AsyncEvents;
@@ -19,7 +20,7 @@ struct Device : ibv_device {
 };
 
 // An extended context, as of devices that know the extended functions. Programs see its `context`.
-struct Context : verbs_context {
+struct Context : verbs_context, ObjectOfProgram {
   explicit Context(Device& opened);
   ~Context();
   Context(const Context&) = delete;

@@ -12,11 +12,12 @@
 
 #include "fabric/fabric.h"
 #include "fabric/sim/existing_programs.h"
+#include "simulated_verbs/object_of_program.h"
 #include "simulated_verbs/protection_domain.h"
 
 namespace falafel::simulated_verbs {
 
-struct MemoryRegion : ibv_mr {
+struct MemoryRegion : ibv_mr, ObjectOfProgram {
   MemoryRegion(ProtectionDomain& owner, std::shared_ptr<fabric::MemoryBlock> adopted,
                std::unique_ptr<fabric::MemoryRegion> registered, std::span<std::byte> memory);
   ~MemoryRegion() { --domain.users; }

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "fabric/assert.h"
 
@@ -18,15 +21,25 @@ constexpr std::uint64_t first_address = 0x2000'0000'0000;
 // Larger blocks are not used again after they have been freed.
 constexpr std::size_t largest_reused_bytes = std::size_t{1} << 20U;
 
+int create_file() {
+  const int descriptor = memfd_create("heap", MFD_CLOEXEC);
+  if (descriptor < 0 || ftruncate(descriptor, ProgramHeap::size_bytes) != 0) {
+    throw std::system_error(errno, std::generic_category(), "the heap of a simulated process");
+  }
+  return descriptor;
+}
+
 }  // namespace
 
-ProgramHeap::Mapping::Mapping(std::uint32_t number) {
+ProgramHeap::Mapping::Mapping(std::uint32_t number, bool is_shared)
+    : descriptor(is_shared ? create_file() : -1) {
   const std::uint64_t address = first_address + number * std::uint64_t{size_bytes};
   // An address and not an object: the system maps fresh memory there.
   void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
-  void* const mapped =
-      mmap(wanted, size_bytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const mapped = mmap(
+      wanted, size_bytes, PROT_READ | PROT_WRITE,
+      (is_shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS) | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+      descriptor, 0);
   if (mapped == MAP_FAILED) {
     throw std::runtime_error(
         fmt::format("the heap of a simulated process cannot be mapped at {:#x}; run one world of "
@@ -36,10 +49,14 @@ ProgramHeap::Mapping::Mapping(std::uint32_t number) {
   begin = static_cast<std::byte*>(mapped);
 }
 
-ProgramHeap::Mapping::~Mapping() { munmap(begin, size_bytes); }
+ProgramHeap::Mapping::~Mapping() {
+  munmap(begin, size_bytes);
+  if (descriptor >= 0) ::close(descriptor);
+}
 
-ProgramHeap::ProgramHeap(std::uint32_t number)
-    : mapping_(number),
+ProgramHeap::ProgramHeap(std::uint32_t number, bool is_shared)
+    : number_(number),
+      mapping_(number, is_shared),
       pages_(mapping_.begin, size_bytes, std::pmr::null_memory_resource()),
       pools_({.max_blocks_per_chunk = 0, .largest_required_pool_block = largest_reused_bytes},
              &pages_) {}

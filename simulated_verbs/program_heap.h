@@ -15,7 +15,8 @@ class ProgramHeap {
 
   // Throws a std::runtime_error that names the address if another heap of that number exists in
   // this process, or if something else lies there.
-  explicit ProgramHeap(std::uint32_t number);
+  // A shared one is a file that another process can map, at the same address.
+  ProgramHeap(std::uint32_t number, bool is_shared);
   ~ProgramHeap();
   ProgramHeap(const ProgramHeap&) = delete;
   ProgramHeap& operator=(const ProgramHeap&) = delete;
@@ -27,6 +28,10 @@ class ProgramHeap {
   std::size_t size_of(const void* memory) const;
 
   bool contains(const void* memory) const;
+  std::uint32_t number() const { return number_; }
+  std::byte* begin() const { return mapping_.begin; }
+  // The file; -1 if it is not shared.
+  int descriptor() const { return mapping_.descriptor; }
 
  private:
   // In front of each allocation.
@@ -39,13 +44,15 @@ class ProgramHeap {
   static Header& header_of(const void* memory);
 
   struct Mapping {
-    explicit Mapping(std::uint32_t number);
+    Mapping(std::uint32_t number, bool is_shared);
     ~Mapping();
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
-    std::byte* begin;
+    std::byte* begin = nullptr;
+    int descriptor = -1;
   };
 
+  std::uint32_t number_;
   Mapping mapping_;
   std::pmr::monotonic_buffer_resource pages_;
   std::pmr::unsynchronized_pool_resource pools_;

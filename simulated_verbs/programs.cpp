@@ -27,7 +27,7 @@ Programs::Programs(check::World& world, const ProgramsOptions& options)
           [&world](std::string property, std::string explanation) {
             world.fail(std::move(property), std::move(explanation));
           },
-          options.is_strict)) {}
+          options.is_strict, options.has_shared_heaps)) {}
 
 Programs::~Programs() = default;
 

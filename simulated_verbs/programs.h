@@ -29,6 +29,8 @@ struct ProgramsOptions {
   // A call that the specification forbids fails the run (invalid_call_property), in addition to the
   // error that libibverbs returns.
   bool is_strict = false;
+  // The heaps of the processes can be mapped by other processes of the system.
+  bool has_shared_heaps = false;
 };
 
 class Programs {

@@ -7,10 +7,11 @@
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/context.h"
+#include "simulated_verbs/object_of_program.h"
 
 namespace falafel::simulated_verbs {
 
-struct ProtectionDomain : ibv_pd {
+struct ProtectionDomain : ibv_pd, ObjectOfProgram {
   explicit ProtectionDomain(Context& opened);
   ~ProtectionDomain() { --owner.users; }
   ProtectionDomain(const ProtectionDomain&) = delete;

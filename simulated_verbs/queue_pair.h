@@ -13,6 +13,7 @@
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/completion_queue.h"
+#include "simulated_verbs/object_of_program.h"
 #include "simulated_verbs/protection_domain.h"
 #include "simulated_verbs/request_batch.h"
 #include "simulated_verbs/shared_receive_queue.h"
@@ -23,7 +24,7 @@ namespace falafel::simulated_verbs {
 class Process;
 class Subnet;
 
-struct QueuePair : ibv_qp_ex {
+struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   QueuePair(ProtectionDomain& owner, const ibv_qp_init_attr& wanted);
   ~QueuePair();
   QueuePair(const QueuePair&) = delete;

@@ -6,12 +6,13 @@
 #include <memory>
 
 #include "fabric/fabric.h"
+#include "simulated_verbs/object_of_program.h"
 #include "simulated_verbs/protection_domain.h"
 #include "simulated_verbs/unacknowledged_events.h"
 
 namespace falafel::simulated_verbs {
 
-struct SharedReceiveQueue : ibv_srq {
+struct SharedReceiveQueue : ibv_srq, ObjectOfProgram {
   SharedReceiveQueue(ProtectionDomain& owner, std::unique_ptr<fabric::SharedReceiveQueue> made,
                      const ibv_srq_init_attr& attributes);
   ~SharedReceiveQueue() { --domain.users; }

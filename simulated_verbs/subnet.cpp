@@ -32,7 +32,8 @@ ProgramHeap& Subnet::add_heap(std::uint16_t lid) {
   const std::uint32_t process = processes_[lid]++;
   FALAFEL_ASSERT(process < most_processes_of_host, "host {} has started {} times", hosts_[lid - 1U],
                  process);
-  heaps_.push_back(std::make_unique<ProgramHeap>((lid - 1U) * most_processes_of_host + process));
+  heaps_.push_back(std::make_unique<ProgramHeap>((lid - 1U) * most_processes_of_host + process,
+                                                 has_shared_heaps_));
   return *heaps_.back();
 }
 

@@ -28,7 +28,8 @@ class Subnet {
   using Report = std::function<void(std::string property, std::string explanation)>;
 
   // See ProgramsOptions.
-  Subnet(Report report, bool is_strict) : report_(std::move(report)), is_strict_(is_strict) {}
+  Subnet(Report report, bool is_strict, bool has_shared_heaps = false)
+      : report_(std::move(report)), is_strict_(is_strict), has_shared_heaps_(has_shared_heaps) {}
   Subnet(const Subnet&) = delete;
   Subnet& operator=(const Subnet&) = delete;
 
@@ -72,6 +73,7 @@ class Subnet {
 
   Report report_;
   bool is_strict_;
+  bool has_shared_heaps_;
   std::vector<std::string> hosts_;  // by LID - 1
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
   ProgramCopies program_copies_;

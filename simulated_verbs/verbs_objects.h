@@ -14,6 +14,7 @@
 #include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/context.h"
 #include "simulated_verbs/memory_region.h"
+#include "simulated_verbs/object_of_program.h"
 #include "simulated_verbs/protection_domain.h"
 #include "simulated_verbs/queue_pair.h"
 #include "simulated_verbs/shared_receive_queue.h"
@@ -41,7 +42,7 @@ class Objects {
 };
 
 // Members are destroyed from the last to the first: what uses others comes after them.
-class VerbsObjects {
+class VerbsObjects : public ObjectOfProgram {
  public:
   explicit VerbsObjects(Process& process) : device(process) {}
 

@@ -14,6 +14,7 @@
 
 #include "simulated_verbs/connection_manager/conversation.h"
 #include "simulated_verbs/connection_manager/message.h"
+#include "simulated_verbs/object_of_program.h"
 
 namespace falafel::simulated_verbs {
 
@@ -28,12 +29,12 @@ struct Occurrence {
   std::optional<Message> message{};
 };
 
-struct EventChannel : rdma_event_channel {
+struct EventChannel : rdma_event_channel, ObjectOfProgram {
   std::deque<Occurrence> occurrences;
   bool is_released = false;
 };
 
-struct Identifier : rdma_cm_id {
+struct Identifier : rdma_cm_id, ObjectOfProgram {
   enum class State : std::uint8_t {
     idle,
     bound,
@@ -79,7 +80,7 @@ struct Identifier : rdma_cm_id {
   ibv_pd* domain_of_requests = nullptr;
 };
 
-struct ConnectionEvent : rdma_cm_event {
+struct ConnectionEvent : rdma_cm_event, ObjectOfProgram {
   explicit ConnectionEvent(const Occurrence& occurrence);
 
   Identifier* reported_for;

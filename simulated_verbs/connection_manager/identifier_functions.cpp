@@ -1,16 +1,24 @@
 // Identifiers: addresses, connections, options.
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 
 #include "simulated_verbs/connection_manager/library.h"
 #include "simulated_verbs/not_simulated.h"
+#include "simulated_verbs/object_of_program.h"
 
 namespace falafel::simulated_verbs {
 
 namespace {
 
 constexpr std::uint8_t usual_retries = 7;
+
+// The result of rdma_get_devices: an array that ends with null.
+struct ContextList : ObjectOfProgram {
+  explicit ContextList(ibv_context* only) : contexts{only, nullptr} {}
+  std::array<ibv_context*, 2> contexts;
+};
 
 std::uint8_t most_outstanding(const rdma_cm_id& id) {
   ibv_device_attr attributes{};
@@ -208,10 +216,10 @@ __be16 rdma_get_dst_port(rdma_cm_id* id) { return id->route.addr.dst_sin.sin_por
 ibv_context** rdma_get_devices(int* num_devices) {
   const LibraryCall call("rdma_get_devices");
   if (num_devices != nullptr) *num_devices = 1;
-  return new ibv_context* [2] { call.process().connection_manager().device(), nullptr };
+  return (new ContextList(call.process().connection_manager().device()))->contexts.data();
 }
 
-void rdma_free_devices(ibv_context** list) { delete[] list; }
+void rdma_free_devices(ibv_context** list) { delete reinterpret_cast<ContextList*>(list); }
 
 int rdma_reject_ece(rdma_cm_id* /*id*/, const void* /*private_data*/,
                     std::uint8_t /*private_data_len*/) {

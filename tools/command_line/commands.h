@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 namespace falafel::command_line {
 
@@ -37,5 +38,12 @@ void add_compare_stores_command(CLI::App& app, int& exit_status);
 
 // Exit status: 0 no problem found, 1 a problem found.
 void add_doctor_command(CLI::App& app, int& exit_status);
+
+// The command run is a program of its own, which knows its options. It takes the place of this one
+// if the arguments name it. Otherwise, or if it cannot be started, this returns: an exit status in
+// the latter case. Exit status of the command: 0 no violation, 1 a violation, 2 wrong usage.
+std::optional<int> start_run_command(int argument_count, char** arguments);
+// For the list of commands.
+void add_run_command(CLI::App& app);
 
 }  // namespace falafel::command_line

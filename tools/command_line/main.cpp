@@ -8,6 +8,11 @@
 #include "tools/command_line/store_command_program.h"
 
 int main(int argument_count, char** arguments) {
+#ifdef FALAFEL_HAS_RUN
+  if (const auto status = falafel::command_line::start_run_command(argument_count, arguments)) {
+    return *status;
+  }
+#endif
   const falafel::fabric::StackOverflowReport stack_overflow_report;
   int exit_status = 0;
   falafel::command_line::StoreCommandProgram store;
@@ -35,6 +40,9 @@ int main(int argument_count, char** arguments) {
   falafel::command_line::add_bench_command(app, exit_status);
   falafel::command_line::add_calibrate_command(app, exit_status);
   falafel::command_line::add_compare_stores_command(app, exit_status);
+#ifdef FALAFEL_HAS_RUN
+  falafel::command_line::add_run_command(app);
+#endif
 #ifdef FALAFEL_HAS_VERBS
   falafel::command_line::add_doctor_command(app, exit_status);
 #endif

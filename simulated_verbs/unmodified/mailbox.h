@@ -1,0 +1,65 @@
+// A program's process asks the simulator here for the calls that it makes, in memory that both have
+// mapped. They take turns: while one runs, the other waits. So all that the program does happens
+// within the step in which the simulator lets it run.
+//
+// Objects, heap, stack and variables of the program are at the same addresses on both sides, so
+// arguments and results are the plain words of a call.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+#include "simulated_verbs/unmodified/calls.h"
+
+namespace falafel::simulated_verbs {
+
+enum class Turn : std::uint32_t { of_program, of_simulator };
+
+inline constexpr std::size_t most_arguments = 6;
+inline constexpr std::size_t operation_count = 5;
+
+struct Mailbox {
+  std::atomic<Turn> turn;  // zero: the program runs
+  CallNumber call;
+  std::int32_t error;  // errno before the call, and after it
+  std::uint64_t arguments[most_arguments];
+  std::uint64_t result;
+  // Before the process starts: where its heap is to be mapped.
+  std::uint64_t heap_address;
+  std::uint64_t heap_bytes;
+  // From its first call on: where it has the functions of FALAFEL_OPERATION_CALLS, in their order.
+  std::uint64_t operations[operation_count];
+};
+
+// The files that a process finds at these descriptors when it starts, and where it maps them.
+inline constexpr int mailbox_descriptor = 3;
+inline constexpr int objects_descriptor = 4;
+inline constexpr int heap_descriptor = 5;
+inline constexpr int data_descriptor = 6;
+
+inline constexpr std::uint64_t mailbox_address = 0x1d00'0000'0000;
+inline constexpr std::uint64_t objects_address = 0x1e00'0000'0000;
+inline constexpr std::size_t objects_bytes = std::size_t{1} << 30U;
+inline constexpr std::size_t data_bytes = std::size_t{1} << 30U;
+
+// Gives the turn to the other side.
+inline void give_turn(Mailbox& mailbox, Turn next) {
+  mailbox.turn.store(next, std::memory_order_release);
+  syscall(SYS_futex, &mailbox.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+// Waits for the turn, but not longer than the time-out. Null: as long as it takes.
+inline bool wait_for_turn(Mailbox& mailbox, Turn wanted, const timespec* timeout) {
+  const Turn other = wanted == Turn::of_program ? Turn::of_simulator : Turn::of_program;
+  if (mailbox.turn.load(std::memory_order_acquire) != other) return true;
+  syscall(SYS_futex, &mailbox.turn, FUTEX_WAIT, other, timeout, nullptr, 0);
+  return mailbox.turn.load(std::memory_order_acquire) != other;
+}
+
+}  // namespace falafel::simulated_verbs

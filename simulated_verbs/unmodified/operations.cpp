@@ -1,0 +1,73 @@
+#include "simulated_verbs/unmodified/operations.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+#include "simulated_verbs/posting.h"
+#include "simulated_verbs/process.h"
+#include "simulated_verbs/verbs_objects.h"
+
+extern "C" {
+
+double __wrap_drand48();  // NOLINT(readability-identifier-naming): the linker gives the name
+
+int falafel_poll_cq(ibv_cq* cq, int most, ibv_wc* completions);
+int falafel_req_notify(ibv_cq* cq, int solicited_only);
+int falafel_post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad);
+int falafel_post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad);
+int falafel_post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad);
+std::uint64_t falafel_drand48_bits();
+
+int falafel_poll_cq(ibv_cq* cq, int most, ibv_wc* completions) {
+  return falafel::simulated_verbs::poll_completions(cq, most, completions);
+}
+
+int falafel_req_notify(ibv_cq* cq, int solicited_only) {
+  return falafel::simulated_verbs::request_notification(cq, solicited_only);
+}
+
+int falafel_post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
+  return falafel::simulated_verbs::post_sends(qp, list, bad);
+}
+
+int falafel_post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad) {
+  return falafel::simulated_verbs::post_receives(qp, list, bad);
+}
+
+int falafel_post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad) {
+  return falafel::simulated_verbs::post_shared_receives(srq, list, bad);
+}
+
+// Calls have results that are words.
+std::uint64_t falafel_drand48_bits() { return std::bit_cast<std::uint64_t>(__wrap_drand48()); }
+
+}  // extern "C"
+
+namespace falafel::simulated_verbs {
+
+namespace {
+
+template <typename Function>
+void set(Function*& function, std::uint64_t address) {
+  // The address is one of another process.
+  function = reinterpret_cast<Function*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+}  // namespace
+
+void set_operations_of_program(Process& process, const Mailbox& mailbox) {
+  for (const auto& opened : process.verbs().contexts.all()) {
+    ibv_context_ops& operations = opened->context.ops;
+    if (operations.poll_cq != poll_completions) continue;
+    set(operations.poll_cq, mailbox.operations[0]);
+    set(operations.req_notify_cq, mailbox.operations[1]);
+    set(operations.post_send, mailbox.operations[2]);
+    set(operations.post_recv, mailbox.operations[3]);
+    set(operations.post_srq_recv, mailbox.operations[4]);
+    opened->create_cq_ex = nullptr;
+    opened->create_qp_ex = nullptr;
+  }
+}
+
+}  // namespace falafel::simulated_verbs

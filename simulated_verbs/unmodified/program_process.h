@@ -1,0 +1,63 @@
+// A process of the system that runs a program with this folder's library in place of libibverbs. It
+// runs only while wait_for_call() waits for its next call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "processes/child_process.h"
+#include "simulated_verbs/unmodified/executable.h"
+#include "simulated_verbs/unmodified/mailbox.h"
+#include "simulated_verbs/unmodified/shared_file.h"
+
+namespace falafel::simulated_verbs {
+
+struct ProgramPlace {
+  std::string libraries;  // the folder of libibverbs.so.1
+  int objects = -1;       // descriptors of the memory that the process maps
+  int heap = -1;
+  std::uint64_t heap_address = 0;
+  std::uint64_t heap_bytes = 0;
+  // Processes of a run have different numbers, and so their programs are at different addresses.
+  std::uint64_t number = 0;
+};
+
+class ProgramProcess {
+ public:
+  // Throws a std::system_error if the system refuses to start it.
+  ProgramProcess(const Executable& executable, const ProgramPlace& place);
+  // Kills it if it still runs.
+  ~ProgramProcess();
+  ProgramProcess(const ProgramProcess&) = delete;
+  ProgramProcess& operator=(const ProgramProcess&) = delete;
+
+  enum class Event : std::uint8_t { call, end, silence };
+  // Lets it run until it makes a call or ends. Silence: it did neither for that time.
+  Event wait_for_call(double patience_seconds);
+  // The call that it waits for; answer() lets it see the result.
+  Mailbox& call() { return *static_cast<Mailbox*>(mapping_.begin()); }
+  void answer() { give_turn(call(), Turn::of_program); }
+
+  int data_descriptor_of_simulator() const { return data_.descriptor(); }
+  // After its end.
+  const processes::Ending& ending() const { return *ending_; }
+  void kill();
+  // All that it has written to its standard output and error so far.
+  std::string output() const;
+
+ private:
+  void start(const Executable& executable, const ProgramPlace& place);
+  bool has_ended(int options);
+
+  SharedFile mailbox_;
+  SharedFile data_;
+  SharedFile output_;
+  SharedMapping mapping_;
+  pid_t id_ = 0;
+  std::optional<processes::Ending> ending_;
+};
+
+}  // namespace falafel::simulated_verbs

@@ -1,0 +1,108 @@
+#include "simulated_verbs/unmodified/program_side/connection.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "simulated_verbs/unmodified/mailbox.h"
+
+#define FALAFEL_DECLARE(name, ...) extern "C" void name();
+FALAFEL_OPERATION_CALLS(FALAFEL_DECLARE)
+#undef FALAFEL_DECLARE
+
+namespace falafel::simulated_verbs {
+
+namespace {
+
+// As a shell's for a command that cannot be executed.
+constexpr int status_of_refusal = 126;
+
+// The process has one mailbox, and functions of the C library have no argument that leads to it.
+Mailbox* mailbox = nullptr;
+
+void say(const char* text) {
+  // There is nobody to tell that this failed.
+  [[maybe_unused]] const long written = syscall(SYS_write, STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void end_with(const char* before, const char* name, const char* after) {
+  say(before);
+  say(name);
+  say(after);
+  syscall(SYS_exit_group, status_of_refusal);
+  __builtin_unreachable();
+}
+
+void* map(int descriptor, std::uint64_t address, std::size_t bytes) {
+  // An address and not an object: the system maps the file there.
+  void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  void* const mapped = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
+  if (mapped == MAP_FAILED) {
+    end_with("falafel: the memory of the simulator cannot be mapped (", std::strerror(errno),
+             "); start the program by falafel run\n");
+  }
+  syscall(SYS_close, descriptor);
+  return mapped;
+}
+
+void note_operations() {
+  std::size_t index = 0;
+#define FALAFEL_NOTE(name, ...)                                                                    \
+  mailbox->operations[index++] = reinterpret_cast<std::uint64_t>(&::name);
+  FALAFEL_OPERATION_CALLS(FALAFEL_NOTE)
+#undef FALAFEL_NOTE
+}
+
+// The C library calls malloc before it runs any constructor.
+void connect_if_necessary() {
+  if (mailbox != nullptr) return;
+  const int error_before = errno;
+  auto* const mapped =
+      static_cast<Mailbox*>(map(mailbox_descriptor, mailbox_address, sizeof(Mailbox)));
+  map(objects_descriptor, objects_address, objects_bytes);
+  map(heap_descriptor, mapped->heap_address, mapped->heap_bytes);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  mailbox = mapped;
+  note_operations();
+  errno = error_before;
+}
+
+}  // namespace
+
+Word call_simulator(CallNumber call, Word first, Word second, Word third, Word fourth, Word fifth,
+                    Word sixth) {
+  connect_if_necessary();
+  const Word arguments[most_arguments] = {first, second, third, fourth, fifth, sixth};
+  for (std::size_t index = 0; index < most_arguments; ++index) {
+    mailbox->arguments[index] = arguments[index];
+  }
+  mailbox->call = call;
+  mailbox->error = errno;
+  give_turn(*mailbox, Turn::of_simulator);
+  while (!wait_for_turn(*mailbox, Turn::of_program, nullptr)) {
+  }
+  errno = mailbox->error;
+  return mailbox->result;
+}
+
+long system_call(long number, Word first, Word second, Word third, Word fourth, Word fifth,
+                 Word sixth) {
+  return syscall(number, first, second, third, fourth, fifth, sixth);
+}
+
+void announce_end() {
+  if (mailbox == nullptr) return;
+  mailbox->call = CallNumber::end_process;
+  give_turn(*mailbox, Turn::of_simulator);
+}
+
+void refuse(const char* function) {
+  end_with("falafel: ", function, " is not simulated for programs that run unmodified\n");
+}
+
+}  // namespace falafel::simulated_verbs

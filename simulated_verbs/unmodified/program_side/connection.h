@@ -1,0 +1,33 @@
+// The program's side of its mailbox. This library is in the process of a program that knows nothing
+// of it, in place of libibverbs, and in front of the C library. It uses neither exceptions nor the
+// library of C++.
+#pragma once
+
+#include <cstdint>
+
+#include "simulated_verbs/unmodified/calls.h"
+
+// The functions that programs call.
+#define FALAFEL_EXPORTED __attribute__((visibility("default")))
+
+namespace falafel::simulated_verbs {
+
+using Word = unsigned long;
+
+// Lets the simulator carry out a call, and returns its result. Sets errno as the call does. Ends
+// the process with a message if `falafel run` has not started it.
+FALAFEL_EXPORTED Word call_simulator(CallNumber call, Word first = 0, Word second = 0,
+                                     Word third = 0, Word fourth = 0, Word fifth = 0,
+                                     Word sixth = 0);
+
+// As syscall of the C library.
+long system_call(long number, Word first, Word second, Word third, Word fourth, Word fifth,
+                 Word sixth);
+
+// Tells the simulator that the process is about to end.
+void announce_end();
+
+// The program needs what is not simulated: ends it with a message that names the function.
+[[noreturn]] FALAFEL_EXPORTED void refuse(const char* function);
+
+}  // namespace falafel::simulated_verbs

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Tests of falafel run: Debian's programs, unmodified, as hosts of the simulator.
+
+Usage: run_test.py FALAFEL MISBEHAVING
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FALAFEL, MISBEHAVING = sys.argv[1:3]
+
+
+# So that no runs measure it, which would cost more than the tests.
+USUAL_STEPS = ["--usual-steps", "300"]
+# For the same reason, failing runs do not become smaller.
+NO_SEARCH = ["--shrink-seconds", "0", "--critical-tries", "0"]
+
+
+def run(*options, hosts, folder=None):
+    command = [FALAFEL, "run", *USUAL_STEPS, *options]
+    for name, program in hosts.items():
+        command += ["--host", name, program]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+def trace_hash(result):
+    return re.search("hash ([0-9a-f]{16})", result.stdout)[1]
+
+
+def pingpong(program):
+    return {"server": program, "client": f"{program} server"}
+
+
+class PingPongs(unittest.TestCase):
+    def check(self, program, seeds, *options):
+        for seed in seeds:
+            first = run("--seed", str(seed), *options, hosts=pingpong(program))
+            self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+            self.assertEqual(first.stdout.count("4 iters in"), 2, first.stdout)
+            self.assertIn("--- server (exited with status 0)", first.stdout)
+            self.assertIn("--- client (exited with status 0)", first.stdout)
+            self.assertIsNotNone(trace_hash(first))
+            second = run("--seed", str(seed), *options, hosts=pingpong(program))
+            self.assertEqual(first.stdout, second.stdout)
+
+    def test_reliable_connection(self):
+        self.check("ibv_rc_pingpong -n 4 -r 8", [1, 2, 3])
+
+    def test_events(self):
+        self.check("ibv_rc_pingpong -e -n 4 -r 8", [1])
+
+    def test_shared_receive_queue(self):
+        self.check("ibv_srq_pingpong -n 4 -r 20", [1])
+
+    def test_services_that_may_lose_messages(self):
+        self.check("ibv_uc_pingpong -n 4 -r 8", [1], "--faults", "none")
+        self.check("ibv_ud_pingpong -n 4 -r 8", [1], "--faults", "none")
+
+    def test_other_seeds_take_other_courses(self):
+        hosts = pingpong("ibv_rc_pingpong -n 4 -r 8")
+        hashes = {trace_hash(run("--seed", seed, hosts=hosts)) for seed in ["1", "2"]}
+        self.assertEqual(len(hashes), 2)
+
+
+class Connections(unittest.TestCase):
+    def test_a_client_connects_by_rdma_cm(self):
+        hosts = {"server": "rdma_server", "client": "rdma_client -s server"}
+        inline = ["--simulator", "max_inline_bytes=64"]
+        first = run("--seed", "1", *inline, hosts=hosts)
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        self.assertIn("rdma_client: end 0", first.stdout)
+        self.assertEqual(first.stdout, run("--seed", "1", *inline, hosts=hosts).stdout)
+
+
+class Devices(unittest.TestCase):
+    def test_devinfo_says_what_the_simulated_device_is(self):
+        result = run(hosts={"alone": "ibv_devinfo -v"})
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("simulated0", result.stdout)
+        self.assertIn("PORT_ACTIVE", result.stdout)
+
+
+class Campaigns(unittest.TestCase):
+    def test_a_campaign_repeats_its_runs(self):
+        hosts = pingpong("ibv_rc_pingpong -n 2 -r 8")
+        hashes = {
+            trace_hash(run("--schedules", "10", "--jobs", jobs, hosts=hosts))
+            for jobs in ["1", "2"]
+        }
+        self.assertEqual(len(hashes), 1)
+
+    def test_a_failing_schedule_is_recorded_and_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hosts = {"alone": f"{MISBEHAVING} status"}
+            found = run("--schedules", "3", "--output", folder, *NO_SEARCH, hosts=hosts)
+            self.assertEqual(found.returncode, 1, found.stdout)
+            self.assertRegex(found.stdout, "VIOLATED verbs.exit-status in .* first with seed 1:")
+            file = f"{folder}/run-verbs.exit-status-1.replay"
+            replayed = run("--replay", file, *NO_SEARCH, hosts=hosts)
+            self.assertEqual(replayed.returncode, 1, replayed.stdout)
+            self.assertIn("ended with status 7", replayed.stdout)
+
+
+class Crashes(unittest.TestCase):
+    def test_a_host_that_crashes_kills_its_process(self):
+        hosts = pingpong("ibv_rc_pingpong -n 60 -r 8")
+        for seed in range(1, 40):
+            first = run("--faults", "client_crash", "--seed", str(seed), hosts=hosts)
+            if "(was killed by signal 9)" not in first.stdout:
+                continue
+            second = run("--faults", "client_crash", "--seed", str(seed), hosts=hosts)
+            self.assertEqual(first.stdout, second.stdout)
+            return
+        self.fail("no host has crashed")
+
+
+class Misbehaviour(unittest.TestCase):
+    def check(self, argument, *texts, options=(), status=1):
+        result = run(*options, hosts={"alone": f"{MISBEHAVING} {argument}"})
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        for text in [f"before: {argument}", *texts]:
+            self.assertIn(text, result.stdout)
+
+    def test_sleeping_takes_virtual_time(self):
+        self.check("hour", "slept 3600 s", status=0)
+
+    def test_a_status_other_than_0_fails_the_run(self):
+        self.check("status", "VIOLATED verbs.exit-status: the program of alone ended with status 7")
+
+    def test_what_is_not_simulated_is_refused_by_name(self):
+        self.check("fork", "falafel: fork is not simulated", "ended with status 126")
+
+    def test_a_crash_is_reported(self):
+        self.check("crash", "VIOLATED verbs.killed: the program of alone was killed by signal 11")
+
+    def test_a_program_without_calls_is_ended(self):
+        self.check("spin", "VIOLATED verbs.silent: the program of alone has run for 0.2 s",
+                   options=["--patience", "0.2"])
+
+
+class WrongUsage(unittest.TestCase):
+    def check(self, message, *options, hosts):
+        result = run(*options, hosts=hosts)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(message, result.stderr)
+
+    def test_a_program_that_does_not_exist(self):
+        self.check("there is no program 'ibv_no_pingpong'", hosts={"a": "ibv_no_pingpong"})
+
+    def test_a_script(self):
+        self.check("scripts and static programs do not", hosts={"a": __file__})
+
+    def test_a_command_that_is_not_closed(self):
+        self.check("a quote is not closed", hosts={"a": "ibv_devinfo 'x"})
+
+    def test_an_unknown_fault(self):
+        self.check("--faults hail", "--faults", "hail", hosts={"a": "ibv_devinfo"})
+
+    def test_no_host(self):
+        self.check("--host", hosts={})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
