@@ -29,12 +29,16 @@ bool AbaChecker::is_reading(const Word& word, std::vector<Reading>::iterator pla
   return place != word.readings.end() && place->party == party && place->value == value;
 }
 
+// Many readings repeat the one before.
 void AbaChecker::remember(Word& word, std::uint32_t party, std::uint64_t value) {
+  const Reading reading{.party = party, .value = value, .version = word.version};
+  if (word.newest == reading) return;
+  word.newest = reading;
   const auto place = place_of(word, party, value);
   if (is_reading(word, place, party, value)) {
     place->version = word.version;
   } else {
-    word.readings.insert(place, {.party = party, .value = value, .version = word.version});
+    word.readings.insert(place, reading);
   }
 }
 

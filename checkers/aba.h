@@ -55,6 +55,8 @@ class AbaChecker {
     std::uint32_t party;
     std::uint64_t value;
     std::uint64_t version;
+
+    friend bool operator==(const Reading&, const Reading&) = default;
   };
   // A compare-and-swap that found this value and has not written yet.
   struct Comparison {
@@ -74,6 +76,7 @@ class AbaChecker {
     std::optional<Comparison> comparison{};
     std::optional<Swap> last_swap{};  // unless the word has changed since
     std::vector<Reading> readings{};  // sorted by party and value
+    std::optional<Reading> newest{};  // of them
   };
 
   Word& word_of(std::uint64_t number);
