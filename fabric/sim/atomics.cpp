@@ -4,7 +4,6 @@
 #include "fabric/sim/device.h"
 #include "fabric/sim/device_writes.h"
 #include "fabric/sim/local_buffer.h"
-#include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/responder.h"
 #include "fabric/sim/words.h"
@@ -38,7 +37,7 @@ void Atomics::progress(Request& request) {
   request.old_word = load_word(request.target);
   const bool writes =
       fabric::writes_word(request.work, request.old_word) || world.options.failing_cas_writes_back;
-  world.touch_memory(*request.target_block, request.work.remote.offset, fabric::word_bytes,
+  world.touch_memory(request.target_block_number, request.work.remote.offset, fabric::word_bytes,
                      writes ? Access::writes : Access::reads);
   if (!writes) {
     trace_read(request);
@@ -62,7 +61,7 @@ void Atomics::finish(Request& request) {
                  "atomic {} writes in state {}", request.work.id, to_string(request.state));
   World& world = connection_.world();
   const std::uint64_t word = fabric::word_after(request.work, request.old_word);
-  world.touch_memory(*request.target_block, request.work.remote.offset, fabric::word_bytes,
+  world.touch_memory(request.target_block_number, request.work.remote.offset, fabric::word_bytes,
                      Access::writes);
   world.trace.record({.kind = EventKind::atomic_written,
                       .detail = static_cast<std::uint8_t>(request.work.opcode),

@@ -6,7 +6,6 @@
 
 #include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
-#include "fabric/sim/world.h"
 
 namespace falafel::sim {
 

@@ -19,14 +19,14 @@
 #include "fabric/sim/faults.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/touches.h"
+#include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
-struct World;
-
-class ChosenFaults {
+class ChosenFaults final : public FaultChooser {
  public:
-  explicit ChosenFaults(World& world) : world_(world) {}
+  // The world asks it about faults that are no actors.
+  explicit ChosenFaults(World& world) : world_(world) { world.fault_chooser = this; }
   ChosenFaults(const ChosenFaults&) = delete;
   ChosenFaults& operator=(const ChosenFaults&) = delete;
 
@@ -37,8 +37,8 @@ class ChosenFaults {
   // The clock was to move, but there was no timer.
   bool is_stuck() const { return is_stuck_; }
 
-  // For faults that are no actors: whether one strikes now. Asks, unless all have struck.
-  bool strikes(ChoiceKind choice);
+  // Asks, unless all have struck.
+  bool strikes(ChoiceKind choice) override;
 
  private:
   class Clock final : public Actor {

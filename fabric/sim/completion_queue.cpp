@@ -67,7 +67,7 @@ void CompletionQueueState::spend_on_message(const Entry& entry) const {
       entry.is_receive && entry.completion.status == fabric::CompletionStatus::success;
   if (world_.running == nullptr || !is_message) return;
   if (!entry.queue_pair->connection().is_stream()) return;
-  world_.running->spend(world_.costs->stream_receive_ps(entry.completion.length_bytes));
+  world_.spend(world_.costs->stream_receive_ps(entry.completion.length_bytes));
 }
 
 bool CompletionQueueState::wait(std::uint64_t deadline_ns) {

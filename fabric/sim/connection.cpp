@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#include "fabric/sim/device.h"
-#include "fabric/sim/memory.h"
-#include "fabric/sim/queue_pair.h"
-
 namespace falafel::sim {
 
 std::string_view to_string(Connection::State state) {
@@ -18,22 +14,15 @@ std::string_view to_string(Connection::State state) {
   return "unknown state";
 }
 
-Connection::Connection(World& world, Host& host, Device& device, std::uint32_t number,
-                       const fabric::QueuePairOptions& options, std::function<void()> timed_out)
-    : world_(world),
-      host_(host),
-      device_(device),
-      number_(number),
-      options_(options),
-      protection_domain_(static_cast<ProtectionDomain*>(options.protection_domain)->number()),
-      retry_timer_(std::move(timed_out)) {
-  options_.max_outstanding_reads_and_atomics =
-      std::min(options.max_outstanding_reads_and_atomics,
-               device.attributes().max_outstanding_reads_and_atomics);
+Connection::Connection(World& world, const Owner& owner, const fabric::QueuePairOptions& options,
+                       std::function<void()> timed_out)
+    : world_(world), owner_(owner), options_(options), retry_timer_(std::move(timed_out)) {
+  options_.max_outstanding_reads_and_atomics = std::min(
+      options.max_outstanding_reads_and_atomics, owner.limits.max_outstanding_reads_and_atomics);
 }
 
 void Connection::change_state(State state) {
-  FALAFEL_ASSERT(state_ < state, "queue pair {} goes from {} to {}", number_, to_string(state_),
+  FALAFEL_ASSERT(state_ < state, "queue pair {} goes from {} to {}", number(), to_string(state_),
                  to_string(state));
   touch(Access::writes);
   state_ = state;
@@ -47,7 +36,7 @@ void Connection::note_whether_up() {
 }
 
 void Connection::set_peer(QueuePairActor& peer, Connection& side, Responder& responder) {
-  FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number_);
+  FALAFEL_ASSERT(peer_ == nullptr && !is_datagram(), "queue pair {} gets a second peer", number());
   touch(Access::writes);
   peer_ = &peer;
   peer_side_ = &side;
@@ -56,9 +45,8 @@ void Connection::set_peer(QueuePairActor& peer, Connection& side, Responder& res
 }
 
 void Connection::set_limits_as_requester(const LimitsAsRequester& limits) {
-  options_.max_outstanding_reads_and_atomics =
-      std::min(limits.max_outstanding_reads_and_atomics,
-               device_.attributes().max_outstanding_reads_and_atomics);
+  options_.max_outstanding_reads_and_atomics = std::min(
+      limits.max_outstanding_reads_and_atomics, owner_.limits.max_outstanding_reads_and_atomics);
   options_.acknowledge_timeout_ns = limits.acknowledge_timeout_ns;
   options_.retry_count = limits.retry_count;
   options_.receiver_not_ready_retry_count = limits.receiver_not_ready_retry_count;
@@ -81,10 +69,10 @@ void Connection::set_watching(bool waits) {
 
 void Connection::show_writes_before(std::uint64_t place) const {
   if (world_.options.late_visibility) {
-    world_.touch(Touchable::late_words, number_, Access::writes);
+    world_.touch(Touchable::late_words, number(), Access::writes);
     world_.touch(Touchable::visibility, 0, Access::writes);
   }
-  if (!world_.late_words.empty()) world_.late_words.reveal(number_, place);
+  if (!world_.late_words.empty()) world_.late_words.reveal(number(), place);
 }
 
 void Connection::trace(EventKind kind, const Request& request, std::uint64_t offset,
@@ -92,7 +80,7 @@ void Connection::trace(EventKind kind, const Request& request, std::uint64_t off
                        const fabric::MemoryBlock* block) const {
   world_.trace.record({.kind = kind,
                        .detail = static_cast<std::uint8_t>(request.work.opcode),
-                       .subject = number_,
+                       .subject = number(),
                        .request = request.work.id,
                        .offset = offset,
                        .word = word,

@@ -30,16 +30,26 @@ class Connection {
  public:
   enum class State : std::uint8_t { connecting, ready, error, closed };
 
+  // The queue pair of this side.
+  struct Owner {
+    Host& host;
+    Device& device;
+    fabric::DatagramAddress address;  // of the queue pair
+    std::uint32_t protection_domain = 0;
+    const fabric::DeviceAttributes& limits;  // of the device
+  };
+
   // Calls `timed_out` when the acknowledge timeout of the oldest request has passed.
-  Connection(World& world, Host& host, Device& device, std::uint32_t number,
-             const fabric::QueuePairOptions& options, std::function<void()> timed_out);
+  Connection(World& world, const Owner& owner, const fabric::QueuePairOptions& options,
+             std::function<void()> timed_out);
 
   World& world() const { return world_; }
-  Host& host() const { return host_; }
-  Device& device() const { return device_; }
-  std::uint32_t number() const { return number_; }
+  Host& host() const { return owner_.host; }
+  Device& device() const { return owner_.device; }
+  const fabric::DatagramAddress& address() const { return owner_.address; }
+  std::uint32_t number() const { return owner_.address.queue_pair_number; }
   const fabric::QueuePairOptions& options() const { return options_; }
-  std::uint32_t protection_domain() const { return protection_domain_; }
+  std::uint32_t protection_domain() const { return owner_.protection_domain; }
   fabric::Transport transport() const { return options_.transport; }
   bool is_reliable() const { return transport() == fabric::Transport::reliable_connection; }
   bool is_datagram() const { return transport() == fabric::Transport::unreliable_datagram; }
@@ -57,7 +67,7 @@ class Connection {
   // In error or closed: requests may still take effect, but none succeeds for the program.
   bool is_dead() const { return state_ >= State::error; }
   void change_state(State state);
-  void touch(Access access) const { world_.touch(Touchable::connection, number_, access); }
+  void touch(Access access) const { world_.touch(Touchable::connection, number(), access); }
 
   QueuePairActor* peer() const { return peer_; }
   const Connection* peer_side() const { return peer_side_; }
@@ -118,11 +128,8 @@ class Connection {
   void note_whether_up();
 
   World& world_;
-  Host& host_;
-  Device& device_;
-  std::uint32_t number_;
+  Owner owner_;
   fabric::QueuePairOptions options_;
-  std::uint32_t protection_domain_;
   State state_ = State::connecting;
   fabric::Access rights_of_peer_{
       .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};

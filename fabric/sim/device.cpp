@@ -3,6 +3,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
+#include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/shared_receive_queue.h"
 #include "fabric/sim/world.h"
@@ -137,7 +138,7 @@ Result<std::unique_ptr<fabric::QueuePair>> Device::create_datagram_queue_pair(
 
 Result<fabric::DatagramAddress> Device::resolve(const std::string& host,
                                                 std::uint32_t queue_pair_number) {
-  const Host* found = world_.find_host(host);
+  const Host* found = find_host(world_, host);
   if (found == nullptr) {
     return make_error(ErrorCode::unreachable, fmt::format("host: there is no '{}'", host));
   }
@@ -164,7 +165,7 @@ Result<fabric::Connection> Device::connect(const fabric::Address& address,
   if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  Host* server = world_.find_host(address.host);
+  Host* server = find_host(world_, address.host);
   if (server == nullptr) {
     return make_error(ErrorCode::unreachable, fmt::format("address: no host '{}'", address.host));
   }

@@ -107,9 +107,9 @@ void Fiber::timed_resume() {
     world_.ready.postpone(*this, runs_ns);
     return;
   }
-  spent_ps_ = thread.begin_turn_ps(now_ns);
+  world_.spent_ps = thread.begin_turn_ps(now_ns);
   resume();
-  thread.end_turn(now_ns, std::exchange(spent_ps_, 0));
+  thread.end_turn(now_ns, std::exchange(world_.spent_ps, 0));
   // A fiber that yields looks again after a while.
   const std::uint64_t poll_ns =
       std::max<std::uint64_t>(1, timing::to_ns(world_.costs->profile().poll_ps));
@@ -134,7 +134,8 @@ void Fiber::suspend() {
 }
 
 // The fiber makes no further step, so it is left where it is until the run is destroyed.
-void Fiber::spin() {
+void Fiber::spin(Call call) {
+  note_call(call);
   FALAFEL_ASSERT(!unwinding_ && world_.running == this,
                  "{}, while it is being unwound or another one runs", describe_spinning());
   calls_ = 0;
@@ -235,7 +236,9 @@ void Fiber::unwind() {
   cancel();
   if (finished_ || world_.running == this) return;
   if (context_.started()) {
+    const std::uint64_t spent_ps = std::exchange(world_.spent_ps, 0);  // by whoever unwinds it
     resume();
+    world_.spent_ps = spent_ps;
   } else {
     body_ = nullptr;
     finish();

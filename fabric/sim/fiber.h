@@ -41,10 +41,11 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
 
   // A call that does not wait. A fiber that makes too many of them in one step ends the run: it
   // would go on forever, because nothing else can move.
-  void count_call(const Call& call) {
-    call_ = call;
-    if (++calls_ > most_calls_of_step) spin();
+  void count_call(Call call) {
+    if (++calls_ > most_calls_of_step) spin(call);
   }
+  // The call that the fiber waits in, for descriptions.
+  void note_call(Call call) { call_ = call; }
   std::string describe_spinning() const;
 
   // For other objects than the fiber itself.
@@ -56,10 +57,6 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   Host& host() const { return host_; }
   fabric::FiberId id() const { return id_; }
   fabric::WaitList& joiners() { return joiners_; }
-
-  // In a timed run: the processor works for this time in the present step.
-  void spend(std::uint64_t duration_ps) { spent_ps_ += duration_ps; }
-  std::uint64_t spent_ps() const { return spent_ps_; }
 
   void step() override;
   void expired() override;
@@ -78,7 +75,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void resume();
   void finish();
   void suspend();
-  void spin();
+  void spin(Call call);
   bool ends_here();
   [[noreturn]] void throw_cancelled();
 
@@ -98,9 +95,8 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   bool was_told_to_end_ = false;
   bool unwinding_ = false;
   bool finished_ = false;
-  std::uint64_t spent_ps_ = 0;  // in the present step
-  std::uint64_t calls_ = 0;     // in the present step
-  Call call_;                   // the last one
+  std::uint64_t calls_ = 0;  // in the present step
+  Call call_;                // that it waits in, or that ended the run
 };
 
 }  // namespace falafel::sim

@@ -67,6 +67,13 @@ Host::Host(World& world, std::uint32_t index, const HostOptions& options,
 
 Host::~Host() = default;
 
+Host* find_host(const World& world, std::string_view name) {
+  for (const auto& host : world.hosts) {
+    if (host->name() == name) return host.get();
+  }
+  return nullptr;
+}
+
 fabric::Device& Host::device(std::size_t index) {
   FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}",
                  options_.name, devices_.size(), index);
@@ -192,7 +199,7 @@ std::uint64_t Host::random(std::uint64_t bound) {
 
 void Host::spend(fabric::Work work, std::uint64_t bytes) {
   if (world_.costs != nullptr && world_.running != nullptr) {
-    world_.running->spend(world_.costs->work_ps(work, bytes));
+    world_.spend(world_.costs->work_ps(work, bytes));
   }
 }
 

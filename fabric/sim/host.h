@@ -13,7 +13,7 @@
 #include "fabric/sim/device.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host_clock.h"
-#include "fabric/sim/simulation.h"
+#include "fabric/sim/host_options.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -143,5 +143,8 @@ class Host final : public fabric::Host {
   CallbackTimer restart_timer_;
   CallbackTimer landing_timer_;
 };
+
+// Null if there is none of that name.
+Host* find_host(const World& world, std::string_view name);
 
 }  // namespace falafel::sim

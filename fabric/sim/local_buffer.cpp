@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
-#include "fabric/sim/host.h"
-#include "fabric/sim/memory.h"
-#include "fabric/sim/store_buffer.h"
-#include "fabric/sim/world.h"
-
 namespace falafel::sim {
 
 namespace {
 
 void touch(World& world, const fabric::MemoryAddress& local, std::uint64_t offset,
            std::uint64_t length_bytes, Access access) {
-  if (world.touches == nullptr) return;
-  world.touch_memory(*world.regions.at(local.key).block, local.offset + offset, length_bytes,
+  if (!world.hears(Touchable::memory)) return;
+  world.touch_memory(world.regions.at(local.key).block_number, local.offset + offset, length_bytes,
                      access);
 }
 
@@ -88,22 +83,6 @@ void take_payload(World& world, Request& request) {
   }
   touch(world, request.work.local, 0, request.work.length_bytes, Access::reads);
   request.payload.assign(request.local, request.local + request.work.length_bytes);
-}
-
-void take_inlined_payload(World& world, Request& request, const Host& host) {
-  take_payload(world, request);
-  const StoreBuffer* const buffer = host.store_buffer();
-  if (buffer == nullptr || buffer->empty() || request.payload.empty()) return;
-  if (request.work.segments.empty()) {
-    buffer->show_own_stores(request.local, request.payload);
-    return;
-  }
-  std::span<std::byte> seen = request.payload;
-  for (const fabric::LocalSegment& segment : request.work.segments) {
-    buffer->show_own_stores(locate_local(world, segment.address, segment.length_bytes),
-                            seen.first(segment.length_bytes));
-    seen = seen.subspan(segment.length_bytes);
-  }
 }
 
 void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,

@@ -13,8 +13,6 @@
 
 namespace falafel::sim {
 
-class Host;
-
 // A range in the memory of this host. The rules of posting checked it. Its region may have been
 // revoked since.
 inline std::byte* locate_local(World& world, const fabric::MemoryAddress& local,
@@ -47,8 +45,6 @@ void touch_local_buffer(World& world, const Request& request, std::uint64_t offs
 
 // Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
-// The same while posting: the processor copies, and sees its own stores.
-void take_inlined_payload(World& world, Request& request, const Host& host);
 
 // A device writes data into a local buffer, from `offset` on.
 struct LocalBufferView {
@@ -60,8 +56,8 @@ void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,
 // The same for a buffer without segments.
 inline void put_local(World& world, const fabric::MemoryAddress& local, std::uint64_t offset,
                       std::span<const std::byte> data) {
-  if (world.touches != nullptr) {
-    world.touch_memory(*world.regions.at(local.key).block, local.offset + offset, data.size(),
+  if (world.hears(Touchable::memory)) {
+    world.touch_memory(world.regions.at(local.key).block_number, local.offset + offset, data.size(),
                        Access::writes);
   }
   std::byte* const to = locate_local(world, local, offset + data.size()) + offset;
@@ -74,7 +70,7 @@ inline void put_local(World& world, const Request& request, std::uint64_t offset
     scatter(world, {.local = {}, .segments = request.work.segments}, offset, data);
     return;
   }
-  if (world.touches != nullptr) touch_local_buffer(world, request, offset, data.size());
+  if (world.hears(Touchable::memory)) touch_local_buffer(world, request, offset, data.size());
   put_bytes(world, request.local + offset, data.data(), data.size());
 }
 

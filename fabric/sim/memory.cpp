@@ -59,7 +59,7 @@ class MemoryRegion final : public fabric::MemoryRegion {
  private:
   Region& region() const { return world_.regions.at(key_, incarnation_); }
   void drain_stores() const {
-    if (world_.lifetime != nullptr) region().block->host().drain_stores();
+    if (world_.lifetime != nullptr) region().host->drain_stores();
   }
 
   World& world_;
@@ -109,7 +109,7 @@ MemoryBlock::~MemoryBlock() {
 void MemoryBlock::prepare_direct_access() {
   if (world_lifetime_.expired() || world_.trace.is_reporting()) return;
   if (StoreBuffer* const buffer = store_buffer()) buffer->drain_stores_to(*this);
-  world_.touch_memory(*this, 0, size_bytes_, Access::writes);
+  world_.touch_memory(number_, 0, size_bytes_, Access::writes);
 }
 
 // The buffer that holds or takes stores of the running fiber, if there is one.
@@ -145,7 +145,7 @@ void MemoryBlock::maybe_preempt() {
 void MemoryBlock::report_access(std::uint64_t offset, std::uint64_t length_bytes, Access access) {
   const bool looks = world_.options.late_visibility && access == Access::reads;
   if (looks) world_.touch(Touchable::visibility, 0, Access::reads);
-  world_.touch_memory(*this, offset, length_bytes, looks ? Access::writes : access);
+  world_.touch_memory(number_, offset, length_bytes, looks ? Access::writes : access);
 }
 
 // The processor sees its own changes.
@@ -321,10 +321,12 @@ std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_
   for (bool is_over = false; found == seen && !is_over; found = load(offset, only_first)) {
     if (load_word(address) == seen) {
       WordWaits::Wait wait(world_.word_waits, address, seen);
+      fiber.note_call({Call::Kind::word, number_, offset});
       fiber.wait(&wait.waiters(), deadline_ns, "a word of memory to change");
     } else {
       // The word is in memory, and late (late_visibility), or an own store hides it.
       host_.drain_stores();
+      fiber.note_call({Call::Kind::word, number_, offset});
       fiber.wait(nullptr, 0, "a word to become visible");
     }
     if (fiber.cancelled()) return seen;
@@ -371,7 +373,9 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   world_.touch(Touchable::numbers, 0, Access::writes);
   Region region;
   region.base = own_block->data();
+  region.host = &own_block->host();
   region.block = own_block->shared_from_this();
+  region.block_number = own_block->number();
   region.offset = offset;
   region.length_bytes = length_bytes;
   region.access = access;
@@ -384,7 +388,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
 // A new key, unless the device gives a former one again.
 std::uint32_t ProtectionDomain::give_key(Region region) {
   if (!world_.options.keys_reused_after_restart) return world_.regions.add(std::move(region));
-  const std::vector<std::uint32_t> former = world_.regions.former_keys(host_);
+  const std::vector<std::uint32_t> former = world_.regions.former_keys(host_, host_.incarnation());
   const std::uint64_t choice = world_.choose(ChoiceKind::key, former.size() + 1);
   if (choice == 0) return world_.regions.add(std::move(region));
   const std::uint32_t key = former[choice - 1];

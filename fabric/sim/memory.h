@@ -1,15 +1,13 @@
-// Memory of simulated hosts: blocks, the regions registered over them, and the table that finds a
-// region by its key.
+// Memory of simulated hosts: blocks, and the protection domains that register regions over them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <span>
-#include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/sim/region_table.h"
 #include "fabric/sim/touches.h"
 
 namespace falafel::sim {
@@ -85,72 +83,6 @@ class MemoryBlock final : public fabric::MemoryBlock,
   std::unique_ptr<std::byte, Free> own_memory_;  // null if the program owns it
   std::byte* data_;
   std::uint64_t size_bytes_;
-};
-
-// A registration, valid until it is revoked. A run never uses a key twice, except for hosts that
-// restart with the option keys_reused_after_restart.
-struct Region {
-  std::shared_ptr<MemoryBlock> block;
-  std::byte* base = nullptr;  // start of the block
-  std::uint64_t offset = 0;
-  std::uint64_t length_bytes = 0;
-  fabric::Access access;
-  std::uint32_t protection_domain = 0;
-  std::uint32_t incarnation = 0;  // of the host that registered it
-  bool revoked = false;
-
-  bool contains(std::uint64_t at, std::uint64_t length) const {
-    const std::uint64_t skipped =
-        at - offset;  // wraps around if `at` is before, and exceeds any length
-    return skipped <= length_bytes && length <= length_bytes - skipped;
-  }
-};
-
-// Regions by local key.
-class RegionTable {
- public:
-  RegionTable(std::pmr::memory_resource& memory, std::size_t expected_count, bool distinct_keys)
-      : regions_(&memory),
-        replaced_(&memory),
-        remote_key_distance_(distinct_keys ? std::uint32_t{1} << 31U : 0) {
-    regions_.reserve(expected_count);
-  }
-
-  std::uint32_t add(Region region);  // returns its key
-  // The keys of regions that the host registered before it restarted.
-  std::vector<std::uint32_t> former_keys(const Host& host) const;
-  // The region gets a former key of its host.
-  void replace(std::uint32_t key, Region region);
-  std::uint32_t remote_key(std::uint32_t key) const { return key + remote_key_distance_; }
-  // Returns a key of no region for a number that is no remote key.
-  std::uint32_t key_of_remote(std::uint32_t remote_key) const {
-    return remote_key - remote_key_distance_;
-  }
-  std::size_t count_valid(const Host& host) const;
-  Region& at(std::uint32_t key) {
-    FALAFEL_ASSERT(key - 1 < keys_given_, "there is no region of key {}", key);
-    return regions_[key - 1];
-  }
-  // The region that had the key in that incarnation of its host.
-  Region& at(std::uint32_t key, std::uint32_t incarnation);
-  // The region, if queue pairs of this protection domain may use it; otherwise null.
-  Region* find(std::uint32_t key, std::uint32_t protection_domain) {
-    if (key - 1 >= keys_given_) return nullptr;
-    Region& region = regions_[key - 1];
-    return region.revoked || region.protection_domain != protection_domain ? nullptr : &region;
-  }
-
- private:
-  struct Replaced {
-    std::uint32_t key = 0;
-    Region region;
-  };
-
-  std::pmr::vector<Region> regions_;
-  // They keep their blocks, to which requests of the past may still refer.
-  std::pmr::vector<Replaced> replaced_;
-  std::uint32_t keys_given_ = 0;
-  std::uint32_t remote_key_distance_;
 };
 
 class ProtectionDomain final : public fabric::ProtectionDomain {

@@ -1,6 +1,5 @@
 #include "fabric/sim/messages.h"
 
-#include "fabric/sim/host.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/responder.h"
 
@@ -45,7 +44,8 @@ Responder* Messages::receiver_of(const Request& request) const {
   const fabric::DatagramAddress& destination = request.work.destination;
   QueuePairActor* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);
   if (receiver == nullptr || !receiver->connection().is_datagram()) return nullptr;
-  return receiver->host().index() == destination.host ? &receiver->responder() : nullptr;
+  return receiver->connection().address().host == destination.host ? &receiver->responder()
+                                                                   : nullptr;
 }
 
 void Messages::arrive(Request& request, Responder& receiver) {

@@ -7,11 +7,6 @@ namespace falafel::sim {
 
 namespace {
 
-// A mask of the first `count` units, at most 64.
-std::uint64_t first_units(std::uint64_t count) {
-  return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-}
-
 unsigned shift_of_unit(const SimulationOptions& options) {
   switch (options.granularity) {
     case Granularity::byte: return 0;
@@ -47,18 +42,6 @@ std::uint64_t Placement::start_of(std::uint64_t unit) const {
   return start <= misalignment_ ? 0 : std::min<std::uint64_t>(start - misalignment_, length_bytes_);
 }
 
-// The number of complete units in the first `bytes`. A unit that two packets share arrives with the
-// second.
-std::uint64_t Placement::units_within(std::uint64_t bytes) const {
-  return bytes == length_bytes_ ? units_ : (bytes + misalignment_) >> unit_shift_;
-}
-
-void Placement::next_packet_arrives() {
-  FALAFEL_ASSERT(!all_arrived(), "a packet arrives after all {} bytes", length_bytes_);
-  arrived_bytes_ += std::min(packet_bytes_, length_bytes_ - arrived_bytes_);
-  mark_arrived(units_within(arrived_bytes_));
-}
-
 void Placement::truncate() {
   length_bytes_ = arrived_bytes_;
   const std::uint64_t unit_bytes = std::uint64_t{1} << unit_shift_;
@@ -66,16 +49,10 @@ void Placement::truncate() {
     mark_arrived((length_bytes_ + misalignment_ + unit_bytes - 1) >> unit_shift_);
 }
 
-void Placement::mark_arrived(std::uint64_t units) {
-  unplaced_units_ += static_cast<std::uint32_t>(units - arrived_units_);
-  if (!has_many_units() && arrived_units_ == 0) {
-    small_mask_ = first_units(units);
-  } else {
-    for (std::uint64_t unit = arrived_units_; unit < units; ++unit) {
-      word_of(unit) |= std::uint64_t{1} << (unit % mask_bits);
-    }
+void Placement::mark_further(std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t unit = first; unit < end; ++unit) {
+    word_of(unit) |= std::uint64_t{1} << (unit % mask_bits);
   }
-  arrived_units_ = static_cast<std::uint32_t>(units);
 }
 
 Placement::Range Placement::take_piece(World& world, Answers units) {

@@ -3,6 +3,7 @@
 // word to all, so every order of words and every tear between words can happen.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -31,7 +32,11 @@ class Placement {
   // No further packet will arrive.
   void truncate();
 
-  void next_packet_arrives();
+  void next_packet_arrives() {
+    FALAFEL_ASSERT(!all_arrived(), "a packet arrives after all {} bytes", length_bytes_);
+    arrived_bytes_ += std::min(packet_bytes_, length_bytes_ - arrived_bytes_);
+    mark_arrived(units_within(arrived_bytes_));
+  }
   // Takes a run of units that have arrived and are not in place yet. Requires has_unplaced().
   // `units`: the sufficient answers to the question where it begins.
   Range take(World& world, Answers units = all_answers) {
@@ -69,12 +74,29 @@ class Placement {
   // else with the first one of all.
   Run take_run(std::uint64_t from, std::uint64_t most);
   Run take_run_of_many(std::uint64_t from, std::uint64_t most);
-  void mark_arrived(std::uint64_t units);
+  void mark_arrived(std::uint64_t units) {
+    unplaced_units_ += static_cast<std::uint32_t>(units - arrived_units_);
+    if (!has_many_units() && arrived_units_ == 0) {
+      small_mask_ = first_units(units);
+    } else {
+      mark_further(arrived_units_, units);
+    }
+    arrived_units_ = static_cast<std::uint32_t>(units);
+  }
+  void mark_further(std::uint64_t first, std::uint64_t end);
   std::uint64_t& word_of(std::uint64_t unit) {
     return has_many_units() ? mask_[unit / mask_bits] : small_mask_;
   }
+  // A mask of the first `count` units, at most 64.
+  static std::uint64_t first_units(std::uint64_t count) {
+    return count == mask_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  }
   std::uint64_t start_of(std::uint64_t unit) const;
-  std::uint64_t units_within(std::uint64_t bytes) const;
+  // The number of complete units in the first `bytes`. A unit that two packets share arrives with
+  // the second.
+  std::uint64_t units_within(std::uint64_t bytes) const {
+    return bytes == length_bytes_ ? units_ : (bytes + misalignment_) >> unit_shift_;
+  }
 
   std::uint32_t length_bytes_ = 0;
   std::uint32_t arrived_bytes_ = 0;

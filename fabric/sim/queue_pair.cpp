@@ -5,6 +5,7 @@
 #include "fabric/sim/device.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/local_buffer.h"
+#include "fabric/sim/memory.h"
 #include "fabric/sim/store_buffer.h"
 
 namespace falafel::sim {
@@ -32,6 +33,15 @@ struct BufferExamination {
   const Connection& connection;
 };
 
+Connection::Owner owner_of(Host& host, Device& device, std::uint32_t number,
+                           const fabric::QueuePairOptions& options) {
+  return {.host = host,
+          .device = device,
+          .address = {host.index(), number},
+          .protection_domain = static_cast<ProtectionDomain*>(options.protection_domain)->number(),
+          .limits = device.attributes()};
+}
+
 SharedReceiveQueueState* shared_receives_of(const fabric::QueuePairOptions& options) {
   if (options.shared_receive_queue == nullptr) return nullptr;
   return &static_cast<SharedReceiveQueue*>(options.shared_receive_queue)->state();
@@ -42,14 +52,15 @@ SharedReceiveQueueState* shared_receives_of(const fabric::QueuePairOptions& opti
 QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
                                const fabric::QueuePairOptions& options)
     : world_(world),
-      connection_(world, host, device, number, options, [this] { break_connection(); }),
+      connection_(world, owner_of(host, device, number, options), options,
+                  [this] { break_connection(); }),
       send_completions_(static_cast<CompletionQueue*>(options.send_completions)->state()),
       receive_completions_(static_cast<CompletionQueue*>(options.receive_completions)->state()),
       sends_(options.max_send_requests),
       shared_receives_(shared_receives_of(options)),
       own_receives_(number),
       receives_(shared_receives_ == nullptr ? own_receives_ : shared_receives_->receives()),
-      responder_(connection_, receives_, receive_completions_, *this),
+      responder_(connection_, receives_, *this),
       ordering_(connection_, sends_),
       failure_(connection_, sends_, ordering_),
       transfers_(connection_, sends_, failure_),
@@ -107,7 +118,7 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
   sends_.make_room(chain.size());
   if (journeys_ != nullptr) {
     journeys_->make_room(chain.size());
-    if (world_.running != nullptr) world_.running->spend(cost_of_posting_ps(chain));
+    world_.spend(cost_of_posting_ps(chain));
   }
   for (const fabric::WorkRequest& work : chain) enqueue(work);
   ring_doorbell();
@@ -183,7 +194,7 @@ void QueuePairActor::announce(const fabric::WorkRequest& work) const {
   if (region == nullptr) return;
   const Access access = work.opcode == Opcode::read ? Access::reads : Access::writes;
   world_.step_observer->will_touch(
-      actor_id(), {Touchable::memory, region->block->number(), access, work.remote.offset,
+      actor_id(), {Touchable::memory, region->block_number, access, work.remote.offset,
                    work.remote.offset + work.length_bytes});
 }
 
@@ -416,6 +427,26 @@ void QueuePairActor::push_send_completion(const Request& request, CompletionStat
   entry.retires = places;
   entry.is_receive = false;
   entry.shows_before = shown_by(status);
+}
+
+void QueuePairActor::complete_receive(const fabric::WorkCompletion& completion,
+                                      std::uint64_t shows_before, bool is_urgent) {
+  push_receive_completion(completion, shows_before);
+  if (is_urgent) receive_completions_.newest_is_urgent();
+}
+
+void QueuePairActor::fail_receive(const fabric::WorkCompletion& completion) {
+  push_receive_completion(completion, shown_by(completion.status));
+  receive_completions_.newest_has_failed();
+}
+
+void QueuePairActor::push_receive_completion(const fabric::WorkCompletion& completion,
+                                             std::uint64_t shows_before) {
+  receive_completions_.push() = {.completion = completion,
+                                 .queue_pair = this,
+                                 .retires = 1,
+                                 .is_receive = true,
+                                 .shows_before = shows_before};
 }
 
 void QueuePairActor::show_writes_of_peer(std::uint64_t before_place) {

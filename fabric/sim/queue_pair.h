@@ -39,7 +39,7 @@ namespace falafel::sim {
 
 // The world owns it, because its requests may still land after the program has destroyed its
 // QueuePair.
-class QueuePairActor final : public Actor {
+class QueuePairActor final : public Actor, private ReceivingQueuePair {
  public:
   QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
                  const fabric::QueuePairOptions& options);
@@ -69,7 +69,7 @@ class QueuePairActor final : public Actor {
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // The receive queue was empty before.
   void first_receive_was_posted() const;
-  void move_to_error();
+  void move_to_error() override;
   void close();
   bool wait_until_peer_closed(std::uint64_t deadline_ns);
 
@@ -158,6 +158,11 @@ class QueuePairActor final : public Actor {
   bool expects_answer() const;
   void complete_oldest();
   void push_send_completion(const Request& request, fabric::CompletionStatus status);
+  void complete_receive(const fabric::WorkCompletion& completion, std::uint64_t shows_before,
+                        bool is_urgent) override;
+  void fail_receive(const fabric::WorkCompletion& completion) override;
+  void push_receive_completion(const fabric::WorkCompletion& completion,
+                               std::uint64_t shows_before);
 
   bool may_flush() const {
     return connection_.state() == Connection::State::error && has_flush_to_make();

@@ -74,8 +74,8 @@ class ReceiveQueue {
   static constexpr std::uint64_t first_request_part = 2;  // of the first request ever posted
 
   void touch(World& world, Access access, std::uint64_t part, std::uint64_t parts) const {
-    if (world.touches == nullptr) return;
-    world.touches->touch({Touchable::receives, number_, access, part, part + parts});
+    if (!world.hears(Touchable::receives)) return;
+    world.step_observer->touch({Touchable::receives, number_, access, part, part + parts});
   }
 
   std::uint32_t number_;

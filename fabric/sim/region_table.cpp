@@ -1,13 +1,7 @@
-// The table of regions.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include "fabric/sim/region_table.h"
 
-#include "fabric/assert.h"
-#include "fabric/sim/host.h"
-#include "fabric/sim/memory.h"
+#include <algorithm>
+#include <utility>
 
 namespace falafel::sim {
 
@@ -16,12 +10,13 @@ std::uint32_t RegionTable::add(Region region) {
   return ++keys_given_;
 }
 
-std::vector<std::uint32_t> RegionTable::former_keys(const Host& host) const {
+std::vector<std::uint32_t> RegionTable::former_keys(const Host& host,
+                                                    std::uint32_t incarnation) const {
   std::vector<std::uint32_t> keys;
   for (std::uint32_t key = 1; key <= keys_given_; ++key) {
     const Region& region = regions_[key - 1];
-    const bool is_former = region.incarnation != host.incarnation();
-    if (is_former && &region.block->host() == &host) keys.push_back(key);
+    const bool is_former = region.incarnation != incarnation;
+    if (is_former && region.host == &host) keys.push_back(key);
   }
   return keys;
 }
@@ -42,9 +37,8 @@ Region& RegionTable::at(std::uint32_t key, std::uint32_t incarnation) {
 }
 
 std::size_t RegionTable::count_valid(const Host& host) const {
-  return static_cast<std::size_t>(std::ranges::count_if(regions_, [&](const Region& region) {
-    return !region.revoked && &region.block->host() == &host;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      regions_, [&](const Region& region) { return !region.revoked && region.host == &host; }));
 }
 
 }  // namespace falafel::sim

@@ -17,9 +17,11 @@
 #include "fabric/sim/placement.h"
 #include "fabric/work_request.h"
 
-namespace falafel::sim {
-
+namespace falafel::fabric {
 class MemoryBlock;
+}
+
+namespace falafel::sim {
 
 enum class RequestState : std::uint8_t {
   posted,            // not started
@@ -46,7 +48,8 @@ struct Request {
   std::byte* local = nullptr;         // its local buffer, unless that has segments
   // Once the responder has admitted it: where it begins in the responder's memory, and the block.
   std::byte* target = nullptr;
-  const MemoryBlock* target_block = nullptr;
+  const fabric::MemoryBlock* target_block = nullptr;
+  std::uint32_t target_block_number = 0;
   Placement placement;  // of a READ or WRITE
   // The list that `work.segments` refers to: the program's need not live longer than posting.
   std::vector<fabric::LocalSegment> segments;

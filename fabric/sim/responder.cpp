@@ -4,11 +4,7 @@
 #include <array>
 #include <span>
 
-#include "fabric/sim/completion_queue.h"
-#include "fabric/sim/host.h"
 #include "fabric/sim/local_buffer.h"
-#include "fabric/sim/memory.h"
-#include "fabric/sim/queue_pair.h"
 
 namespace falafel::sim {
 
@@ -70,10 +66,9 @@ void Responder::deliver(const Connection& sender, const Request& request) {
   }
   fabric::WorkCompletion received = completion_of(receive.id, CompletionStatus::success);
   received.length_bytes = length_bytes + header_bytes;
-  received.source = {sender.host().index(), sender.number()};
+  received.source = sender.address();
   if (has_immediate) received.immediate = immediate;
-  complete_receive(received, request.place);
-  if (request.is_solicited) receive_completions_.newest_is_urgent();
+  complete_receive(received, request.place, request.is_solicited);
 }
 
 // A queue pair that entered the error state meanwhile flushes the receive request. The processor
@@ -96,8 +91,7 @@ void Responder::complete_write(const Connection& sender, const Request& request)
   received.opcode = Opcode::receive_of_write;
   received.length_bytes = request.work.length_bytes;
   received.immediate = request.work.immediate;
-  complete_receive(received, request.place + 1);
-  if (request.is_solicited) receive_completions_.newest_is_urgent();
+  complete_receive(received, request.place + 1, request.is_solicited);
 }
 
 void Responder::fail_receive() { complete_failed(take().id, CompletionStatus::local_length_error); }
@@ -105,17 +99,15 @@ void Responder::fail_receive() { complete_failed(take().id, CompletionStatus::lo
 void Responder::flush_receive() { complete_failed(take().id, CompletionStatus::flushed); }
 
 void Responder::complete_failed(std::uint64_t receive_id, CompletionStatus status) {
-  complete_receive(completion_of(receive_id, status), shown_by(status));
-  receive_completions_.newest_has_failed();
+  fabric::WorkCompletion failed = completion_of(receive_id, status);
+  failed.queue_pair_number = connection_.number();
+  queue_pair_.fail_receive(failed);
 }
 
-void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before) {
+void Responder::complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before,
+                                 bool is_urgent) {
   completion.queue_pair_number = connection_.number();
-  receive_completions_.push() = {.completion = completion,
-                                 .queue_pair = &queue_pair_,
-                                 .retires = 1,
-                                 .is_receive = true,
-                                 .shows_before = shows_before};
+  queue_pair_.complete_receive(completion, shows_before, is_urgent);
 }
 
 void Responder::fail_access(CompletionStatus status) {

@@ -11,14 +11,24 @@
 
 namespace falafel::sim {
 
+// The queue pair of a responder, as the responder knows it.
+class ReceivingQueuePair {
+ public:
+  // When the completion is polled, the processor sees the WRITEs before the place `shows_before` in
+  // the peer's send queue. `is_urgent`: it is of a solicited message.
+  virtual void complete_receive(const fabric::WorkCompletion& completion,
+                                std::uint64_t shows_before, bool is_urgent) = 0;
+  virtual void fail_receive(const fabric::WorkCompletion& completion) = 0;
+  virtual void move_to_error() = 0;
+
+ protected:
+  ~ReceivingQueuePair() = default;
+};
+
 class Responder {
  public:
-  Responder(Connection& connection, ReceiveQueue& receives,
-            CompletionQueueState& receive_completions, QueuePairActor& queue_pair)
-      : connection_(connection),
-        receives_(receives),
-        receive_completions_(receive_completions),
-        queue_pair_(queue_pair) {}
+  Responder(Connection& connection, ReceiveQueue& receives, ReceivingQueuePair& queue_pair)
+      : connection_(connection), receives_(receives), queue_pair_(queue_pair) {}
 
   bool is_ready() const { return connection_.is_ready(); }
   // Returns false if the responder refuses the request, or its next packet. Otherwise notes its
@@ -35,6 +45,7 @@ class Responder {
     if (!is_within && !contains_next_packet(request)) return false;
     request.target = region->base + work.remote.offset;
     request.target_block = region->block.get();
+    request.target_block_number = region->block_number;
     return true;
   }
   // Tells if the option bounds_per_packet is set and the region of the request, which exists,
@@ -75,13 +86,13 @@ class Responder {
     receives_.touch_front(connection_.world(), Access::writes);
     return receives_.take();
   }
-  void complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before);
+  void complete_receive(fabric::WorkCompletion completion, std::uint64_t shows_before,
+                        bool is_urgent);
   void complete_failed(std::uint64_t receive_id, fabric::CompletionStatus status);
 
   Connection& connection_;
   ReceiveQueue& receives_;
-  CompletionQueueState& receive_completions_;
-  QueuePairActor& queue_pair_;
+  ReceivingQueuePair& queue_pair_;
   bool has_refused_access_ = false;
   std::vector<std::byte> scratch_;  // a member only to reuse its memory
 };

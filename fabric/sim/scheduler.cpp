@@ -11,31 +11,25 @@ ReadySet::ReadySet(std::pmr::memory_resource& memory, std::size_t expected_count
 }
 
 void ReadySet::introduce(Actor& actor) {
-  actor.actor_id_ = next_id_++;
-  actors_.push_back(nullptr);
+  actor.actor_id_ = static_cast<ActorId>(actors_.size());
+  actors_.push_back(&actor);
   ids_.push_back(0);
 }
 
 void ReadySet::insert(Actor& actor) {
-  FALAFEL_ASSERT(!contains(actor) && size_ < actors_.size(),
-                 "actor {} enters a ready set of {} actors of {}", actor.actor_id_, size_,
-                 actors_.size());
+  FALAFEL_ASSERT(!contains(actor), "actor {} enters the ready set twice", actor.actor_id_);
   actor.position_ = size_;
-  actors_[size_] = &actor;
-  ids_[size_] = actor.actor_id_;
-  ++size_;
+  ids_[size_++] = actor.actor_id_;
   if (by_time_ != nullptr) by_time_->insert(actor);
 }
 
 void ReadySet::remove(Actor& actor) {
   const std::uint32_t position = actor.position_;
-  FALAFEL_ASSERT(position < size_ && actors_[position] == &actor,
+  FALAFEL_ASSERT(position < size_ && ids_[position] == actor.actor_id_,
                  "actor {} is not at position {} of the ready set", actor.actor_id_, position);
-  --size_;
-  Actor* last = actors_[size_];
-  actors_[position] = last;
-  ids_[position] = last->actor_id_;
-  last->position_ = position;
+  const ActorId last = ids_[--size_];
+  ids_[position] = last;
+  actors_[last]->position_ = position;
   actor.position_ = Actor::absent;
   if (by_time_ != nullptr) by_time_->remove(actor);
 }

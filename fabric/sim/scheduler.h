@@ -92,16 +92,15 @@ class ReadySet {
   std::span<const ActorId> ids() const {
     return {ids_.data(), size_};
   }  // valid until the set changes
-  Actor& at(std::size_t index) const { return *actors_[index]; }
+  Actor& at(std::size_t index) const { return *actors_[ids_[index]]; }
 
  private:
   void insert(Actor& actor);
   void remove(Actor& actor);
 
-  std::pmr::vector<Actor*> actors_;  // one place per actor; the first `size_` are used
-  std::pmr::vector<ActorId> ids_;    // of the same actors
+  std::pmr::vector<Actor*> actors_;  // all, by ActorId
+  std::pmr::vector<ActorId> ids_;    // of those in the set: the first `size_`
   std::uint32_t size_ = 0;
-  ActorId next_id_ = 0;
   std::unique_ptr<timing::DueQueue> by_time_;  // null unless the run is timed
 };
 

@@ -16,108 +16,10 @@
 
 namespace falafel::sim {
 
-std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::completed: return "completed";
-    case Outcome::stuck: return "stuck";
-    case Outcome::step_limit: return "step limit";
-    case Outcome::stopped: return "stopped";
-    case Outcome::spinning: return "spinning";
-    case Outcome::diverged: return "diverged";
-  }
-  return "unknown outcome";
-}
-
-std::string_view to_string(SimulatorProbe probe) {
-  switch (probe) {
-    case SimulatorProbe::completion_before_placement: return "completion before placement";
-    case SimulatorProbe::read_overtaken_by_write: return "read overtaken by write";
-    case SimulatorProbe::atomic_met_held_word: return "atomic met held word";
-    case SimulatorProbe::processor_store_lost: return "processor store lost";
-    case SimulatorProbe::request_waited_for_fence: return "request waited for fence";
-    case SimulatorProbe::request_waited_for_outstanding_limit:
-      return "request waited for outstanding limit";
-    case SimulatorProbe::send_waited_for_receive: return "send waited for receive";
-    case SimulatorProbe::orphan_applied: return "orphan applied";
-    case SimulatorProbe::orphan_dropped: return "orphan dropped";
-    case SimulatorProbe::write_torn_by_failure: return "write torn by failure";
-    case SimulatorProbe::access_revoked_midway: return "access revoked midway";
-    case SimulatorProbe::fence_waited_for_landing: return "fence waited for landing";
-    case SimulatorProbe::datagram_dropped: return "datagram dropped";
-    case SimulatorProbe::processor_saw_old_word: return "processor saw old word";
-    case SimulatorProbe::failure_before_landing: return "failure before landing";
-    case SimulatorProbe::load_passed_store: return "load passed store";
-  }
-  return "unknown probe";
-}
-
-World::World(const SimulationOptions& run_options, Strategy& run_strategy,
-             fabric::FiberStackPool& stack_pool, TraceObserver* observer,
-             const timing::Profile* profile)
-    : options(run_options),
-      costs(profile == nullptr ? nullptr : std::make_unique<timing::CostModel>(*profile)),
-      timed_answers(profile == nullptr ? nullptr
-                                       : std::make_unique<timing::TimedAnswers>(run_strategy)),
-      strategy(timed_answers == nullptr ? run_strategy : *timed_answers),
-      stacks(stack_pool),
-      trace(observer) {
-  if (const auto problem = find_invalid_option(options)) throw std::invalid_argument(*problem);
-  if (costs != nullptr) {
-    if (run_strategy.step_observer() != nullptr) {
-      throw std::invalid_argument("a timed run has one schedule, so it cannot be explored");
-    }
-    ready.order_by_time();
-  }
-  hosts.reserve(usual_count);
-  fibers.reserve(usual_count);
-  completion_queues.reserve(usual_count);
-  queue_pairs.reserve(usual_count);
-  handshakes.reserve(usual_count);
-  if (options.max_chosen_faults > 0) chosen_faults = std::make_unique<ChosenFaults>(*this);
-}
-
-// Nobody must use the world while its parts are destroyed.
-World::~World() { lifetime.reset(); }
-
-void World::report_touch(Touchable object, std::uint32_t number, Access access) {
-  touches->touch({object, number, access});
-}
-
-std::uint64_t World::ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient) {
-  const std::uint64_t value = strategy.choose(trace.ask(kind, bound, sufficient));
-  FALAFEL_ASSERT(bound == 0 || value < bound, "the strategy answered {} of {}", value, bound);
-  return value;
-}
-
-std::size_t World::ask_for_actor() {
-  const std::size_t movable = ready.size();
-  const std::size_t chosen =
-      strategy.schedule(trace.ask(ChoiceKind::schedule, movable), ready.ids());
-  FALAFEL_ASSERT(chosen < movable, "the strategy chose actor {} of {}", chosen, movable);
-  return chosen;
-}
-
-std::uint64_t World::time_of_running_ns() const {
-  return trace.time_ns() + timing::to_ns(running->spent_ps());
-}
-
-Host* World::find_host(std::string_view name) {
-  for (const auto& host : hosts) {
-    if (host->name() == name) return host.get();
-  }
-  return nullptr;
-}
-
-QueuePairActor* World::find_queue_pair(std::uint32_t number) {
-  return number - 1 < queue_pairs.size() ? queue_pairs[number - 1].get() : nullptr;
-}
-
-bool World::is_chosen_now(ChoiceKind choice) { return chosen_faults->strikes(choice); }
-
 namespace {
 
 Host& named_host(World& world, std::string_view name) {
-  Host* host = world.find_host(name);
+  Host* host = find_host(world, name);
   if (host == nullptr) throw std::invalid_argument(fmt::format("there is no host '{}'", name));
   return *host;
 }
@@ -167,7 +69,7 @@ void offer_lanes(World& world) {
 // With chosen faults, a latency spike lets a deadline pass before others move.
 void tell_deadlines(World& world) {
   const bool can_pass =
-      world.chosen_faults != nullptr && world.options.fault_rate(FaultKind::latency_spike) > 0;
+      world.fault_chooser != nullptr && world.options.fault_rate(FaultKind::latency_spike) > 0;
   if (can_pass || !world.step_observer->wants_deadlines()) return;
   world.told_deadlines = world.timers.visit_newer(world.told_deadlines, [&](const Timer& timer) {
     world.step_observer->leave_out(timer.deadline());
@@ -215,8 +117,9 @@ Outcome outcome_at_last_step(const World& world) {
 }
 
 // Runs until the programs have returned or cannot continue.
+// `chosen_faults` is null without the option max_chosen_faults.
 template <MakeStep step>
-Outcome run_programs(World& world) {
+Outcome run_programs(World& world, ChosenFaults* chosen_faults) {
   FaultInjector faults(world);
   constexpr std::uint64_t divergence_check_steps = 256;
   while (world.unfinished_foreground_fibers > 0) {
@@ -230,9 +133,9 @@ Outcome run_programs(World& world) {
                     (steps / divergence_check_steps + 1) * divergence_check_steps});
     }
     world.timers.expire_until(world.trace.time_ns());
-    if (world.chosen_faults != nullptr) {
-      if (world.chosen_faults->is_stuck()) return Outcome::stuck;
-      world.chosen_faults->refresh();
+    if (chosen_faults != nullptr) {
+      if (chosen_faults->is_stuck()) return Outcome::stuck;
+      chosen_faults->refresh();
     }
     if (world.moves_before_next_timer()) {
       step(world);
@@ -247,10 +150,10 @@ Outcome run_programs(World& world) {
 
 // The programs have returned. Requests still in the network take effect.
 template <MakeStep step>
-Outcome quiesce(World& world) {
+Outcome quiesce(World& world, ChosenFaults* chosen_faults) {
   unwind_all(world);
   for (const auto& host : world.hosts) host->stay_as_it_is();
-  if (world.chosen_faults != nullptr) world.chosen_faults->end();
+  if (chosen_faults != nullptr) chosen_faults->end();
   while (world.ready.size() > 0 || !world.timers.empty()) {
     if (world.is_at_last_step()) return outcome_at_last_step(world);
     world.timers.expire_until(world.trace.time_ns());
@@ -264,33 +167,39 @@ Outcome quiesce(World& world) {
 }
 
 template <MakeStep step>
-Outcome run_all(World& world) {
-  const Outcome outcome = run_programs<step>(world);
-  return outcome == Outcome::completed ? quiesce<step>(world) : outcome;
+Outcome run_all(World& world, ChosenFaults* chosen_faults) {
+  const Outcome outcome = run_programs<step>(world, chosen_faults);
+  return outcome == Outcome::completed ? quiesce<step>(world, chosen_faults) : outcome;
 }
 
-Outcome run_all(World& world) {
-  if (world.costs != nullptr) return run_all<timed_step>(world);
-  return world.step_observer != nullptr ? run_all<observed_step>(world)
-                                        : run_all<plain_step>(world);
+Outcome run_all(World& world, ChosenFaults* chosen_faults) {
+  if (world.costs != nullptr) return run_all<timed_step>(world, chosen_faults);
+  return world.step_observer != nullptr ? run_all<observed_step>(world, chosen_faults)
+                                        : run_all<plain_step>(world, chosen_faults);
+}
+
+std::unique_ptr<ChosenFaults> make_chosen_faults(World& world) {
+  return world.options.max_chosen_faults > 0 ? std::make_unique<ChosenFaults>(world) : nullptr;
 }
 
 }  // namespace
 
 Simulation::Simulation(const SimulationOptions& options, Strategy& strategy,
                        fabric::FiberStackPool& stacks, TraceObserver* observer)
-    : world_(std::make_unique<World>(options, strategy, stacks, observer, nullptr)) {}
+    : world_(std::make_unique<World>(options, strategy, stacks, observer, nullptr)),
+      chosen_faults_(make_chosen_faults(*world_)) {}
 
 Simulation::Simulation(const SimulationOptions& options, Strategy& strategy,
                        fabric::FiberStackPool& stacks, const timing::Profile& profile,
                        TraceObserver* observer)
-    : world_(std::make_unique<World>(options, strategy, stacks, observer, &profile)) {}
+    : world_(std::make_unique<World>(options, strategy, stacks, observer, &profile)),
+      chosen_faults_(make_chosen_faults(*world_)) {}
 
 Simulation::~Simulation() { unwind_all(*world_); }
 
 fabric::Host& Simulation::add_host(const HostOptions& options,
                                    std::function<void(fabric::Host&)> boot) {
-  if (world_->find_host(options.name) != nullptr) {
+  if (find_host(*world_, options.name) != nullptr) {
     throw std::invalid_argument(fmt::format("there is a host '{}' already", options.name));
   }
   if (options.device_count == 0) {
@@ -306,7 +215,7 @@ RunResult Simulation::run() {
   World& world = *world_;
   for (const auto& host : world.hosts) host->start();
   RunResult result;
-  result.outcome = run_all(world);
+  result.outcome = run_all(world, chosen_faults_.get());
   if (world.step_observer != nullptr) world.step_observer->end_run();
   for (const auto& host : world.hosts) host->drain_stores();
   if (const std::string* divergence = world.strategy.divergence()) {

@@ -15,10 +15,8 @@
 // the profile of a card says, and the actor whose time comes first is next (docs/performance.md).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +25,9 @@
 
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
+#include "fabric/sim/host_options.h"
 #include "fabric/sim/options/options.h"
+#include "fabric/sim/run_result.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/timing/profile.h"
 #include "fabric/sim/touches.h"
@@ -35,79 +35,14 @@
 
 namespace falafel::sim {
 
+class ChosenFaults;
 struct World;
-
-enum class Outcome : std::uint8_t {
-  completed,   // all fibers returned, except daemons and those of stopped hosts
-  stuck,       // fibers wait for events that can no longer happen
-  step_limit,  // the step limit was reached
-  stopped,     // stop() was called
-  spinning,    // a fiber makes call after call and never waits, so nothing else can move
-  diverged,    // a replay got a question that was not recorded (ReplayStrategy)
-};
-std::string_view to_string(Outcome outcome);
-
-// Rare branches of the simulator itself.
-enum class SimulatorProbe : std::uint8_t {
-  completion_before_placement,  // a WRITE completed before all its words were in memory
-  read_overtaken_by_write,      // an unfenced WRITE took effect before an earlier READ
-  atomic_met_held_word,         // an atomic arrived between the read and the write of another one
-  processor_store_lost,         // the processor stored between the read and the write of an atomic
-  request_waited_for_fence,
-  request_waited_for_outstanding_limit,
-  send_waited_for_receive,
-  orphan_applied,            // a request took effect after its requester failed
-  orphan_dropped,            // a request had no effect, because its requester failed
-  write_torn_by_failure,     // only a part of a WRITE in doubt landed
-  access_revoked_midway,     // a transfer of several packets lost its rights on the way
-  fence_waited_for_landing,  // a flush waited for admitted data to land
-  datagram_dropped,          // no such queue pair, or no receive request
-  processor_saw_old_word,    // the processor read a word from before a WRITE
-  failure_before_landing,    // a first failure completed while data of the peer was landing
-  load_passed_store,         // the processor loaded while earlier stores had not reached memory
-};
-inline constexpr std::size_t simulator_probe_count = 16;
-std::string_view to_string(SimulatorProbe probe);
-
-struct RunResult {
-  Outcome outcome = Outcome::completed;
-  std::uint64_t steps = 0;
-  std::uint64_t time_ns = 0;
-  std::uint64_t trace_hash = 0;
-  std::array<std::uint64_t, fault_kind_count> faults{};
-  std::array<std::uint64_t, simulator_probe_count> simulator_probes{};
-  std::array<std::uint64_t, fabric::max_probes> probes{};
-  std::string explanation;  // unless completed: the state of hosts, fibers, queue pairs
-};
 
 // A part of a machine in a timed run, such as "responder" or "thread of client 3".
 struct Usage {
   std::string machine;
   std::string part;
   std::uint64_t busy_ns = 0;
-};
-
-// A node is a client and a server: faults of either strike it.
-enum class Role : std::uint8_t { client, server, node };
-
-struct HostOptions {
-  std::string name;
-  Role role = Role::client;  // determines which faults can strike the host
-  // In a timed run: the machine whose card and processors the host shares with other hosts of that
-  // machine. Empty: a machine of its own.
-  std::string machine{};
-  std::size_t device_count = 1;
-  // At the same time. Further ones fail with out_of_memory, as if the system limited locked memory.
-  std::size_t max_registrations = without_limit;
-  // DeviceAttributes of each of its devices.
-  std::uint32_t max_queue_requests = 16'384;
-  std::uint32_t max_completions = 1U << 20U;
-  std::uint32_t max_scatter_gather_entries = 16;
-  std::uint32_t max_shared_receive_queues = 64;
-  bool has_masked_atomics = true;
-  bool destruction_drains = false;
-
-  static constexpr std::size_t without_limit = std::numeric_limits<std::size_t>::max();
 };
 
 class Simulation {
@@ -165,6 +100,7 @@ class Simulation {
 
  private:
   std::unique_ptr<World> world_;
+  std::unique_ptr<ChosenFaults> chosen_faults_;  // null without the option max_chosen_faults
 };
 
 }  // namespace falafel::sim

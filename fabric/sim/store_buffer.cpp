@@ -8,6 +8,7 @@
 
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
+#include "fabric/sim/local_buffer.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/words.h"
@@ -23,7 +24,7 @@ StoreBuffer::StoreBuffer(World& world, const Host& host) : world_(world), host_(
 
 // Entries have numbers, so that a store commutes with the drain of an earlier one.
 void StoreBuffer::touch(std::uint64_t entry_number) const {
-  if (world_.step_observer == nullptr) return;
+  if (!world_.hears(Touchable::store_buffer)) return;
   world_.step_observer->touch(
       {Touchable::store_buffer, host_.index(), Access::writes, entry_number, entry_number + 1});
 }
@@ -74,6 +75,22 @@ void StoreBuffer::show_own_stores(const std::byte* begin, std::span<std::byte> s
     if (from >= to) continue;
     std::memcpy(seen.data() + (from - begin), entry.bytes.data() + (from - stored),
                 static_cast<std::size_t>(to - from));
+  }
+}
+
+void take_inlined_payload(World& world, Request& request, const Host& host) {
+  take_payload(world, request);
+  const StoreBuffer* const buffer = host.store_buffer();
+  if (buffer == nullptr || buffer->empty() || request.payload.empty()) return;
+  if (request.work.segments.empty()) {
+    buffer->show_own_stores(request.local, request.payload);
+    return;
+  }
+  std::span<std::byte> seen = request.payload;
+  for (const fabric::LocalSegment& segment : request.work.segments) {
+    buffer->show_own_stores(locate_local(world, segment.address, segment.length_bytes),
+                            seen.first(segment.length_bytes));
+    seen = seen.subspan(segment.length_bytes);
   }
 }
 

@@ -29,6 +29,7 @@ namespace falafel::sim {
 class Host;
 class MemoryBlock;
 class QueuePairActor;
+struct Request;
 struct World;
 
 class StoreBuffer final : public Actor {
@@ -77,5 +78,8 @@ class StoreBuffer final : public Actor {
   std::deque<Entry> entries_;
   std::uint64_t drained_ = 0;  // the number of the oldest entry
 };
+
+// Copies the data of a request that is being posted: the processor copies, and sees its own stores.
+void take_inlined_payload(World& world, Request& request, const Host& host);
 
 }  // namespace falafel::sim

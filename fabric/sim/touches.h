@@ -40,6 +40,15 @@ enum class Touchable : std::uint8_t {
   shared,            // by number: what the program reports itself
 };
 
+// A set of kinds of objects: a bit for each.
+using Touchables = std::uint32_t;
+inline constexpr Touchables all_touchables = ~Touchables{0};
+inline constexpr Touchables no_touchables = 0;
+
+constexpr Touchables touchables(Touchable object) {
+  return Touchables{1} << static_cast<unsigned>(object);
+}
+
 enum class Access : std::uint8_t {
   reads,
   adds,
@@ -120,6 +129,8 @@ class StepObserver {
   // No actor can move, so the clock jumps to the next timer. Returns false to end the run.
   virtual bool begin_jump() = 0;
   virtual void touch(const Touch& touch) = 0;
+  // The kinds of objects whose touches it wants to hear of. Constant during a run.
+  virtual Touchables heard_touchables() const { return all_touchables; }
   // The program has prepared itself: what interests it begins after this step.
   virtual void end_preparations() {}
   // True: before steps, it is told which deadlines are pending. A deadline passes only when nothing

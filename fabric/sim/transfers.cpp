@@ -26,10 +26,13 @@ void touch_units(World& world, std::uint32_t queue_pair, const Request& request,
 }
 
 // A packet that finds no receive request does not hold up the words that have arrived.
+bool finds_receive_request(const Connection& connection, const Request& request) {
+  return !request.placement.has_unplaced() || connection.responder().has_receive_request();
+}
+
 bool may_take_packet(const Connection& connection, const Request& request) {
   if (!request.expects_packet()) return false;
-  return !request.awaits_receive_request() || !request.placement.has_unplaced() ||
-         connection.responder().has_receive_request();
+  return !request.awaits_receive_request() || finds_receive_request(connection, request);
 }
 
 // A step of one request.
@@ -132,7 +135,7 @@ class Step {
     touch_units(Access::writes, range.first_unit, range.units);
     const bool is_read = request_.is_read();
     const std::uint64_t offset = request_.work.remote.offset + range.offset;
-    world_.touch_memory(*request_.target_block, offset, range.length_bytes,
+    world_.touch_memory(request_.target_block_number, offset, range.length_bytes,
                         is_read ? Access::reads : Access::writes);
     std::byte* const remote = request_.target + range.offset;
     const std::byte* const source = is_read ? remote : source_of_words(range);
@@ -198,7 +201,7 @@ class Step {
   }
 
   void touch_units(Access access, std::uint64_t first, std::uint64_t count) {
-    if (world_.part_touches == nullptr) return;
+    if (!world_.hears_parts) return;
     sim::touch_units(world_, connection_.number(), request_, access, first, count);
   }
 

@@ -16,10 +16,10 @@
 #include "fabric/fiber_stack.h"
 #include "fabric/random.h"
 #include "fabric/sim/late_words.h"
-#include "fabric/sim/memory.h"
 #include "fabric/sim/options/options.h"
+#include "fabric/sim/region_table.h"
+#include "fabric/sim/run_result.h"
 #include "fabric/sim/scheduler.h"
-#include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "fabric/sim/timing/cost_model.h"
 #include "fabric/sim/timing/timed_answers.h"
@@ -29,7 +29,6 @@
 
 namespace falafel::sim {
 
-class ChosenFaults;
 class CompletionQueueState;
 class Fiber;
 class Handshake;
@@ -51,15 +50,25 @@ class CallbackTimer final : public Timer {
   std::function<void()> callback_;
 };
 
-// Destroys an object of a world. The arena of the world releases its memory.
+// Destroys an object of a world. The arena of the world releases its memory. Whoever makes an
+// object knows how to destroy it, so the world need not know the types of its objects.
+template <typename Object>
 struct Destroy {
-  template <typename Object>
-  void operator()(Object* object) const {
-    std::destroy_at(object);
-  }
+  void operator()(Object* object) const { destroy(object); }
+  void (*destroy)(Object*) = nullptr;
 };
 template <typename Object>
-using Owned = std::unique_ptr<Object, Destroy>;
+using Owned = std::unique_ptr<Object, Destroy<Object>>;
+
+// Decides whether faults that are no actors strike, with the option max_chosen_faults.
+class FaultChooser {
+ public:
+  virtual bool strikes(ChoiceKind choice) = 0;
+
+ protected:
+  FaultChooser() = default;
+  ~FaultChooser() = default;
+};
 
 struct World {
   // `profile`: of a timed run; null otherwise.
@@ -86,23 +95,26 @@ struct World {
 
   // Returns whether a fault that is drawn per packet, message or registration strikes now.
   bool strikes(FaultKind kind, ChoiceKind choice) {
-    if (chosen_faults != nullptr) return options.fault_rate(kind) > 0 && is_chosen_now(choice);
+    if (fault_chooser != nullptr) {
+      return options.fault_rate(kind) > 0 && fault_chooser->strikes(choice);
+    }
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
   }
 
   void touch(Touchable object, std::uint32_t number, Access access) {
-    if (touches != nullptr) report_touch(object, number, access);
+    if (hears(object)) report_touch(object, number, access);
   }
   // A part of the object, which only steps of lanes tell apart.
   void touch_part(Touchable object, std::uint32_t number, Access access, std::uint64_t begin,
                   std::uint64_t end) {
-    if (part_touches != nullptr) part_touches->touch({object, number, access, begin, end});
+    if (hears_parts) step_observer->touch({object, number, access, begin, end});
   }
-  void touch_memory(const MemoryBlock& block, std::uint64_t offset, std::uint64_t length_bytes,
+  void touch_memory(std::uint32_t block, std::uint64_t offset, std::uint64_t length_bytes,
                     Access access) {
-    if (touches == nullptr) return;
-    touches->touch({Touchable::memory, block.number(), access, offset, offset + length_bytes});
+    if (!hears(Touchable::memory)) return;
+    step_observer->touch({Touchable::memory, block, access, offset, offset + length_bytes});
   }
+  bool hears(Touchable object) const { return (heard & touchables(object)) != 0; }
 
   void stop() {
     last_step = trace.step();
@@ -120,12 +132,13 @@ struct World {
   template <typename Object, typename... Arguments>
   Owned<Object> make(Arguments&&... arguments) {
     void* place = arena.allocate(sizeof(Object), alignof(Object));
-    return Owned<Object>(new (place) Object(std::forward<Arguments>(arguments)...));
+    return Owned<Object>(new (place) Object(std::forward<Arguments>(arguments)...),
+                         {[](Object* object) { std::destroy_at(object); }});
   }
 
   // The time, plus the time that the running fiber has spent since it began its step.
   std::uint64_t local_time_ns() const {
-    return costs == nullptr || running == nullptr ? trace.time_ns() : time_of_running_ns();
+    return costs == nullptr ? trace.time_ns() : trace.time_ns() + timing::to_ns(spent_ps);
   }
   // Tells if an actor moves before the next timer expires.
   bool moves_before_next_timer() const {
@@ -140,13 +153,17 @@ struct World {
     FALAFEL_ASSERT(running != nullptr, "a call that waits was made outside of any fiber");
     return *running;
   }
+  // In a timed run: the processor works for this time in the present step of the running fiber.
+  void spend(std::uint64_t duration_ps) {
+    if (running != nullptr) spent_ps += duration_ps;
+  }
+  // Null if there is none of that number.
+  QueuePairActor* find_queue_pair(std::uint32_t number) {
+    return number - 1 < queue_pairs.size() ? queue_pairs[number - 1].get() : nullptr;
+  }
   void report_touch(Touchable object, std::uint32_t number, Access access);
-  std::uint64_t time_of_running_ns() const;
   std::uint64_t ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient);
   std::size_t ask_for_actor();
-  Host* find_host(std::string_view name);
-  QueuePairActor* find_queue_pair(std::uint32_t number);
-  bool is_chosen_now(ChoiceKind choice);
 
   const SimulationOptions options;
   const std::unique_ptr<timing::CostModel> costs;  // null unless the run is timed
@@ -156,9 +173,9 @@ struct World {
   const bool draws_schedule = dice != nullptr && strategy.draws_schedule();
   StepObserver* const step_observer = strategy.step_observer();
   const bool tells_lanes = step_observer != nullptr && step_observer->tells_lanes();
-  StepObserver* touches = step_observer;  // null if nobody hears of touches now
-  // Null as well unless it tells lanes.
-  StepObserver* part_touches = tells_lanes ? step_observer : nullptr;
+  // The touches that the observer hears of now.
+  Touchables heard = step_observer == nullptr ? no_touchables : step_observer->heard_touchables();
+  bool hears_parts = tells_lanes;
   std::uint64_t told_deadlines = 0;  // as TimerQueue::visit_newer counts them
   std::vector<Lane> lanes;           // that can make the next step; kept to reuse its memory
   fabric::FiberStackPool& stacks;
@@ -180,12 +197,13 @@ struct World {
   std::pmr::vector<Owned<SharedReceiveQueueState>> shared_receive_queues{&arena};
   std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1
   std::pmr::vector<Owned<Handshake>> handshakes{&arena};
-  std::unique_ptr<ChosenFaults> chosen_faults;  // null without the option max_chosen_faults
+  FaultChooser* fault_chooser = nullptr;  // null without the option max_chosen_faults
   std::uint32_t next_protection_domain = 1;
   std::uint32_t next_block = 0;
   std::uint32_t next_event = 0;
 
   Fiber* running = nullptr;
+  std::uint64_t spent_ps = 0;       // by the running fiber in its present step, in a timed run
   const Fiber* spinning = nullptr;  // the fiber that ended the run, because it never waits
   std::uint64_t unfinished_foreground_fibers = 0;
 
@@ -202,19 +220,19 @@ class Unobserved {
  public:
   explicit Unobserved(World& world)
       : world_(world),
-        touches_(std::exchange(world.touches, nullptr)),
-        part_touches_(std::exchange(world.part_touches, nullptr)) {}
+        heard_(std::exchange(world.heard, no_touchables)),
+        hears_parts_(std::exchange(world.hears_parts, false)) {}
   ~Unobserved() {
-    world_.touches = touches_;
-    world_.part_touches = part_touches_;
+    world_.heard = heard_;
+    world_.hears_parts = hears_parts_;
   }
   Unobserved(const Unobserved&) = delete;
   Unobserved& operator=(const Unobserved&) = delete;
 
  private:
   World& world_;
-  StepObserver* touches_;
-  StepObserver* part_touches_;
+  Touchables heard_;
+  bool hears_parts_;
 };
 
 }  // namespace falafel::sim

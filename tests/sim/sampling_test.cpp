@@ -363,5 +363,45 @@ TEST(StepObserver, HearsWhatRequestsWillTouch) {
   }
 }
 
+// Collects touches of the kinds that it wants to hear of.
+class Hearer final : public Strategy, public StepObserver {
+ public:
+  explicit Hearer(Touchables heard) : heard_(heard) {}
+
+  std::uint64_t choose(const ChoicePoint& point) override { return random_.choose(point); }
+  std::uint64_t schedule(const ChoicePoint& point, std::span<const ActorId> actors) override {
+    return random_.schedule(point, actors);
+  }
+  StepObserver* step_observer() override { return this; }
+  Touchables heard_touchables() const override { return heard_; }
+  bool begin_step(std::span<const ActorId> /*ready*/, std::uint64_t /*time_ns*/) override {
+    return true;
+  }
+  bool begin_jump() override { return true; }
+  void touch(const Touch& touch) override { ++touches_[touch.object]; }
+  void end_run() override {}
+
+  const std::map<Touchable, std::uint64_t>& touches() const { return touches_; }
+
+ private:
+  RandomStrategy random_{1};
+  Touchables heard_;
+  std::map<Touchable, std::uint64_t> touches_;
+};
+
+// The run and what it touches stay the same, whoever listens.
+TEST(StepObserver, HearsOnlyTheKindsThatItNames) {
+  fabric::FiberStackPool stacks;
+  Hearer all(all_touchables);
+  run_workload({.clients = 2, .operations = 12}, {}, all, stacks);
+  for (const Touchable kind :
+       {Touchable::memory, Touchable::completion_queue, Touchable::receives, Touchable::actor}) {
+    Hearer one(touchables(kind));
+    run_workload({.clients = 2, .operations = 12}, {}, one, stacks);
+    ASSERT_EQ(one.touches().size(), 1U) << static_cast<int>(kind);
+    EXPECT_EQ(one.touches().at(kind), all.touches().at(kind)) << static_cast<int>(kind);
+  }
+}
+
 }  // namespace
 }  // namespace falafel::sim

@@ -9,14 +9,11 @@ namespace {
 // More touches than most steps have.
 constexpr std::size_t usual_touches = 16;
 
-constexpr std::uint32_t bit_of(Touchable object) {
-  return std::uint32_t{1} << static_cast<unsigned>(object);
-}
-
 // All steps read the world, and giving work to an actor is not a race with its pending step: they
 // cannot come in the other order.
-constexpr std::uint32_t without_races = bit_of(Touchable::world) | bit_of(Touchable::actor) |
-                                        bit_of(Touchable::program_end) | bit_of(Touchable::numbers);
+constexpr Touchables without_races = touchables(Touchable::world) | touchables(Touchable::actor) |
+                                     touchables(Touchable::program_end) |
+                                     touchables(Touchable::numbers);
 
 }  // namespace
 
@@ -41,10 +38,11 @@ bool PosStrategy::begin_jump() {
 }
 
 void PosStrategy::touch(const Touch& touch) {
-  if ((bit_of(touch.object) & without_races) != 0) return;
   touches_.push_back(touch);
   objects_.add(touch);
 }
+
+Touchables PosStrategy::heard_touchables() const { return all_touchables & ~without_races; }
 
 void PosStrategy::will_touch(ActorId actor, const Touch& touch) {
   introduce(actor);

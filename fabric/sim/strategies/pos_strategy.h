@@ -41,6 +41,7 @@ class PosStrategy final : public StepObserver, public Strategy {
   bool begin_step(std::span<const ActorId> ready, std::uint64_t time_ns) override;
   bool begin_jump() override;
   void touch(const Touch& touch) override;
+  Touchables heard_touchables() const override;
   void will_touch(ActorId actor, const Touch& touch) override;
   void end_run() override {}
 

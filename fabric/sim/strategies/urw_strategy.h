@@ -41,6 +41,7 @@ class UrwStrategy final : public Strategy, public StepObserver {
   bool begin_step(std::span<const ActorId> ready, std::uint64_t time_ns) override;
   bool begin_jump() override;
   void touch(const Touch&) override {}
+  Touchables heard_touchables() const override { return no_touchables; }
   void end_run() override {}
 
  private:
