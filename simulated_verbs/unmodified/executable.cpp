@@ -49,8 +49,8 @@ std::optional<std::string> find_in_path(const std::string& name) {
   }
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
+  for (std::string candidate; std::getline(folders, candidate, ':');) {
+    candidate.append("/").append(name);
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return std::nullopt;
