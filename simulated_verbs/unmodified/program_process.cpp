@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -36,6 +37,7 @@ class StackLimit {
     getrlimit(RLIMIT_STACK, &before_);
     rlimit changed = before_;
     changed.rlim_cur = bytes;
+    changed.rlim_max = std::max<rlim_t>(before_.rlim_max, bytes);  // root may raise it
     require(setrlimit(RLIMIT_STACK, &changed) == 0 ? 0 : errno,
             "setrlimit(RLIMIT_STACK): the hard limit must be unlimited (ulimit -H -s)");
   }
