@@ -21,6 +21,8 @@ del sys.argv[1]
 FILES = {
     "/etc/falafel/falafel.conf",
     "/usr/bin/falafel",
+    *(f"/usr/lib/falafel/simulated_verbs/{name}"
+      for name in ("libibverbs.so.1", "librdmacm.so.1", "run")),
     "/usr/lib/systemd/system/falafel.service",
     "/usr/lib/sysusers.d/falafel.conf",
     "/usr/share/bash-completion/completions/falafel",
