@@ -239,14 +239,15 @@ TEST_F(KeptMemoryOfProcessTest, IsOutOfReachForAFormerClientBetweenTwoRequests) 
 TEST_F(KeptMemoryOfProcessTest, ServesOnUntilTheNextProcessKeepsIt) {
   start_server();
   start_client();
-  while (look_at_client() == Client::unknown) std::this_thread::sleep_for(1ms);
-  kill_server();
   const fabric::FileDescriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
   const auto first_byte = [&] {
     std::byte byte{};
     EXPECT_EQ(::pread(file.get(), &byte, 1, fabric::KeptFile::block_offset), 1);
     return byte;
   };
+  // The client is connected once it has written.
+  while (first_byte() == std::byte{0}) std::this_thread::sleep_for(1ms);
+  kill_server();
   for (int change = 0; change < 5; ++change) {
     const std::byte before = first_byte();
     while (first_byte() == before) std::this_thread::sleep_for(1ms);
