@@ -16,7 +16,9 @@ class Clients(unittest.TestCase):
     def setUp(self):
         self.falafel = Falafel(PROGRAM)
         self.addCleanup(self.falafel.close)
-        self.server = self.falafel.serve("--memory", "8MiB", "--region-size", "64KiB")
+        # Nobody is given up for being stopped, however long the commands take.
+        self.server = self.falafel.serve("--memory", "8MiB", "--region-size", "64KiB",
+                                         "--client-timeout", "600")
         self.addCleanup(self.server.end, signal.SIGKILL)
         self.holder = self.start_holder()
 
