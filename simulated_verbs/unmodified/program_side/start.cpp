@@ -89,7 +89,7 @@ void run_main() { start.status = start.main(start.count, start.arguments, start.
 
 int run_main_on_heap(int count, char** arguments, char** environment) {
   dl_iterate_phdr(share_variables, nullptr);
-  // So that nothing is lost if the process is killed.
+  // Each line leaves at once, because a process that is killed loses what it buffers.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   start.count = count;
   start.arguments = copy_texts(count, arguments);
