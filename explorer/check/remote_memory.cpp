@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "explorer/check/connecting.h"
 #include "explorer/check/world.h"
 
 namespace falafel::check {
@@ -15,12 +16,6 @@ namespace {
 constexpr fabric::Access full_access{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
 constexpr std::uint32_t queue_length = 16;
-
-template <typename Value>
-Value value_of(fabric::Result<Value> result, const char* call) {
-  if (!result) throw std::runtime_error(fmt::format("{}: {}", call, result.error().detail));
-  return std::move(*result);
-}
 
 std::uint32_t key_in(const fabric::PrivateData& private_data) {
   std::uint32_t key = 0;
@@ -67,25 +62,15 @@ RemoteMemory::RemoteMemory(fabric::Host& host, const std::string& server, std::u
           "register_memory")),
       completions_(value_of(host.device(0).create_completion_queue(2 * queue_length),
                             "create_completion_queue")) {
-  constexpr int most_attempts = 1'000;
-  constexpr std::uint64_t pause_ns = 5'000;
-  constexpr std::uint64_t patience_ns = 10'000'000;
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    auto connection = host.device(0).connect({.host = server, .service = service},
-                                             {.protection_domain = protection_domain_.get(),
-                                              .send_completions = completions_.get(),
-                                              .receive_completions = completions_.get(),
-                                              .max_send_requests = queue_length,
-                                              .max_receive_requests = 1},
-                                             {}, host.now_ns() + patience_ns);
-    if (connection) {
-      remote_key_ = key_in(connection->private_data);
-      queue_pair_ = std::move(connection->queue_pair);
-      return;
-    }
-    host.sleep_until(host.now_ns() + pause_ns);
-  }
-  throw Disconnected();
+  fabric::Connection connection = connect_patiently(host, {.host = server, .service = service},
+                                                    {.protection_domain = protection_domain_.get(),
+                                                     .send_completions = completions_.get(),
+                                                     .receive_completions = completions_.get(),
+                                                     .max_send_requests = queue_length,
+                                                     .max_receive_requests = 1},
+                                                    {});
+  remote_key_ = key_in(connection.private_data);
+  queue_pair_ = std::move(connection.queue_pair);
 }
 
 void RemoteMemory::execute(fabric::WorkRequest request) {

@@ -12,6 +12,7 @@
 #include "checkers/specification_linearizability.h"
 #include "checkers/specifications/queue.h"
 #include "explorer/check.h"
+#include "explorer/check/endpoint.h"
 #include "explorer/check/exhaustive.h"
 #include "explorer/check/workload.h"
 #include "explorer/exhaustive/search.h"
@@ -49,6 +50,25 @@ void judge_a_counter() {
   history.complete(/*time=*/2, add, 0);
   const checkers::Judgement judgement = checkers::check_linearizability(history);
   EXPECT_EQ(judgement.verdict, checkers::Verdict::holds) << judgement.explanation;
+}
+
+void share_a_table(fabric::Host& host) {
+  check::Endpoint endpoint(host);
+  endpoint.share("table", 64);
+  endpoint.serve();
+}
+
+std::uint64_t read_under_a_lock(fabric::Host& host) {
+  constexpr std::uint64_t lock = 0;
+  constexpr std::uint64_t value = 8;
+  check::Endpoint endpoint(host);
+  const auto connection = endpoint.connect("server");
+  const check::RemoteRegion table = connection->region("table");
+  while (connection->compare_and_swap(table, lock, 0, 1) != 0) {
+  }
+  const check::Outcome outcome =
+      connection->execute(check::Chain().read(table, value).write(table, lock, 0).fenced());
+  return outcome.word(0);
 }
 
 void test_a_counter() {
