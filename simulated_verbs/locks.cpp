@@ -121,13 +121,35 @@ void Locks::give(const void* semaphore) {
   notify();
 }
 
+bool Locks::wait_for_others(const void* barrier) {
+  Barrier& state = barriers_[barrier];
+  if (++state.waiting == state.threads) {
+    state.waiting = 0;
+    ++state.rounds;
+    notify();
+    return true;
+  }
+  const std::uint64_t round = state.rounds;
+  wait_until([&] { return state.rounds != round; }, fabric::never_ns);
+  return false;
+}
+
 void Locks::run_once(const void* control, const std::function<void()>& function) {
+  if (!begin_once(control)) return;
+  function();
+  end_once(control);
+}
+
+bool Locks::begin_once(const void* control) {
   Once& state = once_[control];
   wait_until([&] { return state != Once::running; }, fabric::never_ns);
-  if (state == Once::done) return;
+  if (state == Once::done) return false;
   state = Once::running;
-  function();
-  state = Once::done;
+  return true;
+}
+
+void Locks::end_once(const void* control) {
+  once_[control] = Once::done;
   notify();
 }
 

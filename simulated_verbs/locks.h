@@ -1,7 +1,7 @@
 // Threads of a process wait for these: mutexes, conditions, locks of readers and writers,
-// semaphores, and functions that run once. The objects of the C library are only names here: their
-// state is kept by their addresses. One that was never initialized is as its static initializer
-// makes it.
+// semaphores, barriers, and functions that run once. The objects of the C library are only names
+// here: their state is kept by their addresses. One that was never initialized is as its static
+// initializer makes it.
 #pragma once
 
 #include <pthread.h>
@@ -59,8 +59,18 @@ class Locks {
   void give(const void* semaphore);
   unsigned value(const void* semaphore) { return semaphores_[semaphore]; }
 
+  void initialize_barrier(const void* barrier, unsigned threads) {
+    barriers_[barrier] = {.threads = threads};
+  }
+  void destroy_barrier(const void* barrier) { barriers_.erase(barrier); }
+  // Returns when that many threads wait for it. True in the last of them.
+  bool wait_for_others(const void* barrier);
+
   // Returns when the function has run, in this thread or in another one.
   void run_once(const void* control, const std::function<void()>& function);
+  // The same in two parts. True: the caller runs the function, and then calls end_once().
+  bool begin_once(const void* control);
+  void end_once(const void* control);
 
  private:
   struct Mutex {
@@ -89,6 +99,11 @@ class Locks {
     std::uint32_t readers = 0;
     const Thread* writer = nullptr;
   };
+  struct Barrier {
+    unsigned threads = 1;
+    unsigned waiting = 0;
+    std::uint64_t rounds = 0;
+  };
   enum class Once : std::uint8_t { not_begun, running, done };
 
   // Waits until the condition holds (0), or until the deadline.
@@ -102,6 +117,7 @@ class Locks {
   std::map<const void*, Condition> conditions_;
   std::map<const void*, SharedLock> shared_locks_;
   std::map<const void*, unsigned> semaphores_;
+  std::map<const void*, Barrier> barriers_;
   std::map<const void*, Once> once_;
 };
 

@@ -202,10 +202,57 @@
   CALL(write, __wrap_write, SYS_write)                                                             \
   CALL(writev, __wrap_writev, SYS_writev)
 
+// The C library: locks of threads. In the process, they are only names of what the simulator keeps.
+#define FALAFEL_LOCK_CALLS(CALL)                                                                   \
+  CALL(pthread_barrier_destroy, __wrap_pthread_barrier_destroy)                                    \
+  CALL(pthread_barrier_init, __wrap_pthread_barrier_init)                                          \
+  CALL(pthread_barrier_wait, __wrap_pthread_barrier_wait)                                          \
+  CALL(pthread_cond_broadcast, __wrap_pthread_cond_broadcast)                                      \
+  CALL(pthread_cond_clockwait, __wrap_pthread_cond_clockwait)                                      \
+  CALL(pthread_cond_destroy, __wrap_pthread_cond_destroy)                                          \
+  CALL(pthread_cond_init, __wrap_pthread_cond_init)                                                \
+  CALL(pthread_cond_signal, __wrap_pthread_cond_signal)                                            \
+  CALL(pthread_cond_timedwait, __wrap_pthread_cond_timedwait)                                      \
+  CALL(pthread_cond_wait, __wrap_pthread_cond_wait)                                                \
+  CALL(pthread_mutex_clocklock, __wrap_pthread_mutex_clocklock)                                    \
+  CALL(pthread_mutex_destroy, __wrap_pthread_mutex_destroy)                                        \
+  CALL(pthread_mutex_init, __wrap_pthread_mutex_init)                                              \
+  CALL(pthread_mutex_lock, __wrap_pthread_mutex_lock)                                              \
+  CALL(pthread_mutex_timedlock, __wrap_pthread_mutex_timedlock)                                    \
+  CALL(pthread_mutex_trylock, __wrap_pthread_mutex_trylock)                                        \
+  CALL(pthread_mutex_unlock, __wrap_pthread_mutex_unlock)                                          \
+  CALL(pthread_rwlock_destroy, __wrap_pthread_rwlock_destroy)                                      \
+  CALL(pthread_rwlock_init, __wrap_pthread_rwlock_init)                                            \
+  CALL(pthread_rwlock_rdlock, __wrap_pthread_rwlock_rdlock)                                        \
+  CALL(pthread_rwlock_timedrdlock, __wrap_pthread_rwlock_timedrdlock)                              \
+  CALL(pthread_rwlock_timedwrlock, __wrap_pthread_rwlock_timedwrlock)                              \
+  CALL(pthread_rwlock_tryrdlock, __wrap_pthread_rwlock_tryrdlock)                                  \
+  CALL(pthread_rwlock_trywrlock, __wrap_pthread_rwlock_trywrlock)                                  \
+  CALL(pthread_rwlock_unlock, __wrap_pthread_rwlock_unlock)                                        \
+  CALL(pthread_rwlock_wrlock, __wrap_pthread_rwlock_wrlock)                                        \
+  CALL(pthread_spin_destroy, __wrap_pthread_spin_destroy)                                          \
+  CALL(pthread_spin_init, __wrap_pthread_spin_init)                                                \
+  CALL(pthread_spin_lock, __wrap_pthread_spin_lock)                                                \
+  CALL(pthread_spin_trylock, __wrap_pthread_spin_trylock)                                          \
+  CALL(pthread_spin_unlock, __wrap_pthread_spin_unlock)                                            \
+  CALL(sem_clockwait, __wrap_sem_clockwait)                                                        \
+  CALL(sem_destroy, __wrap_sem_destroy)                                                            \
+  CALL(sem_getvalue, __wrap_sem_getvalue)                                                          \
+  CALL(sem_init, __wrap_sem_init)                                                                  \
+  CALL(sem_post, __wrap_sem_post)                                                                  \
+  CALL(sem_timedwait, __wrap_sem_timedwait)                                                        \
+  CALL(sem_trywait, __wrap_sem_trywait)                                                            \
+  CALL(sem_wait, __wrap_sem_wait)
+
 // The C library: functions for which the program's side decides first.
 #define FALAFEL_OTHER_CALLS(CALL)                                                                  \
+  CALL(begin_once, falafel_begin_once)                                                             \
+  CALL(detach_thread, falafel_detach_thread)                                                       \
   CALL(drand48, falafel_drand48_bits)                                                              \
+  CALL(end_once, falafel_end_once)                                                                 \
   CALL(epoll_wait, __wrap_epoll_wait)                                                              \
+  CALL(join_thread, falafel_join_thread)                                                           \
+  CALL(let_others_go_on, falafel_let_others_go_on)                                                 \
   CALL(poll, __wrap_poll)                                                                          \
   CALL(recv, __wrap_recv)                                                                          \
   CALL(send, __wrap_send)
@@ -217,11 +264,15 @@ enum class CallNumber : unsigned {
   FALAFEL_VERBS_CALLS(FALAFEL_NUMBER) FALAFEL_TEXT_CALLS(FALAFEL_NUMBER)
       FALAFEL_CONNECTION_CALLS(FALAFEL_NUMBER) FALAFEL_CONNECTION_TEXT_CALLS(FALAFEL_NUMBER)
           FALAFEL_OPERATION_CALLS(FALAFEL_NUMBER) FALAFEL_LIBRARY_CALLS(FALAFEL_NUMBER)
-              FALAFEL_DESCRIPTOR_CALLS(FALAFEL_NUMBER) FALAFEL_OTHER_CALLS(FALAFEL_NUMBER)
+              FALAFEL_DESCRIPTOR_CALLS(FALAFEL_NUMBER) FALAFEL_LOCK_CALLS(FALAFEL_NUMBER)
+                  FALAFEL_OTHER_CALLS(FALAFEL_NUMBER)
 #undef FALAFEL_NUMBER
   // Not functions of the program.
-  map_data,    // the program's own variables: address, bytes, offset in the file of data
-  end_process  // the process ends with its next system calls; nobody answers
+  map_data,      // the program's own variables: address, bytes, offset in the file of data
+  start_thread,  // 1 if it is detached; gives its number, or 0 if there are too many
+  begin_thread,  // the first call of a thread
+  end_thread,    // the last call of a thread; nobody answers
+  end_process    // the process ends with its next system calls; nobody answers
 };
 
 }  // namespace falafel::simulated_verbs

@@ -1,6 +1,7 @@
 // A program's process asks the simulator here for the calls that it makes, in memory that both have
-// mapped. They take turns: while one runs, the other waits. So all that the program does happens
-// within the step in which the simulator lets it run.
+// mapped. Each of its threads has a mailbox. They take turns: while a thread runs, the simulator
+// and all other threads wait. So all that the program does happens within the step in which the
+// simulator lets it run.
 //
 // Objects, heap, stack and variables of the program are at the same addresses on both sides, so
 // arguments and results are the plain words of a call.
@@ -24,18 +25,28 @@ enum class Turn : std::uint32_t { of_program, of_simulator };
 inline constexpr std::size_t most_arguments = 6;
 inline constexpr std::size_t operation_count = 5;
 
-struct Mailbox {
+// Threads that a process can start.
+inline constexpr std::size_t most_threads = 4'096;
+
+struct alignas(64) Mailbox {
   std::atomic<Turn> turn;  // zero: the program runs
   CallNumber call;
   std::int32_t error;  // errno before the call, and after it
   std::uint64_t arguments[most_arguments];
   std::uint64_t result;
+};
+
+struct Mailboxes {
   // Before the process starts: where its heap is to be mapped.
   std::uint64_t heap_address;
   std::uint64_t heap_bytes;
   // From its first call on: where it has the functions of FALAFEL_OPERATION_CALLS, in their order.
   std::uint64_t operations[operation_count];
+  // By the number of the thread. The first one runs main; number 0 is none.
+  Mailbox of_threads[most_threads];
 };
+
+inline constexpr std::size_t number_of_main = 1;
 
 // The files that a process finds at these descriptors when it starts, and where it maps them.
 inline constexpr int mailbox_descriptor = 3;

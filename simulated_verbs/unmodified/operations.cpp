@@ -56,15 +56,15 @@ void set(Function*& function, std::uint64_t address) {
 
 }  // namespace
 
-void set_operations_of_program(Process& process, const Mailbox& mailbox) {
+void set_operations_of_program(Process& process, const Mailboxes& mailboxes) {
   for (const auto& opened : process.verbs().contexts.all()) {
     ibv_context_ops& operations = opened->context.ops;
     if (operations.poll_cq != poll_completions) continue;
-    set(operations.poll_cq, mailbox.operations[0]);
-    set(operations.req_notify_cq, mailbox.operations[1]);
-    set(operations.post_send, mailbox.operations[2]);
-    set(operations.post_recv, mailbox.operations[3]);
-    set(operations.post_srq_recv, mailbox.operations[4]);
+    set(operations.poll_cq, mailboxes.operations[0]);
+    set(operations.req_notify_cq, mailboxes.operations[1]);
+    set(operations.post_send, mailboxes.operations[2]);
+    set(operations.post_recv, mailboxes.operations[3]);
+    set(operations.post_srq_recv, mailboxes.operations[4]);
     opened->create_cq_ex = nullptr;
     opened->create_qp_ex = nullptr;
   }

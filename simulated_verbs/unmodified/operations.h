@@ -10,6 +10,6 @@ class Process;
 
 // In all contexts that the process has opened since the last call. Without extended functions,
 // which are not simulated for processes.
-void set_operations_of_program(Process& process, const Mailbox& mailbox);
+void set_operations_of_program(Process& process, const Mailboxes& mailboxes);
 
 }  // namespace falafel::simulated_verbs

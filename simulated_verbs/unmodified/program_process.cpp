@@ -90,12 +90,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 }  // namespace
 
 ProgramProcess::ProgramProcess(const Executable& executable, const ProgramPlace& place)
-    : mailbox_("mailbox", sizeof(Mailbox)),
+    : mailbox_("mailbox", sizeof(Mailboxes)),
       data_("data", data_bytes),
       output_("output", 0),
-      mapping_(mailbox_.descriptor(), 0, sizeof(Mailbox), 0) {
-  call().heap_address = place.heap_address;
-  call().heap_bytes = place.heap_bytes;
+      mapping_(mailbox_.descriptor(), 0, sizeof(Mailboxes), 0) {
+  mailboxes().heap_address = place.heap_address;
+  mailboxes().heap_bytes = place.heap_bytes;
   start(executable, place);
 }
 
@@ -140,12 +140,12 @@ bool ProgramProcess::has_ended(int options) {
   return ended == id_;
 }
 
-ProgramProcess::Event ProgramProcess::wait_for_call(double patience_seconds) {
+ProgramProcess::Event ProgramProcess::wait_for_call(std::size_t thread, double patience_seconds) {
   constexpr timespec look{.tv_sec = 0, .tv_nsec = look_ns};
   for (auto looks = static_cast<std::uint64_t>(patience_seconds * looks_per_second); looks > 0;
        --looks) {
-    if (wait_for_turn(call(), Turn::of_simulator, &look)) {
-      if (call().call != CallNumber::end_process) return Event::call;
+    if (wait_for_turn(call(thread), Turn::of_simulator, &look)) {
+      if (call(thread).call != CallNumber::end_process) return Event::call;
       has_ended(0);
       return Event::end;
     }

@@ -1,5 +1,5 @@
-// A process of the system that runs a program with this folder's library in place of libibverbs. It
-// runs only while wait_for_call() waits for its next call.
+// A process of the system that runs a program with this folder's library in place of libibverbs.
+// One of its threads runs only while wait_for_call() waits for the next call of that thread.
 #pragma once
 
 #include <sys/types.h>
@@ -35,11 +35,12 @@ class ProgramProcess {
   ProgramProcess& operator=(const ProgramProcess&) = delete;
 
   enum class Event : std::uint8_t { call, end, silence };
-  // Lets it run until it makes a call or ends. Silence: it did neither for that time.
-  Event wait_for_call(double patience_seconds);
-  // The call that it waits for; answer() lets it see the result.
-  Mailbox& call() { return *static_cast<Mailbox*>(mapping_.begin()); }
-  void answer() { give_turn(call(), Turn::of_program); }
+  // Lets the thread run until it makes a call or the process ends. Silence: neither for that time.
+  Event wait_for_call(std::size_t thread, double patience_seconds);
+  Mailboxes& mailboxes() { return *static_cast<Mailboxes*>(mapping_.begin()); }
+  // The call that the thread waits for; answer() lets it see the result.
+  Mailbox& call(std::size_t thread) { return mailboxes().of_threads[thread]; }
+  void answer(std::size_t thread) { give_turn(call(thread), Turn::of_program); }
 
   int data_descriptor_of_simulator() const { return data_.descriptor(); }
   // After its end.

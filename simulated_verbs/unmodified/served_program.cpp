@@ -4,8 +4,11 @@
 
 #include <cstring>
 
+#include "fabric/assert.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/program_heap.h"
+#include "simulated_verbs/programs.h"
+#include "simulated_verbs/threads.h"
 #include "simulated_verbs/unmodified/call_table.h"
 #include "simulated_verbs/unmodified/operations.h"
 
@@ -29,45 +32,89 @@ ProgramPlace place_of(const Process& process, const std::string& libraries,
 
 }  // namespace
 
-// Ends the process when the host crashes, which unwinds its fiber.
-class ServedPrograms::Served {
+// The process, and the calls of its threads, which fibers of the host carry out.
+class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
  public:
   Served(ServedPrograms& owner, Process& process, const Executable& executable)
       : owner_(owner),
         process_(process),
         host_(process.host().name()),
         running_(executable, place_of(process, owner.options_.libraries, owner.objects_)) {}
-  ~Served() {
+
+  // The thread that runs main, and returns the exit status of the process.
+  int serve_main() {
+    switch (serve(number_of_main)) {
+      case ProgramProcess::Event::call: break;
+      case ProgramProcess::Event::end: return end();
+      case ProgramProcess::Event::silence: return report_silence();
+    }
+    FALAFEL_ASSERT(false, "the thread that runs main has ended without its process");
+  }
+
+  void end_process() {
     running_.kill();
     owner_.reports_.push_back(
         {.host = host_, .output = running_.output(), .ending = running_.ending().describe()});
   }
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
 
-  int serve() {
+ private:
+  // Carries out the calls of a thread until it ends, which is a call, or until the process does.
+  ProgramProcess::Event serve(std::size_t thread) {
     while (true) {
-      switch (running_.wait_for_call(owner_.options_.patience_seconds)) {
-        case ProgramProcess::Event::call: answer_call(); break;
-        case ProgramProcess::Event::end: return end();
-        case ProgramProcess::Event::silence: return report_silence();
-      }
+      const auto event = running_.wait_for_call(thread, owner_.options_.patience_seconds);
+      if (event != ProgramProcess::Event::call) return event;
+      if (running_.call(thread).call == CallNumber::end_thread) return event;
+      answer_call(thread);
     }
   }
 
- private:
-  void answer_call() {
-    Mailbox& call = running_.call();
-    if (call.call == CallNumber::map_data) {
-      owner_.variables_.push_back(
-          std::make_unique<SharedMapping>(running_.data_descriptor_of_simulator(),
-                                          call.arguments[2], call.arguments[1], call.arguments[0]));
-    } else {
-      carry_out(call);
-      if (gives_text(call.call)) share_text(call);
-      set_operations_of_program(process_, call);
+  void serve_started(std::size_t thread) {
+    switch (serve(thread)) {
+      case ProgramProcess::Event::call: return;
+      case ProgramProcess::Event::silence: report_silence(); return;
+      case ProgramProcess::Event::end: break;
     }
-    running_.answer();
+    const int status = end();
+    if (running_.ending().signal()) return;
+    owner_.report_(std::string(exit_status_property),
+                   fmt::format("the program of {} ended with status {} in another thread than that "
+                               "of main, which is not simulated",
+                               host_, status));
+  }
+
+  void answer_call(std::size_t thread) {
+    Mailbox& call = running_.call(thread);
+    switch (call.call) {
+      case CallNumber::map_data: map_data(call); break;
+      case CallNumber::start_thread: call.result = start_thread(call.arguments[0] != 0); break;
+      case CallNumber::begin_thread: break;
+      default: carry_out_call(call); break;
+    }
+    running_.answer(thread);
+  }
+
+  void carry_out_call(Mailbox& call) {
+    carry_out(call);
+    if (gives_text(call.call)) share_text(call);
+    set_operations_of_program(process_, running_.mailboxes());
+  }
+
+  void map_data(const Mailbox& call) {
+    owner_.variables_.push_back(
+        std::make_unique<SharedMapping>(running_.data_descriptor_of_simulator(), call.arguments[2],
+                                        call.arguments[1], call.arguments[0]));
+  }
+
+  std::uint64_t start_thread(bool is_detached) {
+    if (threads_ == most_threads - 1) return 0;
+    ++threads_;
+    return process_.threads()
+        .start(is_detached,
+               [served = shared_from_this()]() -> void* {
+                 served->serve_started(running_thread()->number());
+                 return nullptr;
+               })
+        .number();
   }
 
   void share_text(Mailbox& call) {
@@ -97,10 +144,17 @@ class ServedPrograms::Served {
   Process& process_;
   std::string host_;
   ProgramProcess running_;
+  std::size_t threads_ = number_of_main;
 };
 
+// Fibers of other threads may outlast that of main, but not the end of the process.
 int ServedPrograms::run(const Executable& executable) {
-  return Served(*this, *running_process(), executable).serve();
+  const auto served = std::make_shared<Served>(*this, *running_process(), executable);
+  struct End {
+    ~End() { served.end_process(); }
+    Served& served;
+  } const end{*served};
+  return served->serve_main();
 }
 
 }  // namespace falafel::simulated_verbs

@@ -214,6 +214,71 @@ TEST(SimulatedThreads, ReadTogetherAndWriteAlone) {
   expect_success([](Programs& programs) { programs.client("client", read_and_write); });
 }
 
+struct Meeting {
+  pthread_barrier_t barrier{};
+  int arrived = 0;
+  int last_ones = 0;
+};
+
+void* meet(void* argument) {
+  auto& meeting = *static_cast<Meeting*>(argument);
+  for (int round = 1; round <= rounds; ++round) {
+    ++meeting.arrived;
+    const int result = pthread_barrier_wait(&meeting.barrier);
+    if (meeting.arrived < round * threads) return argument;
+    if (result == PTHREAD_BARRIER_SERIAL_THREAD) ++meeting.last_ones;
+    pthread_barrier_wait(&meeting.barrier);
+  }
+  return nullptr;
+}
+
+int meet_again_and_again() {
+  Meeting meeting;
+  FALAFEL_REQUIRE(pthread_barrier_init(&meeting.barrier, nullptr, 0) == EINVAL);
+  FALAFEL_REQUIRE(pthread_barrier_init(&meeting.barrier, nullptr, threads) == 0);
+  std::array<pthread_t, threads> started{};
+  for (pthread_t& thread : started) pthread_create(&thread, nullptr, meet, &meeting);
+  for (const pthread_t thread : started) {
+    void* early = nullptr;
+    FALAFEL_REQUIRE(pthread_join(thread, &early) == 0 && early == nullptr);
+  }
+  FALAFEL_REQUIRE(meeting.last_ones == rounds);
+  return pthread_barrier_destroy(&meeting.barrier);
+}
+
+TEST(SimulatedThreads, MeetAtABarrier) {
+  expect_success([](Programs& programs) { programs.client("client", meet_again_and_again); });
+}
+
+int wait_by_monotonic_clock() {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  sem_t semaphore{};
+  sem_init(&semaphore, 0, 0);
+  pthread_mutex_lock(&mutex);
+  pthread_rwlock_wrlock(&lock);
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const time_t begin = time.tv_sec;
+  time.tv_sec += 5;
+  FALAFEL_REQUIRE(pthread_cond_clockwait(&never, &mutex, CLOCK_MONOTONIC, &time) == ETIMEDOUT);
+  time.tv_sec += 5;
+  FALAFEL_REQUIRE(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &time) == -1 && errno == ETIMEDOUT);
+  time.tv_sec += 5;
+  FALAFEL_REQUIRE(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &time) == ETIMEDOUT);
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  FALAFEL_REQUIRE(time.tv_sec >= begin + 15);
+  clock_gettime(CLOCK_REALTIME, &time);
+  FALAFEL_REQUIRE(pthread_rwlock_timedrdlock(&lock, &time) == ETIMEDOUT);
+  FALAFEL_REQUIRE(pthread_rwlock_timedwrlock(&lock, &time) == ETIMEDOUT);
+  return 0;
+}
+
+TEST(SimulatedThreads, WaitByTheClockThatTheyName) {
+  expect_success([](Programs& programs) { programs.client("client", wait_by_monotonic_clock); });
+}
+
 struct Values {
   pthread_key_t key = 0;
   pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -21,8 +21,11 @@ namespace {
 // As a shell's for a command that cannot be executed.
 constexpr int status_of_refusal = 126;
 
-// The process has one mailbox, and functions of the C library have no argument that leads to it.
-Mailbox* mailbox = nullptr;
+// Functions of the C library have no argument that leads to these.
+Mailboxes* mailboxes = nullptr;
+// Static, so that the first use in a thread allocates nothing.
+__attribute__((tls_model("initial-exec"))) thread_local Mailbox* mailbox = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local bool is_over = false;
 
 void say(const char* text) {
   // There is nobody to tell that this failed.
@@ -53,23 +56,29 @@ void* map(int descriptor, std::uint64_t address, std::size_t bytes) {
 void note_operations() {
   std::size_t index = 0;
 #define FALAFEL_NOTE(name, ...)                                                                    \
-  mailbox->operations[index++] = reinterpret_cast<std::uint64_t>(&::name);
+  mailboxes->operations[index++] = reinterpret_cast<std::uint64_t>(&::name);
   FALAFEL_OPERATION_CALLS(FALAFEL_NOTE)
 #undef FALAFEL_NOTE
 }
 
-// The C library calls malloc before it runs any constructor.
+// The C library calls malloc before it runs any constructor. Other threads begin by begin_thread().
 void connect_if_necessary() {
   if (mailbox != nullptr) return;
   const int error_before = errno;
   auto* const mapped =
-      static_cast<Mailbox*>(map(mailbox_descriptor, mailbox_address, sizeof(Mailbox)));
+      static_cast<Mailboxes*>(map(mailbox_descriptor, mailbox_address, sizeof(Mailboxes)));
   map(objects_descriptor, objects_address, objects_bytes);
   map(heap_descriptor, mapped->heap_address, mapped->heap_bytes);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  mailbox = mapped;
+  mailboxes = mapped;
+  mailbox = &mailboxes->of_threads[number_of_main];
   note_operations();
   errno = error_before;
+}
+
+void announce(CallNumber end) {
+  mailbox->call = end;
+  give_turn(*mailbox, Turn::of_simulator);
 }
 
 }  // namespace
@@ -77,6 +86,8 @@ void connect_if_necessary() {
 Word call_simulator(CallNumber call, Word first, Word second, Word third, Word fourth, Word fifth,
                     Word sixth) {
   connect_if_necessary();
+  // The C library may still free something of its own.
+  if (is_over) return 0;
   const Word arguments[most_arguments] = {first, second, third, fourth, fifth, sixth};
   for (std::size_t index = 0; index < most_arguments; ++index) {
     mailbox->arguments[index] = arguments[index];
@@ -90,15 +101,23 @@ Word call_simulator(CallNumber call, Word first, Word second, Word third, Word f
   return mailbox->result;
 }
 
+void begin_thread(Word number) {
+  mailbox = &mailboxes->of_threads[number];
+  call_simulator(CallNumber::begin_thread);
+}
+
+void end_thread() {
+  announce(CallNumber::end_thread);
+  is_over = true;
+}
+
 long system_call(long number, Word first, Word second, Word third, Word fourth, Word fifth,
                  Word sixth) {
   return syscall(number, first, second, third, fourth, fifth, sixth);
 }
 
 void announce_end() {
-  if (mailbox == nullptr) return;
-  mailbox->call = CallNumber::end_process;
-  give_turn(*mailbox, Turn::of_simulator);
+  if (mailbox != nullptr) announce(CallNumber::end_process);
 }
 
 void refuse(const char* function) {

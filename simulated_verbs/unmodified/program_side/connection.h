@@ -24,6 +24,9 @@ FALAFEL_EXPORTED Word call_simulator(CallNumber call, Word first = 0, Word secon
 long system_call(long number, Word first, Word second, Word third, Word fourth, Word fifth,
                  Word sixth);
 
+// The first and the last call of a thread that the simulator has given this number.
+void begin_thread(Word number);
+void end_thread();
 // Tells the simulator that the process is about to end.
 void announce_end();
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of falafel run: Debian's programs, unmodified, as hosts of the simulator.
 
-Usage: run_test.py FALAFEL MISBEHAVING
+Usage: run_test.py FALAFEL MISBEHAVING THREADED
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-FALAFEL, MISBEHAVING = sys.argv[1:3]
+FALAFEL, MISBEHAVING, THREADED = sys.argv[1:4]
 
 
 # So that no runs measure it, which would cost more than the tests.
@@ -73,6 +73,51 @@ class Connections(unittest.TestCase):
         self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
         self.assertIn("rdma_client: end 0", first.stdout)
         self.assertEqual(first.stdout, run("--seed", "1", *inline, hosts=hosts).stdout)
+
+
+    def test_a_program_with_threads_connects_by_rdma_cm(self):
+        hosts = {"server": "rping -s -C 2 -v", "client": "rping -c -a server -C 2 -v"}
+        first = run("--seed", "1", hosts=hosts)
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        self.assertEqual(first.stdout.count("ping data: rdma-ping-1"), 2, first.stdout)
+        self.assertEqual(first.stdout, run("--seed", "1", hosts=hosts).stdout)
+
+
+class Threads(unittest.TestCase):
+    def run_alone(self, argument, *options):
+        result = run(*options, hosts={"alone": f"{THREADED} {argument}"})
+        self.assertIn(f"before: {argument}", result.stdout)
+        return result
+
+    def test_threads_work_together(self):
+        outputs = set()
+        for seed in ["1", "2", "3", "1"]:
+            first = self.run_alone("work", "--seed", seed)
+            self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+            self.assertIn("counted 12,", first.stdout)
+            outputs.add(first.stdout)
+        self.assertEqual(len(outputs), 3)
+
+    def test_stacks_of_detached_threads_are_used_again(self):
+        result = self.run_alone("many")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_threads_that_are_left_end_with_main(self):
+        self.assertEqual(self.run_alone("left").returncode, 0)
+
+    def test_a_deadlock_is_stuck(self):
+        self.assertIn("VIOLATED progress.stuck", self.run_alone("deadlock").stdout)
+
+    def test_a_thread_that_crashes_is_reported(self):
+        self.assertIn("VIOLATED verbs.killed: the program of alone was killed by signal 11",
+                      self.run_alone("crash").stdout)
+
+    def test_a_thread_that_ends_the_process_is_reported(self):
+        self.assertIn("ended with status 5 in another thread than that of main",
+                      self.run_alone("exit").stdout)
+
+    def test_what_is_not_carried_out_is_refused_by_name(self):
+        self.assertIn("falafel: pthread_cancel is not simulated", self.run_alone("cancel").stdout)
 
 
 class Devices(unittest.TestCase):
