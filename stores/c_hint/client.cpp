@@ -5,6 +5,7 @@
 
 #include "stores/c_hint/layout.h"
 #include "stores/c_hint/lease_terms.h"
+#include "stores/exchange/reconnect.h"
 
 namespace falafel::c_hint {
 namespace {
@@ -47,7 +48,7 @@ fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
   }
   std::unique_ptr<Client> client(new Client(host, server, options));
   auto connection =
-      Connection::open(host, server, client->options_, client->id_, client->operation_);
+      Connection::open(host, server, client->options_, client->id_, client->counts_.operation);
   if (!connection) return tl::unexpected(connection.error());
   client->connection_ = std::move(*connection);
   client->hello_ = client->connection_->server();
@@ -60,16 +61,11 @@ bool Client::ensure_connected() {
   if (connection_ != nullptr && connection_->is_up()) return true;
   const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
   connection_.reset();
-  while (connection_ == nullptr) {
-    auto opened = Connection::open(host_, server_, options_, id_, operation_);
-    if (opened) {
-      connection_ = std::move(*opened);
-    } else {
-      if (host_.now_ns() >= deadline_ns) return false;
-      host_.sleep_until(host_.now_ns() + options_.reconnect_pause_ns);
-    }
-  }
-  ++operation_.reconnections;
+  connection_ = stores::reconnect(host_, deadline_ns, options_.reconnect_pause_ns, [this] {
+    return Connection::open(host_, server_, options_, id_, counts_.operation);
+  });
+  if (connection_ == nullptr) return false;
+  ++counts_.operation.reconnections;
   const ServerHello before = std::exchange(hello_, connection_->server());
   if (before.incarnation != hello_.incarnation) pointers_.clear();
   return true;
@@ -79,11 +75,7 @@ bool Client::is_too_large(std::span<const std::byte> key, std::span<const std::b
   return sizeof(ReplyHeader) + key.size() + value.size() > hello_.largest_message_bytes;
 }
 
-Result Client::finish(Answer answer) {
-  const OperationStatistics statistics = std::exchange(operation_, {});
-  total_ += statistics;
-  return {.answer = answer, .statistics = statistics};
-}
+Result Client::finish(Answer answer) { return counts_.finish(answer, Result()); }
 
 // Leases
 
@@ -115,10 +107,7 @@ GetResult Client::get(std::span<const std::byte> key) {
   report_if_due();
   GetResult result;
   const Answer answer = look_up(key, result);
-  const Result finished = finish(answer);
-  result.answer = finished.answer;
-  result.statistics = finished.statistics;
-  return result;
+  return counts_.finish(answer, std::move(result));
 }
 
 Answer Client::look_up(std::span<const std::byte> key, GetResult& result) {
@@ -138,7 +127,7 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
   if (found == nullptr) return false;
   const CachedPointer pointer = *found;
   if (options_.safeguards.lease_check && lease_clock_ns() >= pointer.lease_end_ns) {
-    ++operation_.expired_pointers;
+    ++counts_.operation.expired_pointers;
     return false;
   }
   const auto item = connection_->read(pointer);
@@ -146,7 +135,7 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
   const bool checks_again =
       options_.safeguards.lease_check && options_.safeguards.lease_check_after_read;
   if (checks_again && lease_clock_ns() >= pointer.lease_end_ns) {
-    ++operation_.late_reads;
+    ++counts_.operation.late_reads;
     return false;
   }
   const bool uses_checksums = hello_.uses_checksums != 0;
@@ -155,11 +144,11 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
       parse_item(uses_checksums ? Verification::checksum : Verification::versions, *item);
   if (!view || view->header.version != pointer.version || view->header.state != ItemState::live ||
       !std::ranges::equal(view->key, key)) {
-    ++operation_.changed_items;
+    ++counts_.operation.changed_items;
     pointers_.drop(hash);
     return false;
   }
-  ++operation_.pointer_hits;
+  ++counts_.operation.pointer_hits;
   pointers_.used(hash);
   result.value.assign(view->value.begin(), view->value.end());
   result.read_at = pointer.offset;
@@ -167,25 +156,31 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
 }
 
 Answer Client::get_by_message(std::span<const std::byte> key, std::vector<std::byte>& value) {
+  ++counts_.operation.message_gets;
+  Reply reply;
+  const auto sent_ns = ask(RequestKind::get, key, reply);
+  if (!sent_ns) return Answer::disconnected;
+  keep(key, reply.header.pointer, *sent_ns);
+  value = std::move(reply.value);
+  return to_answer(reply.header.status);
+}
+
+std::optional<std::uint64_t> Client::ask(RequestKind kind, std::span<const std::byte> key,
+                                         Reply& reply) {
   const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
-  ++operation_.message_gets;
   while (ensure_connected()) {
-    const RequestHeader header{.kind = RequestKind::get,
+    const RequestHeader header{.kind = kind,
                                .request_id = ++last_request_id_,
                                .key_bytes = static_cast<std::uint32_t>(key.size())};
-    Reply reply;
     const std::uint64_t sent_ns = lease_clock_ns();
     switch (connection_->exchange(header, key, {}, deadline_ns, reply)) {
-      case ExchangeOutcome::answered:
-        keep(key, reply.header.pointer, sent_ns);
-        value = std::move(reply.value);
-        return to_answer(reply.header.status);
+      case ExchangeOutcome::answered: return sent_ns;
       case ExchangeOutcome::not_sent:
       case ExchangeOutcome::in_doubt: break;
-      case ExchangeOutcome::timed_out: return Answer::disconnected;
+      case ExchangeOutcome::timed_out: return std::nullopt;
     }
   }
-  return Answer::disconnected;
+  return std::nullopt;
 }
 
 // SET, REMOVE and ping
@@ -226,15 +221,9 @@ Answer Client::change(RequestKind kind, std::span<const std::byte> key,
 }
 
 Result Client::ping() {
-  const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
-  while (ensure_connected()) {
-    const RequestHeader header{.kind = RequestKind::ping, .request_id = ++last_request_id_};
-    Reply reply;
-    const ExchangeOutcome outcome = connection_->exchange(header, {}, {}, deadline_ns, reply);
-    if (outcome == ExchangeOutcome::answered) return finish(to_answer(reply.header.status));
-    if (outcome == ExchangeOutcome::timed_out) break;
-  }
-  return finish(Answer::disconnected);
+  Reply reply;
+  const bool is_answered = ask(RequestKind::ping, {}, reply).has_value();
+  return finish(is_answered ? to_answer(reply.header.status) : Answer::disconnected);
 }
 
 // Reports
@@ -276,10 +265,10 @@ Answer Client::send_report() {
   Reply reply;
   const std::uint64_t sent_ns = lease_clock_ns();
   if (exchange_report(entries, reply) != ExchangeOutcome::answered) return Answer::disconnected;
-  ++operation_.reports;
+  ++counts_.operation.reports;
   for (const auto& [hash, version, lease_ns] : rows_from_bytes<RenewedLease>(reply.value)) {
     if (lease_ns == 0) continue;
-    ++operation_.renewed_leases;
+    ++counts_.operation.renewed_leases;
     pointers_.renew(hash, version, end_of_lease_here(lease_ns, sent_ns));
   }
   return to_answer(reply.header.status);

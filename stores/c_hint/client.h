@@ -21,6 +21,7 @@
 #include "stores/c_hint/options.h"
 #include "stores/c_hint/pointer_cache.h"
 #include "stores/c_hint/results.h"
+#include "stores/operation_counts.h"
 
 namespace falafel::c_hint {
 
@@ -40,7 +41,7 @@ class Client {
   Result report();  // found: the server has received it; also if there was nothing to report
 
   // The sum over all operations.
-  const OperationStatistics& statistics() const { return total_; }
+  const OperationStatistics& statistics() const { return counts_.total; }
 
  private:
   Client(fabric::Host& host, fabric::Address server, const Options& options)
@@ -56,6 +57,9 @@ class Client {
   Answer look_up(std::span<const std::byte> key, GetResult& result);
   bool read(std::span<const std::byte> key, GetResult& result);
   Answer get_by_message(std::span<const std::byte> key, std::vector<std::byte>& value);
+  // A request that changes nothing is repeated on the next connection. The time by the clock of
+  // leases at which the answered one was sent; nothing: the client is disconnected.
+  std::optional<std::uint64_t> ask(RequestKind kind, std::span<const std::byte> key, Reply& reply);
   Answer change(RequestKind kind, std::span<const std::byte> key, std::span<const std::byte> value);
   void keep(std::span<const std::byte> key, const RemotePointer& pointer, std::uint64_t sent_ns);
   std::uint64_t end_of_lease_here(std::uint64_t lease_ns, std::uint64_t sent_ns);
@@ -73,8 +77,7 @@ class Client {
   std::uint32_t last_request_id_ = 0;
   std::uint64_t last_report_ns_ = 0;
   ServerHello hello_{};
-  OperationStatistics operation_;  // of the current operation
-  OperationStatistics total_;
+  stores::OperationCounts<OperationStatistics> counts_;
   std::unique_ptr<Connection> connection_;
 };
 

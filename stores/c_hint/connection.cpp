@@ -40,7 +40,7 @@ fabric::Result<std::unique_ptr<Connection>> Connection::open(fabric::Host& host,
     return tl::unexpected(prepared.error());
   }
   const ClientHello client{.client_id = client_id,
-                           .container_key = connection->container_region_->remote_key(),
+                           .container_key = connection->container_.region->remote_key(),
                            .container_bytes = options.container_bytes};
   const auto data = connection->end_.connect(server, stores::to_private_data(client));
   if (!data) return tl::unexpected(data.error());
@@ -58,14 +58,11 @@ fabric::Result<std::unique_ptr<Connection>> Connection::open(fabric::Host& host,
 }
 
 fabric::Result<void> Connection::prepare_container() {
-  const std::uint64_t container_bytes = stores::whole_words(options_.container_bytes);
-  auto block = host_.allocate_memory(container_bytes);
-  if (!block) return tl::unexpected(block.error());
-  container_ = std::move(*block);
-  auto region = domain_->register_memory(container_, 0, container_bytes,
-                                         {.local_write = true, .remote_write = true});
-  if (!region) return tl::unexpected(region.error());
-  container_region_ = std::move(*region);
+  auto container = stores::RegisteredMemory::create(host_, *domain_,
+                                                    stores::whole_words(options_.container_bytes),
+                                                    {.local_write = true, .remote_write = true});
+  if (!container) return tl::unexpected(container.error());
+  container_ = std::move(*container);
   return {};
 }
 
@@ -99,7 +96,7 @@ stores::Meaning Connection::take(std::span<const std::byte> message, std::uint32
   reply_ = {.header = *header, .value = {value.begin(), value.end()}};
   if (header->container_bytes > 0) {
     reply_.value.resize(header->container_bytes);
-    container_->read(0, reply_.value);
+    container_.block->read(0, reply_.value);
     statistics_.bytes_received += header->container_bytes;
   }
   return stores::Meaning::reply;

@@ -16,6 +16,7 @@
 #include "stores/c_hint/pointer_cache.h"
 #include "stores/c_hint/results.h"
 #include "stores/exchange/client_end.h"
+#include "stores/registered_memory.h"
 
 namespace falafel::c_hint {
 
@@ -67,8 +68,7 @@ class Connection final : private stores::Recipient {
   OperationStatistics& statistics_;
   ServerHello server_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
-  std::shared_ptr<fabric::MemoryBlock> container_;
-  std::unique_ptr<fabric::MemoryRegion> container_region_;
+  stores::RegisteredMemory container_;
   Reply reply_;
   stores::ClientEnd end_;  // destroyed first
 };

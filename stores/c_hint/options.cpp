@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "stores/option_range.h"
+
 namespace falafel::c_hint {
 namespace {
+
+using stores::find_out_of_range;
 
 // The sum of a few such durations and a point in time does not overflow.
 constexpr std::uint64_t longest_duration_ns = std::uint64_t{1} << 59;
@@ -14,12 +18,6 @@ constexpr std::uint64_t largest_items_bytes = std::uint64_t{1} << 43;
 constexpr std::uint32_t least_message_bytes = 128;
 constexpr std::uint32_t most_message_bytes = 1U << 30;
 constexpr std::uint32_t most_queues = 64;
-
-std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
-                                             std::uint64_t least, std::uint64_t most) {
-  if (value >= least && value <= most) return std::nullopt;
-  return fmt::format("{} is {} but must be from {} to {}", name, value, least, most);
-}
 
 std::optional<std::string> find_bad_memory(const Options& options) {
   const std::uint64_t block = options.min_block_bytes;
@@ -100,10 +98,7 @@ std::optional<std::string> find_invalid_option(const Options& options,
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1,
                         longest_duration_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7)};
-  for (const auto& problem : problems) {
-    if (problem) return problem;
-  }
-  return std::nullopt;
+  return stores::first_of(problems);
 }
 
 }  // namespace falafel::c_hint

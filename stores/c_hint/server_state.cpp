@@ -1,57 +1,33 @@
 #include "stores/c_hint/server_state.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "fabric/cooperative_cancellation.h"
+#include "stores/bytes.h"
 
 namespace falafel::c_hint {
 
 // Start and end
 
-fabric::Result<void> ServerState::prepare_memory() {
-  auto memory = host_.allocate_memory(options_.items_bytes);
-  if (!memory) return tl::unexpected(memory.error());
-  memory_ = std::move(*memory);
-  auto items = domain_->register_memory(memory_, 0, options_.items_bytes, {.remote_read = true});
+fabric::Result<void> ServerState::start() {
+  auto items = stores::RegisteredMemory::create(host_, server_.domain(), options_.items_bytes,
+                                                {.remote_read = true});
   if (!items) return tl::unexpected(items.error());
   items_ = std::move(*items);
-  shard_.emplace(host_, *memory_, backend_, options_);
+  shard_.emplace(host_, *items_.block, backend_, options_);
+  if (auto listening = server_.listen(options_.service); !listening) return listening;
+  server_.start(shared_from_this(), "shard");
   return {};
 }
 
-fabric::Result<void> ServerState::start() {
-  fabric::Device& device = host_.device(0);
-  incarnation_ = host_.random(0);
-  domain_ = device.create_protection_domain();
-  if (auto prepared = prepare_memory(); !prepared) return prepared;
-  auto completions = device.create_completion_queue(
-      options_.max_clients * server_ends_options(options_).completions_per_client());
-  if (!completions) return tl::unexpected(completions.error());
-  completions_ = std::move(*completions);
-  auto listener = device.listen(options_.service);
-  if (!listener) return tl::unexpected(listener.error());
-  listener_ = std::move(*listener);
-  clients_.emplace(host_, *domain_, *completions_, options_);
-  spawn("accept", &ServerState::accept_clients);
-  spawn("shard", &ServerState::poll);
-  return {};
-}
-
-void ServerState::spawn(const char* name, void (ServerState::*body)()) {
-  fibers_.push_back(host_.spawn({.name = name, .daemon = true},
-                                [self = shared_from_this(), body] { (self.get()->*body)(); }));
-}
-
-void ServerState::stop() {
-  for (const fabric::FiberId fiber : fibers_) host_.cancel(fiber);
-  fibers_.clear();
-}
+void ServerState::stop() { server_.stop(); }
 
 ServerStatistics ServerState::statistics() const {
   ServerStatistics statistics = statistics_;
-  statistics.clients_connected = clients_->connected();
-  statistics.malformed_requests = clients_->malformed_requests();
+  statistics.clients_connected = server_.ends().connected();
+  statistics.malformed_requests = server_.ends().malformed_requests();
+  statistics.busy_ns = server_.busy_ns();
   statistics.items = shard_->directory().descriptors().size();
   statistics.shard = shard_->statistics();
   statistics.directory = shard_->directory().statistics();
@@ -59,7 +35,7 @@ ServerStatistics ServerState::statistics() const {
 }
 
 ServerInspection ServerState::inspect() const {
-  const std::span<const std::byte> bytes = memory_->bytes();
+  const std::span<const std::byte> bytes = items_.block->bytes();
   const Directory& directory = shard_->directory();
   return {
       .verification = options_.uses_checksums() ? Verification::checksum : Verification::versions,
@@ -68,7 +44,7 @@ ServerInspection ServerState::inspect() const {
       .allocated = directory.memory().allocated(),
       .waiting = directory.waiting(),
       .free_bytes = directory.memory().free_bytes(),
-      .is_busy = is_busy_,
+      .is_busy = server_.is_busy(),
       .statistics = statistics()};
 }
 
@@ -77,59 +53,47 @@ ServerInspection ServerState::inspect() const {
 ServerHello ServerState::hello() const {
   return {.items_bytes = options_.items_bytes,
           .incarnation = incarnation_,
-          .items_key = items_->remote_key(),
+          .items_key = items_.region->remote_key(),
           .container_bytes = options_.container_bytes,
           .largest_message_bytes = options_.largest_message_bytes,
           .uses_checksums = options_.uses_checksums() ? 1U : 0U,
           .leases_are_absolute = options_.lease_in_reply == LeaseForm::absolute_end ? 1U : 0U};
 }
 
-std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
-  const fabric::CooperativeCancellation cooperative(host_);
-  return listener_->accept(fabric::never_ns);
-}
-
-void ServerState::accept_clients() {
-  while (true) {
-    const auto request = next_connection_request();
-    if (request == nullptr) return;
-    clients_->admit(*request, hello());
+void ServerState::admit(fabric::ConnectionRequest& request) {
+  const auto client = stores::from_bytes<ClientHello>(request.private_data());
+  if (!client || client->magic != hello_magic || client->version != layout_version) {
+    return stores::ServerEnds::reject(request, "not a C-Hint client of this version");
   }
+  server_.ends().admit(request,
+                       {.client_id = client->client_id, .container_key = client->container_key},
+                       [&](const stores::ServerEnd& end) {
+                         ServerHello answer = hello();
+                         answer.container_key = end.container->remote_key();
+                         return stores::to_private_data(answer);
+                       });
 }
 
 // Requests
 
-void ServerState::wait_for_completion() {
-  const fabric::CooperativeCancellation cooperative(host_);
-  completions_->wait(fabric::never_ns);
-}
-
-void ServerState::poll() {
-  while (true) {
-    wait_for_completion();
-    if (host_.is_cancelled()) return;
-    is_busy_ = true;
-    const std::uint64_t begin_ns = host_.now_ns();
-    std::optional<Request> request;
-    clients_->poll(request);
-    if (request) serve(*request);
-    statistics_.busy_ns += host_.now_ns() - begin_ns;
-    is_busy_ = false;
-  }
+bool ServerState::serve(const stores::ServerEnds::Arrival& arrival) {
+  const auto request = parse(arrival, server_.ends().options().layout.container_bytes);
+  if (request) serve(*request);
+  return request.has_value();
 }
 
 void ServerState::serve(const Request& request) {
   ++statistics_.requests;
   host_.spend(fabric::Work::hash, request.key.size());
-  ShardReply reply;
+  ShardReply served;
   switch (request.header.kind) {
     case RequestKind::ping: break;
     case RequestKind::report: return serve_report(request);
-    case RequestKind::get: reply = shard_->get(request.key); break;
-    case RequestKind::set: reply = shard_->set(request.key, request.value); break;
-    case RequestKind::remove: reply = shard_->remove(request.key); break;
+    case RequestKind::get: served = shard_->get(request.key); break;
+    case RequestKind::set: served = shard_->set(request.key, request.value); break;
+    case RequestKind::remove: served = shard_->remove(request.key); break;
   }
-  clients_->reply(request, {.status = reply.status, .pointer = reply.pointer}, reply.value);
+  reply(request, {.status = served.status, .pointer = served.pointer}, served.value);
 }
 
 // The reply takes the way of the report, and only as many leases as fit there.
@@ -139,11 +103,38 @@ void ServerState::serve_report(const Request& request) {
       is_written ? options_.container_bytes : options_.largest_message_bytes - sizeof(ReplyHeader);
   auto entries = rows_from_bytes<ReportEntry>(request.value);
   entries.resize(std::min(entries.size(), room_bytes / sizeof(RenewedLease)));
-  const ReportReply reply = shard_->report(entries);
-  const ReplyHeader header{.status = ReplyStatus::reported, .budget_left_ns = reply.budget_left_ns};
-  const auto bytes = std::as_bytes(std::span(reply.leases));
-  if (is_written) return clients_->reply_by_write(request, header, bytes);
-  clients_->reply(request, header, bytes);
+  const ReportReply served = shard_->report(entries);
+  const ReplyHeader header{.status = ReplyStatus::reported,
+                           .budget_left_ns = served.budget_left_ns};
+  const auto bytes = std::as_bytes(std::span(served.leases));
+  if (is_written) return reply_by_write(request, header, bytes);
+  reply(request, header, bytes);
+}
+
+// Replies
+
+void ServerState::reply(const Request& request, ReplyHeader header,
+                        std::span<const std::byte> value) {
+  header.request_id = request.header.request_id;
+  header.value_bytes = static_cast<std::uint32_t>(value.size());
+  server_.ends().reply(request.origin, stores::bytes_of(header), value);
+}
+
+// WRITEs into the client's container first. The SEND is ordered after the WRITE, and when it
+// arrives, the client's processor sees both.
+void ServerState::reply_by_write(const Request& request, ReplyHeader header,
+                                 std::span<const std::byte> contents) {
+  stores::ServerEnds& ends = server_.ends();
+  const auto& [connection, exchange, client_id] = request.origin;
+  stores::ServerEnd* const end = ends.find(connection);
+  if (end == nullptr) return;
+  header.request_id = request.header.request_id;
+  header.container_bytes = static_cast<std::uint32_t>(contents.size());
+  fabric::WorkRequest write = ends.own_request(*end, exchange, contents);
+  write.opcode = fabric::Opcode::write;
+  write.remote = {.key = end->client_container_key, .offset = 0};
+  const std::array chain{write, ends.reply_request(*end, exchange, stores::bytes_of(header), {})};
+  ends.post(*end, chain);
 }
 
 }  // namespace falafel::c_hint

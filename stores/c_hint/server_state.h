@@ -4,19 +4,25 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/c_hint/requests.h"
 #include "stores/c_hint/server.h"
-#include "stores/c_hint/server_clients.h"
 #include "stores/c_hint/shard.h"
+#include "stores/exchange/exchange_server.h"
+#include "stores/registered_memory.h"
 
 namespace falafel::c_hint {
 
-class ServerState : public std::enable_shared_from_this<ServerState> {
+class ServerState final : public std::enable_shared_from_this<ServerState>,
+                          public stores::ExchangeService {
  public:
   ServerState(fabric::Host& host, const Options& options, Backend* backend)
-      : host_(host), options_(options), backend_(backend) {}
+      : host_(host),
+        options_(options),
+        backend_(backend),
+        incarnation_(host.random(0)),
+        server_(host, server_ends_options(options)) {}
 
   // Errors: see Server::start.
   fabric::Result<void> start();
@@ -25,34 +31,27 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
 
   ServerInspection inspect() const;
   ServerStatistics statistics() const;
-  fabric::MemoryBlock& memory() { return *memory_; }
+  fabric::MemoryBlock& memory() { return *items_.block; }
   const Shard& shard() const { return *shard_; }
 
  private:
-  fabric::Result<void> prepare_memory();
   ServerHello hello() const;
-  void spawn(const char* name, void (ServerState::*body)());
-  void accept_clients();
-  std::unique_ptr<fabric::ConnectionRequest> next_connection_request();
-  void poll();
-  void wait_for_completion();
+  void admit(fabric::ConnectionRequest& request) override;
+  bool serve(const stores::ServerEnds::Arrival& arrival) override;
   void serve(const Request& request);
   void serve_report(const Request& request);
+  void reply(const Request& request, ReplyHeader header, std::span<const std::byte> value);
+  void reply_by_write(const Request& request, ReplyHeader header,
+                      std::span<const std::byte> contents);
 
   fabric::Host& host_;
   const Options options_;
   Backend* backend_;
-  std::uint64_t incarnation_ = 0;
-  std::unique_ptr<fabric::ProtectionDomain> domain_;
-  std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::unique_ptr<fabric::Listener> listener_;
-  std::shared_ptr<fabric::MemoryBlock> memory_;
-  std::unique_ptr<fabric::MemoryRegion> items_;
+  const std::uint64_t incarnation_;
+  stores::ExchangeServer server_;
+  stores::RegisteredMemory items_;
   std::optional<Shard> shard_;
-  std::optional<ServerClients> clients_;
-  bool is_busy_ = false;
   ServerStatistics statistics_;
-  std::vector<fabric::FiberId> fibers_;
 };
 
 }  // namespace falafel::c_hint

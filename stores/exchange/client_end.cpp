@@ -34,12 +34,9 @@ fabric::Result<void> ClientEnd::prepare(std::uint32_t message_bytes, std::uint64
   message_bytes_ = message_bytes;
   buffer_bytes_ = whole_words(message_bytes);
   const std::uint64_t size_bytes = own_offset() + own_bytes;
-  auto block = host_.allocate_memory(size_bytes);
-  if (!block) return tl::unexpected(block.error());
-  buffers_ = std::move(*block);
-  auto region = domain_.register_memory(buffers_, 0, size_bytes, {.local_write = true});
-  if (!region) return tl::unexpected(region.error());
-  region_ = std::move(*region);
+  auto buffers = RegisteredMemory::create(host_, domain_, size_bytes, {.local_write = true});
+  if (!buffers) return tl::unexpected(buffers.error());
+  buffers_ = std::move(*buffers);
   for (std::uint32_t buffer = 0; buffer < receive_count; ++buffer) post_receive(buffer);
   return {};
 }
@@ -55,7 +52,7 @@ bool ClientEnd::is_up() {
 void ClientEnd::post_receive(std::uint32_t buffer) {
   const fabric::ReceiveRequest request{
       .id = buffer,
-      .local = {.key = region_->local_key(), .offset = receive_offset(buffer)},
+      .local = {.key = buffers_.region->local_key(), .offset = receive_offset(buffer)},
       .length_bytes = message_bytes_};
   const auto posted = queue_pair_->post_receive({&request, 1});
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
@@ -97,7 +94,7 @@ void ClientEnd::handle(const fabric::WorkCompletion& completion) {
 }
 
 void ClientEnd::receive(std::uint32_t buffer, std::uint32_t length_bytes) {
-  const auto message = buffers_->bytes().subspan(receive_offset(buffer), length_bytes);
+  const auto message = buffers_.block->bytes().subspan(receive_offset(buffer), length_bytes);
   switch (recipient_.take(message, awaited_id_)) {
     case Meaning::end_of_connection: is_down_ = true; return;
     case Meaning::nothing: break;
@@ -112,7 +109,7 @@ void ClientEnd::receive(std::uint32_t buffer, std::uint32_t length_bytes) {
 // READs
 
 std::span<std::byte> ClientEnd::own_bytes(std::uint64_t offset, std::uint64_t length_bytes) {
-  return buffers_->bytes().subspan(own_offset() + offset, length_bytes);
+  return buffers_.block->bytes().subspan(own_offset() + offset, length_bytes);
 }
 
 fabric::WorkRequest ClientEnd::own_request(std::uint64_t own_offset_bytes, std::uint32_t remote_key,
@@ -123,7 +120,7 @@ fabric::WorkRequest ClientEnd::own_request(std::uint64_t own_offset_bytes, std::
   request.opcode = fabric::Opcode::read;
   request.signalled = false;
   request.length_bytes = length_bytes;
-  request.local = {.key = region_->local_key(), .offset = own_offset() + own_offset_bytes};
+  request.local = {.key = buffers_.region->local_key(), .offset = own_offset() + own_offset_bytes};
   request.remote = {.key = remote_key, .offset = remote_offset};
   return request;
 }
@@ -146,7 +143,7 @@ void ClientEnd::check_peer() {
   fabric::WorkRequest request;
   request.id = check_id;
   request.opcode = fabric::Opcode::read;
-  request.local = {.key = region_->local_key(), .offset = 0};
+  request.local = {.key = buffers_.region->local_key(), .offset = 0};
   post({&request, 1});
 }
 
@@ -159,7 +156,7 @@ void ClientEnd::wait_for_reply(std::uint64_t deadline_ns) {
 }
 
 fabric::WorkRequest ClientEnd::send_request(const Message& message) {
-  const std::span<std::byte> buffer = buffers_->bytes().subspan(send_offset(), buffer_bytes_);
+  const std::span<std::byte> buffer = buffers_.block->bytes().subspan(send_offset(), buffer_bytes_);
   std::uint64_t length_bytes = 0;
   for (const auto part : {message.header, message.key, message.value}) {
     std::ranges::copy(part, buffer.subspan(length_bytes).begin());
@@ -169,7 +166,7 @@ fabric::WorkRequest ClientEnd::send_request(const Message& message) {
   request.id = send_id;
   request.opcode = fabric::Opcode::send;
   request.length_bytes = static_cast<std::uint32_t>(length_bytes);
-  request.local = {.key = region_->local_key(), .offset = send_offset()};
+  request.local = {.key = buffers_.region->local_key(), .offset = send_offset()};
   return request;
 }
 

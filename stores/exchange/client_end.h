@@ -9,7 +9,8 @@
 #include <span>
 
 #include "fabric/fabric.h"
-#include "stores/exchange/traffic.h"
+#include "stores/registered_memory.h"
+#include "stores/traffic.h"
 
 namespace falafel::stores {
 
@@ -106,8 +107,7 @@ class ClientEnd {
   std::uint32_t message_bytes_ = 0;
   std::uint64_t buffer_bytes_ = 0;
   std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::shared_ptr<fabric::MemoryBlock> buffers_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
+  RegisteredMemory buffers_;
   bool is_down_ = false;
   bool is_reading_ = false;
   bool is_sending_ = false;

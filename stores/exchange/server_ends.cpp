@@ -135,6 +135,14 @@ fabric::WorkRequest ServerEnds::reply_request(ServerEnd& end, std::uint32_t exch
                       header, value);
 }
 
+void ServerEnds::reply(const RequestOrigin& origin, std::span<const std::byte> header,
+                       std::span<const std::byte> value) {
+  ServerEnd* const end = find(origin.connection);
+  if (end == nullptr) return;
+  const std::array chain{reply_request(*end, origin.exchange, header, value)};
+  post(*end, chain);
+}
+
 fabric::WorkRequest ServerEnds::own_request(ServerEnd& end, std::uint32_t own,
                                             std::span<const std::byte> bytes) const {
   return send_request(end, 2 * options_.exchanges + own,

@@ -56,6 +56,13 @@ struct ServerEnd {
   std::unique_ptr<fabric::QueuePair> queue_pair;
 };
 
+// The connection of a request, and the exchange that it takes of the client's.
+struct RequestOrigin {
+  std::uint32_t connection = 0;
+  std::uint32_t exchange = 0;
+  std::uint64_t client_id = 0;
+};
+
 class ServerEnds {
  public:
   // All of them outlive this object. The completion queue has room for max_clients times
@@ -81,6 +88,10 @@ class ServerEnds {
     ServerEnd* end = nullptr;
     std::uint32_t exchange = 0;
     std::span<const std::byte> message;
+
+    RequestOrigin origin() const {
+      return {.connection = end->number, .exchange = exchange, .client_id = end->client_id};
+    }
   };
   // Polls one completion, and handles it. Returns false if there was none. `arrival` becomes the
   // message that arrived, if one did.
@@ -98,6 +109,9 @@ class ServerEnds {
   // An own request, whose bytes are put into its buffer; a SEND until the caller says otherwise.
   fabric::WorkRequest own_request(ServerEnd& end, std::uint32_t own,
                                   std::span<const std::byte> bytes) const;
+  // Sends the reply to a request. Does nothing if the connection is down.
+  void reply(const RequestOrigin& origin, std::span<const std::byte> header,
+             std::span<const std::byte> value);
   // Requests that are signalled.
   void post(ServerEnd& end, std::span<const fabric::WorkRequest> chain);
 

@@ -81,7 +81,7 @@ Step<std::uint64_t> ClientState::read_index(const Slot& slot, const Deadline& de
   if ((*table)->read_word(layout_.index_offset(slot.index)) != Fate::done) {
     return tl::unexpected(Answer::disconnected);
   }
-  return buffers_.block->load(Buffers::word_offset);
+  return buffers_.memory.block->load(Buffers::word_offset);
 }
 
 Step<bool> ClientState::swap_index(const Slot& slot, std::uint64_t expected, std::uint64_t desired,
@@ -92,7 +92,7 @@ Step<bool> ClientState::swap_index(const Slot& slot, std::uint64_t expected, std
   statistics.bytes_sent += 2 * fabric::word_bytes;
   statistics.bytes_received += fabric::word_bytes;
   switch ((*table)->compare_and_swap(layout_.index_offset(slot.index), expected, desired)) {
-    case Fate::done: return buffers_.block->load(Buffers::word_offset) == expected;
+    case Fate::done: return buffers_.memory.block->load(Buffers::word_offset) == expected;
     case Fate::not_sent: return tl::unexpected(Answer::disconnected);
     case Fate::in_doubt: break;
   }
@@ -138,7 +138,7 @@ Step<DataEntry> ClientState::read_remote(const IndexEntry& entry, bool with_valu
   if (fate != Fate::done) return tl::unexpected(Answer::disconnected);
   Bytes bytes(length_bytes);
   host.spend(fabric::Work::copy, length_bytes);
-  buffers_.block->read(Buffers::entry_offset, bytes);
+  buffers_.memory.block->read(Buffers::entry_offset, bytes);
   auto decoded = format.decode(bytes);
   if (!decoded) return give_up(GiveUp::changed_entry);
   return std::move(*decoded);

@@ -19,12 +19,10 @@ fabric::Result<Buffers> Buffers::create(fabric::Host& host, std::uint64_t entry_
   Buffers buffers;
   buffers.domain = host.device(0).create_protection_domain();
   const std::uint64_t size_bytes = entry_offset + entry_bytes;
-  auto block = host.allocate_memory(size_bytes);
-  if (!block) return tl::unexpected(block.error());
-  auto region = buffers.domain->register_memory(*block, 0, size_bytes, {.local_write = true});
-  if (!region) return tl::unexpected(region.error());
-  buffers.block = std::move(*block);
-  buffers.region = std::move(*region);
+  auto memory =
+      stores::RegisteredMemory::create(host, *buffers.domain, size_bytes, {.local_write = true});
+  if (!memory) return tl::unexpected(memory.error());
+  buffers.memory = std::move(*memory);
   return buffers;
 }
 
@@ -87,12 +85,13 @@ bool Connection::wait_for_completion() {
 // The completion queue is polled, too, because a request that fails never sets the watermark.
 bool Connection::wait_for_watermark(std::uint64_t offset) {
   constexpr std::uint64_t poll_interval_ns = 1'000;
-  std::uint64_t word = buffers_.block->load(offset);
+  std::uint64_t word = buffers_.memory.block->load(offset);
   while (!has_watermark(word)) {
     poll();
     if (is_broken_) return false;
     if (completed_ == posted_) return true;
-    word = buffers_.block->wait_until_changed(offset, word, host_.now_ns() + poll_interval_ns);
+    word =
+        buffers_.memory.block->wait_until_changed(offset, word, host_.now_ns() + poll_interval_ns);
   }
   return true;
 }
@@ -108,8 +107,8 @@ bool Connection::post(std::span<const fabric::WorkRequest> chain) {
 
 Fate Connection::execute(fabric::WorkRequest request,
                          std::optional<std::uint64_t> watermark_offset) {
-  if (watermark_offset) buffers_.block->store(*watermark_offset, 0);
-  request.local.key = buffers_.region->local_key();
+  if (watermark_offset) buffers_.memory.block->store(*watermark_offset, 0);
+  request.local.key = buffers_.memory.region->local_key();
   if (!post(std::span(&request, 1))) return Fate::not_sent;
   const bool is_done =
       watermark_offset ? wait_for_watermark(*watermark_offset) : wait_for_completion();
@@ -148,8 +147,8 @@ Fate Connection::read_entry(std::uint64_t offset, std::uint32_t length_bytes,
 }
 
 Fate Connection::write_mark(std::uint64_t offset, std::uint64_t flags, std::uint64_t expiry_ns) {
-  buffers_.block->store(Buffers::mark_offset, flags);
-  buffers_.block->store(Buffers::mark_offset + fabric::word_bytes, expiry_ns);
+  buffers_.memory.block->store(Buffers::mark_offset, flags);
+  buffers_.memory.block->store(Buffers::mark_offset + fabric::word_bytes, expiry_ns);
   return execute({.opcode = fabric::Opcode::write,
                   .length_bytes = mark_bytes,
                   .local = {.key = 0, .offset = Buffers::mark_offset},

@@ -9,6 +9,7 @@
 #include "fabric/fabric.h"
 #include "stores/nessie/node.h"
 #include "stores/nessie/options.h"
+#include "stores/registered_memory.h"
 
 namespace falafel::nessie {
 
@@ -20,8 +21,7 @@ struct Buffers {
   static constexpr std::uint64_t entry_offset = 64;
 
   std::unique_ptr<fabric::ProtectionDomain> domain;
-  std::shared_ptr<fabric::MemoryBlock> block;
-  std::unique_ptr<fabric::MemoryRegion> region;
+  stores::RegisteredMemory memory;
 
   static fabric::Result<Buffers> create(fabric::Host& host, std::uint64_t entry_bytes);
 };

@@ -40,19 +40,13 @@ fabric::Result<std::unique_ptr<Service>> Service::create(fabric::Host& host,
 
 fabric::Result<void> Service::open(fabric::ProtectionDomain& domain) {
   const std::uint64_t size_bytes = options_.most_clients * layout_.slot_bytes();
-  auto requests = host_.allocate_memory(size_bytes);
+  auto requests = stores::RegisteredMemory::create(host_, domain, size_bytes,
+                                                   {.local_write = true, .remote_write = true});
   if (!requests) return tl::unexpected(requests.error());
-  auto responses = host_.allocate_memory(size_bytes);
+  auto responses = stores::RegisteredMemory::create(host_, domain, size_bytes, {});
   if (!responses) return tl::unexpected(responses.error());
-  auto region =
-      domain.register_memory(*requests, 0, size_bytes, {.local_write = true, .remote_write = true});
-  if (!region) return tl::unexpected(region.error());
-  auto response_region = domain.register_memory(*responses, 0, size_bytes, {});
-  if (!response_region) return tl::unexpected(response_region.error());
   requests_ = std::move(*requests);
   responses_ = std::move(*responses);
-  region_ = std::move(*region);
-  response_region_ = std::move(*response_region);
   return {};
 }
 
@@ -66,7 +60,7 @@ void Service::stop() {
 // Clients
 
 Service::Place Service::place_of(std::uint32_t slot) const {
-  return {.slot = slot, .region = requests_, .offset = slot * layout_.slot_bytes()};
+  return {.slot = slot, .region = requests_.block, .offset = slot * layout_.slot_bytes()};
 }
 
 std::optional<std::uint32_t> Service::session_of(const ClientHello& client) {
@@ -80,7 +74,7 @@ std::optional<std::uint32_t> Service::session_of(const ClientHello& client) {
   const auto slot = static_cast<std::uint32_t>(sessions_.size());
   auto session = std::make_unique<Session>();
   session->requests =
-      std::make_unique<MessageSlot>(host_, requests_, place_of(slot).offset, options_);
+      std::make_unique<MessageSlot>(host_, requests_.block, place_of(slot).offset, options_);
   sessions_.push_back(std::move(session));
   return slot;
 }
@@ -204,9 +198,9 @@ void Service::respond(std::uint32_t slot, const Message& response) {
   wait_for_completions(*port, fabric::never_ns);
   if (port->queue_pair == nullptr) return;
   const std::uint64_t offset = slot * layout_.slot_bytes();
-  responses_->write(offset, bytes);
+  responses_.block->write(offset, bytes);
   const MessageWrites writes(options_.arrival, bytes.size(),
-                             {.key = response_region_->local_key(), .offset = offset},
+                             {.key = responses_.region->local_key(), .offset = offset},
                              {.key = client.response_key, .offset = client.response_offset});
   if (port->queue_pair->post_send(writes.chain())) port->posted += writes.chain().size();
 }

@@ -18,6 +18,7 @@
 #include "stores/nessie/message_slot.h"
 #include "stores/nessie/options.h"
 #include "stores/nessie/served_table.h"
+#include "stores/registered_memory.h"
 
 namespace falafel::nessie {
 
@@ -53,7 +54,7 @@ class Service {
     std::shared_ptr<fabric::MemoryBlock> region;
     std::uint64_t offset = 0;  // of the slot
   };
-  std::uint32_t request_key() const { return region_->remote_key(); }
+  std::uint32_t request_key() const { return requests_.region->remote_key(); }
 
   // The place of a client of another host. If the client was connected before, its old connection
   // is fenced first; waits for that. nullopt: there are too many clients, or the fence takes long.
@@ -108,10 +109,8 @@ class Service {
   const Options options_;
   MessageLayout layout_;
   std::unique_ptr<ServedTable> table_;
-  std::shared_ptr<fabric::MemoryBlock> requests_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
-  std::shared_ptr<fabric::MemoryBlock> responses_;  // a buffer for each slot
-  std::unique_ptr<fabric::MemoryRegion> response_region_;
+  stores::RegisteredMemory requests_;
+  stores::RegisteredMemory responses_;  // a buffer for each slot
   Locks workers_;
   std::vector<std::unique_ptr<Session>> sessions_;  // by slot
   std::shared_ptr<ServiceStatistics> statistics_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stores/exchange/reconnect.h"
 #include "stores/pilaf/lookup.h"
 
 namespace falafel::pilaf {
@@ -44,7 +45,7 @@ fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
   }
   std::unique_ptr<Client> client(new Client(host, server, options));
   auto connection =
-      Connection::open(host, server, client->options_, client->id_, client->operation_);
+      Connection::open(host, server, client->options_, client->id_, client->counts_.operation);
   if (!connection) return tl::unexpected(connection.error());
   client->connection_ = std::move(*connection);
   client->incarnation_ = client->connection_->server().incarnation;
@@ -58,16 +59,11 @@ bool Client::ensure_connected() {
   if (connection_ != nullptr && connection_->is_up()) return true;
   const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
   connection_.reset();
-  while (connection_ == nullptr) {
-    auto opened = Connection::open(host_, server_, options_, id_, operation_);
-    if (opened) {
-      connection_ = std::move(*opened);
-    } else {
-      if (host_.now_ns() >= deadline_ns) return false;
-      host_.sleep_until(host_.now_ns() + options_.reconnect_pause_ns);
-    }
-  }
-  ++operation_.reconnections;
+  connection_ = stores::reconnect(host_, deadline_ns, options_.reconnect_pause_ns, [this] {
+    return Connection::open(host_, server_, options_, id_, counts_.operation);
+  });
+  if (connection_ == nullptr) return false;
+  ++counts_.operation.reconnections;
   is_lost_ = connection_->server().incarnation != incarnation_;
   return !is_lost_;
 }
@@ -76,21 +72,14 @@ bool Client::is_too_large(std::span<const std::byte> key, std::span<const std::b
   return sizeof(RequestHeader) + key.size() + value.size() > largest_request_bytes_;
 }
 
-Result Client::finish(Answer answer) {
-  const OperationStatistics statistics = std::exchange(operation_, {});
-  total_ += statistics;
-  return {.answer = answer, .statistics = statistics};
-}
+Result Client::finish(Answer answer) { return counts_.finish(answer, Result()); }
 
 // GET and contains
 
 GetResult Client::get(std::span<const std::byte> key) {
   GetResult result;
   const Answer answer = look_up(key, &result.value);
-  const Result finished = finish(answer);
-  result.answer = finished.answer;
-  result.statistics = finished.statistics;
-  return result;
+  return counts_.finish(answer, std::move(result));
 }
 
 Result Client::contains(std::span<const std::byte> key) { return finish(look_up(key, nullptr)); }
@@ -105,7 +94,7 @@ Answer Client::look_up(std::span<const std::byte> key, std::vector<std::byte>* v
   if (is_too_large(key, {})) return Answer::not_found;
   if (options_.gets == GetPath::messages) return get_by_message(key, value);
   while (ensure_connected()) {
-    Lookup lookup(host_, *connection_, options_, operation_, key, most_retries());
+    Lookup lookup(host_, *connection_, options_, counts_.operation, key, most_retries());
     switch (lookup.run()) {
       case LookupOutcome::found:
         if (value != nullptr) value->assign(lookup.value().begin(), lookup.value().end());
@@ -121,17 +110,22 @@ Answer Client::look_up(std::span<const std::byte> key, std::vector<std::byte>* v
 }
 
 Answer Client::get_by_message(std::span<const std::byte> key, std::vector<std::byte>* value) {
+  ++counts_.operation.message_gets;
+  Reply reply;
+  const Answer answer = ask(RequestKind::get, key, reply);
+  if (value != nullptr) *value = std::move(reply.value);
+  return answer;
+}
+
+// A request that changes nothing, as GET and ping do, is repeated on the next connection.
+Answer Client::ask(RequestKind kind, std::span<const std::byte> key, Reply& reply) {
   const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
-  ++operation_.message_gets;
   while (ensure_connected()) {
-    const RequestHeader header{.kind = RequestKind::get,
+    const RequestHeader header{.kind = kind,
                                .request_id = ++last_request_id_,
                                .key_bytes = static_cast<std::uint32_t>(key.size())};
-    Reply reply;
     switch (connection_->exchange(header, key, {}, deadline_ns, reply)) {
-      case ExchangeOutcome::answered:
-        if (value != nullptr) *value = std::move(reply.value);
-        return to_answer(reply.status);
+      case ExchangeOutcome::answered: return to_answer(reply.status);
       case ExchangeOutcome::not_sent:
       case ExchangeOutcome::in_doubt: break;
       case ExchangeOutcome::timed_out: return Answer::disconnected;
@@ -177,15 +171,8 @@ Answer Client::change(RequestKind kind, std::span<const std::byte> key,
 }
 
 Result Client::ping() {
-  const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
-  while (ensure_connected()) {
-    const RequestHeader header{.kind = RequestKind::ping, .request_id = ++last_request_id_};
-    Reply reply;
-    const ExchangeOutcome outcome = connection_->exchange(header, {}, {}, deadline_ns, reply);
-    if (outcome == ExchangeOutcome::answered) return finish(to_answer(reply.status));
-    if (outcome == ExchangeOutcome::timed_out) break;
-  }
-  return finish(Answer::disconnected);
+  Reply reply;
+  return finish(ask(RequestKind::ping, {}, reply));
 }
 
 }  // namespace falafel::pilaf

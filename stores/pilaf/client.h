@@ -17,6 +17,7 @@
 #include <string>
 
 #include "fabric/fabric.h"
+#include "stores/operation_counts.h"
 #include "stores/pilaf/connection.h"
 #include "stores/pilaf/options.h"
 #include "stores/pilaf/results.h"
@@ -38,7 +39,7 @@ class Client {
   Result ping();  // found: the server answers
 
   // The sum over all operations.
-  const OperationStatistics& statistics() const { return total_; }
+  const OperationStatistics& statistics() const { return counts_.total; }
 
  private:
   Client(fabric::Host& host, fabric::Address server, const Options& options)
@@ -49,6 +50,7 @@ class Client {
   std::uint64_t most_retries() const;
   Answer look_up(std::span<const std::byte> key, std::vector<std::byte>* value);
   Answer get_by_message(std::span<const std::byte> key, std::vector<std::byte>* value);
+  Answer ask(RequestKind kind, std::span<const std::byte> key, Reply& reply);
   Answer change(RequestKind kind, std::span<const std::byte> key, std::span<const std::byte> value);
   Result finish(Answer answer);
 
@@ -59,9 +61,8 @@ class Client {
   std::uint32_t last_request_id_ = 0;
   std::uint64_t incarnation_ = 0;
   std::uint32_t largest_request_bytes_ = 0;
-  bool is_lost_ = false;           // the server that this client knew is gone
-  OperationStatistics operation_;  // of the current operation
-  OperationStatistics total_;
+  bool is_lost_ = false;  // the server that this client knew is gone
+  stores::OperationCounts<OperationStatistics> counts_;
   std::unique_ptr<Connection> connection_;
 };
 

@@ -5,23 +5,20 @@
 #include <algorithm>
 #include <bit>
 
+#include "stores/option_range.h"
 #include "stores/pilaf/hashing.h"
 #include "stores/pilaf/messages.h"
-#include "stores/pilaf/server_clients.h"
+#include "stores/pilaf/requests.h"
 
 namespace falafel::pilaf {
 namespace {
+
+using stores::find_out_of_range;
 
 // The sum of a few such durations and a point in time does not overflow.
 constexpr std::uint64_t longest_duration_ns = std::uint64_t{1} << 62;
 constexpr std::uint64_t largest_table_entries = std::uint64_t{1} << 40;
 constexpr std::uint32_t largest_request_bytes = 1U << 30;
-
-std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
-                                             std::uint64_t least, std::uint64_t most) {
-  if (value >= least && value <= most) return std::nullopt;
-  return fmt::format("{} is {} but must be from {} to {}", name, value, least, most);
-}
 
 std::optional<std::string> find_bad_extents(const Options& options) {
   const std::uint64_t block = options.min_block_bytes;
@@ -63,10 +60,7 @@ std::optional<std::string> find_invalid_option(const Options& options,
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1,
                         longest_duration_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7)};
-  for (const auto& problem : problems) {
-    if (problem) return problem;
-  }
-  return std::nullopt;
+  return stores::first_of(problems);
 }
 
 }  // namespace falafel::pilaf

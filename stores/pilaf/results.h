@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stores/answer.h"
-#include "stores/exchange/traffic.h"
+#include "stores/traffic.h"
 
 namespace falafel::pilaf {
 

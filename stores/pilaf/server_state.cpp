@@ -1,51 +1,38 @@
 #include "stores/pilaf/server_state.h"
 
+#include <array>
 #include <utility>
 
-#include "fabric/cooperative_cancellation.h"
+#include "stores/bytes.h"
 #include "stores/pilaf/layout.h"
 
 namespace falafel::pilaf {
 
 ServerState::ServerState(fabric::Host& host, const Options& options)
-    : host_(host), options_(options), has_grown_(host.create_event()) {}
+    : host_(host),
+      options_(options),
+      incarnation_(host.random(0)),
+      server_(host, server_ends_options(options)),
+      has_grown_(host.create_event()) {}
 
 // Start and end
 
 fabric::Result<void> ServerState::start() {
-  fabric::Device& device = host_.device(0);
-  incarnation_ = host_.random(0);
-  domain_ = device.create_protection_domain();
-  auto memory = ServerMemory::create(host_, *domain_, options_);
+  auto memory = ServerMemory::create(host_, server_.domain(), options_);
   if (!memory) return tl::unexpected(memory.error());
   memory_ = std::move(*memory);
-  auto completions = device.create_completion_queue(
-      options_.max_clients * server_ends_options(options_).completions_per_client());
-  if (!completions) return tl::unexpected(completions.error());
-  completions_ = std::move(*completions);
-  auto listener = device.listen(options_.service);
-  if (!listener) return tl::unexpected(listener.error());
-  listener_ = std::move(*listener);
-  clients_.emplace(host_, *domain_, *completions_, options_);
-  spawn("accept", &ServerState::accept_clients);
-  spawn("poll", &ServerState::poll);
+  if (auto listening = server_.listen(options_.service); !listening) return listening;
+  server_.start(shared_from_this(), "poll");
   return {};
 }
 
-void ServerState::spawn(const char* name, void (ServerState::*body)()) {
-  fibers_.push_back(host_.spawn({.name = name, .daemon = true},
-                                [self = shared_from_this(), body] { (self.get()->*body)(); }));
-}
-
-void ServerState::stop() {
-  for (const fabric::FiberId fiber : fibers_) host_.cancel(fiber);
-  fibers_.clear();
-}
+void ServerState::stop() { server_.stop(); }
 
 ServerStatistics ServerState::statistics() const {
   ServerStatistics statistics = statistics_;
-  statistics.clients_connected = clients_->connected();
-  statistics.malformed_requests = clients_->malformed_requests();
+  statistics.clients_connected = server_.ends().connected();
+  statistics.malformed_requests = server_.ends().malformed_requests();
+  statistics.busy_ns = server_.busy_ns();
   statistics.keys = memory_->map().keys();
   return statistics;
 }
@@ -58,7 +45,7 @@ ServerInspection ServerState::inspect() const {
           .memory = {bytes.begin(), bytes.end()},
           .allocated = map.allocator().allocated(),
           .free_bytes = map.allocator().free_bytes(),
-          .is_busy = is_busy_,
+          .is_busy = server_.is_busy(),
           .statistics = statistics()};
 }
 
@@ -76,46 +63,29 @@ ServerHello ServerState::hello() {
           .largest_request_bytes = options_.largest_request_bytes};
 }
 
-std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
-  const fabric::CooperativeCancellation cooperative(host_);
-  return listener_->accept(fabric::never_ns);
-}
-
-void ServerState::accept_clients() {
-  while (true) {
-    const auto request = next_connection_request();
-    if (request == nullptr) return;
-    while (is_growing_) has_grown_->wait(fabric::never_ns);
-    clients_->admit(*request, hello());
+void ServerState::admit(fabric::ConnectionRequest& request) {
+  while (is_growing_) has_grown_->wait(fabric::never_ns);
+  const auto client = stores::from_bytes<ClientHello>(request.private_data());
+  if (!client || client->magic != hello_magic || client->version != layout_version) {
+    return stores::ServerEnds::reject(request, "not a Pilaf client of this version");
   }
+  server_.ends().admit(request, {.client_id = client->client_id},
+                       [&](const stores::ServerEnd&) { return stores::to_private_data(hello()); });
 }
 
 // Requests
 
-void ServerState::wait_for_completion() {
-  const fabric::CooperativeCancellation cooperative(host_);
-  completions_->wait(fabric::never_ns);
-}
-
-void ServerState::poll() {
-  while (true) {
-    wait_for_completion();
-    if (host_.is_cancelled()) return;
-    is_busy_ = true;
-    const std::uint64_t begin_ns = host_.now_ns();
-    std::optional<Request> request;
-    clients_->poll(request);
-    if (request) serve(*request);
-    statistics_.busy_ns += host_.now_ns() - begin_ns;
-    is_busy_ = false;
-  }
+bool ServerState::serve(const stores::ServerEnds::Arrival& arrival) {
+  const auto request = parse(arrival);
+  if (request) serve(*request);
+  return request.has_value();
 }
 
 void ServerState::serve(const Request& request) {
   ++statistics_.requests;
   host_.spend(fabric::Work::hash, options_.ways * request.key.size());
   switch (request.header.kind) {
-    case RequestKind::ping: return clients_->reply(request, ReplyStatus::alive);
+    case RequestKind::ping: return reply(request, ReplyStatus::alive);
     case RequestKind::get: return serve_get(request);
     case RequestKind::put:
     case RequestKind::remove: return serve_change(request);
@@ -124,21 +94,29 @@ void ServerState::serve(const Request& request) {
 
 void ServerState::serve_get(const Request& request) {
   const auto value = memory_->map().get(request.key);
-  if (!value) return clients_->reply(request, ReplyStatus::not_found);
-  clients_->reply(request, ReplyStatus::found, *value);
+  if (!value) return reply(request, ReplyStatus::not_found);
+  reply(request, ReplyStatus::found, *value);
 }
 
 void ServerState::serve_change(const Request& request) {
   if (!options_.safeguards.request_deduplication) {
-    return clients_->reply(request, change(request));
+    return reply(request, change(request));
   }
-  LastChange& last = last_changes_[request.client_id];
+  LastChange& last = last_changes_[request.origin.client_id];
   if (last.request_id == request.header.request_id) {
     ++statistics_.requests_repeated;
   } else {
     last = {.request_id = request.header.request_id, .status = change(request)};
   }
-  clients_->reply(request, last.status);
+  reply(request, last.status);
+}
+
+void ServerState::reply(const Request& request, ReplyStatus status,
+                        std::span<const std::byte> value) {
+  const ReplyHeader header{.request_id = request.header.request_id,
+                           .status = status,
+                           .value_bytes = static_cast<std::uint32_t>(value.size())};
+  server_.ends().reply(request.origin, stores::bytes_of(header), value);
 }
 
 ReplyStatus ServerState::change(const Request& request) {
@@ -163,6 +141,17 @@ ReplyStatus ServerState::put(const Request& request) {
   }
 }
 
+// Requests that arrive from now on are dropped, so only announcements and earlier replies are sent.
+void ServerState::announce_growth(std::uint64_t deadline_ns) {
+  stores::ServerEnds& ends = server_.ends();
+  const ReplyHeader header{.status = ReplyStatus::growing};
+  ends.for_each([&](stores::ServerEnd& end) {
+    const std::array chain{ends.own_request(end, 0, stores::bytes_of(header))};
+    ends.post(end, chain);
+  });
+  ends.wait_for_own_requests(deadline_ns);
+}
+
 // The memory is prepared first, so a server that cannot grow keeps its clients.
 bool ServerState::grow(Growth growth) {
   auto larger = memory_->prepare(growth);
@@ -170,9 +159,9 @@ bool ServerState::grow(Growth growth) {
   is_growing_ = true;
   if (options_.safeguards.reset_before_growing) {
     const std::uint64_t deadline_ns = host_.now_ns() + options_.flush_timeout_ns;
-    if (options_.announce == Announcement::message_first) clients_->announce_growth(deadline_ns);
+    if (options_.announce == Announcement::message_first) announce_growth(deadline_ns);
     memory_->revoke();
-    clients_->take_all_down(deadline_ns);
+    server_.ends().take_all_down(deadline_ns);
   }
   memory_->move_to(std::move(*larger));
   ++(growth == Growth::table ? statistics_.table_growths : statistics_.extents_growths);

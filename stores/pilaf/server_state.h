@@ -8,17 +8,17 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/exchange/exchange_server.h"
+#include "stores/pilaf/requests.h"
 #include "stores/pilaf/server.h"
-#include "stores/pilaf/server_clients.h"
 #include "stores/pilaf/server_memory.h"
 
 namespace falafel::pilaf {
 
-class ServerState : public std::enable_shared_from_this<ServerState> {
+class ServerState final : public std::enable_shared_from_this<ServerState>,
+                          public stores::ExchangeService {
  public:
   ServerState(fabric::Host& host, const Options& options);
 
@@ -39,33 +39,27 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
     ReplyStatus status = ReplyStatus::stored;
   };
 
-  void spawn(const char* name, void (ServerState::*body)());
-  void accept_clients();
-  std::unique_ptr<fabric::ConnectionRequest> next_connection_request();
-  void poll();
-  void wait_for_completion();
+  void admit(fabric::ConnectionRequest& request) override;
+  bool serve(const stores::ServerEnds::Arrival& arrival) override;
   void serve(const Request& request);
   void serve_get(const Request& request);
   void serve_change(const Request& request);
   ReplyStatus change(const Request& request);
   ReplyStatus put(const Request& request);
+  void reply(const Request& request, ReplyStatus status, std::span<const std::byte> value = {});
   bool grow(Growth growth);
+  void announce_growth(std::uint64_t deadline_ns);
   ServerHello hello();
 
   fabric::Host& host_;
   const Options options_;
-  std::uint64_t incarnation_ = 0;
-  std::unique_ptr<fabric::ProtectionDomain> domain_;
-  std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::unique_ptr<fabric::Listener> listener_;
+  const std::uint64_t incarnation_;
+  stores::ExchangeServer server_;
   std::unique_ptr<ServerMemory> memory_;
-  std::optional<ServerClients> clients_;
   std::unique_ptr<fabric::Event> has_grown_;
   bool is_growing_ = false;
-  bool is_busy_ = false;
   std::map<std::uint64_t, LastChange> last_changes_;  // by client
   ServerStatistics statistics_;
-  std::vector<fabric::FiberId> fibers_;
 };
 
 }  // namespace falafel::pilaf

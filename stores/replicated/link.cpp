@@ -30,12 +30,10 @@ fabric::Result<std::unique_ptr<Link>> Link::create(fabric::Host& host, const Mem
 fabric::Result<void> Link::open() {
   domain_ = host_.device(0).create_protection_domain();
   const std::uint64_t size_bytes = content_place + 2 * std::uint64_t{layout_.content_bytes()};
-  auto block = host_.allocate_memory(size_bytes);
-  if (!block) return tl::unexpected(block.error());
-  buffer_ = std::move(*block);
-  auto region = domain_->register_memory(buffer_, 0, size_bytes, {.local_write = true});
-  if (!region) return tl::unexpected(region.error());
-  region_ = std::move(*region);
+  auto buffer =
+      stores::RegisteredMemory::create(host_, *domain_, size_bytes, {.local_write = true});
+  if (!buffer) return tl::unexpected(buffer.error());
+  buffer_ = std::move(*buffer);
   return {};
 }
 
@@ -80,7 +78,7 @@ bool Link::execute(std::span<fabric::WorkRequest> chain) {
 bool Link::try_to_execute(std::span<fabric::WorkRequest> chain) {
   for (fabric::WorkRequest& request : chain) {
     request.signalled = &request == &chain.back();
-    request.local.key = region_->local_key();
+    request.local.key = buffer_.region->local_key();
     request.remote.key = remote_key_;
   }
   if (!queue_pair_->post_send(chain)) return false;
@@ -108,11 +106,11 @@ fabric::WorkRequest Link::swap_request(std::uint64_t remote_offset, std::uint64_
           .swap_or_add = desired};
 }
 
-Word Link::word_in_buffer() { return Word(buffer_->load(word_place)); }
+Word Link::word_in_buffer() { return Word(buffer_.block->load(word_place)); }
 
 Content Link::content_in_buffer() {
   Content content(layout_.content_bytes());
-  buffer_->read(content_place, content);
+  buffer_.block->read(content_place, content);
   return content;
 }
 
@@ -146,7 +144,7 @@ std::optional<Content> Link::read_container(std::uint64_t container) {
 std::vector<fabric::WorkRequest> Link::chain_with(const ContainerWrite& write,
                                                   fabric::WorkRequest request) {
   if (write.content.empty()) return {request};
-  buffer_->write(content_place + layout_.content_bytes(), write.content);
+  buffer_.block->write(content_place + layout_.content_bytes(), write.content);
   host_.spend(fabric::Work::copy, write.content.size());
   const fabric::WorkRequest fill{
       .opcode = fabric::Opcode::write,
@@ -187,7 +185,7 @@ void Link::swap_later(std::uint64_t key, Word expected, Word desired) {
   if (is_gone_ || (queue_pair_ == nullptr && !connect())) return;
   auto request = swap_request(layout_.word_offset(key), expected.bits(), desired.bits());
   request.signalled = false;
-  request.local = {.key = region_->local_key(), .offset = ignored_place};
+  request.local = {.key = buffer_.region->local_key(), .offset = ignored_place};
   request.remote.key = remote_key_;
   if (!queue_pair_->post_send(std::span(&request, 1))) return;
   host_.spend(fabric::Work::round_trip, 0);
@@ -197,7 +195,7 @@ std::optional<std::uint64_t> Link::read_mark(std::uint64_t container) {
   std::array chain{
       read_request(mark_place, layout_.container_offset(container), fabric::word_bytes)};
   if (!execute(chain)) return std::nullopt;
-  return buffer_->load(mark_place);
+  return buffer_.block->load(mark_place);
 }
 
 }  // namespace falafel::replicated

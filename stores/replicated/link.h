@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/registered_memory.h"
 #include "stores/replicated/layout.h"
 #include "stores/replicated/options.h"
 
@@ -77,8 +78,7 @@ class Link {
   Options options_;
   Layout layout_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
-  std::shared_ptr<fabric::MemoryBlock> buffer_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
+  stores::RegisteredMemory buffer_;
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::QueuePair> queue_pair_;  // null: not connected
   std::uint32_t remote_key_ = 0;

@@ -5,6 +5,7 @@
 
 #include "fabric/cooperative_cancellation.h"
 #include "stores/bytes.h"
+#include "stores/registered_memory.h"
 #include "stores/replicated/layout.h"
 
 namespace falafel::replicated {
@@ -21,8 +22,7 @@ struct Server::State {
   std::uint64_t incarnation;
   Options options;
   std::unique_ptr<fabric::ProtectionDomain> domain;
-  std::shared_ptr<fabric::MemoryBlock> memory;
-  std::unique_ptr<fabric::MemoryRegion> region;
+  stores::RegisteredMemory memory;
   std::unique_ptr<fabric::CompletionQueue> completions;  // stays empty: a server posts nothing
   std::unique_ptr<fabric::Listener> listener;
   std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs;
@@ -32,15 +32,11 @@ struct Server::State {
 fabric::Result<void> Server::State::open() {
   constexpr std::uint32_t most_connections = 1'024;
   domain = host.device(0).create_protection_domain();
-  const Layout layout(options);
-  auto allocated = host.allocate_memory(layout.memory_bytes());
-  if (!allocated) return tl::unexpected(allocated.error());
-  memory = std::move(*allocated);
-  auto registered = domain->register_memory(
-      memory, 0, layout.memory_bytes(),
+  auto registered = stores::RegisteredMemory::create(
+      host, *domain, Layout(options).memory_bytes(),
       {.local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true});
   if (!registered) return tl::unexpected(registered.error());
-  region = std::move(*registered);
+  memory = std::move(*registered);
   auto queue = host.device(0).create_completion_queue(2 * most_connections);
   if (!queue) return tl::unexpected(queue.error());
   completions = std::move(*queue);
@@ -54,7 +50,7 @@ void Server::State::accept(fabric::ConnectionRequest& request) {
   std::erase_if(queue_pairs, [](const auto& queue_pair) {
     return queue_pair->state() != fabric::QueuePairState::ready;
   });
-  const Hello hello{.incarnation = incarnation, .remote_key = region->remote_key()};
+  const Hello hello{.incarnation = incarnation, .remote_key = memory.region->remote_key()};
   auto queue_pair = request.accept({.protection_domain = domain.get(),
                                     .send_completions = completions.get(),
                                     .receive_completions = completions.get(),
@@ -89,6 +85,6 @@ fabric::Result<std::unique_ptr<Server>> Server::start(fabric::Host& host, std::u
 
 Server::~Server() { state_->host.cancel(state_->acceptor); }
 
-std::shared_ptr<fabric::MemoryBlock> Server::memory() const { return state_->memory; }
+std::shared_ptr<fabric::MemoryBlock> Server::memory() const { return state_->memory.block; }
 
 }  // namespace falafel::replicated

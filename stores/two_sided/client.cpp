@@ -30,12 +30,9 @@ Request make_request(Method method, std::span<const std::byte> key = {},
 }  // namespace
 
 OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& other) {
-  verbs += other.verbs;
-  round_trips += other.round_trips;
+  Traffic::operator+=(other);
   repetitions += other.repetitions;
   stale_responses += other.stale_responses;
-  bytes_sent += other.bytes_sent;
-  bytes_received += other.bytes_received;
   return *this;
 }
 
@@ -107,11 +104,11 @@ Client::Exchange Client::exchange(Request& request, Response& response, std::uin
   if (is_down_) return Exchange::not_sent;
   request.client_id = id_;
   request.request_number = ++last_request_number_;
-  ++operation_.round_trips;
+  ++counts_.operation.round_trips;
   while (true) {
     if (!post_receive()) return give_up();
-    ++operation_.verbs;
-    operation_.bytes_sent += sizeof request;
+    ++counts_.operation.verbs;
+    counts_.operation.bytes_sent += sizeof request;
     if (port_->send(0, stores::bytes_of(request), server_, deadline_ns) != PortOutcome::done) {
       is_down_ = true;
       return Exchange::in_doubt;
@@ -122,7 +119,7 @@ Client::Exchange Client::exchange(Request& request, Response& response, std::uin
       return Exchange::answered;
     }
     if (is_down_ || host_.now_ns() >= deadline_ns) return give_up();
-    ++operation_.repetitions;
+    ++counts_.operation.repetitions;
   }
 }
 
@@ -154,14 +151,14 @@ bool Client::await_response(std::uint64_t deadline_ns, Response& response) {
     if (outcome != PortOutcome::done) return false;
     --posted_receives_;
     if (take_response(arrival, response)) return true;
-    ++operation_.stale_responses;
+    ++counts_.operation.stale_responses;
     post_receive();
   }
   return false;
 }
 
 bool Client::take_response(const Arrival& arrival, Response& response) {
-  operation_.bytes_received += arrival.length_bytes;
+  counts_.operation.bytes_received += arrival.length_bytes;
   const auto received = stores::from_bytes<Response>(port_->message(arrival));
   if (!received) return false;
   const bool is_awaited = received->request_number == last_request_number_;
@@ -170,11 +167,7 @@ bool Client::take_response(const Arrival& arrival, Response& response) {
   return true;
 }
 
-Result Client::finish(Answer answer) {
-  const OperationStatistics statistics = std::exchange(operation_, {});
-  total_ += statistics;
-  return {.answer = answer, .statistics = statistics};
-}
+Result Client::finish(Answer answer) { return counts_.finish(answer, Result()); }
 
 // Operations
 
@@ -195,10 +188,7 @@ GetResult Client::get(std::span<const std::byte> key) {
       answer = is_found ? Answer::found : Answer::not_found;
     }
   }
-  const Result finished = finish(answer);
-  result.answer = finished.answer;
-  result.statistics = finished.statistics;
-  return result;
+  return counts_.finish(answer, std::move(result));
 }
 
 Result Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/operation_counts.h"
 #include "stores/two_sided/layout.h"
 #include "stores/two_sided/options.h"
 #include "stores/two_sided/port.h"
@@ -44,7 +45,7 @@ class Client {
   Result close();
 
   // The sum over all operations.
-  const OperationStatistics& statistics() const { return total_; }
+  const OperationStatistics& statistics() const { return counts_.total; }
 
  private:
   enum class Exchange : std::uint8_t { answered, not_sent, in_doubt };
@@ -70,8 +71,7 @@ class Client {
   fabric::DatagramAddress server_{};  // on UD
   bool is_down_ = false;
   std::uint32_t posted_receives_ = 0;
-  OperationStatistics operation_;  // of the current operation
-  OperationStatistics total_;
+  stores::OperationCounts<OperationStatistics> counts_;
   std::unique_ptr<Port> side_channel_;  // on UD
   std::unique_ptr<Port> port_;
 };

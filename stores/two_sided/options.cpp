@@ -4,21 +4,18 @@
 
 #include <algorithm>
 
+#include "stores/option_range.h"
 #include "stores/two_sided/layout.h"
 
 namespace falafel::two_sided {
 namespace {
 
+using stores::find_out_of_range;
+
 // The sum of a few such durations and a point in time does not overflow.
 constexpr std::uint64_t longest_duration_ns = std::uint64_t{1} << 62;
 constexpr std::uint64_t most_buckets = 1U << 30;
 constexpr std::uint64_t largest_most_pairs = 1U << 31;
-
-std::optional<std::string> find_out_of_range(std::string_view name, std::uint64_t value,
-                                             std::uint64_t least, std::uint64_t most) {
-  if (value >= least && value <= most) return std::nullopt;
-  return fmt::format("{} is {} but must be from {} to {}", name, value, least, most);
-}
 
 bool is_supported(fabric::Transport transport, const fabric::DeviceAttributes& device) {
   switch (transport) {
@@ -74,10 +71,7 @@ std::optional<std::string> find_invalid_option(const Options& options,
       find_out_of_range("acknowledge_timeout_ns", options.acknowledge_timeout_ns, 1,
                         longest_duration_ns),
       find_out_of_range("retry_count", options.retry_count, 0, 7)};
-  for (const auto& problem : problems) {
-    if (problem) return problem;
-  }
-  return std::nullopt;
+  return stores::first_of(problems);
 }
 
 }  // namespace falafel::two_sided

@@ -38,12 +38,10 @@ fabric::Result<void> Port::prepare() {
   if (!sends) return tl::unexpected(sends.error());
   sends_ = std::move(*sends);
   const std::uint64_t size_bytes = send_offset(sizes_.send_buffers);
-  auto block = host_.allocate_memory(size_bytes);
-  if (!block) return tl::unexpected(block.error());
-  block_ = std::move(*block);
-  auto region = domain_->register_memory(block_, 0, size_bytes, {.local_write = true});
-  if (!region) return tl::unexpected(region.error());
-  region_ = std::move(*region);
+  auto buffers =
+      stores::RegisteredMemory::create(host_, *domain_, size_bytes, {.local_write = true});
+  if (!buffers) return tl::unexpected(buffers.error());
+  buffers_ = std::move(*buffers);
   return {};
 }
 
@@ -71,7 +69,7 @@ std::uint32_t Port::header_bytes() const {
 void Port::post_receive(std::uint32_t buffer) {
   const fabric::ReceiveRequest request{
       .id = buffer,
-      .local = {.key = region_->local_key(), .offset = receive_offset(buffer)},
+      .local = {.key = buffers_.region->local_key(), .offset = receive_offset(buffer)},
       .length_bytes = receive_bytes()};
   const auto posted = queue_pair_->post_receive({&request, 1});
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
@@ -89,8 +87,8 @@ PortOutcome Port::receive(Arrival& arrival, std::uint64_t deadline_ns) {
 }
 
 std::span<const std::byte> Port::message(const Arrival& arrival) const {
-  return block_->bytes().subspan(receive_offset(arrival.buffer) + header_bytes(),
-                                 arrival.length_bytes - header_bytes());
+  return buffers_.block->bytes().subspan(receive_offset(arrival.buffer) + header_bytes(),
+                                         arrival.length_bytes - header_bytes());
 }
 
 // Sending
@@ -98,12 +96,12 @@ std::span<const std::byte> Port::message(const Arrival& arrival) const {
 PortOutcome Port::send(std::uint32_t buffer, std::span<const std::byte> message,
                        const fabric::DatagramAddress& destination, std::uint64_t deadline_ns) {
   sent_[buffer].reset();
-  std::ranges::copy(message, block_->bytes().subspan(send_offset(buffer)).begin());
+  std::ranges::copy(message, buffers_.block->bytes().subspan(send_offset(buffer)).begin());
   fabric::WorkRequest request;
   request.id = buffer;
   request.opcode = fabric::Opcode::send;
   request.length_bytes = static_cast<std::uint32_t>(message.size());
-  request.local = {.key = region_->local_key(), .offset = send_offset(buffer)};
+  request.local = {.key = buffers_.region->local_key(), .offset = send_offset(buffer)};
   request.destination = destination;
   const auto posted = queue_pair_->post_send({&request, 1});
   FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);

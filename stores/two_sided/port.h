@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/registered_memory.h"
 #include "stores/two_sided/options.h"
 
 namespace falafel::two_sided {
@@ -82,8 +83,7 @@ class Port {
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> receives_;
   std::unique_ptr<fabric::CompletionQueue> sends_;
-  std::shared_ptr<fabric::MemoryBlock> block_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
+  stores::RegisteredMemory buffers_;
   // Completions of receive requests that events have announced, or that came without one.
   std::deque<fabric::WorkCompletion> arrived_;
   std::vector<std::optional<PortOutcome>> sent_;  // by buffer; absent: a SEND is in progress

@@ -6,18 +6,16 @@
 #include <vector>
 
 #include "stores/answer.h"
+#include "stores/traffic.h"
 
 namespace falafel::two_sided {
 
 using stores::Answer;
 
-struct OperationStatistics {
-  std::uint64_t verbs = 0;            // SENDs
-  std::uint64_t round_trips = 0;      // requests, each counted once
+// Its verbs are SENDs, and its round trips are requests, each counted once.
+struct OperationStatistics : stores::Traffic {
   std::uint64_t repetitions = 0;      // requests that were sent again
   std::uint64_t stale_responses = 0;  // responses to earlier requests (response matching)
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;
 
   OperationStatistics& operator+=(const OperationStatistics& other);
 };

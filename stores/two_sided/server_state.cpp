@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fabric/cooperative_cancellation.h"
+#include "stores/accept_connections.h"
 #include "stores/bytes.h"
 
 namespace falafel::two_sided {
@@ -44,8 +44,10 @@ fabric::Result<void> ServerState::start() {
   auto listener = host_.device(0).listen(options_.service);
   if (!listener) return tl::unexpected(listener.error());
   listener_ = std::move(*listener);
-  acceptor_ = host_.spawn({.name = "accept", .daemon = true},
-                          [self = shared_from_this()] { self->accept_clients(); });
+  acceptor_ = host_.spawn({.name = "accept", .daemon = true}, [self = shared_from_this()] {
+    stores::accept_connections(self->host_, *self->listener_,
+                               [&](fabric::ConnectionRequest& request) { self->admit(request); });
+  });
   return {};
 }
 
@@ -84,15 +86,6 @@ ServerInspection ServerState::inspect() const {
 }
 
 // Connecting
-
-std::unique_ptr<fabric::ConnectionRequest> ServerState::next_connection_request() {
-  const fabric::CooperativeCancellation cooperative(host_);
-  return listener_->accept(fabric::never_ns);
-}
-
-void ServerState::accept_clients() {
-  while (const auto request = next_connection_request()) admit(*request);
-}
 
 void ServerState::admit(fabric::ConnectionRequest& request) {
   const auto hello = stores::from_bytes<ClientHello>(request.private_data());

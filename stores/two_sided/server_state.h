@@ -39,8 +39,6 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   };
 
   fabric::Result<void> open_datagram_port();
-  void accept_clients();
-  std::unique_ptr<fabric::ConnectionRequest> next_connection_request();
   void admit(fabric::ConnectionRequest& request);
   fabric::Result<Station> make_station(fabric::ConnectionRequest& request, std::int32_t client);
   void spawn_worker(std::int32_t client, const Station& station);
