@@ -22,7 +22,7 @@ namespace falafel::checkers {
 struct OperationBounds {
   // One walk over the whole table and every container, regardless of what it finds.
   std::uint64_t verbs_of_attempt = 0;
-  // How often an operation may restart for reasons of its own.
+  // The number of attempts that an operation may make for reasons of its own.
   std::uint64_t attempts = 1;
   // The shortest back-off between two attempts that find a lock.
   std::uint64_t shortest_lock_wait_ns = 0;

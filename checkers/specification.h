@@ -26,7 +26,7 @@
 //   Result      what was answered.
 //   State initial()
 //   bool apply(State& state, const Operation&, const Result* result)
-//               Whether the operation may answer `result` in `state`. If so, `state` becomes the
+//               True if the operation may answer `result` in `state`. If so, `state` becomes the
 //               state afterwards; otherwise it may become anything. Null: the answer is unknown,
 //               and every answer is right. The outcome depends on the arguments alone.
 //   std::string describe(const Operation&, const Result*)
@@ -42,7 +42,7 @@
 //               For an object that consists of independent ones, like the keys of a map: the one
 //               that the operation concerns. Each is judged alone, with a state of its own.
 //   bool only_reads(const Operation&, const Result*)
-//               Whether the operation never changes a state in which its answer is right. True for
+//               True if the operation never changes a state in which its answer is right. True for
 //               reads makes the search much shorter. Not for specifications with next_states().
 //   Lookahead   type: tells early that an order cannot be continued; see SpecificationLookahead in
 //               checkers/linearization/specification_model.h. Not with next_states() either.

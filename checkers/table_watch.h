@@ -40,7 +40,7 @@ class TableWatch {
   // Counts empty entries, including locked ones.
   std::uint64_t empty_entries() const { return slots_.size() - occupied_; }
   std::uint64_t deleted_entries() const { return deleted_; }
-  // How often a deleted entry became a live one.
+  // The number of times that a deleted entry became a live one.
   std::uint64_t revived_entries() const { return revived_; }
   bool is_any_locked() const { return locked_ > 0; }
   // The slot of a key that is live and not locked.

@@ -140,8 +140,8 @@ class Program {
   // Rare branches of the program that a campaign counts.
   virtual std::span<const fabric::Probe> probes() const = 0;
 
-  // How many runs of this program so far reached each condition that its campaigns must reach.
-  // Counts runs in forked processes too.
+  // The number of runs of this program so far that reached each condition that its campaigns must
+  // reach. Counts runs in forked processes too.
   virtual std::map<std::string, std::uint64_t> conditions() const { return {}; }
 
   // Protections that ablation switches off one at a time, and the program without one of them.

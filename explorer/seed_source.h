@@ -30,7 +30,7 @@ class SeedSource {
     return range_.first + index * range_.stride;
   }
 
-  // How many seeds have been taken.
+  // The number of seeds that workers have taken.
   std::uint64_t taken() const {
     const std::uint64_t next = *next_;
     return range_.count > 0 && next > range_.count ? range_.count : next;

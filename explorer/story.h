@@ -69,7 +69,7 @@ class Story final : public RunListener {
   std::map<std::uint32_t, std::string> fibers_;
   std::map<const fabric::MemoryBlock*, std::string> owners_;  // the host of each block
   std::set<std::string> hosts_with_requests_;                 // for their memory
-  // How many bytes of a WRITE are not in place, by its queue pair and its place in the send queue.
+  // The bytes of a WRITE that are not in place, by its queue pair and its place in the send queue.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> unplaced_bytes_;
   LastWrites last_writes_;
   std::vector<StoryLine> lines_;

@@ -1,5 +1,5 @@
-// How a program names what its runs touch, for stories and timelines. All offsets are in the memory
-// of its server.
+// The names that a program gives to memory, words and hosts, for stories and timelines. All offsets
+// are in the memory of its server.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 
 namespace falafel::processes {
 
-// How a process ended.
+// The end of a process: its exit status or its signal.
 class Ending {
  public:
   explicit Ending(int wait_status) : wait_status_(wait_status) {}

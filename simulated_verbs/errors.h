@@ -1,4 +1,4 @@
-// How the functions of libibverbs report errors: some set errno, some return it.
+// The two ways in which functions of libibverbs report errors: some set errno, some return it.
 #pragma once
 
 #include <cerrno>

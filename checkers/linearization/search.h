@@ -91,7 +91,7 @@ class Search {
  private:
   static constexpr std::uint32_t head = 0;  // of the list; event e is list element e + 1
 
-  // How promising an operation is as the next one.
+  // The rank of an operation as the next one: the earlier, the more promising.
   enum class Group : std::uint8_t {
     read,  // its answer is correct now, so no alternative is needed
     frontier,

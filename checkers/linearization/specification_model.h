@@ -117,7 +117,7 @@ struct LookaheadCall {
 //   void order(std::size_t call), void undo(std::size_t call)
 //       The call becomes the next one in the order, or no longer is. The last one is undone first.
 //   bool may_follow(const State& before, std::size_t call, const State& after) const
-//       Whether a correct order may continue with the call, which leads from `before` to `after`;
+//       True if a correct order may continue with the call, which leads from `before` to `after`;
 //       true if in doubt.
 template <Specification S>
 class SpecificationLookahead {

@@ -1,5 +1,5 @@
-// How the shipped specifications describe values. A program's own type of value needs a function
-// `std::string describe_value(const Value&)` in the type's namespace.
+// The descriptions of values in the shipped specifications. A program's own type of value needs a
+// function `std::string describe_value(const Value&)` in the type's namespace.
 #pragma once
 
 #include <fmt/format.h>

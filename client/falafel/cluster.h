@@ -42,7 +42,7 @@ struct ClusterOptions {
   // Endpoints of etcd, such as "10.0.0.9:2379", and the key that has the list.
   std::vector<std::string> etcd{};
   std::string etcd_key = "falafel/servers";
-  // How to reach each server; its `server` is ignored.
+  // The way to each server; `server` is ignored.
   StoreOptions store{};
 };
 

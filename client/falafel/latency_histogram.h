@@ -64,7 +64,7 @@ class LatencyHistogram {
     return greatest_;
   }
 
-  // How many durations are less than `limit`: exact if the limit is the start of a bucket, as each
+  // The number of durations below `limit`: exact if the limit is the start of a bucket, as each
   // power of two and its multiples by 1.25, 1.5 and 1.75 are.
   std::uint64_t count_below(std::uint64_t limit) const {
     std::uint64_t below = 0;

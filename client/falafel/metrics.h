@@ -21,8 +21,8 @@
 namespace falafel {
 
 struct OperationMetrics {
-  // How many operations gave each answer. One that was repeated after the store had reconnected
-  // counts twice: as `disconnected`, and with its final answer.
+  // The number of operations that gave each answer. An operation that the store repeated after it
+  // had reconnected counts twice: as `disconnected`, and with its final answer.
   std::array<std::uint64_t, engine::answer_count> answers{};
   LatencyHistogram latencies_ns;  // of those that reached the client, with any answer
   std::uint64_t latencies_sum_ns = 0;

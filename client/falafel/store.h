@@ -48,7 +48,7 @@ struct StoreOptions {
   // none over shared memory, where a round trip costs no more than a look into the cache.
   std::optional<std::uint32_t> location_cache_entries{};
   std::uint64_t connect_timeout_ns = 5'000'000'000;
-  // How long an operation waits for a server that does not respond; then it answers `timed_out`.
+  // An operation waits this long for a server that does not respond, and then answers `timed_out`.
   std::uint64_t server_timeout_ns = engine::default_server_timeout_ns;
   // While the server is away, operations try to reconnect at most this often.
   std::uint64_t reconnect_interval_ns = 100'000'000;

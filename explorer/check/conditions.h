@@ -28,7 +28,7 @@ class Conditions {
   // limit if there are too many or the name is too long.
   std::size_t declare(std::string_view name);
   void reached(std::size_t index);
-  // How many runs reached each condition.
+  // The number of runs that reached each condition.
   std::map<std::string, std::uint64_t> counts() const;
 
  private:

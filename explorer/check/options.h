@@ -21,7 +21,7 @@ std::vector<sim::FaultKind> all_faults();
 // The network of each run is drawn from its seed (sim::draw_swarm_options) within these limits.
 struct Network {
   std::vector<sim::FaultKind> faults = delays();
-  // How many steps a run takes without faults. Rates of faults, pct_steps and the two limits below
+  // The number of steps of a run without faults. Rates of faults, pct_steps and the limits below
   // suit runs of this length. Empty: measured before the first run, as the median of five seeds.
   std::optional<std::uint64_t> usual_steps{};
   // From this step on, no fault strikes, and the schedule is fair: everything that can move takes
@@ -32,7 +32,7 @@ struct Network {
   // the step from which the run is fair. Empty: four hundred times the usual steps, from
   // 40,000 to 100,000, and for long runs ten times the usual steps.
   std::optional<std::uint64_t> step_limit{};
-  // How to pick the next party that makes a step. Empty: drawn for each run.
+  // The strategy that picks the next party to make a step. Empty: drawn for each run.
   std::optional<sim::StrategyKind> strategy{};
   // Changes the drawn options, for example to what the program's device promises. May be empty.
   std::function<void(sim::SimulationOptions&)> adjust{};
@@ -51,8 +51,8 @@ struct Options {
   double seconds = 0;  // time limit of the campaign; 0: as long as the schedules take
   unsigned jobs = 1;   // worker processes
   double shrink_seconds = 20;
-  // How many of all schedules may end without a verdict, because a checker reached a limit. With
-  // more, the campaign fails.
+  // The share of all schedules that may end without a verdict, because a checker reached a limit.
+  // With a larger share, the campaign fails.
   double permitted_unjudged_share = 0;
   std::uint64_t critical_tries = 30;  // continuations to try for the critical step
   std::string output = ".";           // folder for replay files; created if it does not exist

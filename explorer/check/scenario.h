@@ -45,8 +45,8 @@ class WorldScenario final : public explorer::Scenario {
   // World::ready waits until all hosts are ready. So it is in explorations, and in runs that they
   // recorded.
   bool gathers_when_ready = false;
-  // How many steps a run of the program takes without faults. 0: unknown. Shrinking leaves an
-  // endless run at least twice as many, so that it shows more than the beginning.
+  // The number of steps of a run without faults. 0: unknown. Shrinking leaves an endless run at
+  // least twice as many, so that it shows more than the beginning.
   std::uint64_t usual_steps = 0;
 
   // The choices of the last run of this object, and whether the step limit ended it. Both follow

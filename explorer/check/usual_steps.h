@@ -1,4 +1,4 @@
-// How many steps a run of a program takes without faults.
+// The number of steps that a run of a program takes without faults.
 #pragma once
 
 #include <cstdint>

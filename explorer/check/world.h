@@ -158,7 +158,7 @@ class World {
   void note(const fabric::Host& host, std::string_view text);
   // Names memory of the servers by its offset: "head", or "ring[2]" if there are several words.
   void name(std::uint64_t offset, std::uint64_t length_bytes, std::string name);
-  // How to show a word. The function must not refer to variables of the body.
+  // The text that shows a word. The function must not refer to variables of the body.
   void describe_words(std::function<std::string(std::uint64_t)> describe);
 
   // During run(): the host is connected and prepared. Each client and peer calls it once. An

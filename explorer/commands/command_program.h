@@ -16,7 +16,7 @@ class CommandProgram {
  public:
   virtual ~CommandProgram() = default;
 
-  // How a user calls the commands: "falafel".
+  // The name by which a user calls the commands: "falafel".
   virtual std::string executable() const = 0;
   // The programs in the descriptions of the commands: "the store".
   virtual std::string noun() const = 0;

@@ -1,4 +1,4 @@
-// How much a campaign had reached by when, as a picture in SVG.
+// The coverage of a campaign over time, as a picture in SVG.
 #pragma once
 
 #include <string>

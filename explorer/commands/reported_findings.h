@@ -19,7 +19,7 @@ struct ReportedFinding {
   bool is_new = true;           // no earlier report had it
 };
 
-// How findings are repeated and recorded.
+// Repeats and records findings.
 struct FindingRecorder {
   const explorer::Program* program;  // null: they cannot be repeated
   double shrink_seconds;

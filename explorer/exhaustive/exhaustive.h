@@ -75,7 +75,7 @@ struct ExhaustiveResult {
   std::optional<FailingRun> violation;  // the first or the shortest of them
   // max_preemptions kept executions from being run.
   bool bounds_preemptions = false;
-  // How many runs reached each condition of the program before an interruption.
+  // The number of runs that reached each condition of the program before an interruption.
   std::map<std::string, std::uint64_t> earlier_conditions{};
   // The part of the tree that crashed (explore_in_jobs), or empty.
   std::string crash{};
@@ -135,7 +135,7 @@ ExhaustiveResult explore_executions(Search& search, const ExhaustiveOptions& opt
 void describe_bounds(const ExhaustiveOptions& options, bool bounds_preemptions,
                      ExhaustiveResult& result);
 
-// Why an exploration is empty, and the remedy.
+// The reason for which an exploration is empty, and the remedy.
 std::string explain_emptiness();
 
 // The options for a program: whether it has preparations, as one run shows.

@@ -29,7 +29,7 @@ class DescriptorShortage {
 
   // `problem` is the system's text.
   void note(std::string_view problem, std::uint64_t now_ns = monotonic_ns());
-  // How often it was noted.
+  // The number of times that it was noted.
   std::uint64_t count() const { return count_; }
 
  private:

@@ -42,7 +42,7 @@ class RealTimeHost : public Host {
   // calls of run().
   void run_daemons();
 
-  // How often each probe was counted, by its index.
+  // The count of each probe, by its index.
   const std::array<std::uint64_t, max_probes>& probe_counts() const { return probe_counts_; }
 
   const std::string& name() const override { return name_; }

@@ -48,7 +48,7 @@ struct ProcessOptions {
   std::uint64_t memory_limit_bytes = std::uint64_t{1} << 36U;
   // Use pages of 2 MiB, which the system must have reserved (vm.nr_hugepages).
   bool huge_pages = false;
-  // How long a host looks for work before it sleeps.
+  // A host looks for work this long before it sleeps.
   std::uint64_t spin_ns = 20'000;
   // Receives a text when listeners have no file descriptor left for a caller. May be called from
   // any thread of the process, and must not throw.

@@ -1,5 +1,5 @@
-// How a host with message streams makes progress: Asio's reactor serves its sockets, and sleeps
-// until one of them is ready.
+// The progress of a host with message streams: Asio's reactor serves its sockets, and sleeps until
+// one of them is ready.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -37,7 +37,7 @@ struct HostOptions {
 
   // Null: the service number is the port. Otherwise it outlives the host.
   ServiceBook* services = nullptr;
-  // How long to look for messages before sleeping.
+  // A host looks for messages this long before it sleeps.
   std::uint64_t spin_ns = 50'000;
 };
 

@@ -1,4 +1,4 @@
-// How a host with RDMA devices makes progress: it polls completion queues, and Asio's reactor makes
+// The progress of a host with RDMA devices: it polls completion queues, and Asio's reactor makes
 // connections. The same reactor sleeps until a device interrupts or a socket is ready.
 #pragma once
 

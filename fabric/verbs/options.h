@@ -41,7 +41,7 @@ struct HostOptions {
   // The name or address at which others reach this host. It listens there.
   std::string name;
   std::vector<DeviceOptions> devices{1};
-  // How long to look for completions before sleeping.
+  // A host looks for completions this long before it sleeps.
   std::uint64_t spin_ns = 50'000;
   // 0: ordinary pages. Otherwise blocks of at least this size consist of pages of this size (2 MiB
   // or 1 GiB), which need fewer entries in the translation tables of the device and the processor.

@@ -26,7 +26,7 @@ class SharedReceiveQueueState {
   const std::shared_ptr<DomainState>& domain() const { return domain_; }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
 
-  // How many entries a queue pair that completes there must reserve: those for all requests, or
+  // The entries that a queue pair that completes there must reserve: those for all requests, or
   // none if another queue pair has reserved them.
   std::uint32_t entries_needed(const CompletionQueueState& completions) const;
   // They return the number of entries to reserve, and to release.

@@ -1,4 +1,4 @@
-// How long a lease is granted for (C-Hint 3.3), and when its memory may be used again.
+// The terms of leases (C-Hint 3.3), and the time at which the memory of a lease may be used again.
 #pragma once
 
 #include <cstdint>

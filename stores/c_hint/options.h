@@ -80,18 +80,18 @@ inline constexpr std::array<SafeguardDescription, 10> safeguard_descriptions{{
     {"write-through", &Safeguards::write_through, false},
 }};
 
-// How a client recognizes an item that changed while it was read; 2.1 mentions both.
+// The client's way to recognize an item that changed while it was read; 2.1 mentions both.
 enum class Verification : std::uint8_t { versions, checksum };
-// How a SET changes a cached value.
+// The place to which a SET of a cached value writes.
 enum class Update : std::uint8_t { in_place_if_it_fits, out_of_place };
 // The form of the lease in a reply: how long it lasts, or when it ends by a clock that all hosts
 // synchronize.
 enum class LeaseForm : std::uint8_t { term, absolute_end };
-// How long leases are. Endless leases are those of HydraDB without C-Hint.
+// The length of leases. Endless leases are those of HydraDB without C-Hint.
 enum class LeaseKind : std::uint8_t { by_popularity, fixed, endless };
 enum class ReplacementKind : std::uint8_t { popularity_queues, lru, multi_queue };
 enum class GetPath : std::uint8_t { reads, messages };
-// How a report reaches the server, and its reply the client (3.4.1).
+// The way of a report to the server, and of its reply to the client (3.4.1).
 enum class ReportPath : std::uint8_t { write_and_notify, message };
 
 // One set of options for both sides. The server announces what clients need to know of its half.
@@ -140,10 +140,10 @@ struct Options {
   std::uint16_t service = 9;
   std::uint32_t max_clients = 64;
   std::uint32_t largest_message_bytes = 8'192;
-  // How long an operation tries to reach the server, and waits for a reply.
+  // An operation tries this long to reach the server, and waits this long for a reply.
   std::uint64_t server_timeout_ns = 20'000'000'000;
   std::uint64_t reconnect_pause_ns = 20'000;  // between two attempts
-  // How often a client that waits for a reply checks that the connection is still up.
+  // A client that waits for a reply checks this often that the connection is still up.
   std::uint64_t check_interval_ns = 1'000'000;
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;

@@ -17,7 +17,7 @@ class Locks {
 
   Locks(fabric::Host& host, std::uint64_t count);
 
-  // How often a fiber found a lock held.
+  // The number of times that a fiber found a lock held.
   std::uint64_t waits() const { return waits_; }
 
  private:

@@ -1,4 +1,4 @@
-// How messages come into a slot, and how the owner of the slot notices them.
+// A slot for messages: the WRITEs that bring one, and the owner, who notices it.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class MessageSlot {
   // deadline, or where a cancelled fiber may end.
   std::optional<Message> receive(std::uint64_t deadline_ns);
 
-  // How often a part of a message was there and the rest was not.
+  // The number of times that a part of a message was there and the rest was not.
   std::uint64_t incomplete_looks() const { return incomplete_looks_; }
 
  private:

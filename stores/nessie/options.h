@@ -84,9 +84,9 @@ inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
 // The party that carries out operations (5): the clients (NessieCD), the workers of the node that
 // has the key (NessieSD), or the clients GETs and the workers changes (NessieHY).
 enum class Architecture : std::uint8_t { client_driven, server_driven, hybrid };
-// How the receiver of a message knows that all of it has arrived. The first one requires a device
-// that places_in_address_order. The second one sends the first word by a WRITE of its own, after
-// the others; the processor may see it before them all the same (docs/fabric.md).
+// The sign by which the receiver of a message knows that all of it has arrived. The first one
+// requires a device that places_in_address_order. The second one sends the first word by a WRITE of
+// its own, after the others; the processor may see it before them all the same (docs/fabric.md).
 enum class Arrival : std::uint8_t { tail_in_address_order, separate_flag_write, checksum };
 
 // The word of a slot that has been emptied: always the same, or one that keeps the number of the
@@ -96,10 +96,10 @@ enum class EmptyWord : std::uint8_t { constant, keeps_dte };
 enum class Abort : std::uint8_t { leave, restore };
 // A PUT gives up if it meets an invalid DTE: of its key, or of any key.
 enum class GiveUpOnInvalid : std::uint8_t { same_key, any };
-// When an operation checks whether its expiration period has passed.
+// The times at which an operation checks whether its expiration period has passed.
 enum class DeadlineCheck : std::uint8_t { before_each_verb, at_end, both };
-// How a client learns that a READ or CAS is complete: from the completion queue, or from the last
-// bit of its buffer (4.1.1). The latter requires a device that places_in_address_order.
+// The sign by which a client learns that a READ or CAS is complete: the completion queue, or the
+// last bit of its buffer (4.1.1). The latter requires a device that places_in_address_order.
 enum class Completion : std::uint8_t { queue, watermark };
 
 // All nodes and clients of a deployment have the same options.
@@ -137,15 +137,15 @@ struct Options {
   Arrival arrival = Arrival::tail_in_address_order;
   // Runs with Arrival::tail_in_address_order on a device that does not promise that order.
   bool assumes_address_order = false;
-  // How long a client waits for a response. The paper has no time-out.
+  // A client waits this long for a response. The paper has no time-out.
   std::uint64_t request_timeout_ns = fabric::never_ns;
 
   std::uint64_t expiration_ns = 1'000'000'000;
-  // How much earlier an operation gives up, because clocks differ.
+  // An operation gives up this much earlier, because clocks differ.
   std::uint64_t clock_error_ns = 1'000'000;
 
   std::uint16_t service = 9;
-  // How long a client tries to connect to a node.
+  // A client tries this long to connect to a node.
   std::uint64_t connect_timeout_ns = 20'000'000'000;
   std::uint64_t reconnect_pause_ns = 20'000;  // between two attempts
   // The time-out of one delivery attempt of the network, and the number of retries.

@@ -1,4 +1,4 @@
-// How a client of NessieSD or NessieHY has a node carry out a request (5): it WRITEs the request
+// The requests that a client of NessieSD or NessieHY has a node carry out (5). It WRITEs a request
 // into its slot of the node's request region, and waits for the response in its own memory. To its
 // own node, it stores the request instead.
 #pragma once

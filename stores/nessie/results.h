@@ -13,7 +13,7 @@ namespace falafel::nessie {
 
 using stores::Answer;
 
-// Why an operation gave up.
+// The reason for which an operation gave up.
 enum class GiveUp : std::uint8_t {
   invalid_entry,  // a PUT of the key is pending, or was given up
   lost_swap,      // another operation changed the ITE first

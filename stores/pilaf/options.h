@@ -63,13 +63,14 @@ inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
     {"bounded-retries", &Safeguards::bounded_retries, false},
 }};
 
-// How a PUT of a key that is present changes its value; 3.3 allows both.
+// The place to which a PUT of a present key writes its value; 3.3 allows both.
 enum class Update : std::uint8_t { out_of_place, in_place_if_it_fits };
-// How a client learns that the server grows: by its next failing request, or by a message.
+// The way in which a client learns that the server grows: by its next failing request, or by a
+// message.
 enum class Announcement : std::uint8_t { none, message_first };
 // The action of a client whose connection breaks while it waits for the reply to a PUT or a DELETE.
 enum class PutOnReset : std::uint8_t { report_unknown, send_again };
-// How a GET finds its value: by READs (Pilaf), or by a message (Pilaf-VO, 5.1).
+// The way of a GET to its value: READs (Pilaf), or a message (Pilaf-VO, 5.1).
 enum class GetPath : std::uint8_t { reads, messages };
 
 // One set of options for both sides. The server announces what clients need to know of its half.
@@ -89,7 +90,7 @@ struct Options {
   std::uint32_t max_clients = 64;
   std::uint32_t receives = 2;  // per client; of the size of the largest request
   std::uint32_t largest_request_bytes = 8'192;
-  // How long the server waits for the flushes of the connections that it takes down.
+  // The server waits this long for the flushes of the connections that it takes down.
   std::uint64_t flush_timeout_ns = 5'000'000'000;
   std::optional<std::uint64_t> hash_seed{};  // random if absent
 
@@ -100,10 +101,10 @@ struct Options {
   // After this number of repeated READs, a GET answers `busy`. None: it never gives up.
   std::optional<std::uint64_t> max_retries{};
   std::uint64_t retries_before_message = 64;  // with Safeguards::bounded_retries
-  // How long an operation tries to reach the server, and waits for a reply.
+  // An operation tries this long to reach the server, and waits this long for a reply.
   std::uint64_t server_timeout_ns = 20'000'000'000;
   std::uint64_t reconnect_pause_ns = 20'000;  // between two attempts
-  // How often a client that waits for a reply checks that the connection is still up.
+  // A client that waits for a reply checks this often that the connection is still up.
   std::uint64_t check_interval_ns = 1'000'000;
 
   // Both: the time-out of one delivery attempt of the network, and the number of retries.

@@ -33,7 +33,7 @@ struct GetResult {
   Content value{};
 };
 
-// How often each of the rarer things happened.
+// The counts of rare events.
 struct Statistics {
   std::uint64_t write_backs = 0;
   std::uint64_t lost_contents = 0;  // GETs that read the words again

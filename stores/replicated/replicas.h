@@ -38,7 +38,7 @@ class Replicas {
   // Runs the task at all servers, without waiting.
   void run_later(const Task& task);
 
-  // How often this client has waited for servers.
+  // The number of times that this client has waited for servers.
   std::uint64_t round_trips() const { return round_trips_; }
 
  private:

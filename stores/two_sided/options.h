@@ -78,7 +78,7 @@ inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"response-matching", &Safeguards::response_matching, false, false},
 }};
 
-// How a thread waits for a completion (3.2.1.1).
+// The way in which a thread waits for a completion (3.2.1.1).
 enum class Waiting : std::uint8_t {
   polling,
   blocking,  // until there is a completion
@@ -87,7 +87,8 @@ enum class Waiting : std::uint8_t {
   // The difference matters where workers share a queue, on UD; elsewhere this is as `blocking`.
   blocking_on_events,
 };
-// When a worker posts the receive request again: after it has sent the response, or before.
+// The time at which a worker posts the receive request again: after it has sent the response, or
+// before.
 enum class Repost : std::uint8_t { after_reply, before_reply };
 
 // One set of options for both sides, which must agree on the transport.
@@ -108,11 +109,11 @@ struct Options {
 
   // The client.
   std::uint64_t connect_timeout_ns = 20'000'000'000;
-  // When a request is sent again, if it is (repeats_requests()).
+  // The time after which a client repeats a request, if it does (repeats_requests()).
   std::uint64_t repetition_interval_ns = 100'000'000;
   // With Safeguards::time_outs: when the client gives up.
   std::uint64_t server_timeout_ns = 20'000'000'000;
-  // How long a client that closes waits for the response to its last request.
+  // A client that closes waits this long for the response to its last request.
   std::uint64_t close_timeout_ns = 10'000'000;
 
   // Both: the time-out of one delivery attempt of RC, and the number of retries. TCP gives up when
