@@ -91,7 +91,7 @@ std::span<const std::byte> Outcome::bytes(std::size_t index) const {
   const Part& part = parts_.at(index);
   if (part.data.empty()) {
     throw std::logic_error(
-        fmt::format("{} returned no data ({})", part.description, to_string(part.status)));
+        fmt::format("{} returned no data ({})", describe(index), to_string(part.status)));
   }
   return part.data;
 }
@@ -101,10 +101,18 @@ std::uint64_t Outcome::word(std::size_t index) const {
   const auto data = bytes(index);
   if (data.size() != sizeof word) {
     throw std::logic_error(
-        fmt::format("{} returned {} bytes, not a word", parts_.at(index).description, data.size()));
+        fmt::format("{} returned {} bytes, not a word", describe(index), data.size()));
   }
   std::memcpy(&word, data.data(), sizeof word);
   return word;
+}
+
+std::string Outcome::describe(std::size_t index) const {
+  const Part& part = parts_.at(index);
+  const std::string place =
+      part.region.empty() ? fmt::format("to {}", peer_)
+                          : fmt::format("at byte {} of {}'s '{}'", part.offset, peer_, part.region);
+  return fmt::format("{} of {} bytes {}", to_string(part.opcode), part.length_bytes, place);
 }
 
 }  // namespace falafel::check

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/work_request.h"
@@ -57,18 +58,26 @@ class Outcome {
   struct Part {
     fabric::CompletionStatus status = fabric::CompletionStatus::success;
     std::vector<std::byte> data;  // returned by a READ or an atomic that succeeded
-    std::string description;      // of the request, for errors
+    // the request
+    fabric::Opcode opcode = fabric::Opcode::read;
+    std::uint32_t length_bytes = 0;
+    std::uint64_t offset = 0;
+    std::string region;  // empty: a message
   };
-  explicit Outcome(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  Outcome(std::string peer, std::vector<Part> parts)
+      : peer_(std::move(peer)), parts_(std::move(parts)) {}
 
+  std::size_t size() const { return parts_.size(); }
   bool succeeded() const;
   fabric::CompletionStatus status(std::size_t index) const { return parts_.at(index).status; }
   // Throw a std::logic_error if the request returned nothing.
   std::uint64_t word(std::size_t index) const;
   std::span<const std::byte> bytes(std::size_t index) const;
-  const std::vector<Part>& parts() const { return parts_; }
+  // "READ of 8 bytes at byte 16 of server's 'table'".
+  std::string describe(std::size_t index) const;
 
  private:
+  std::string peer_;
   std::vector<Part> parts_;
 };
 

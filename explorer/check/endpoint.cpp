@@ -151,12 +151,12 @@ std::optional<Connection::Message> Connection::receive_until(std::uint64_t deadl
 
 Outcome Connection::execute(const Chain& chain) {
   Outcome outcome = try_execute(chain);
-  for (const Outcome::Part& part : outcome.parts()) {
-    if (part.status == fabric::CompletionStatus::remote_access_error) {
-      throw std::out_of_range(
-          fmt::format("{}: {} does not permit it, or it is outside", part.description, peer_));
+  for (std::size_t index = 0; index < outcome.size(); ++index) {
+    if (outcome.status(index) == fabric::CompletionStatus::remote_access_error) {
+      throw std::out_of_range(fmt::format("{} is outside of it, or {} does not permit it",
+                                          outcome.describe(index), peer_));
     }
-    if (part.status != fabric::CompletionStatus::success) throw Disconnected();
+    if (outcome.status(index) != fabric::CompletionStatus::success) throw Disconnected();
   }
   return outcome;
 }
@@ -192,14 +192,12 @@ Connection::Posted Connection::post(const Chain& chain) {
     throw std::runtime_error(fmt::format("post_send to {}: {}", peer_, result.error().detail));
   }
   for (const Chain::Request& planned : chain.requests()) {
-    const fabric::WorkRequest& request = planned.request;
     in_flight_.push_back({.number = next_number_++,
-                          .opcode = request.opcode,
-                          .length_bytes = request.length_bytes,
-                          .place = planned.region.empty() ? fmt::format("to {}", peer_)
-                                                          : fmt::format("at byte {} of {}'s '{}'",
-                                                                        request.remote.offset,
-                                                                        peer_, planned.region)});
+                          .part = {.data = {},
+                                   .opcode = planned.request.opcode,
+                                   .length_bytes = planned.request.length_bytes,
+                                   .offset = planned.request.remote.offset,
+                                   .region = planned.region}});
   }
   return posted;
 }
@@ -219,23 +217,20 @@ Outcome Connection::wait(const Posted& posted) {
     }
     parts.push_back(std::move(complete_.extract(number).mapped()));
   }
-  return Outcome(std::move(parts));
+  return {peer_, std::move(parts)};
 }
 
 void Connection::complete_oldest(const fabric::WorkCompletion& completion) {
-  const Sent sent = std::move(in_flight_.front());
+  auto [number, part] = std::move(in_flight_.front());
   in_flight_.pop_front();
-  FALAFEL_ASSERT(sent.number == completion.id, "completions arrive in the order of posting");
-  Outcome::Part part{.status = completion.status,
-                     .data = {},
-                     .description = fmt::format("{} of {} bytes {}", to_string(sent.opcode),
-                                                sent.length_bytes, sent.place)};
-  if (completion.status == fabric::CompletionStatus::success && fabric::returns_data(sent.opcode)) {
-    const auto buffer = buffers_->bytes().subspan(buffer_of(sent.number % options_.send_buffers),
-                                                  sent.length_bytes);
+  FALAFEL_ASSERT(number == completion.id, "completions arrive in the order of posting");
+  part.status = completion.status;
+  if (part.status == fabric::CompletionStatus::success && fabric::returns_data(part.opcode)) {
+    const auto buffer =
+        buffers_->bytes().subspan(buffer_of(number % options_.send_buffers), part.length_bytes);
     part.data.assign(buffer.begin(), buffer.end());
   }
-  complete_.emplace(sent.number, std::move(part));
+  complete_.emplace(number, std::move(part));
 }
 
 // -------------------------------------------------------------------------------------------------

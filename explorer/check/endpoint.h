@@ -34,10 +34,11 @@
 #include <vector>
 
 #include "explorer/check/chain.h"
-#include "explorer/check/remote_memory.h"
 #include "fabric/fabric.h"
 
 namespace falafel::check {
+
+inline constexpr std::uint16_t usual_service = 1;
 
 inline constexpr fabric::Access every_right{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
@@ -101,11 +102,8 @@ class Connection {
   friend class Endpoint;
   struct Sent {
     std::uint64_t number;
-    fabric::Opcode opcode;
-    std::uint32_t length_bytes;
-    std::string place;  // for errors
+    Outcome::Part part;
   };
-  class Buffers;
 
   Connection(fabric::Host& host, fabric::ProtectionDomain& domain, const ConnectionOptions& options,
              std::string peer);

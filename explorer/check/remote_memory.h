@@ -1,19 +1,17 @@
 // The shortest way to one-sided verbs: a host that serves a block of memory, and clients that read
-// and write it, one request at a time. It uses nothing but fabric/fabric.h; programs with needs of
-// their own (chains, several queue pairs, messages) use the fabric directly.
+// and write it, one request at a time. Programs that need chains, several queue pairs or messages
+// use an Endpoint (endpoint.h), as these do.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "explorer/check/endpoint.h"
 #include "fabric/fabric.h"
 
 namespace falafel::check {
-
-inline constexpr std::uint16_t usual_service = 1;
 
 class MemoryServer {
  public:
@@ -26,12 +24,8 @@ class MemoryServer {
   void serve();
 
  private:
+  Endpoint endpoint_;
   std::shared_ptr<fabric::MemoryBlock> memory_;
-  std::unique_ptr<fabric::ProtectionDomain> protection_domain_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
-  std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::unique_ptr<fabric::Listener> listener_;
-  std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs_;
 };
 
 class RemoteMemory {
@@ -56,14 +50,9 @@ class RemoteMemory {
   static constexpr std::uint32_t buffer_bytes = 4'096;
 
  private:
-  void execute(fabric::WorkRequest request);
-
-  std::unique_ptr<fabric::ProtectionDomain> protection_domain_;
-  std::shared_ptr<fabric::MemoryBlock> buffer_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
-  std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::unique_ptr<fabric::QueuePair> queue_pair_;
-  std::uint32_t remote_key_ = 0;
+  Endpoint endpoint_;
+  std::unique_ptr<Connection> connection_;
+  RemoteRegion region_;
 };
 
 }  // namespace falafel::check

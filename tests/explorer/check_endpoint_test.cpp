@@ -128,8 +128,9 @@ TEST(Endpoint, ErrorsNameThePeerAndItsRegion) {
               const RemoteRegion& constants = connection->region("constants");
               world.check(
                   message_of<std::out_of_range>([&] { connection->write(constants, 8, 1); }) ==
-                      "WRITE of 8 bytes at byte 8 of server's 'constants': server does not "
-                      "permit it, or it is outside",
+                      "WRITE of 8 bytes at byte 8 of server's 'constants' is outside of it, or "
+                      "server does "
+                      "not permit it",
                   "no right");
               bool is_disconnected = false;
               try {

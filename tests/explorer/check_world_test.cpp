@@ -243,16 +243,16 @@ TEST(RemoteMemory, NamesWhatIsOutsideOfTheMemory) {
   Options options = options_of("outside");
   options.shrink_seconds = 0;
   EXPECT_THAT(explanation_of(body([](RemoteMemory& memory) { memory.read(128); }), options),
-              HasSubstr("8 bytes at offset 128 is outside of the memory"));
+              HasSubstr("READ of 8 bytes at byte 128 of server's 'memory' is outside of it"));
   std::array<std::byte, RemoteMemory::buffer_bytes + 1> large{};
   EXPECT_THAT(explanation_of(body([&](RemoteMemory& memory) {
                                memory.write(0, std::as_bytes(std::span(large)));
                              }),
                              options),
-              HasSubstr("a write of 4097 bytes is longer than 4096"));
+              HasSubstr("WRITE of 4097 bytes is longer than buffer_bytes, 4096"));
   EXPECT_THAT(explanation_of(body([&](RemoteMemory& memory) { memory.read(0, std::span(large)); }),
                              options),
-              HasSubstr("a read of 4097 bytes is longer than 4096"));
+              HasSubstr("READ of 4097 bytes is longer than buffer_bytes, 4096"));
 }
 
 }  // namespace
