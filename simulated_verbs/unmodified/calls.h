@@ -254,8 +254,10 @@
   CALL(join_thread, falafel_join_thread)                                                           \
   CALL(let_others_go_on, falafel_let_others_go_on)                                                 \
   CALL(poll, __wrap_poll)                                                                          \
+  CALL(read_time_stamp, falafel_read_time_stamp)                                                   \
   CALL(recv, __wrap_recv)                                                                          \
-  CALL(send, __wrap_send)
+  CALL(send, __wrap_send)                                                                          \
+  CALL(wait_for_change, falafel_wait_for_change)
 
 namespace falafel::simulated_verbs {
 

@@ -31,10 +31,21 @@ inline constexpr std::size_t most_threads = 4'096;
 struct alignas(64) Mailbox {
   std::atomic<Turn> turn;  // zero: the program runs
   CallNumber call;
-  std::int32_t error;  // errno before the call, and after it
+  std::int32_t error;      // errno before the call, and after it
+  std::int32_t thread_id;  // of the system
   std::uint64_t arguments[most_arguments];
   std::uint64_t result;
 };
+
+// A loop in which programs wait without a call (program_side/waiting_loop.h).
+struct WaitingLoop {
+  std::uint64_t address;  // 0: none
+  std::uint64_t code;     // what is there
+  std::uint32_t steps;    // instructions
+};
+inline constexpr std::size_t most_loops = 16;
+// Asks a thread to look for one. No program uses this signal: it is for processors of another time.
+inline constexpr int loop_signal = 16;  // SIGSTKFLT
 
 struct Mailboxes {
   // Before the process starts: where its heap is to be mapped.
@@ -42,6 +53,9 @@ struct Mailboxes {
   std::uint64_t heap_bytes;
   // From its first call on: where it has the functions of FALAFEL_OPERATION_CALLS, in their order.
   std::uint64_t operations[operation_count];
+  // Before the process starts: those that earlier ones have found. It adds its own.
+  WaitingLoop loops[most_loops];
+  std::uint32_t handles_signals;  // 1 as soon as it does
   // By the number of the thread. The first one runs main; number 0 is none.
   Mailbox of_threads[most_threads];
 };

@@ -3,14 +3,19 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
+#include "simulated_verbs/time_units.h"
 #include "simulated_verbs/verbs_objects.h"
 
 extern "C" {
 
-double __wrap_drand48();  // NOLINT(readability-identifier-naming): the linker gives the name
+// NOLINTBEGIN(readability-identifier-naming): the linker gives the names.
+double __wrap_drand48();
+int __wrap_clock_gettime(clockid_t clock, timespec* time);
+// NOLINTEND(readability-identifier-naming)
 
 int falafel_poll_cq(ibv_cq* cq, int most, ibv_wc* completions);
 int falafel_req_notify(ibv_cq* cq, int solicited_only);
@@ -18,6 +23,8 @@ int falafel_post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad);
 int falafel_post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad);
 int falafel_post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad);
 std::uint64_t falafel_drand48_bits();
+std::uint64_t falafel_read_time_stamp();
+void falafel_wait_for_change();
 
 int falafel_poll_cq(ibv_cq* cq, int most, ibv_wc* completions) {
   return falafel::simulated_verbs::poll_completions(cq, most, completions);
@@ -41,6 +48,18 @@ int falafel_post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad) {
 
 // Calls have results that are words.
 std::uint64_t falafel_drand48_bits() { return std::bit_cast<std::uint64_t>(__wrap_drand48()); }
+
+std::uint64_t falafel_read_time_stamp() {
+  timespec now{};
+  __wrap_clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * falafel::simulated_verbs::second_ns +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The program waits in a loop that makes no call.
+void falafel_wait_for_change() {
+  falafel::simulated_verbs::LibraryCall("a loop").process().wait_for_activity();
+}
 
 }  // extern "C"
 

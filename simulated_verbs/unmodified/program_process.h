@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@
 
 namespace falafel::simulated_verbs {
 
+using WaitingLoops = std::array<WaitingLoop, most_loops>;
+
 struct ProgramPlace {
   std::string libraries;  // the folder of libibverbs.so.1
   int objects = -1;       // descriptors of the memory that the process maps
@@ -23,6 +26,7 @@ struct ProgramPlace {
   std::uint64_t heap_bytes = 0;
   // Processes of a run have different numbers, and so their programs are at different addresses.
   std::uint64_t number = 0;
+  WaitingLoops loops{};  // that its program is known to have
 };
 
 class ProgramProcess {
@@ -38,6 +42,7 @@ class ProgramProcess {
   // Lets the thread run until it makes a call or the process ends. Silence: neither for that time.
   Event wait_for_call(std::size_t thread, double patience_seconds);
   Mailboxes& mailboxes() { return *static_cast<Mailboxes*>(mapping_.begin()); }
+  WaitingLoops loops() { return std::to_array(mailboxes().loops); }
   // The call that the thread waits for; answer() lets it see the result.
   Mailbox& call(std::size_t thread) { return mailboxes().of_threads[thread]; }
   void answer(std::size_t thread) { give_turn(call(thread), Turn::of_program); }
@@ -52,12 +57,15 @@ class ProgramProcess {
  private:
   void start(const Executable& executable, const ProgramPlace& place);
   bool has_ended(int options);
+  // Asks the thread to look for a loop, now and then while it computes.
+  void watch(std::size_t thread, std::uint64_t look);
 
   SharedFile mailbox_;
   SharedFile data_;
   SharedFile output_;
   SharedMapping mapping_;
   pid_t id_ = 0;
+  std::uint64_t computed_ns_ = 0;  // when the thread was found silent
   std::optional<processes::Ending> ending_;
 };
 

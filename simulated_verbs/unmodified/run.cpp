@@ -57,6 +57,7 @@ struct Plan {
   ServingOptions serving;
   bool is_strict = false;
   std::vector<ProgramReport> reports;
+  LoopsOfHosts loops;
 };
 
 void run_hosts(Plan& plan, check::World& world) {
@@ -64,7 +65,7 @@ void run_hosts(Plan& plan, check::World& world) {
   const auto report = [&world](std::string property, std::string explanation) {
     world.fail(std::move(property), std::move(explanation));
   };
-  ServedPrograms served(plan.serving, objects, report);
+  ServedPrograms served(plan.serving, objects, plan.loops, report);
   Programs programs(world, {.is_strict = plan.is_strict, .has_shared_heaps = true});
   for (const PlannedHost& host : plan.hosts) {
     programs.client(host.name, [&] { return served.run(host.executable); });
@@ -164,7 +165,8 @@ int run(const RunOptions& options) {
             .serving = {.libraries = libraries_of_this_program(),
                         .patience_seconds = options.patience_seconds},
             .is_strict = options.is_strict,
-            .reports = {}};
+            .reports = {},
+            .loops = {}};
   const auto program = check::program(
       "run", [&plan](check::World& world) { run_hosts(plan, world); }, std::move(*network));
   if (options.schedules || !options.replay.empty()) return run_schedules(*program, options);

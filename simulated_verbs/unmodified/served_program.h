@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,15 +27,23 @@ struct ServingOptions {
   double patience_seconds = 10;  // with a process that makes no call
 };
 
+// The loops in which programs wait without a call, by host. Known ones cost less, and change
+// nothing else. Programs of later runs are at the same addresses.
+using LoopsOfHosts = std::map<std::string, WaitingLoops>;
+
 // A violation that ends the run: a property and an explanation.
 using ReportViolation = std::function<void(std::string property, std::string explanation)>;
 
 class ServedPrograms {
  public:
-  // `objects` outlives it, and it outlives the run, because peers may still write to the memory of
-  // processes that have ended.
-  ServedPrograms(ServingOptions options, ObjectMemory& objects, ReportViolation report)
-      : options_(std::move(options)), objects_(objects), report_(std::move(report)) {}
+  // `objects` and `loops` outlive it, and it outlives the run, because peers may still write to the
+  // memory of processes that have ended.
+  ServedPrograms(ServingOptions options, ObjectMemory& objects, LoopsOfHosts& loops,
+                 ReportViolation report)
+      : options_(std::move(options)),
+        objects_(objects),
+        loops_(loops),
+        report_(std::move(report)) {}
 
   // Runs the program as the process of the calling host, and returns its exit status; 128 and more
   // if it ended otherwise.
@@ -47,6 +56,7 @@ class ServedPrograms {
 
   ServingOptions options_;
   ObjectMemory& objects_;
+  LoopsOfHosts& loops_;
   ReportViolation report_;
   std::vector<std::unique_ptr<SharedMapping>> variables_;
   std::vector<ProgramReport> reports_;

@@ -26,6 +26,8 @@ Mailboxes* mailboxes = nullptr;
 // Static, so that the first use in a thread allocates nothing.
 __attribute__((tls_model("initial-exec"))) thread_local Mailbox* mailbox = nullptr;
 __attribute__((tls_model("initial-exec"))) thread_local bool is_over = false;
+__attribute__((tls_model("initial-exec"))) thread_local bool is_calling = false;
+__attribute__((tls_model("initial-exec"))) thread_local Word calls = 0;
 
 void say(const char* text) {
   // There is nobody to tell that this failed.
@@ -72,6 +74,7 @@ void connect_if_necessary() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   mailboxes = mapped;
   mailbox = &mailboxes->of_threads[number_of_main];
+  mailbox->thread_id = static_cast<std::int32_t>(syscall(SYS_gettid));
   note_operations();
   errno = error_before;
 }
@@ -88,6 +91,8 @@ Word call_simulator(CallNumber call, Word first, Word second, Word third, Word f
   connect_if_necessary();
   // The C library may still free something of its own.
   if (is_over) return 0;
+  is_calling = true;
+  ++calls;
   const Word arguments[most_arguments] = {first, second, third, fourth, fifth, sixth};
   for (std::size_t index = 0; index < most_arguments; ++index) {
     mailbox->arguments[index] = arguments[index];
@@ -98,11 +103,13 @@ Word call_simulator(CallNumber call, Word first, Word second, Word third, Word f
   while (!wait_for_turn(*mailbox, Turn::of_program, nullptr)) {
   }
   errno = mailbox->error;
+  is_calling = false;
   return mailbox->result;
 }
 
 void begin_thread(Word number) {
   mailbox = &mailboxes->of_threads[number];
+  mailbox->thread_id = static_cast<std::int32_t>(syscall(SYS_gettid));
   call_simulator(CallNumber::begin_thread);
 }
 
@@ -110,6 +117,11 @@ void end_thread() {
   announce(CallNumber::end_thread);
   is_over = true;
 }
+
+bool is_within_call() { return is_calling; }
+Word calls_of_thread() { return calls; }
+void note_signals_are_handled() { mailboxes->handles_signals = 1; }
+WaitingLoop* known_loops() { return mailboxes->loops; }
 
 long system_call(long number, Word first, Word second, Word third, Word fourth, Word fifth,
                  Word sixth) {

@@ -12,6 +12,8 @@
 
 namespace falafel::simulated_verbs {
 
+struct WaitingLoop;
+
 using Word = unsigned long;
 
 // Lets the simulator carry out a call, and returns its result. Sets errno as the call does. Ends
@@ -19,6 +21,15 @@ using Word = unsigned long;
 FALAFEL_EXPORTED Word call_simulator(CallNumber call, Word first = 0, Word second = 0,
                                      Word third = 0, Word fourth = 0, Word fifth = 0,
                                      Word sixth = 0);
+
+// True if the calling thread is within call_simulator(), and the number of calls that it has made.
+bool is_within_call();
+Word calls_of_thread();
+
+// The simulator may interrupt threads by loop_signal.
+void note_signals_are_handled();
+// The loops that earlier processes have found, and this one: most_loops of them.
+WaitingLoop* known_loops();
 
 // As syscall of the C library.
 long system_call(long number, Word first, Word second, Word third, Word fourth, Word fifth,

@@ -14,6 +14,9 @@
 
 #include "simulated_verbs/unmodified/mailbox.h"
 #include "simulated_verbs/unmodified/program_side/connection.h"
+#include "simulated_verbs/unmodified/program_side/signals.h"
+#include "simulated_verbs/unmodified/program_side/time_stamps.h"
+#include "simulated_verbs/unmodified/program_side/waiting_loop.h"
 
 namespace falafel::simulated_verbs {
 
@@ -91,6 +94,9 @@ int run_main_on_heap(int count, char** arguments, char** environment) {
   dl_iterate_phdr(share_variables, nullptr);
   // Each line leaves at once, because a process that is killed loses what it buffers.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  handle_signals();
+  make_time_stamps_fail();
+  place_known_breakpoints();
   start.count = count;
   start.arguments = copy_texts(count, arguments);
   start.environment = environment;

@@ -16,7 +16,7 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "fork") == 0) return fork() < 0;
   if (strcmp(wanted, "crash") == 0) *(volatile int*)16 = 1;
   if (strcmp(wanted, "spin") == 0) {
-    for (volatile int spins = 0;; spins = 1 - spins) continue;
+    for (volatile unsigned long spins = 0;; ++spins) continue;
   }
   return 7;
 }

@@ -120,6 +120,29 @@ class Threads(unittest.TestCase):
         self.assertIn("falafel: pthread_cancel is not simulated", self.run_alone("cancel").stdout)
 
 
+class WaitingWithoutACall(unittest.TestCase):
+    def check(self, argument):
+        hosts = {"alone": f"{THREADED} {argument}"}
+        first = run("--seed", "1", hosts=hosts)
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        self.assertEqual(first.stdout, run("--seed", "1", hosts=hosts).stdout)
+        # The first runs of each process find the loops, and later ones know them.
+        hashes = {
+            trace_hash(run("--schedules", "6", "--jobs", jobs, hosts=hosts)) for jobs in ["1", "3"]
+        }
+        self.assertEqual(len(hashes), 1)
+
+    def test_a_loop_that_reads_a_word(self):
+        self.check("flag")
+
+    def test_a_loop_that_changes_its_stack(self):
+        self.check("stack")
+
+    def test_the_time_stamp_counter_is_virtual_time(self):
+        result = run(hosts={"alone": f"{THREADED} stamps"})
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+
 class Devices(unittest.TestCase):
     def test_devinfo_says_what_the_simulated_device_is(self):
         result = run(hosts={"alone": "ibv_devinfo -v"})

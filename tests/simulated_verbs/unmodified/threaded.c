@@ -130,6 +130,45 @@ static int start_many(void) {
   return 0;
 }
 
+static volatile int flag;
+
+static void* set_flag(void* argument) {
+  usleep(1000);
+  flag = 1;
+  return argument;
+}
+
+// Waits in a loop that makes no call. One of them changes its stack, too.
+static int wait_for_flag(int changes_stack) {
+  pthread_t id;
+  for (int round = 0; round < 3; ++round) {
+    flag = 0;
+    REQUIRE(pthread_create(&id, NULL, set_flag, NULL) == 0);
+    if (changes_stack) {
+      for (volatile int other = 0; flag == 0; other = 1 - other) continue;
+    } else {
+      while (flag == 0) continue;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    printf("%ld ns\n", now.tv_nsec);
+    pthread_join(id, NULL);
+  }
+  return 0;
+}
+
+static int read_time_stamps(void) {
+  unsigned int processor = 0;
+  const unsigned long begin = __builtin_ia32_rdtsc();
+  usleep(1000);
+  const unsigned long middle = __builtin_ia32_rdtscp(&processor);
+  usleep(1000);
+  const unsigned long end = __builtin_ia32_rdtsc();
+  REQUIRE(middle - begin >= 1000000 && middle - begin < 1100000);
+  REQUIRE(end - middle >= 1000000 && end - middle < 1100000);
+  return 0;
+}
+
 static void* wait_forever(void* argument) {
   pthread_mutex_lock(argument);
   return NULL;
@@ -152,6 +191,9 @@ int main(int count, char** arguments) {
   printf("before: %s\n", wanted);
   if (strcmp(wanted, "work") == 0) return work_together();
   if (strcmp(wanted, "many") == 0) return start_many();
+  if (strcmp(wanted, "flag") == 0) return wait_for_flag(0);
+  if (strcmp(wanted, "stack") == 0) return wait_for_flag(1);
+  if (strcmp(wanted, "stamps") == 0) return read_time_stamps();
   if (strcmp(wanted, "deadlock") == 0) {
     pthread_mutex_lock(&mutex);
     return run_thread(wait_forever, &mutex);
