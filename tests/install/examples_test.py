@@ -28,6 +28,7 @@ MISTAKES = {
     "ticket_lock": {"mistake": "linearizability"},
     "treiber_stack": {"mistake": "linearizability"},
     "versioned_object": {"mistake": "linearizability"},
+    "write_released_lock": {"writes": "progress.ends", "repeats_at_once": "progress.ends"},
 }
 SPECIFICATION = "bounded_queue"  # a library for `check`
 CURE_SCHEDULES = 1_000
