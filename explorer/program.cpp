@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "explorer/small_world.h"
-#include "explorer/timeline/recorder.h"
 
 namespace falafel::explorer {
 
@@ -21,10 +20,6 @@ void Run::put_first(std::string_view property) {
   std::stable_partition(
       violations.begin(), violations.end(),
       [&](const checkers::Judgement& violation) { return violation.property == property; });
-}
-
-std::unique_ptr<timeline::Recorder> Runner::create_recorder(const Scenario& scenario) {
-  return std::make_unique<timeline::Recorder>(*this, scenario);
 }
 
 std::vector<SmallWorld> Program::small_worlds() const { return {}; }

@@ -111,10 +111,12 @@ class Runner {
   // Names what runs of `scenario` touch. Valid until the next call; during a run, it knows what the
   // run has named so far.
   virtual const Vocabulary& vocabulary(const Scenario& scenario) = 0;
-  // Records the timeline of one run of `scenario`, which outlives the recorder, as does this
-  // runner. By default, a timeline shows what the run reports to a listener, with the names of the
-  // vocabulary (timeline/recorder.h).
-  virtual std::unique_ptr<timeline::Recorder> create_recorder(const Scenario& scenario);
+  // A recorder of the program's own, for the timeline of one run of `scenario`, which outlives the
+  // recorder, as does this runner. Null: the timeline shows what the run reports to a listener,
+  // with the names of the vocabulary (timeline/recorder.h).
+  virtual std::shared_ptr<timeline::Recorder> create_recorder(const Scenario& /*scenario*/) {
+    return nullptr;
+  }
 };
 
 class Program {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "explorer/exhaustive/exhaustive.h"
+#include "explorer/exhaustive/exhaustive_options.h"
 #include "explorer/program.h"
 
 namespace falafel::explorer {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "explorer/exhaustive/exhaustive.h"
 #include "explorer/replay.h"
 #include "explorer/small_world.h"
 

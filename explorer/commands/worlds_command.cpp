@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "explorer/commands/commands.h"
+#include "explorer/exhaustive/exhaustive.h"
 #include "explorer/small_world.h"
 
 namespace falafel::command_line {

@@ -44,7 +44,8 @@ tl::expected<void, std::string> write(const std::string& text, const std::string
 RecordedTimeline record_timeline(explorer::Runner& runner, const explorer::Scenario& scenario,
                                  const std::vector<sim::Choice>& choices,
                                  const RecordOptions& options) {
-  const std::unique_ptr<Recorder> recorder = runner.create_recorder(scenario);
+  std::shared_ptr<Recorder> recorder = runner.create_recorder(scenario);
+  if (recorder == nullptr) recorder = std::make_shared<Recorder>(runner, scenario);
   sim::ReplayStrategy strategy(choices);
   RecordedTimeline recorded;
   recorded.run = recorder->run(strategy);

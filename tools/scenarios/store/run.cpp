@@ -70,8 +70,8 @@ const explorer::Vocabulary& Runner::vocabulary(const explorer::Scenario& scenari
   return vocabulary_.emplace(*named_);
 }
 
-std::unique_ptr<timeline::Recorder> Runner::create_recorder(const explorer::Scenario& scenario) {
-  return std::make_unique<StoreRecorder>(*this, store_scenario(scenario));
+std::shared_ptr<timeline::Recorder> Runner::create_recorder(const explorer::Scenario& scenario) {
+  return std::make_shared<StoreRecorder>(*this, store_scenario(scenario));
 }
 
 Judgement Runner::check_store(std::span<const checkers::Operation> history,

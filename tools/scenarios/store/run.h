@@ -33,7 +33,7 @@ class Runner final : public explorer::Runner {
   explorer::Run run_observed(const explorer::Scenario& scenario, sim::Strategy& strategy,
                              explorer::RunListener& listener) override;
   const explorer::Vocabulary& vocabulary(const explorer::Scenario& scenario) override;
-  std::unique_ptr<timeline::Recorder> create_recorder(const explorer::Scenario& scenario) override;
+  std::shared_ptr<timeline::Recorder> create_recorder(const explorer::Scenario& scenario) override;
   // The same with a listener, which may be null and must outlive the run.
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy,
                     RunListener* listener);
