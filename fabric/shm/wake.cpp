@@ -7,12 +7,13 @@
 #include <ctime>
 
 #include "fabric/fabric.h"
+#include "fabric/time_units.h"
 
 namespace falafel::shm {
 
 // FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock.
 void sleep(WakeWord& word, std::uint64_t deadline_ns) {
-  constexpr std::uint64_t second_ns = 1'000'000'000;
+  using fabric::second_ns;
   timespec deadline{};
   deadline.tv_sec = static_cast<time_t>(deadline_ns / second_ns);
   deadline.tv_nsec = static_cast<decltype(deadline.tv_nsec)>(deadline_ns % second_ns);

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "fabric/text.h"
+
 namespace falafel::stores {
 namespace {
 
@@ -43,8 +45,7 @@ fabric::Result<std::unique_ptr<ServerEnd>> ServerEnds::make_end(const Newcomer& 
 }
 
 void ServerEnds::reject(fabric::ConnectionRequest& request, std::string_view reason) {
-  const auto bytes = std::as_bytes(std::span(reason));
-  request.reject({bytes.begin(), bytes.end()});
+  request.reject(fabric::copied_bytes_of(reason));
 }
 
 void ServerEnds::admit(fabric::ConnectionRequest& request, const Newcomer& client,

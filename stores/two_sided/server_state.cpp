@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <numeric>
-#include <string_view>
 #include <utility>
 
+#include "fabric/text.h"
 #include "stores/accept_connections.h"
 #include "stores/bytes.h"
 
@@ -23,11 +23,6 @@ void post_receives(Port& port, const Options& options) {
   for (std::uint32_t buffer = 0; buffer < options.posted_receives; ++buffer) {
     port.post_receive(buffer);
   }
-}
-
-fabric::PrivateData to_reason(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -90,18 +85,19 @@ ServerInspection ServerState::inspect() const {
 void ServerState::admit(fabric::ConnectionRequest& request) {
   const auto hello = stores::from_bytes<ClientHello>(request.private_data());
   if (!hello || hello->magic != hello_magic || hello->version != layout_version) {
-    return request.reject(to_reason("not a client of this store and version"));
+    return request.reject(fabric::copied_bytes_of("not a client of this store and version"));
   }
   if (hello->transport != static_cast<std::uint32_t>(options_.transport)) {
     return request.reject(
-        to_reason(fmt::format("the server uses {}", to_string(options_.transport))));
+        fabric::copied_bytes_of(fmt::format("the server uses {}", to_string(options_.transport))));
   }
   if (workers_.size() >= options_.max_clients) {
-    return request.reject(to_reason(fmt::format("the server has its {} workers", workers_.size())));
+    return request.reject(
+        fabric::copied_bytes_of(fmt::format("the server has its {} workers", workers_.size())));
   }
   const std::int32_t client = next_client_++;
   const auto station = make_station(request, client);
-  if (!station) return request.reject(to_reason("the server is out of memory"));
+  if (!station) return request.reject(fabric::copied_bytes_of("the server is out of memory"));
   clients_.insert(client);
   spawn_worker(client, *station);
 }

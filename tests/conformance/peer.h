@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/time_units.h"
 #include "tests/conformance/harness.h"
 #include "tests/hang_limit.h"
 
@@ -29,8 +30,8 @@ namespace falafel::conformance {
 
 using namespace fabric;  // the suite uses nothing else
 
-inline constexpr std::uint64_t microsecond_ns = 1'000;
-inline constexpr std::uint64_t millisecond_ns = 1'000'000;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
 // far more than successful operations need
 inline constexpr std::uint64_t patience_ns = hang_limit_ns;
 inline constexpr Access all_rights{

@@ -4,8 +4,8 @@
 
 #include <span>
 
+#include "fabric/at_end.h"
 #include "fabric/sim/strategies/make_strategy.h"
-#include "tools/scenarios/store/at_end.h"
 
 namespace falafel::engine_test {
 
@@ -64,7 +64,7 @@ void TestStore::add_host(const std::string& name, HostBody body) {
 }
 
 void TestStore::run_body(fabric::Host& host, const HostBody& body) {
-  const store_scenario::AtEnd count_down([this] { --unfinished_bodies_; });
+  const fabric::AtEnd count_down([this] { --unfinished_bodies_; });
   while (!has_served_) host.sleep_until(host.now_ns() + 10 * microsecond_ns);
   body(host);
 }
@@ -76,7 +76,7 @@ void TestStore::serve(fabric::Host& host) {
     require(false, "the server does not start: " + server.error().detail);
     return;
   }
-  const store_scenario::AtEnd forget([this] { server_ = nullptr; });
+  const fabric::AtEnd forget([this] { server_ = nullptr; });
   server_ = server->get();
   wait_for_bodies(host);
   wait_until_idle(host);

@@ -21,6 +21,7 @@
 #include "fabric/shm/connector.h"
 #include "fabric/shm/process.h"
 #include "fabric/shm/socket.h"
+#include "fabric/time_units.h"
 #include "processes/child_process.h"
 
 namespace falafel::shm_test {
@@ -32,7 +33,7 @@ using fabric::ErrorCode;
 using processes::ChildProcess;
 
 constexpr std::uint16_t service = 7;
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 constexpr ::uid_t another_user = 65'534;
 
 void become(::uid_t user, ::gid_t group, const std::vector<::gid_t>& further_groups) {

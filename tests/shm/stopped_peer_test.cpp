@@ -26,6 +26,7 @@
 #include "fabric/shm/host.h"
 #include "fabric/shm/process.h"
 #include "fabric/shm/socket.h"
+#include "fabric/time_units.h"
 #include "processes/child_process.h"
 #include "tests/hang_limit.h"
 #include "tests/store/limited_memory.h"
@@ -39,7 +40,7 @@ using processes::ChildProcess;
 
 constexpr std::uint16_t service = 7;
 constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 constexpr std::uint64_t memory_limit_bytes = 64 * mebibyte;
 constexpr std::uint64_t target_bytes = 4 * mebibyte;  // size of the memory that peers write to
 

@@ -11,6 +11,7 @@
 #include "checkers/memory_view.h"
 #include "checkers/table.h"
 #include "engine/layout/container.h"
+#include "fabric/time_units.h"
 #include "tests/hang_limit.h"
 
 namespace falafel::shm_test {
@@ -22,7 +23,7 @@ namespace {
 
 const fabric::Address server_address{.host = "server", .service = 7};
 constexpr std::uint64_t memory_limit_bytes = std::uint64_t{1} << 28U;
-constexpr std::uint64_t millisecond_ns = 1'000'000;
+using fabric::millisecond_ns;
 
 using Bytes = std::vector<std::byte>;
 

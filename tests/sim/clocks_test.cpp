@@ -13,12 +13,13 @@
 #include "fabric/sim/strategies/random_strategy.h"
 #include "fabric/sim/strategies/recording_strategy.h"
 #include "fabric/sim/strategies/replay_strategy.h"
+#include "fabric/time_units.h"
 
 namespace falafel::sim {
 namespace {
 
 constexpr std::uint64_t clock_seeds = 200;
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 
 using Program = std::function<void(fabric::Host&)>;
 

@@ -10,12 +10,13 @@
 #include <ctime>
 #include <set>
 
+#include "fabric/time_units.h"
 #include "tests/simulated_verbs/programs_of_test.h"
 
 namespace falafel::simulated_verbs {
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 
 std::uint64_t read_ns(clockid_t clock) {
   timespec time{};

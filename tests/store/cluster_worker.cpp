@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "fabric/time_units.h"
 #include "falafel/cluster.h"
 #include "tests/stores/load/shared_history.h"
 
@@ -30,7 +31,7 @@ using stores_test::SharedHistory;
 
 constexpr std::uint32_t threads = 3;
 constexpr std::uint64_t keys = 24;
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 
 ClusterOptions options(const std::string& etcd) {
   ClusterOptions options{.etcd = {etcd}};

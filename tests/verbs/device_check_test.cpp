@@ -1,5 +1,6 @@
 // Tests what doctor says about devices that a machine of the tests does not have.
 #include "fabric/verbs/device_check.h"
+#include "fabric/time_units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,7 +111,7 @@ TEST(DeviceCheck, LimitsAreComparedWithThePlannedServer) {
   expect_problem(no_reads, "0 outstanding READs and atomics as responder", "another device");
 }
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 constexpr std::uint64_t expected_ns = 14'300'000'000;
 
 Finding judge(std::uint64_t took_ns,

@@ -9,6 +9,7 @@
 #include "checkers/history.h"
 #include "fabric/sim/strategies/random_strategy.h"
 #include "fabric/sim/trace.h"
+#include "fabric/time_units.h"
 #include "tools/scenarios/store/run.h"
 #include "tools/scenarios/store/scenario.h"
 
@@ -16,7 +17,7 @@ namespace falafel::store_scenario {
 namespace {
 
 constexpr std::uint32_t operations = 7;
-constexpr std::uint64_t microsecond_ns = 1'000;
+using fabric::microsecond_ns;
 constexpr std::uint64_t schedules = 50;
 
 // Three fibers take up to three operations each, all of different keys. The first batch begins

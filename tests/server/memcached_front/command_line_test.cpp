@@ -1,5 +1,6 @@
 // Lines of memcached's protocol: what they ask for, and what is refused.
 #include "tools/server/memcached_front/command_line.h"
+#include "fabric/time_units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,7 +121,7 @@ TEST(CommandLine, ATimeToLiveIsPassedOnToACache) {
 TEST(Exptime, IsRelativeUpToThirtyDays) {
   constexpr std::int64_t month = 60 * 60 * 24 * 30;
   constexpr std::int64_t now = 1'700'000'000;
-  constexpr std::uint64_t second_ns = 1'000'000'000;
+  using fabric::second_ns;
   EXPECT_EQ(time_to_live_ns(0, now), 0U);
   EXPECT_EQ(time_to_live_ns(60, now), 60 * second_ns);
   EXPECT_EQ(time_to_live_ns(month, now), month * second_ns);

@@ -1,12 +1,13 @@
 // The terms of leases, and when memory may be used again.
 #include "stores/c_hint/lease_terms.h"
+#include "fabric/time_units.h"
 
 #include <gtest/gtest.h>
 
 namespace falafel::c_hint {
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 
 TEST(LeaseTerms, RunFromFourTo256Seconds) {
   const Options options;

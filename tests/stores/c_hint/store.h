@@ -16,14 +16,15 @@
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
+#include "fabric/time_units.h"
 #include "stores/c_hint/backend.h"
 #include "stores/c_hint/client.h"
 #include "stores/c_hint/server.h"
 
 namespace falafel::c_hint_test {
 
-inline constexpr std::uint64_t microsecond_ns = 1'000;
-inline constexpr std::uint64_t millisecond_ns = 1'000'000;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
 
 // Little memory, terms of 10 milliseconds, and short time-outs.
 c_hint::Options small_options();

@@ -8,13 +8,15 @@
 #include <string_view>
 
 #include "fabric/fabric.h"
+#include "fabric/text.h"
+#include "fabric/time_units.h"
 #include "stores/answer.h"
 
 namespace falafel::stores_test {
 
 using stores::Answer;
 
-inline constexpr std::uint64_t millisecond_ns = 1'000'000;
+using fabric::millisecond_ns;
 
 struct Found {
   Answer answer = Answer::not_found;
@@ -34,14 +36,6 @@ class AnyClient {
   virtual void pause() {}
 };
 
-inline std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
-inline std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // A client of Pilaf, of C-Hint or of Troost's store, which outlives this object.
 template <typename Client>
 class ServedClient final : public AnyClient {
@@ -49,13 +43,15 @@ class ServedClient final : public AnyClient {
   explicit ServedClient(Client& client) : client_(client) {}
 
   Found get(std::string_view key) override {
-    const auto result = client_.get(bytes_of(key));
-    return {.answer = result.answer, .value = text_of(result.value)};
+    const auto result = client_.get(fabric::bytes_of(key));
+    return {.answer = result.answer, .value = fabric::text_of(result.value)};
   }
   Answer set(std::string_view key, std::string_view value) override {
-    return client_.set(bytes_of(key), bytes_of(value)).answer;
+    return client_.set(fabric::bytes_of(key), fabric::bytes_of(value)).answer;
   }
-  Answer remove(std::string_view key) override { return client_.remove(bytes_of(key)).answer; }
+  Answer remove(std::string_view key) override {
+    return client_.remove(fabric::bytes_of(key)).answer;
+  }
 
  private:
   Client& client_;

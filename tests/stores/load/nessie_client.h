@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "fabric/text.h"
 #include "stores/nessie/client.h"
 #include "tests/stores/load/any_client.h"
 
@@ -16,14 +17,14 @@ class NessieClient final : public AnyClient {
   }
 
   Found get(std::string_view key) override {
-    const nessie::GetResult result = client_.get(bytes_of(key));
-    return {.answer = begin_again(result.answer), .value = text_of(result.value)};
+    const nessie::GetResult result = client_.get(fabric::bytes_of(key));
+    return {.answer = begin_again(result.answer), .value = fabric::text_of(result.value)};
   }
   Answer set(std::string_view key, std::string_view value) override {
-    return begin_again(client_.put(bytes_of(key), bytes_of(value)));
+    return begin_again(client_.put(fabric::bytes_of(key), fabric::bytes_of(value)));
   }
   Answer remove(std::string_view key) override {
-    return begin_again(client_.remove(bytes_of(key)));
+    return begin_again(client_.remove(fabric::bytes_of(key)));
   }
 
   // The replaced entries of the own node may all be waiting for their expiry.

@@ -1,21 +1,12 @@
-// Keys and values of tests as text.
+// Texts as keys and values.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-
-#include "stores/nessie/layout.h"
+#include "tests/stores/bytes.h"
 
 namespace falafel::nessie_test {
 
-inline nessie::Bytes bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-inline std::string text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+using stores_test::Bytes;
+using stores_test::bytes_of;
+using stores_test::text_of;
 
 }  // namespace falafel::nessie_test

@@ -15,12 +15,13 @@
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
+#include "fabric/time_units.h"
 #include "stores/nessie/client.h"
 #include "stores/nessie/node.h"
 
 namespace falafel::nessie_test {
 
-inline constexpr std::uint64_t microsecond_ns = 1'000;
+using fabric::microsecond_ns;
 
 // Small tables, and a hash that does not change from run to run.
 nessie::Options small_options();

@@ -16,13 +16,14 @@
 #include "fabric/fabric.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/simulation.h"
+#include "fabric/time_units.h"
 #include "stores/two_sided/client.h"
 #include "stores/two_sided/server.h"
 
 namespace falafel::two_sided_test {
 
-inline constexpr std::uint64_t microsecond_ns = 1'000;
-inline constexpr std::uint64_t millisecond_ns = 1'000'000;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
 
 // Short time-outs. All safeguards are on.
 two_sided::Options small_options();

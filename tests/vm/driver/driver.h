@@ -9,12 +9,13 @@
 
 #include "engine/client/client.h"
 #include "engine/server/server.h"
+#include "fabric/time_units.h"
 #include "fabric/verbs/host.h"
 
 namespace falafel::driver {
 
-inline constexpr std::uint64_t millisecond_ns = 1'000'000;
-inline constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::millisecond_ns;
+using fabric::second_ns;
 
 struct Settings {
   std::string name;               // of this host

@@ -16,10 +16,13 @@
 #include <string>
 #include <string_view>
 
+#include "fabric/text.h"
 #include "tests/vm/driver/driver.h"
 
 namespace falafel::driver {
 namespace {
+
+using fabric::bytes_of;
 
 using engine::Answer;
 
@@ -46,10 +49,6 @@ class EventLog {
   int file_;
   std::uint64_t last_number_ = 0;
 };
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 std::string name_of(const std::vector<std::byte>& value) {
   const std::string text(reinterpret_cast<const char*>(value.data()), value.size());

@@ -11,6 +11,7 @@
 
 #include "checkers/judgement.h"
 #include "fabric/fabric.h"
+#include "fabric/time_units.h"
 #include "stores/nessie/options.h"
 #include "stores/pilaf/options.h"
 #include "tests/stores/load/any_client.h"
@@ -21,7 +22,7 @@ namespace falafel::vm_stores {
 using stores_test::AnyClient;
 using stores_test::millisecond_ns;
 
-inline constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 
 struct Settings {
   std::string store = "pilaf";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fabric/random.h"
+#include "fabric/time_units.h"
 #include "stores/c_hint/directory.h"
 #include "stores/c_hint/layout.h"
 #include "stores/c_hint/lease_terms.h"
@@ -22,7 +23,7 @@ using c_hint::Directory;
 using c_hint::PointerCache;
 using Key = std::array<std::byte, sizeof(std::uint64_t)>;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::second_ns;
 
 Key key_of(std::uint64_t pair) {
   Key key;

@@ -1,43 +1,24 @@
 #include "tools/scenarios/c_hint/c_hint_world.h"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "fabric/at_end.h"
+#include "fabric/text.h"
+#include "fabric/time_units.h"
 #include "stores/c_hint/invariants.h"
 
 namespace falafel::c_hint_scenario {
 namespace {
 
 using c_hint::Answer;
-
-constexpr std::uint64_t microsecond_ns = 1'000;
-constexpr std::uint64_t millisecond_ns = 1'000'000;
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
-  return text;
-}
-
-// Runs an action when the scope is left, also when the host's fibers are unwound.
-class AtEnd {
- public:
-  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
-  ~AtEnd() { action_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  std::function<void()> action_;
-};
+using fabric::bytes_of;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
+using fabric::text_of;
 
 // The answer to an operation, if it says anything about the store.
 std::optional<Map::Result> execute_on(c_hint::Client& client, const Map::Operation& operation,
@@ -165,7 +146,7 @@ void CHintWorld::set_clock(fabric::Host& host) {
 void CHintWorld::serve(fabric::Host& host) {
   set_clock(host);
   std::unique_ptr<c_hint::Server> server;
-  const AtEnd record([&] {
+  const fabric::AtEnd record([&] {
     running_ = nullptr;
     if (server != nullptr) server_ = server->inspect();
   });
@@ -216,7 +197,7 @@ void CHintWorld::work(fabric::Host& host, std::uint32_t number) {
   set_clock(host);
   const auto client = connect(host);
   if (client == nullptr) return;
-  const AtEnd count([&] { note(client->statistics()); });
+  const fabric::AtEnd count([&] { note(client->statistics()); });
   for (const Map::Operation& operation : plan_.operations(number)) {
     if (!execute(*client, number, operation)) return;
     if (pause_ns_ > 0) host.sleep_until(host.now_ns() + host.random(pause_ns_));

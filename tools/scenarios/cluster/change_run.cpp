@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "fabric/text.h"
+#include "fabric/time_units.h"
 #include "tools/scenarios/cluster/run.h"
 
 namespace falafel::cluster_scenario {
@@ -17,11 +19,12 @@ using engine::Placement;
 using engine::PlacementDirectory;
 using engine::PlacementList;
 using engine::ServerKeys;
+using fabric::bytes_of;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
 
-constexpr std::uint64_t us = 1'000;
-constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t heartbeat_timeout_ns = 2 * ms;
-constexpr std::uint64_t server_timeout_ns = 2 * ms;
+constexpr std::uint64_t heartbeat_timeout_ns = 2 * millisecond_ns;
+constexpr std::uint64_t server_timeout_ns = 2 * millisecond_ns;
 constexpr std::uint64_t most_changes = 3;
 constexpr int most_attempts_of_a_change = 6;
 constexpr int most_connections_of_an_attempt = 3;
@@ -31,10 +34,6 @@ std::string name_of(std::size_t server) { return "server " + std::to_string(serv
 
 std::size_t number_of(const std::string& server) {
   return static_cast<std::size_t>(server.back() - '0');
-}
-
-std::span<const std::byte> as_bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
 }
 
 std::optional<Attempts::Result> recorded(Answer answer) {
@@ -71,7 +70,8 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
                                    .mature_bytes = 2'048},
                       .heartbeat_timeout_ns = heartbeat_timeout_ns,
                       .hash_key = engine::HashKey{}},
-      times_{.lease_ns = world.one_of({100 * us, 300 * us, 1 * ms})} {
+      times_{.lease_ns =
+                 world.one_of({100 * microsecond_ns, 300 * microsecond_ns, 1 * millisecond_ns})} {
   times_.settle_ns = waits_ ? 2 * (times_.lease_ns + server_timeout_ns + 3 * heartbeat_timeout_ns)
                             : times_.lease_ns / 100;
   entry_ = {.list = {.servers = draw_servers(), .times = times_}, .revision = 1};
@@ -125,7 +125,7 @@ void ChangeRun::lose_keys(std::size_t server, const PlacementList& list) {
   loses_keys_.reached_if(list.is_changing());
   const Placement placement(list);
   for (std::uint64_t key = 0; key < most_keys; ++key) {
-    if (placement.current_server_of(as_bytes_of(key_of(key))) != name_of(server)) continue;
+    if (placement.current_server_of(bytes_of(key_of(key))) != name_of(server)) continue;
     history_.call(plan_.clients() + losses_++, AttemptedMap::Remove{key_of(key)},
                   [] { return std::optional<AttemptedMap::Result>(); });
   }
@@ -134,13 +134,13 @@ void ChangeRun::lose_keys(std::size_t server, const PlacementList& list) {
 std::unique_ptr<engine::Client> ChangeRun::connect(fabric::Host& host, std::size_t server) const {
   constexpr int most_looks_for_server = 100;
   for (int look = 0; look < most_looks_for_server && !places_[server].is_up; ++look) {
-    host.sleep_until(host.now_ns() + 20 * us);
+    host.sleep_until(host.now_ns() + 20 * microsecond_ns);
   }
   auto client =
       engine::Client::connect(host, {.host = name_of(server), .service = server_options_.service},
-                              {.connect_timeout_ns = 4 * ms,
+                              {.connect_timeout_ns = 4 * millisecond_ns,
                                .server_timeout_ns = server_timeout_ns,
-                               .acknowledge_timeout_ns = ms / 2,
+                               .acknowledge_timeout_ns = millisecond_ns / 2,
                                .retry_count = 1});
   return client ? std::move(*client) : nullptr;
 }
@@ -200,7 +200,7 @@ bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next,
 }
 
 void ChangeRun::crash_soon(fabric::Host& host, std::size_t server) {
-  const std::uint64_t longest_ns = std::uint64_t{10 * us} << host.random(6);
+  const std::uint64_t longest_ns = std::uint64_t{10 * microsecond_ns} << host.random(6);
   host.spawn({.name = "misfortune", .daemon = true}, [this, &host, server, longest_ns] {
     sleep_up_to(host, longest_ns);
     world_.simulation().crash(name_of(server));
@@ -210,7 +210,7 @@ void ChangeRun::crash_soon(fabric::Host& host, std::size_t server) {
 
 void ChangeRun::stall_soon(fabric::Host& host, std::uint32_t client, std::size_t server) {
   host.spawn({.name = "stall", .daemon = true}, [this, &host, client, server] {
-    sleep_up_to(host, 1 * us);  // about as long as an operation takes
+    sleep_up_to(host, 1 * microsecond_ns);  // about as long as an operation takes
     const std::uint64_t duration_ns = times_.settle_ns / 2 + host.random(times_.settle_ns);
     world_.simulation().pause(name_of(server), duration_ns);
     world_.simulation().pause("client " + std::to_string(client),
@@ -256,25 +256,25 @@ void ChangeRun::wait_for_change(fabric::Host& host) const {
   const bool waits = host.random(2) == 0;
   for (int look = 0; waits && look < most_looks_for_step && steps_ == seen && !is_changed();
        ++look) {
-    host.sleep_until(host.now_ns() + 50 * us);
+    host.sleep_until(host.now_ns() + 50 * microsecond_ns);
   }
   sleep_up_to(host, times_.lease_ns);
 }
 
 void ChangeRun::ask_for_list(fabric::Host& host, Known& known) const {
   const std::uint64_t asked_ns = host.now_ns();
-  sleep_up_to(host, 20 * us);
+  sleep_up_to(host, 20 * microsecond_ns);
   const PlacementList list = entry_.list;
-  sleep_up_to(host, 20 * us);
+  sleep_up_to(host, 20 * microsecond_ns);
   known = {.placement = std::make_shared<const Placement>(list),
            .usable_until_ns = asked_ns + times_.lease_ns};
 }
 
 std::optional<std::size_t> ChangeRun::place_of(const Known& known, const std::string& key) const {
-  const auto server = known.placement->server_of(as_bytes_of(key));
+  const auto server = known.placement->server_of(bytes_of(key));
   if (!server) meets_moving_.reached();
   if (!server && heeds_announcement_) return std::nullopt;
-  return number_of(known.placement->current_server_of(as_bytes_of(key)));
+  return number_of(known.placement->current_server_of(bytes_of(key)));
 }
 
 std::optional<std::size_t> ChangeRun::server_of(fabric::Host& host, Known& known,
@@ -318,16 +318,16 @@ void ChangeRun::attempt(fabric::Host& host, Party& party, std::uint32_t number,
 std::optional<Attempts::Result> ChangeRun::execute(engine::Client& client, const std::string& key,
                                                    const AttemptedMap::Operation& operation) {
   if (std::holds_alternative<AttemptedMap::Get>(operation)) {
-    const engine::GetResult result = client.get(as_bytes_of(key));
+    const engine::GetResult result = client.get(bytes_of(key));
     if (result.answer != Answer::found) return recorded(result.answer);
     finds_moved_.reached_if(moved_ > 0);
     return AttemptedMap::Result(AttemptedMap::Map::found(
         {reinterpret_cast<const char*>(result.value.data()), result.value.size()}));
   }
   if (const auto* const set = std::get_if<AttemptedMap::Set>(&operation)) {
-    return recorded(client.set(as_bytes_of(key), as_bytes_of(set->value)).answer);
+    return recorded(client.set(bytes_of(key), bytes_of(set->value)).answer);
   }
-  return recorded(client.remove(as_bytes_of(key)).answer);
+  return recorded(client.remove(bytes_of(key)).answer);
 }
 
 }  // namespace falafel::cluster_scenario

@@ -8,20 +8,19 @@
 #include <utility>
 #include <variant>
 
+#include "fabric/text.h"
+#include "fabric/time_units.h"
+
 namespace falafel::cluster_scenario {
 namespace {
 
 using checkers::specifications::AttemptedMap;
 using engine::Answer;
-
-constexpr std::uint64_t microsecond_ns = 1'000;
-constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::bytes_of;
+using fabric::microsecond_ns;
+using fabric::second_ns;
 
 std::string server_name(std::size_t number) { return "server " + std::to_string(number); }
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
 
 engine::ServerOptions small_server() {
   // The keys of these servers fit several times, so nothing is refused. No heartbeat is late.

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "explorer/check/world.h"
+#include "fabric/time_units.h"
 #include "stores/nessie/options.h"
 #include "tools/scenarios/nessie/kind.h"
 
 namespace falafel::nessie_scenario {
 
-inline constexpr std::uint64_t microsecond_ns = 1'000;
+using fabric::microsecond_ns;
 
 struct DrawnStore {
   std::uint32_t nodes = 1;

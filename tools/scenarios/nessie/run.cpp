@@ -4,23 +4,17 @@
 #include <span>
 #include <variant>
 
+#include "fabric/text.h"
+
 namespace falafel::nessie_scenario {
 namespace {
 
+using fabric::bytes_of;
+using fabric::text_of;
 using nessie::Answer;
 
 // An operation of a dead client, or a CAS in doubt, may block a key for ever.
 constexpr std::uint64_t most_attempts_after_failures = 4;
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(const nessie::Bytes& bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
-  return text;
-}
 
 std::string peer(std::uint32_t number) { return "peer " + std::to_string(number); }
 

@@ -2,39 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "fabric/at_end.h"
+#include "fabric/text.h"
+#include "fabric/time_units.h"
 #include "stores/pilaf/invariants.h"
 #include "tools/scenarios/pilaf/values.h"
 
 namespace falafel::pilaf_scenario {
 namespace {
 
+using fabric::bytes_of;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
 using pilaf::Answer;
-
-constexpr std::uint64_t microsecond_ns = 1'000;
-constexpr std::uint64_t millisecond_ns = 1'000'000;
-
-std::vector<std::byte> bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-// Runs an action when the scope is left, also when the host's fibers are unwound.
-class AtEnd {
- public:
-  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
-  ~AtEnd() { action_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  std::function<void()> action_;
-};
 
 // The answer to an operation, if it says anything about the store.
 std::optional<Map::Result> execute_on(pilaf::Client& client, const Map::Operation& operation,
@@ -122,7 +107,7 @@ void PilafWorld::name_memory() {
 
 void PilafWorld::serve(fabric::Host& host) {
   std::unique_ptr<pilaf::Server> server;
-  const AtEnd record([&] {
+  const fabric::AtEnd record([&] {
     if (server != nullptr) server_ = server->inspect();
   });
   while (server == nullptr) {
@@ -159,7 +144,7 @@ bool PilafWorld::execute(pilaf::Client& client, std::uint32_t number,
 void PilafWorld::work(fabric::Host& host, std::uint32_t number) {
   const auto client = connect(host);
   if (client == nullptr) return;
-  const AtEnd count([&] { note(client->statistics()); });
+  const fabric::AtEnd count([&] { note(client->statistics()); });
   for (const Map::Operation& operation : plan_.operations(number)) {
     if (!execute(*client, number, operation)) return;
   }

@@ -4,12 +4,14 @@
 #include <span>
 #include <variant>
 
+#include "fabric/time_units.h"
+
 namespace falafel::replicated_scenario {
 namespace {
 
 using replicated::Answer;
 
-constexpr std::uint64_t microsecond_ns = 1'000;
+using fabric::microsecond_ns;
 
 std::string server_name(std::size_t number) { return "server " + std::to_string(number); }
 

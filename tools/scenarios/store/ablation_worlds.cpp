@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/safeguards.h"
+#include "fabric/time_units.h"
 #include "tools/scenarios/store/small_world_builder.h"
 
 namespace falafel::store_scenario {
@@ -190,7 +191,7 @@ Scenario insertion_beside_goodbye() {
 // A client pauses while it inserts a key. Meanwhile, the other client stores the key and deletes
 // it, and a cleanup empties its entry, again and again until the tag is the same.
 Scenario insertion_beside_wrapping_tag() {
-  constexpr std::uint64_t millisecond_ns = 1'000'000;
+  using fabric::millisecond_ns;
   constexpr std::uint64_t pace_ns = 10 * millisecond_ns;
   Builder builder;
   Scenario& scenario = builder.scenario();
@@ -232,7 +233,7 @@ Scenario delete_of_remembered_entry() {
 // The clock of the first client is so far ahead of that of the second one, which stored the value,
 // that it finds the value expired at once. The second one finds it for a while.
 Scenario gets_of_an_expiring_value() {
-  constexpr std::uint64_t millisecond_ns = 1'000'000;
+  using fabric::millisecond_ns;
   Builder builder;
   Scenario& scenario = builder.scenario();
   scenario.geometry.values_expire = true;

@@ -9,7 +9,7 @@
 
 #include "engine/layout/container.h"
 #include "engine/layout/crc32c.h"
-#include "tools/scenarios/store/at_end.h"
+#include "fabric/at_end.h"
 #include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {
@@ -80,7 +80,7 @@ HostileParty::HostileParty(const Scenario& scenario, std::function<bool()> are_f
       is_server_stopped_(std::move(is_server_stopped)) {}
 
 void HostileParty::run(fabric::Host& host, const fabric::Address& server) {
-  const AtEnd leave([this] {
+  const fabric::AtEnd leave([this] {
     client_.reset();
     regions_.clear();
   });

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include "tools/scenarios/store/at_end.h"
+#include "fabric/at_end.h"
+#include "fabric/time_units.h"
 #include "tools/scenarios/store/cancellation.h"
 #include "tools/scenarios/store/store_world.h"
 
@@ -68,7 +69,7 @@ OperationResult carry_out(Connection& connection, OperationKind kind, const std:
 }  // namespace
 
 void StoreWorld::run_hostile_client(fabric::Host& host) {
-  const AtEnd over([this] { is_hostile_over_ = true; });
+  const fabric::AtEnd over([this] { is_hostile_over_ = true; });
   hostile_.run(host, {.host = "server", .service = service});
   if (hostile_.violation()) violations_.push_back(*hostile_.violation());
 }
@@ -87,7 +88,7 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
           .location_cache = scenario_.location_cache,
           .max_operations_in_flight = operations_in_flight + static_cast<std::uint32_t>(cancelled),
           .renewal_percent = scenario_.renewal_percent,
-          .connect_timeout_ns = 2'000 * microsecond_ns,
+          .connect_timeout_ns = 2'000 * fabric::microsecond_ns,
           .server_timeout_ns = scenario_.server_timeout_ns,
           .acknowledge_timeout_ns = acknowledge_timeout_ns};
 }
@@ -102,7 +103,7 @@ void StoreWorld::set_wall_clock(const fabric::Host& host, std::uint32_t client) 
 void StoreWorld::run_client(fabric::Host& host, std::uint32_t client) {
   set_wall_clock(host, client);
   ClientProgress& progress = clients_[client];
-  const AtEnd over([&progress] { progress.over = true; });
+  const fabric::AtEnd over([&progress] { progress.over = true; });
   const std::size_t planned = scenario_.clients[client].operations.size();
   constexpr std::size_t most_connections = 4;
   const auto has_work = [&](std::size_t connection) {
@@ -131,7 +132,7 @@ std::unique_ptr<engine::Client> StoreWorld::connect(fabric::Host& host, std::uin
     auto connection = engine::Client::connect(host, {.host = "server", .service = service},
                                               client_options(client));
     if (connection) return std::move(*connection);
-    host.sleep_until(host.now_ns() + (5 * microsecond_ns << std::min(attempt, 10)));
+    host.sleep_until(host.now_ns() + (5 * fabric::microsecond_ns << std::min(attempt, 10)));
   }
   return nullptr;
 }
@@ -241,7 +242,7 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
   const fabric::FiberId fiber = *simulation_->running_fiber();
   watcher_->on_operation_called(fiber, history.operations()[operation], host.now_ns());
   bool completed = false;
-  const AtEnd count([&] {
+  const fabric::AtEnd count([&] {
     --clients_[client].unfinished;
     if (completed) {
       ++completed_;

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "checkers/collector.h"
-#include "tools/scenarios/store/at_end.h"
+#include "fabric/at_end.h"
+#include "fabric/time_units.h"
 #include "tools/scenarios/store/cancellation.h"
 #include "tools/scenarios/store/parties.h"
 #include "tools/scenarios/store/store_world.h"
@@ -40,13 +41,13 @@ std::shared_ptr<engine::Server> StoreWorld::start_server(fabric::Host& host) con
     if (server) return std::move(*server);
     FALAFEL_ASSERT(server.error().code == fabric::ErrorCode::out_of_memory,
                    "the server failed to start: {}", server.error().detail);
-    host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+    host.sleep_until(host.now_ns() + 50 * fabric::microsecond_ns);
   }
 }
 
 void StoreWorld::serve(fabric::Host& host) {
   const std::shared_ptr<engine::Server> server = start_server(host);
-  const AtEnd forget([this] { server_ = nullptr; });
+  const fabric::AtEnd forget([this] { server_ = nullptr; });
   server_ = server.get();
   if (scenario_.keeps_memory) watcher_->on_server_started(host.now_ns());
   std::optional<fabric::FiberId> cleanups;
@@ -58,7 +59,7 @@ void StoreWorld::serve(fabric::Host& host) {
     pause_clients(host);
     wait_for_stage(host);
   }
-  while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+  while (!are_clients_over()) host.sleep_until(host.now_ns() + 50 * fabric::microsecond_ns);
   if (cleanups) host.join(*cleanups);
   wait_until_idle(host);
   if (attacked_.is_any()) wait_for_repair(host);
@@ -113,7 +114,7 @@ void StoreWorld::wait_until_idle(fabric::Host& host) {
   const std::uint64_t interval_ns = scenario_.heartbeat_timeout_ns / 8 +
                                     scenario_.simulation.longest_stall_ns / 8 +
                                     8 * acknowledge_timeout_ns;
-  std::uint64_t wait_ns = 2 * microsecond_ns;
+  std::uint64_t wait_ns = 2 * fabric::microsecond_ns;
   for (int attempt = 0; attempt < patience;) {
     end_slow_landing();
     const engine::ServerInspection inspection = server_->inspect();

@@ -1,43 +1,24 @@
 #include "tools/scenarios/two_sided/two_sided_world.h"
 
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "fabric/at_end.h"
+#include "fabric/text.h"
+#include "fabric/time_units.h"
 #include "stores/two_sided/invariants.h"
 
 namespace falafel::two_sided_scenario {
 namespace {
 
+using fabric::bytes_of;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
+using fabric::text_of;
 using two_sided::Answer;
-
-constexpr std::uint64_t microsecond_ns = 1'000;
-constexpr std::uint64_t millisecond_ns = 1'000'000;
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text.push_back(static_cast<char>(byte));
-  return text;
-}
-
-// Runs an action when the scope is left, also when the host's fibers are unwound.
-class AtEnd {
- public:
-  explicit AtEnd(std::function<void()> action) : action_(std::move(action)) {}
-  ~AtEnd() { action_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  std::function<void()> action_;
-};
 
 // The answer to an operation, if it says anything about the store.
 std::optional<Map::Result> execute_on(two_sided::Client& client, const Map::Operation& operation,
@@ -102,7 +83,7 @@ two_sided::Waiting TwoSidedWorld::draw_waiting(const two_sided::Options& options
 
 void TwoSidedWorld::serve(fabric::Host& host) {
   std::unique_ptr<two_sided::Server> server;
-  const AtEnd record([&] {
+  const fabric::AtEnd record([&] {
     if (server != nullptr) server_ = server->inspect();
   });
   while (server == nullptr) {
@@ -139,7 +120,7 @@ bool TwoSidedWorld::execute(two_sided::Client& client, std::uint32_t number,
 void TwoSidedWorld::work(fabric::Host& host, std::uint32_t number) {
   const auto client = connect(host);
   if (client == nullptr) return;
-  const AtEnd count([&] { note(client->statistics()); });
+  const fabric::AtEnd count([&] { note(client->statistics()); });
   for (const Map::Operation& operation : plan_.operations(number)) {
     if (!execute(*client, number, operation)) return;
   }

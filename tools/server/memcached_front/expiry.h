@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fabric/time_units.h"
+
 namespace falafel::memcached_front {
 
 // How long a value lives that is stored now with this exptime; 0: forever. An exptime of more than
@@ -11,7 +13,7 @@ namespace falafel::memcached_front {
 constexpr std::uint64_t time_to_live_ns(std::int64_t exptime, std::int64_t now_seconds) {
   constexpr std::int64_t longest_relative_seconds = 60 * 60 * 24 * 30;
   constexpr std::int64_t longest_seconds = 9'000'000'000;  // nanoseconds fit into 64 bits
-  constexpr std::uint64_t second_ns = 1'000'000'000;
+  using fabric::second_ns;
   if (exptime == 0) return 0;
   const std::int64_t left = exptime > longest_relative_seconds ? exptime - now_seconds : exptime;
   if (left <= 0) return 1;

@@ -1,11 +1,10 @@
-// Runs an action when the scope is left, including by an exception: when a host crashes, its fibers
-// are unwound.
+// Runs an action when the scope is left, also when a fiber is unwound because its host crashes.
 #pragma once
 
 #include <functional>
 #include <utility>
 
-namespace falafel::store_scenario {
+namespace falafel::fabric {
 
 class AtEnd {
  public:
@@ -18,4 +17,4 @@ class AtEnd {
   std::function<void()> action_;
 };
 
-}  // namespace falafel::store_scenario
+}  // namespace falafel::fabric
