@@ -12,7 +12,6 @@
 #include <variant>
 
 #include "checkers/linearization/append_log.h"
-#include "checkers/linearization/cas_register.h"
 #include "checkers/linearization/counterexample.h"
 #include "checkers/linearization/key_partition.h"
 #include "checkers/linearization/key_value_register.h"
@@ -113,11 +112,7 @@ std::string describe_key_after(std::span<const Operation> history,
 class LinearizabilityChecker::Implementation {
  public:
   Implementation(Model model, LinearizabilityLimits limits) : model_(model), limits_(limits) {
-    switch (model) {
-      case Model::key_value_register: break;  // the variant's first alternative
-      case Model::cas_register: searcher_.emplace<Searcher<CasRegister>>(); break;
-      case Model::append_log: searcher_.emplace<Searcher<AppendLog>>(); break;
-    }
+    if (model == Model::append_log) searcher_.emplace<Searcher<AppendLog>>();
   }
 
   LinearizabilityReport report(std::span<const Operation> history, std::size_t most_listed) {
@@ -196,7 +191,7 @@ class LinearizabilityChecker::Implementation {
   Model model_;
   LinearizabilityLimits limits_;
   KeyPartition partition_;
-  std::variant<Searcher<KeyValueRegister>, Searcher<CasRegister>, Searcher<AppendLog>> searcher_;
+  std::variant<Searcher<KeyValueRegister>, Searcher<AppendLog>> searcher_;
 };
 
 LinearizabilityChecker::LinearizabilityChecker(Model model, LinearizabilityLimits limits)

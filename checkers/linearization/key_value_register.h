@@ -1,5 +1,5 @@
-// A key that has a value or is absent: get, set, remove. The state is the number of the value, or
-// `absent`.
+// A key that has a value or is absent: get, set, remove, compare-and-swap, whose expected value may
+// be "absent". The state is the number of the value, or `absent`.
 #pragma once
 
 #include "checkers/linearization/supply_lookahead.h"
@@ -21,18 +21,20 @@ class KeyValueRegister {
       case OperationKind::get: return state == transition.value ? state : impossible;
       case OperationKind::set: return transition.value;
       case OperationKind::remove: return remove(state, transition.answer);
-      case OperationKind::compare_and_swap:
+      case OperationKind::compare_and_swap: return compare_and_swap(state, transition);
       case OperationKind::append: break;
     }
     return impossible;
   }
 
   static bool only_reads(const Transition& transition) {
-    return transition.kind == OperationKind::get || transition.answer == Answer::not_found;
+    return transition.kind == OperationKind::get || transition.answer == Answer::not_found ||
+           transition.answer == Answer::not_swapped;
   }
 
   // The value that an answer requires, and the value that an operation may leave behind; or `none`.
   static std::uint32_t awaited_value(const Transition& transition) {
+    if (transition.answer == Answer::swapped) return transition.expected;
     const bool awaits =
         transition.kind == OperationKind::get || transition.answer == Answer::not_found;
     return awaits ? transition.value : none;
@@ -48,6 +50,13 @@ class KeyValueRegister {
     if (answer == Answer::deleted && state == absent) return impossible;
     if (answer == Answer::not_found && state != absent) return impossible;
     return absent;
+  }
+
+  static State compare_and_swap(State state, const Transition& transition) {
+    const bool matches = state == transition.expected;
+    if (transition.answer == Answer::swapped && !matches) return impossible;
+    if (transition.answer == Answer::not_swapped && matches) return impossible;
+    return matches ? transition.value : state;
   }
 };
 

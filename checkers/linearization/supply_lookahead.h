@@ -1,15 +1,12 @@
-// Lookahead for registers: an order must not overwrite a value that a get still has to find if no
-// remaining operation can write it again. With this lookahead, histories in which all values differ
-// need almost no search.
+// Lookahead for the register of a key: ValueSupplies, with the numbers of the values.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "checkers/linearization/timeline.h"
 #include "checkers/linearization/transition.h"
+#include "checkers/value_supplies.h"
 
 namespace falafel::checkers::linearization {
 
@@ -24,10 +21,10 @@ class SupplyLookahead {
     timeline_ = &timeline;
     horizon_ = horizon;
     for (const TimedOperation& operation : timeline.operations()) {
-      reset(Model::awaited_value(operation.transition));
-      reset(Model::written_value(operation.transition));
+      supplies_.reset(Model::awaited_value(operation.transition));
+      supplies_.reset(Model::written_value(operation.transition));
     }
-    reset(Model::initial());
+    supplies_.reset(Model::initial());
     for (const TimedOperation& operation : timeline.operations()) count(operation, 1);
   }
 
@@ -37,39 +34,25 @@ class SupplyLookahead {
   // Rates an operation that leads from one state to the other.
   Prospect prospect(const Model& /*model*/, std::uint32_t /*rank*/, const TimedOperation& operation,
                     State before, State after) const {
-    if (before == after || supplies_[before].writers > 0) return Prospect::good;
-    const bool is_missed = supplies_[before].readers > (finds(operation) == before ? 1 : 0);
-    return is_missed ? Prospect::excluded : Prospect::good;
+    if (before == after) return Prospect::good;
+    return supplies_.may_be_overwritten(before, finds(operation)) ? Prospect::good
+                                                                  : Prospect::excluded;
   }
 
  private:
-  // Counts operations that are not yet ordered.
-  struct Supply {
-    std::int32_t readers = 0;  // must find the value
-    std::int32_t writers = 0;  // may write the value
-  };
+  static_assert(none == ValueSupplies::no_value);
 
   std::uint32_t finds(const TimedOperation& operation) const {
     return operation.rank < horizon_ ? Model::awaited_value(operation.transition) : none;
   }
 
-  void reset(std::uint32_t value) {
-    if (value == none) return;
-    if (value >= supplies_.size()) supplies_.resize(value + std::size_t{1});
-    supplies_[value] = {};
-  }
-
   void count(const TimedOperation& operation, std::int32_t change) {
-    const std::uint32_t found = finds(operation);
-    const std::uint32_t written = Model::written_value(operation.transition);
-    if (found != none) supplies_[found].readers += change;
-    if (written != none) supplies_[written].writers += change;
+    supplies_.count(finds(operation), Model::written_value(operation.transition), change);
   }
 
   const Timeline* timeline_ = nullptr;
   std::size_t horizon_ = 0;
-  // by value; values that do not occur may have leftovers of other keys
-  std::vector<Supply> supplies_;
+  ValueSupplies supplies_;
 };
 
 }  // namespace falafel::checkers::linearization

@@ -1,6 +1,4 @@
-// Lookahead for registers: an order must not overwrite a value that an answer still needs if no
-// remaining operation can write it again. With this lookahead, histories in which all values differ
-// need almost no search.
+// Lookahead for registers of any values, which ValueSupplies (value_supplies.h) knows by number.
 //
 // The specification's state is the value, and it has these members:
 //   std::optional<Value> needed_value(operation, result)    the value that the answer needs
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "checkers/hash.h"
+#include "checkers/value_supplies.h"
 
 namespace falafel::checkers::specifications {
 
@@ -24,7 +23,7 @@ class SupplyLookahead {
   template <typename CallOfS>
   void assign(std::span<const CallOfS> calls) {
     numbers_.clear();
-    supplies_.clear();
+    values_.clear();
     calls_.clear();
     for (const CallOfS& call : calls) {
       calls_.push_back({number_of(S::needed_value(*call.operation, call.result)),
@@ -38,48 +37,43 @@ class SupplyLookahead {
 
   bool may_follow(const State& before, std::size_t call, const State& after) const {
     if (before == after) return true;
-    const std::optional<std::size_t> number = find(before);
-    if (!number) return true;
-    const Supply& supply = supplies_[*number];
-    const bool needs_it = calls_[call].needed == *number;
-    return supply.writers > 0 || supply.readers <= (needs_it ? 1 : 0);
+    const std::uint32_t number = find(before);
+    return number == ValueSupplies::no_value ||
+           supplies_.may_be_overwritten(number, calls_[call].needed);
   }
 
  private:
-  // Counts operations that are not yet ordered.
-  struct Supply {
-    State value;
-    std::int64_t readers = 0;  // need the value
-    std::int64_t writers = 0;  // may write the value
-  };
+  // The numbers of the values that a call needs and may write.
   struct Values {
-    std::optional<std::size_t> needed;
-    std::optional<std::size_t> written;
+    std::uint32_t needed;
+    std::uint32_t written;
   };
 
-  std::optional<std::size_t> number_of(const std::optional<State>& value) {
-    if (!value) return std::nullopt;
-    if (const std::optional<std::size_t> known = find(*value)) return known;
-    numbers_.emplace(hash_of(*value), supplies_.size());
-    supplies_.push_back({.value = *value});
-    return supplies_.size() - 1;
+  std::uint32_t number_of(const std::optional<State>& value) {
+    if (!value) return ValueSupplies::no_value;
+    if (const std::uint32_t known = find(*value); known != ValueSupplies::no_value) return known;
+    const auto number = static_cast<std::uint32_t>(values_.size());
+    numbers_.emplace(hash_of(*value), number);
+    values_.push_back(*value);
+    supplies_.reset(number);
+    return number;
   }
 
-  std::optional<std::size_t> find(const State& value) const {
+  std::uint32_t find(const State& value) const {
     const auto [begin, end] = numbers_.equal_range(hash_of(value));
     for (auto candidate = begin; candidate != end; ++candidate) {
-      if (supplies_[candidate->second].value == value) return candidate->second;
+      if (values_[candidate->second] == value) return candidate->second;
     }
-    return std::nullopt;
+    return ValueSupplies::no_value;
   }
 
-  void count(const Values& values, std::int64_t change) {
-    if (values.needed) supplies_[*values.needed].readers += change;
-    if (values.written) supplies_[*values.written].writers += change;
+  void count(const Values& values, std::int32_t change) {
+    supplies_.count(values.needed, values.written, change);
   }
 
-  std::multimap<std::uint64_t, std::size_t> numbers_;  // by the hash of the value
-  std::vector<Supply> supplies_;                       // by number
+  std::multimap<std::uint64_t, std::uint32_t> numbers_;  // by the hash of the value
+  std::vector<State> values_;                            // by number
+  ValueSupplies supplies_;
   std::vector<Values> calls_;
 };
 
