@@ -146,9 +146,11 @@
   CALL(free, __wrap_free)                                                                          \
   CALL(freeaddrinfo, __wrap_freeaddrinfo)                                                          \
   CALL(getaddrinfo, __wrap_getaddrinfo)                                                            \
+  CALL(getentropy, __wrap_getentropy)                                                              \
   CALL(gethostbyname, __wrap_gethostbyname)                                                        \
   CALL(gethostname, __wrap_gethostname)                                                            \
   CALL(getpid, __wrap_getpid)                                                                      \
+  CALL(getrandom, __wrap_getrandom)                                                                \
   CALL(gettimeofday, __wrap_gettimeofday)                                                          \
   CALL(lrand48, __wrap_lrand48)                                                                    \
   CALL(malloc, __wrap_malloc)                                                                      \

@@ -47,6 +47,7 @@ class ProgramProcess {
   Mailbox& call(std::size_t thread) { return mailboxes().of_threads[thread]; }
   void answer(std::size_t thread) { give_turn(call(thread), Turn::of_program); }
 
+  pid_t id() const { return id_; }
   int data_descriptor_of_simulator() const { return data_.descriptor(); }
   // After its end.
   const processes::Ending& ending() const { return *ending_; }

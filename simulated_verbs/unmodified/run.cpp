@@ -21,6 +21,7 @@
 #include "fabric/fiber_stack.h"
 #include "simulated_verbs/programs.h"
 #include "simulated_verbs/unmodified/executable.h"
+#include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/object_memory.h"
 #include "simulated_verbs/unmodified/served_program.h"
 
@@ -161,6 +162,7 @@ int run(const RunOptions& options) {
                "falafel run: the system gives programs other addresses each time, so runs "
                "may not repeat; permit personality(ADDR_NO_RANDOMIZE)\n");
   }
+  serve_memory_of_processes();
   Plan plan{.hosts = std::move(*hosts),
             .serving = {.libraries = libraries_of_this_program(),
                         .patience_seconds = options.patience_seconds},

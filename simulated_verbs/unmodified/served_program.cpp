@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "fabric/assert.h"
@@ -12,6 +13,7 @@
 #include "simulated_verbs/threads.h"
 #include "simulated_verbs/time_units.h"
 #include "simulated_verbs/unmodified/call_table.h"
+#include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/operations.h"
 
 namespace falafel::simulated_verbs {
@@ -20,7 +22,7 @@ namespace {
 
 constexpr int status_of_signals = 128;
 constexpr std::uint64_t most_quick_readings = 16;
-constexpr std::uint64_t most_reading_us = 100;
+constexpr std::uint64_t most_reading_us = 1'000;
 
 bool reads_clock(CallNumber call) {
   switch (call) {
@@ -46,6 +48,20 @@ ProgramPlace place_of(const Process& process, const std::string& libraries,
 }
 
 }  // namespace
+
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+bool registers_memory(CallNumber call) {
+  switch (call) {
+    case CallNumber::of_ibv_reg_mr:
+    case CallNumber::of_ibv_reg_mr_iova:
+    case CallNumber::of_ibv_reg_mr_iova2: return true;
+    default: return false;
+  }
+}
 
 // The process, and the calls of its threads, which fibers of the host carry out.
 class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
@@ -120,19 +136,59 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
     }
     if (++readings_in_row_ <= most_quick_readings) return;
     const LibraryCall reading("a clock");
-    const std::uint64_t wait_us =
-        std::min<std::uint64_t>(readings_in_row_ - most_quick_readings, most_reading_us);
+    const std::uint64_t number = readings_in_row_ - most_quick_readings;
+    const std::uint64_t wait_us = std::min(number * number, most_reading_us);
     reading.host().sleep_until(reading.host().now_ns() + wait_us * microsecond_ns);
   }
 
   void carry_out_call(Mailbox& call) {
     note_reading(call.call);
-    carry_out(call);
+    if (registers_memory(call.call) && !has_memory(call.arguments[1], call.arguments[2])) {
+      refuse_registration(call);
+      return;
+    }
+    const auto unknown = run_with_memory_of(running_.id(), [&call] { carry_out(call); });
+    if (unknown) {
+      report_unknown(*unknown);
+      return;
+    }
     if (gives_text(call.call)) share_text(call);
     set_operations_of_program(process_, running_.mailboxes());
   }
 
+  // Devices use registered memory at any time, so the simulator must have it.
+  bool has_memory(std::uint64_t begin, std::uint64_t bytes) const {
+    const auto contains = [&](const Range& range) {
+      return range.begin <= begin && begin < range.end && bytes <= range.end - begin;
+    };
+    const auto heap = reinterpret_cast<std::uint64_t>(process_.heap().begin());
+    return contains({.begin = heap, .end = heap + ProgramHeap::size_bytes}) ||
+           std::ranges::any_of(variables_, contains);
+  }
+
+  void refuse_registration(Mailbox& call) {
+    owner_.report_(
+        memory_property,
+        fmt::format("the program of {} registers {} bytes at {:#x}, which are neither of "
+                    "its heap nor of its stacks and variables; memory of files and of "
+                    "shared libraries cannot be registered",
+                    host_, call.arguments[2], call.arguments[1]));
+    call.result = 0;
+    call.error = EFAULT;
+  }
+
+  // A real library would crash, and the program with it.
+  void report_unknown(std::uint64_t address) {
+    owner_.report_(memory_property,
+                   fmt::format("the program of {} has called a function with the address {:#x}, "
+                               "where it has no memory",
+                               host_, address));
+    running_.kill();
+  }
+
   void map_data(const Mailbox& call) {
+    variables_.push_back(
+        {.begin = call.arguments[0], .end = call.arguments[0] + call.arguments[1]});
     owner_.variables_.push_back(
         std::make_unique<SharedMapping>(running_.data_descriptor_of_simulator(), call.arguments[2],
                                         call.arguments[1], call.arguments[0]));
@@ -179,6 +235,7 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
   ProgramProcess running_;
   std::size_t threads_ = number_of_main;
   std::uint64_t readings_in_row_ = 0;
+  std::vector<Range> variables_;
 };
 
 // Fibers of other threads may outlast that of main, but not the end of the process.

@@ -63,6 +63,7 @@ class ServedPrograms {
 };
 
 inline constexpr const char* killed_property = "verbs.killed";
+inline constexpr const char* memory_property = "verbs.unknown-memory";
 inline constexpr const char* silent_property = "verbs.silent";
 
 }  // namespace falafel::simulated_verbs

@@ -99,7 +99,10 @@ int run_main_on_heap(int count, char** arguments, char** environment) {
   place_known_breakpoints();
   start.count = count;
   start.arguments = copy_texts(count, arguments);
-  start.environment = environment;
+  int variables = 0;
+  while (environment[variables] != nullptr) ++variables;
+  start.environment = copy_texts(variables, environment);
+  environ = start.environment;
   getcontext(&start.within);
   start.within.uc_stack.ss_sp = std::aligned_alloc(stack_alignment, stack_bytes);
   start.within.uc_stack.ss_size = stack_bytes;

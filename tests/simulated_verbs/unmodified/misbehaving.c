@@ -1,8 +1,49 @@
 // A program that does what its argument says.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+// falafel run has loaded its library, so this program need not be linked with one.
+#define LIBRARY(name) (__extension__(__typeof__(&name)) dlsym(RTLD_DEFAULT, #name))
+
+static int register_memory(void* memory) {
+  struct ibv_device** const devices = LIBRARY(ibv_get_device_list)(NULL);
+  struct ibv_context* const context = LIBRARY(ibv_open_device)(devices[0]);
+  struct ibv_pd* const domain = LIBRARY(ibv_alloc_pd)(context);
+  return LIBRARY(ibv_reg_mr)(domain, memory, 64, IBV_ACCESS_LOCAL_WRITE) == NULL;
+}
+
+static int use_anonymous_memory(void) {
+  const size_t bytes = 100000;
+  char* memory = NULL;
+  for (int round = 0; round < 2; ++round) {
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || memory[0] != 0 || memory[bytes - 1] != 0) return 1;
+    memory[0] = 1;
+    if (round == 0 && munmap(memory, bytes) != 0) return 1;
+  }
+  return register_memory(memory);
+}
+
+// The C library's own variable.
+static void* memory_of_library(void) {
+  const time_t begin = 0;
+  return gmtime(&begin);
+}
+
+static int print_random_numbers(void) {
+  unsigned long numbers[2];
+  if (getrandom(numbers, sizeof numbers, 0) != sizeof numbers) return 1;
+  printf("%lx %lx\n", numbers[0], numbers[1]);
+  return getentropy(numbers, sizeof numbers) != 0 || numbers[0] == 0;
+}
 
 int main(int count, char** arguments) {
   const char* const wanted = count > 1 ? arguments[1] : "";
@@ -17,6 +58,16 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "crash") == 0) *(volatile int*)16 = 1;
   if (strcmp(wanted, "spin") == 0) {
     for (volatile unsigned long spins = 0;; ++spins) continue;
+  }
+  if (strcmp(wanted, "mmap") == 0) return use_anonymous_memory();
+  if (strcmp(wanted, "random") == 0) return print_random_numbers();
+  if (strcmp(wanted, "foreign") == 0) return register_memory(memory_of_library());
+  if (strcmp(wanted, "wild") == 0) clock_gettime(CLOCK_MONOTONIC, (struct timespec*)(void*)4096);
+  if (strcmp(wanted, "library") == 0) {
+    struct timespec* const time = memory_of_library();
+    time->tv_sec = -1;
+    clock_gettime(CLOCK_MONOTONIC, time);
+    return time->tv_sec < 0;
   }
   return 7;
 }

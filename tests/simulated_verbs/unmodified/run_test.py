@@ -204,6 +204,26 @@ class Misbehaviour(unittest.TestCase):
     def test_a_crash_is_reported(self):
         self.check("crash", "VIOLATED verbs.killed: the program of alone was killed by signal 11")
 
+    def test_anonymous_memory_can_be_registered(self):
+        self.check("mmap", status=0)
+
+    def test_memory_of_a_library_can_be_passed(self):
+        self.check("library", status=0)
+
+    def test_memory_of_a_library_cannot_be_registered(self):
+        self.check("foreign", "VIOLATED verbs.unknown-memory: the program of alone registers 64 bytes")
+
+    def test_an_address_without_memory_is_reported(self):
+        self.check("wild", "VIOLATED verbs.unknown-memory: the program of alone has called a function "
+                   "with the address 0x1000")
+
+    def test_random_numbers_of_the_system_repeat(self):
+        outputs = [run("--seed", seed, hosts={"alone": f"{MISBEHAVING} random"}).stdout
+                   for seed in ["1", "1", "2"]]
+        self.assertIn("exited with status 0", outputs[0])
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertNotEqual(outputs[0].splitlines()[:3], outputs[2].splitlines()[:3])
+
     def test_a_program_without_calls_is_ended(self):
         self.check("spin", "VIOLATED verbs.silent: the program of alone has run for 0.2 s",
                    options=["--patience", "0.2"])
