@@ -1,6 +1,6 @@
 // Programs pass pointers into memory that only their process has mapped, such as variables of
-// shared libraries. While a call is carried out, an access there gets the page from the process. The
-// bytes that have changed in it go back when the call ends.
+// shared libraries. While a call is carried out, an access there gets the page from the process.
+// The bytes that have changed in it go back when the call ends.
 #pragma once
 
 #include <sys/types.h>
