@@ -1,10 +1,8 @@
 #include "fabric/sim/atomics.h"
 
 #include "fabric/masked_atomics.h"
-#include "fabric/sim/device.h"
 #include "fabric/sim/device_writes.h"
 #include "fabric/sim/local_buffer.h"
-#include "fabric/sim/queue_pair.h"
 #include "fabric/sim/responder.h"
 #include "fabric/sim/words.h"
 
@@ -29,8 +27,8 @@ void Atomics::progress(Request& request) {
     return;
   }
   World& world = connection_.world();
-  Device& device = connection_.responder().device();
-  if (QueuePairActor* holder = device.holder_of(request.target)) {
+  HeldWords& held_words = connection_.responder().held_words();
+  if (WordHolder* holder = held_words.holder_of(request.target)) {
     world.count(SimulatorProbe::atomic_met_held_word);
     holder->leave_gap(request.target);
   }
@@ -53,7 +51,7 @@ void Atomics::progress(Request& request) {
   }
   trace_read(request);
   request.state = RequestState::in_gap;
-  device.hold(request.target, queue_pair_);
+  held_words.hold(request.target, queue_pair_);
 }
 
 void Atomics::finish(Request& request) {
@@ -75,7 +73,7 @@ void Atomics::finish(Request& request) {
                       .place = request.place});
   put_word(world, request.target, word);
   if (request.state == RequestState::in_gap) {
-    connection_.responder().device().release(request.target);
+    connection_.responder().held_words().release(request.target);
   }
   request.state = RequestState::done;
   if (connection_.is_dead()) {

@@ -7,13 +7,14 @@
 
 #include "fabric/sim/connection.h"
 #include "fabric/sim/failure.h"
+#include "fabric/sim/held_words.h"
 #include "fabric/sim/request.h"
 
 namespace falafel::sim {
 
 class Atomics {
  public:
-  Atomics(const Connection& connection, Failure& failure, QueuePairActor& queue_pair)
+  Atomics(const Connection& connection, Failure& failure, WordHolder& queue_pair)
       : connection_(connection), failure_(failure), queue_pair_(queue_pair) {}
 
   void progress(Request& request);
@@ -26,7 +27,7 @@ class Atomics {
 
   const Connection& connection_;
   Failure& failure_;
-  QueuePairActor& queue_pair_;
+  WordHolder& queue_pair_;
 };
 
 }  // namespace falafel::sim

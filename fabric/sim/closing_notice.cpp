@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "fabric/sim/host.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -12,12 +11,11 @@ ClosingNotice::ClosingNotice(World& world, std::uint32_t receiver)
   world_.ready.introduce(*this);
 }
 
-void ClosingNotice::send(const Host& sender) {
+void ClosingNotice::send(const HostLife& sender) {
   world_.touch(Touchable::actor, actor_id(), Access::writes);
   if (stage_ != Stage::not_sent) return;
   stage_ = Stage::travels;
-  sender_ = &sender;
-  incarnation_of_sender_ = sender.incarnation();
+  sender_.emplace(sender);
   if (world_.costs != nullptr) {
     world_.ready.set_due(
         *this, world_.local_time_ns() + timing::to_ns(world_.costs->profile().handshake_ps));
@@ -32,8 +30,7 @@ bool ClosingNotice::has_arrived() const {
 
 // The sender may have died before the notice left it.
 bool ClosingNotice::is_lost() const {
-  const bool is_alive = sender_->alive() && sender_->incarnation() == incarnation_of_sender_;
-  return !is_alive && world_.choose(ChoiceKind::loss, 2) == 0;
+  return !sender_->is_alive() && world_.choose(ChoiceKind::loss, 2) == 0;
 }
 
 void ClosingNotice::step() {

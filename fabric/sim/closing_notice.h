@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "fabric/sim/host_life.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/wait_list.h"
 
 namespace falafel::sim {
 
-class Host;
 struct World;
 
 class ClosingNotice final : public Actor {
@@ -18,7 +19,7 @@ class ClosingNotice final : public Actor {
   // `receiver`: the number of the queue pair that hears it.
   ClosingNotice(World& world, std::uint32_t receiver);
 
-  void send(const Host& sender);
+  void send(const HostLife& sender);
   bool has_arrived() const;
   fabric::WaitList& waiters() { return waiters_; }
 
@@ -32,8 +33,7 @@ class ClosingNotice final : public Actor {
 
   World& world_;
   std::uint32_t receiver_;
-  const Host* sender_ = nullptr;
-  std::uint32_t incarnation_of_sender_ = 0;
+  std::optional<Sender> sender_;  // once it was sent
   Stage stage_ = Stage::not_sent;
   fabric::WaitList waiters_;
 };

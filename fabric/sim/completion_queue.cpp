@@ -14,21 +14,6 @@ CompletionQueueState::CompletionQueueState(World& world, Host& host, std::uint32
       number_(static_cast<std::uint32_t>(world.completion_queues.size())),
       capacity_(capacity) {}
 
-void CompletionQueueState::touch(Access access) const {
-  world_.touch(Touchable::completion_queue, number_, access);
-}
-
-CompletionQueueState::Entry& CompletionQueueState::push() {
-  FALAFEL_ASSERT(end_ - first_ < capacity_, "completion queue of {} overflows its {} entries",
-                 host_.name(), capacity_);
-  touch(Access::writes);
-  ring_.make_room(first_, end_, 1);
-  if (!waiters_.empty()) waiters_.wake_all();
-  ++arrivals_;
-  if (event_ != nullptr) event_->notify_all();
-  return ring_[end_++];
-}
-
 // The values depend on the request alone, so equivalent runs of an exploration have the same ones.
 void CompletionQueueState::newest_has_failed() {
   ++urgent_arrivals_;

@@ -8,12 +8,12 @@
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/ring.h"
 #include "fabric/sim/touches.h"
+#include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
 class Host;
 class QueuePairActor;
-struct World;
 
 inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
 
@@ -56,7 +56,16 @@ class CompletionQueueState {
   void release(const QueuePairActor& queue_pair, std::uint32_t entries);
 
   // Appends an entry, which the caller fills, and wakes those who wait.
-  Entry& push();
+  Entry& push() {
+    FALAFEL_ASSERT(end_ - first_ < capacity_, "completion queue {} overflows its {} entries",
+                   number_, capacity_);
+    touch(Access::writes);
+    ring_.make_room(first_, end_, 1);
+    if (!waiters_.empty()) waiters_.wake_all();
+    ++arrivals_;
+    if (event_ != nullptr) event_->notify_all();
+    return ring_[end_++];
+  }
   // The entry that was pushed last is of a request that failed. With undefined_failure_fields, its
   // other fields get arbitrary values.
   void newest_has_failed();
@@ -68,7 +77,7 @@ class CompletionQueueState {
   Host& host() const { return host_; }
 
  private:
-  void touch(Access access) const;
+  void touch(Access access) const { world_.touch(Touchable::completion_queue, number_, access); }
   void spend_on_message(const Entry& entry) const;
 
   World& world_;

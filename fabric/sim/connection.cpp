@@ -30,9 +30,9 @@ void Connection::change_state(State state) {
 }
 
 void Connection::note_whether_up() {
-  if (peer_side_ == nullptr) return;
-  is_up_ = is_ready() && peer_side_->is_ready();
-  peer_side_->is_up_ = is_up_;
+  if (peer_side_ == nullptr || !is_reliable() || world_.costs != nullptr) return;
+  is_plainly_up_ = is_ready() && peer_side_->is_ready();
+  peer_side_->is_plainly_up_ = is_plainly_up_;
 }
 
 void Connection::set_peer(QueuePairActor& peer, Connection& side, Responder& responder) {

@@ -8,10 +8,15 @@
 #include <span>
 
 #include "fabric/fabric.h"
+#include "fabric/sim/held_words.h"
 #include "fabric/sim/request.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
+
+namespace timing {
+class Journeys;
+}
 
 class Device;
 class Host;
@@ -37,6 +42,7 @@ class Connection {
     fabric::DatagramAddress address;  // of the queue pair
     std::uint32_t protection_domain = 0;
     const fabric::DeviceAttributes& limits;  // of the device
+    HeldWords& held_words;                   // of the device
   };
 
   // Calls `timed_out` when the acknowledge timeout of the oldest request has passed.
@@ -46,6 +52,7 @@ class Connection {
   World& world() const { return world_; }
   Host& host() const { return owner_.host; }
   Device& device() const { return owner_.device; }
+  HeldWords& held_words() const { return owner_.held_words; }
   const fabric::DatagramAddress& address() const { return owner_.address; }
   std::uint32_t number() const { return owner_.address.queue_pair_number; }
   const fabric::QueuePairOptions& options() const { return options_; }
@@ -71,8 +78,9 @@ class Connection {
 
   QueuePairActor* peer() const { return peer_; }
   const Connection* peer_side() const { return peer_side_; }
-  // Both ends are ready.
-  bool is_up() const { return is_up_; }
+  // Both ends are ready, on RC, in a run that is not timed. A request without others before it then
+  // waits for nothing.
+  bool is_plainly_up() const { return is_plainly_up_; }
   // `side`: the same peer's side of the connection.
   void set_peer(QueuePairActor& peer, Connection& side, Responder& responder);
   // The peer in the role of the responder. Requires a peer.
@@ -91,6 +99,10 @@ class Connection {
     peer_side_->touch(Access::reads);
     return peer_side_->is_dead();
   }
+
+  // The times of the requests of this side, in a timed run.
+  timing::Journeys* journeys() const { return journeys_; }
+  void set_journeys(timing::Journeys& journeys) { journeys_ = &journeys; }
 
   // For a queue pair that is connected by number, before it sends.
   void set_limits_as_requester(const LimitsAsRequester& limits);
@@ -133,11 +145,12 @@ class Connection {
   State state_ = State::connecting;
   fabric::Access rights_of_peer_{
       .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
-  bool is_up_ = false;
+  bool is_plainly_up_ = false;
   bool gave_up_waiting_for_peer_ = false;
   QueuePairActor* peer_ = nullptr;
   Connection* peer_side_ = nullptr;
   Responder* responder_ = nullptr;
+  timing::Journeys* journeys_ = nullptr;
   CallbackTimer retry_timer_;
   bool retry_timer_set_ = false;
 };

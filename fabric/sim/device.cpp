@@ -4,8 +4,10 @@
 #include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
+#include "fabric/sim/plain_queue_pair.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/shared_receive_queue.h"
+#include "fabric/sim/timing/timed_queue_pair.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -14,6 +16,20 @@ using fabric::ErrorCode;
 using fabric::make_error;
 using fabric::Result;
 using fabric::Transport;
+
+namespace {
+
+Owned<QueuePairActor> make_queue_pair(World& world, Host& host, Device& device,
+                                      std::uint32_t number,
+                                      const fabric::QueuePairOptions& options) {
+  if (world.costs != nullptr) return make_timed_queue_pair(world, host, device, number, options);
+  if (options.transport == Transport::reliable_connection) {
+    return make_plain_queue_pair(world, host, device, number, options);
+  }
+  return world.make<QueuePairActor>(world, host, device, number, options);
+}
+
+}  // namespace
 
 Device::Device(World& world, Host& host) : world_(world), host_(host) {
   const SimulationOptions& options = world.options;
@@ -36,11 +52,6 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.destruction_drains = host.options().destruction_drains;
   // Late words become visible in any order.
   attributes_.places_in_address_order = options.address_order && !options.late_visibility;
-}
-
-void Device::release(const std::byte* word) {
-  FALAFEL_ASSERT(holder_of(word) != nullptr, "an atomic releases a word that it does not hold");
-  std::erase_if(held_words_, [word](const HeldWord& held) { return held.word == word; });
 }
 
 std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
@@ -119,7 +130,7 @@ Result<QueuePairActor*> Device::create_queue_pair(const fabric::QueuePairOptions
   }
   world_.touch(Touchable::numbers, 0, Access::writes);
   const auto number = static_cast<std::uint32_t>(world_.queue_pairs.size() + 1);
-  world_.queue_pairs.push_back(world_.make<QueuePairActor>(world_, host_, *this, number, options));
+  world_.queue_pairs.push_back(make_queue_pair(world_, host_, *this, number, options));
   world_.trace.introduce({.kind = SubjectKind::queue_pair, .number = number, .host = host_.name()});
   return world_.queue_pairs.back().get();
 }

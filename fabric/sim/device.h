@@ -2,12 +2,11 @@
 // objects.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/sim/held_words.h"
 
 namespace falafel::sim::timing {
 struct Card;
@@ -48,32 +47,9 @@ class Device final : public fabric::Device {
   // One of them was destroyed.
   void forget_shared_receive_queue() { --shared_receive_queues_; }
 
-  // An atomic holds its word between its read and its write. The device finishes that atomic before
-  // it starts another one on the word; other accesses ignore the hold.
-  void hold(const std::byte* word, QueuePairActor& holder) {
-    FALAFEL_ASSERT(holder_of(word) == nullptr, "two atomics of one device hold a word");
-    held_words_.push_back({word, &holder});
-  }
-  void release(const std::byte* word);
-  bool holds_any_of(const std::byte* begin, std::uint64_t length_bytes) const {
-    for (const HeldWord& held : held_words_) {
-      if (held.word < begin + length_bytes && begin < held.word + fabric::word_bytes) return true;
-    }
-    return false;
-  }
-  QueuePairActor* holder_of(const std::byte* word) const {
-    for (const HeldWord& held : held_words_) {
-      if (held.word == word) return held.holder;
-    }
-    return nullptr;
-  }
+  HeldWords& held_words() { return held_words_; }
 
  private:
-  struct HeldWord {
-    const std::byte* word;
-    QueuePairActor* holder;
-  };
-
   fabric::Result<void> check_options(const fabric::QueuePairOptions& options) const;
   fabric::Result<void> check_entries(const fabric::QueuePairOptions& options) const;
 
@@ -81,7 +57,7 @@ class Device final : public fabric::Device {
   World& world_;
   Host& host_;
   fabric::DeviceAttributes attributes_;
-  std::vector<HeldWord> held_words_;
+  HeldWords held_words_;
   std::uint32_t shared_receive_queues_ = 0;
 };
 

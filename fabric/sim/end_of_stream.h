@@ -5,24 +5,38 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "fabric/sim/host_life.h"
 #include "fabric/sim/scheduler.h"
 
 namespace falafel::sim {
 
-class Host;
-class QueuePairActor;
+class Connection;
 struct World;
+
+// The queue pair of a side, as the end of the stream knows it.
+class StreamingQueuePair {
+ public:
+  // The peer has not received all that this side has sent, or sends.
+  virtual bool has_undelivered_sends() const = 0;
+  virtual bool peer_has_undelivered_sends() const = 0;
+  // The other end of the message stream is gone.
+  virtual void hear_end_of_stream() = 0;
+
+ protected:
+  ~StreamingQueuePair() = default;
+};
 
 class EndOfStream final : public Actor {
  public:
   // `closed`: by the program of the other end, or with its host. `broken`: by the network.
   enum class Cause : std::uint8_t { closed, broken };
 
-  EndOfStream(World& world, QueuePairActor& receiver);
+  EndOfStream(World& world, const Connection& connection, StreamingQueuePair& receiver);
 
-  void send(const Host& sender, Cause cause);
+  void send(const HostLife& sender, Cause cause);
   // Determines whether it can arrive now. Call after a change of what either side has sent.
   void refresh();
 
@@ -32,14 +46,13 @@ class EndOfStream final : public Actor {
  private:
   enum class Stage : std::uint8_t { not_sent, travels, arrived, lost };
 
-  bool sender_is_alive() const;
   bool may_arrive() const;
   bool is_lost() const;
 
   World& world_;
-  QueuePairActor& receiver_;
-  const Host* sender_ = nullptr;
-  std::uint32_t incarnation_of_sender_ = 0;
+  const Connection& connection_;  // the side of the receiver
+  StreamingQueuePair& receiver_;
+  std::optional<Sender> sender_;  // once it was sent
   Cause cause_ = Cause::closed;
   Stage stage_ = Stage::not_sent;
 };

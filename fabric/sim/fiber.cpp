@@ -13,6 +13,14 @@
 
 namespace falafel::sim {
 
+inline void Fiber::set_ready(bool is_ready) {
+  if (Turns* const turns = host_.turns(); turns != nullptr) {
+    take_turn(*turns, is_ready);
+  } else {
+    world_.ready.set_work(*this, is_ready);
+  }
+}
+
 Fiber::Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOptions& options,
              std::function<void()> body)
     : world_(world),
@@ -72,14 +80,11 @@ void Fiber::wake() {
 }
 
 // A fiber that takes turns with others may have to wait for its turn.
-void Fiber::set_ready(bool is_ready) {
-  Turns* const turns = host_.turns();
-  if (turns == nullptr) {
-    world_.ready.set_work(*this, is_ready);
-  } else if (is_ready) {
-    turns->enter(*this);
+void Fiber::take_turn(Turns& turns, bool is_ready) {
+  if (is_ready) {
+    turns.enter(*this);
   } else {
-    turns->leave(*this);
+    turns.leave(*this);
   }
 }
 

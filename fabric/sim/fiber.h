@@ -13,6 +13,7 @@
 namespace falafel::sim {
 
 class Host;
+class Turns;
 struct World;
 
 // A call of a fiber that does not wait, and what it looks at.
@@ -68,6 +69,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void become_ready();
   void set_due_when_noticed();
   void set_ready(bool is_ready);
+  void take_turn(Turns& turns, bool is_ready);
   void timed_resume();
   void touch() const;
   static void enter(void* self);

@@ -111,7 +111,7 @@ Result<fabric::KeptMemory> Host::keep_memory(const std::string& name, std::uint6
                       fmt::format("size_bytes: {}, but '{}' of {} has {} bytes", size_bytes, name,
                                   options_.name, kept.block->size_bytes()));
   }
-  if (kept.incarnation == incarnation_ && !kept.program_block.expired()) {
+  if (kept.incarnation == life_.incarnation && !kept.program_block.expired()) {
     return make_error(ErrorCode::address_in_use,
                       fmt::format("{} keeps '{}' already; use another name", options_.name, name));
   }
@@ -124,7 +124,7 @@ fabric::KeptMemory Host::hand_out(KeptBlock& kept, bool is_new) const {
   const auto owner = std::make_shared<std::shared_ptr<MemoryBlock>>(kept.block);
   std::shared_ptr<fabric::MemoryBlock> block(owner, kept.block.get());
   kept.program_block = block;
-  kept.incarnation = incarnation_;
+  kept.incarnation = life_.incarnation;
   return {.block = std::move(block), .is_new = is_new};
 }
 
@@ -155,7 +155,7 @@ fabric::FiberId Host::spawn(const fabric::FiberOptions& options, std::function<v
   world_.trace.introduce(
       {.kind = SubjectKind::fiber, .number = id, .host = options_.name, .name = options.name});
   Fiber& fiber = *world_.fibers.back();
-  if (!alive_) {
+  if (!life_.is_alive) {
     fiber.unwind();  // the host is dead, so the fiber never runs
     return id;
   }
@@ -211,9 +211,9 @@ void Host::count(const fabric::Probe& probe) {
 
 void Host::start() {
   touch_world();
-  if (alive_) return;
-  alive_ = true;
-  ++incarnation_;
+  if (life_.is_alive) return;
+  life_.is_alive = true;
+  ++life_.incarnation;
   world_.trace.record({.kind = EventKind::host_started, .subject = index_});
   clock_.boot();
   report_clock();
@@ -246,9 +246,9 @@ void Host::announce_fault(FaultKind kind) const {
 // The peers are not notified, and requests that had been sent continue. Then the fibers unwind.
 void Host::crash() {
   touch_world();
-  if (!alive_) return;
+  if (!life_.is_alive) return;
   drain_stores();
-  alive_ = false;
+  life_.is_alive = false;
   world_.trace.record({.kind = EventKind::host_died, .subject = index_});
   if (paused_) resume_fibers();
   for (const auto& queue_pair : world_.queue_pairs) {
@@ -273,7 +273,7 @@ void Host::restart_after(std::uint64_t duration_ns) {
 
 void Host::pause(std::uint64_t duration_ns) {
   touch_world();
-  if (!alive_) return;
+  if (!life_.is_alive) return;
   if (!paused_) {
     for (Fiber* fiber : fibers_) world_.ready.hold(*fiber);
     report_pause(true);
@@ -365,7 +365,7 @@ void Host::drain_stores() const {
 // The atomic will overwrite a store between its read and its write.
 void Host::note_processor_store(const std::byte* begin, std::uint64_t length_bytes) {
   for (const auto& device : devices_) {
-    if (device->holds_any_of(begin, length_bytes)) {
+    if (device->held_words().holds_any_of(begin, length_bytes)) {
       world_.count(SimulatorProbe::processor_store_lost);
     }
   }

@@ -13,6 +13,7 @@
 #include "fabric/sim/device.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host_clock.h"
+#include "fabric/sim/host_life.h"
 #include "fabric/sim/host_options.h"
 #include "fabric/sim/world.h"
 
@@ -65,9 +66,10 @@ class Host final : public fabric::Host {
 
   World& world() const { return world_; }
   std::uint32_t index() const { return index_; }
-  std::uint32_t incarnation() const { return incarnation_; }
+  std::uint32_t incarnation() const { return life_.incarnation; }
   Role role() const { return options_.role; }
-  bool alive() const { return alive_; }
+  bool alive() const { return life_.is_alive; }
+  const HostLife& life() const { return life_; }
   bool paused() const { return paused_; }
   bool stopped() const { return stopped_; }  // paused forever
   bool holds_landing() const { return holds_landing_; }
@@ -134,8 +136,7 @@ class Host final : public fabric::Host {
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   // By name; it stays when the host crashes.
   std::map<std::string, KeptBlock, std::less<>> kept_memory_;
-  std::uint32_t incarnation_ = 0;
-  bool alive_ = false;
+  HostLife life_;
   bool paused_ = false;
   bool stopped_ = false;
   bool holds_landing_ = false;

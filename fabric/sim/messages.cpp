@@ -1,6 +1,5 @@
 #include "fabric/sim/messages.h"
 
-#include "fabric/sim/queue_pair.h"
 #include "fabric/sim/responder.h"
 
 namespace falafel::sim {
@@ -42,10 +41,9 @@ Responder* Messages::receiver_of(const Request& request) const {
   if (!connection_.is_datagram()) return connection_.responder_or_null();
   connection_.world().touch(Touchable::numbers, 0, Access::reads);
   const fabric::DatagramAddress& destination = request.work.destination;
-  QueuePairActor* receiver = connection_.world().find_queue_pair(destination.queue_pair_number);
+  Responder* receiver = connection_.world().find_responder(destination.queue_pair_number);
   if (receiver == nullptr || !receiver->connection().is_datagram()) return nullptr;
-  return receiver->connection().address().host == destination.host ? &receiver->responder()
-                                                                   : nullptr;
+  return receiver->connection().address().host == destination.host ? receiver : nullptr;
 }
 
 void Messages::arrive(Request& request, Responder& receiver) {

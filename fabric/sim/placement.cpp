@@ -37,11 +37,6 @@ void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
   if (has_many_units()) mask_.assign((units_ + mask_bits - 1) / mask_bits, 0);
 }
 
-std::uint64_t Placement::start_of(std::uint64_t unit) const {
-  const std::uint64_t start = unit << unit_shift_;
-  return start <= misalignment_ ? 0 : std::min<std::uint64_t>(start - misalignment_, length_bytes_);
-}
-
 void Placement::truncate() {
   length_bytes_ = arrived_bytes_;
   const std::uint64_t unit_bytes = std::uint64_t{1} << unit_shift_;
@@ -69,18 +64,8 @@ Placement::Range Placement::take_piece(World& world, Answers units) {
     most = std::uint64_t{1} << world.choose(ChoiceKind::placement_length, scales, only_first);
   }
   const Run run = has_many_units() ? take_run_of_many(first, most) : take_run(first, most);
-  unplaced_units_ -= static_cast<std::uint32_t>(run.units);
-  const std::uint64_t start = start_of(run.first);
-  return {start, start_of(run.first + run.units) - start, run.first, run.units};
-}
-
-Placement::Run Placement::take_run(std::uint64_t from, std::uint64_t most) {
-  const std::uint64_t behind = small_mask_ & ~std::uint64_t{0} << from;
-  const int first = std::countr_zero(behind == 0 ? small_mask_ : behind);
-  const auto neighbours = static_cast<std::uint64_t>(std::countr_one(small_mask_ >> first));
-  const std::uint64_t units = std::min(neighbours, most);
-  small_mask_ &= ~(first_units(units) << first);
-  return {static_cast<std::uint64_t>(first), units};
+  unplaced_units_ -= run.units;
+  return range_of(run);
 }
 
 Placement::Run Placement::take_run_of_many(std::uint64_t from, std::uint64_t most) {
@@ -100,7 +85,7 @@ Placement::Run Placement::take_run_of_many(std::uint64_t from, std::uint64_t mos
     mask_[last / mask_bits] &= ~(std::uint64_t{1} << (last % mask_bits));
     ++last;
   }
-  return {first, last - first};
+  return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last - first)};
 }
 
 }  // namespace falafel::sim

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -14,10 +15,10 @@ namespace falafel::sim {
 class Placement {
  public:
   struct Range {
-    std::uint64_t offset;  // within the transfer
-    std::uint64_t length_bytes;
-    std::uint64_t first_unit;
-    std::uint64_t units;
+    std::uint32_t offset;  // within the transfer
+    std::uint32_t length_bytes;
+    std::uint32_t first_unit;
+    std::uint32_t units;
   };
 
   // `remote_offset` is the start of the transfer in memory, where units are aligned.
@@ -37,16 +38,24 @@ class Placement {
     arrived_bytes_ += std::min(packet_bytes_, length_bytes_ - arrived_bytes_);
     mark_arrived(units_within(arrived_bytes_));
   }
+  // All of a transfer arrives and is taken at once.
+  Range be_whole(std::uint32_t length_bytes) {
+    length_bytes_ = length_bytes;
+    arrived_bytes_ = length_bytes;
+    unplaced_units_ = 0;
+    return {0, length_bytes, 0, 0};
+  }
+  // Everything has arrived, and nothing is in place.
+  bool is_untouched() const { return unplaced_units_ == arrived_units_ && all_arrived(); }
   // Takes a run of units that have arrived and are not in place yet. Requires has_unplaced().
   // `units`: the sufficient answers to the question where it begins.
-  Range take(World& world, Answers units = all_answers) {
-    // About one in this number of transfers that have arrived completely is moved piece by piece.
-    constexpr std::uint64_t tear_rate = 4;
-    if (unplaced_units_ == arrived_units_ && all_arrived() &&
-        !world.chance(ChoiceKind::placement_length, tear_rate, only_first)) {
-      return take_everything();
-    }
-    return take_piece(world, units);
+  Range take_piece(World& world, Answers units);
+  // Requires is_untouched().
+  Range take_everything() {
+    unplaced_units_ = 0;
+    small_mask_ = 0;
+    if (has_many_units()) mask_.assign(mask_.size(), 0);
+    return {0, length_bytes_, 0, units_};
   }
   std::uint64_t arrived_units() const { return arrived_units_; }
   // Bit i: unit i has arrived and is not in place yet. Only if each unit can be moved by itself.
@@ -59,20 +68,21 @@ class Placement {
   static constexpr std::uint64_t mask_bits = 64;
 
   bool has_many_units() const { return units_ > mask_bits; }
-  Range take_everything() {
-    unplaced_units_ = 0;
-    small_mask_ = 0;
-    if (has_many_units()) mask_.assign(mask_.size(), 0);
-    return {0, length_bytes_, 0, units_};
-  }
-  Range take_piece(World& world, Answers units);
   struct Run {
-    std::uint64_t first;
-    std::uint64_t units;
+    std::uint32_t first;
+    std::uint32_t units;
   };
   // Takes at most `most` neighbors, beginning with the first unplaced unit at or after `from`, or
   // else with the first one of all.
-  Run take_run(std::uint64_t from, std::uint64_t most);
+  Run take_run(std::uint64_t from, std::uint64_t most) {
+    const std::uint64_t behind = small_mask_ >> from << from;
+    const std::uint64_t candidates = behind == 0 ? small_mask_ : behind;
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(candidates));
+    const auto neighbors = static_cast<std::uint32_t>(std::countr_one(small_mask_ >> first));
+    const auto units = static_cast<std::uint32_t>(std::min<std::uint64_t>(neighbors, most));
+    small_mask_ &= ~(first_units(units) << first);
+    return {first, units};
+  }
   Run take_run_of_many(std::uint64_t from, std::uint64_t most);
   void mark_arrived(std::uint64_t units) {
     unplaced_units_ += static_cast<std::uint32_t>(units - arrived_units_);
@@ -91,7 +101,11 @@ class Placement {
   static std::uint64_t first_units(std::uint64_t count) {
     return count == mask_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
   }
-  std::uint64_t start_of(std::uint64_t unit) const;
+  Range range_of(const Run& run) const {
+    const std::uint32_t begin = run.first == 0 ? 0 : (run.first << unit_shift_) - misalignment_;
+    const std::uint32_t end = ((run.first + run.units) << unit_shift_) - misalignment_;
+    return {begin, std::min(end, length_bytes_) - begin, run.first, run.units};
+  }
   // The number of complete units in the first `bytes`. A unit that two packets share arrives with
   // the second.
   std::uint64_t units_within(std::uint64_t bytes) const {

@@ -7,6 +7,12 @@
 //   responder.h      this side as the responder; receive_queue.h: buffers for messages
 //   failure.h        refusals, lost requests, orphans
 //   timing/journeys.h   in a timed run: when all that happens
+//
+// A queue pair is one of three kinds: plain_queue_pair.h, which is RC in a run without times;
+// timing/timed_queue_pair.h; and those of UC, UD and message streams, which are a QueuePairActor
+// and no more.
+//
+//   queue_pair_posting.cpp   how requests are posted; queue_pair_end.cpp: failing and closing
 //   queue_pair_lanes.cpp   for an explorer: which steps there are, and what they touch
 #pragma once
 
@@ -39,7 +45,10 @@ namespace falafel::sim {
 
 // The world owns it, because its requests may still land after the program has destroyed its
 // QueuePair.
-class QueuePairActor final : public Actor, private ReceivingQueuePair {
+class QueuePairActor : public Actor,
+                       public ReceivingQueuePair,
+                       public StreamingQueuePair,
+                       public WordHolder {
  public:
   QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
                  const fabric::QueuePairOptions& options);
@@ -91,17 +100,17 @@ class QueuePairActor final : public Actor, private ReceivingQueuePair {
 
   // The network between the peers breaks, so the oldest request of this side fails.
   void break_connection();
-  // The other end of the message stream is gone.
-  void hear_end_of_stream();
-  // The peer has not received all that this side has sent, or sends.
-  bool has_undelivered_sends() const { return !sends_.empty(); }
   // This queue pair makes no step for this time.
   void stall(std::uint64_t duration_ns);
-  // The atomic that holds `word` writes it.
-  void leave_gap(const std::byte* word);
 
   // For the completion queue, which calls it when a completion is polled.
-  void give_back_places(bool of_receives, std::uint32_t places);
+  void give_back_places(bool of_receives, std::uint32_t places) {
+    if (of_receives) {
+      give_back_receives(places);
+    } else {
+      sends_.give_back_places(places);
+    }
+  }
   // The processor of this side sees the WRITEs before that place in the peer's send queue.
   void show_writes_of_peer(std::uint64_t before_place);
   // Determines whether this queue pair has work. Call after a change that its requests depend on.
@@ -111,27 +120,41 @@ class QueuePairActor final : public Actor, private ReceivingQueuePair {
     notify_of_end();
   }
 
-  // Null unless the run is timed.
-  timing::Journeys* journeys() const { return journeys_.get(); }
-
   void step() override;
   void step_lane(LaneNumber lane) override;
   void list_lanes(std::vector<Lane>& lanes) const override;
   std::string describe() const override;
 
- private:
+ protected:
+  // Finds out what can move next.
+  virtual void update();
+
+  void leave_gap(const std::byte* word) override;
+  bool has_undelivered_sends() const override;
+  bool peer_has_undelivered_sends() const override;
+  void hear_end_of_stream() override;
+
   fabric::QueueOccupancy occupancy(std::uint32_t places_taken) const;
   void enqueue(const fabric::WorkRequest& work);
   void announce(const fabric::WorkRequest& work) const;
   std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
+  void give_back_receives(std::uint32_t places);
 
-  void update();
-  void update_by_rules();
-  void set_next(std::uint64_t movable, bool can_complete);
+  void find_next();
   void update_stream();
-  void refresh_times();
-  void timed_step();
+  // The request that makes the next step, and some behind it, in the form of `movable_`. 0: the
+  // queue pair makes its next completion.
+  std::uint64_t choose_movable() {
+    std::uint64_t movable = movable_;
+    if (movable == 1 && !can_complete_) return movable;
+    FALAFEL_ASSERT(movable != 0 || can_complete_, "{} has no work", describe());
+    for (std::uint64_t passed = choose_request(); passed > 0; --passed) movable &= movable - 1;
+    return movable;
+  }
+  std::uint64_t first_of(std::uint64_t movable) const {
+    return sends_.released() + static_cast<std::uint64_t>(std::countr_zero(movable));
+  }
   // Answers below the number of movable requests mean one of them; the last one is a completion.
   std::uint64_t choose_request(Answers sufficient = all_answers) {
     const auto movable = static_cast<std::uint64_t>(std::popcount(movable_));
@@ -153,10 +176,25 @@ class QueuePairActor final : public Actor, private ReceivingQueuePair {
     if (!connection_.is_ready() || sends_.all_completed()) return false;
     return connection_.is_reliable() ? sends_.oldest().is_answered() : may_complete_unanswered();
   }
+  // About one answer in this number arrives in a later step than the request is answered. The later
+  // step may be the next one, so arriving at once adds nothing.
+  bool answer_arrives_at_once() {
+    constexpr std::uint64_t late_answer_rate = 8;
+    return !world_.chance(ChoiceKind::answer, late_answer_rate, only_first);
+  }
   bool may_complete_unanswered() const;
   bool kernel_accepts_oldest() const;
   bool expects_answer() const;
-  void complete_oldest();
+  void complete_oldest() {
+    Request& request = sends_.oldest();
+    if (request.status != fabric::CompletionStatus::success) {
+      fail(request.status);
+      return;
+    }
+    if (!request.is_done()) complete_early(request);
+    push_send_completion(request, fabric::CompletionStatus::success);
+  }
+  void complete_early(Request& request);
   void push_send_completion(const Request& request, fabric::CompletionStatus status);
   void complete_receive(const fabric::WorkCompletion& completion, std::uint64_t shows_before,
                         bool is_urgent) override;
@@ -215,9 +253,8 @@ class QueuePairActor final : public Actor, private ReceivingQueuePair {
   Transfers transfers_;
   Atomics atomics_;
   Messages messages_;
-  Owned<timing::Journeys> journeys_;  // null unless the run is timed
+  Owned<timing::Journeys> journeys_;  // null unless the run is timed; see timed_queue_pair.cpp
 
-  bool is_plain_;              // reliable, and not timed
   std::uint64_t movable_ = 0;  // as Ordering::find_movable
   bool can_complete_ = false;
   CallbackTimer stall_timer_;

@@ -14,6 +14,15 @@ void QueuePairActor::break_connection() {
   end_stream(EndOfStream::Cause::broken);
 }
 
+bool QueuePairActor::has_undelivered_sends() const {
+  world_.touch(Touchable::actor, actor_id(), Access::reads);
+  return !sends_.empty();
+}
+
+bool QueuePairActor::peer_has_undelivered_sends() const {
+  return connection_.peer()->has_undelivered_sends();
+}
+
 void QueuePairActor::hear_end_of_stream() {
   if (connection_.is_ready()) fail(CompletionStatus::retry_exceeded);
 }
@@ -41,7 +50,7 @@ void QueuePairActor::move_to_error() {
 void QueuePairActor::end_stream(EndOfStream::Cause cause) const {
   QueuePairActor* const peer = connection_.peer();
   if (end_of_stream_ == nullptr || peer == nullptr) return;
-  peer->end_of_stream_->send(host(), cause);
+  peer->end_of_stream_->send(host().life(), cause);
 }
 
 void QueuePairActor::enter_error() {
@@ -125,7 +134,8 @@ void QueuePairActor::close() {
   end_stream(EndOfStream::Cause::closed);
   if (QueuePairActor* peer = connection_.peer()) {
     peer->end_stall();
-    if (peer->closing_notice_ != nullptr && host().alive()) peer->closing_notice_->send(host());
+    if (peer->closing_notice_ != nullptr && host().alive())
+      peer->closing_notice_->send(host().life());
     if (connection_.device().attributes().destruction_drains) receive_what_lands();
     peer->refresh();
   }

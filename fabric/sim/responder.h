@@ -30,6 +30,7 @@ class Responder {
   Responder(Connection& connection, ReceiveQueue& receives, ReceivingQueuePair& queue_pair)
       : connection_(connection), receives_(receives), queue_pair_(queue_pair) {}
 
+  const Connection& connection() const { return connection_; }
   bool is_ready() const { return connection_.is_ready(); }
   // Returns false if the responder refuses the request, or its next packet. Otherwise notes its
   // place in memory, which exists until the run ends, even if the region is revoked.
@@ -51,8 +52,8 @@ class Responder {
   // Tells if the option bounds_per_packet is set and the region of the request, which exists,
   // contains the next packet. A region never moves, so this is no access of memory or of rights.
   [[gnu::cold]] bool contains_next_packet(const Request& request) const;
-  // Atomics of this device exclude each other.
-  Device& device() const { return connection_.device(); }
+  // Atomics of its device exclude each other.
+  HeldWords& held_words() const { return connection_.held_words(); }
 
   bool has_receive_request() const {
     receives_.touch_front(connection_.world(), Access::reads);

@@ -16,24 +16,6 @@ void ReadySet::introduce(Actor& actor) {
   ids_.push_back(0);
 }
 
-void ReadySet::insert(Actor& actor) {
-  FALAFEL_ASSERT(!contains(actor), "actor {} enters the ready set twice", actor.actor_id_);
-  actor.position_ = size_;
-  ids_[size_++] = actor.actor_id_;
-  if (by_time_ != nullptr) by_time_->insert(actor);
-}
-
-void ReadySet::remove(Actor& actor) {
-  const std::uint32_t position = actor.position_;
-  FALAFEL_ASSERT(position < size_ && ids_[position] == actor.actor_id_,
-                 "actor {} is not at position {} of the ready set", actor.actor_id_, position);
-  const ActorId last = ids_[--size_];
-  ids_[position] = last;
-  actors_[last]->position_ = position;
-  actor.position_ = Actor::absent;
-  if (by_time_ != nullptr) by_time_->remove(actor);
-}
-
 Timer::~Timer() {
   if (queue_ != nullptr) queue_->cancel(*this);
 }

@@ -95,8 +95,19 @@ class ReadySet {
   Actor& at(std::size_t index) const { return *actors_[ids_[index]]; }
 
  private:
-  void insert(Actor& actor);
-  void remove(Actor& actor);
+  void insert(Actor& actor) {
+    actor.position_ = size_;
+    ids_[size_++] = actor.actor_id_;
+    if (by_time_ != nullptr) by_time_->insert(actor);
+  }
+  void remove(Actor& actor) {
+    FALAFEL_ASSERT(contains(actor), "actor {} is not in the ready set", actor.actor_id_);
+    const ActorId last = ids_[--size_];
+    ids_[actor.position_] = last;
+    actors_[last]->position_ = actor.position_;
+    actor.position_ = Actor::absent;
+    if (by_time_ != nullptr) by_time_->remove(actor);
+  }
 
   std::pmr::vector<Actor*> actors_;  // all, by ActorId
   std::pmr::vector<ActorId> ids_;    // of those in the set: the first `size_`

@@ -4,26 +4,10 @@
 
 namespace falafel::sim {
 
-Request& SendQueue::append(const fabric::WorkRequest& work) {
-  FALAFEL_ASSERT(taken_places_ < max_requests_, "request {} is posted beyond the {} places",
-                 work.id, max_requests_);
-  Request& request = ring_[posted_];
-  request.work = work;
-  if (!work.segments.empty()) {
-    request.segments.assign(work.segments.begin(), work.segments.end());
-    request.work.segments = request.segments;
-  }
-  request.place = posted_;
-  request.state = RequestState::posted;
-  request.status = fabric::CompletionStatus::success;
-  request.is_solicited = false;
-  request.tries = 0;
-  request.surviving_bytes = ~std::uint64_t{0};
-  request.payload.clear();
-  request.consumed_receive_id.reset();
-  ++posted_;
-  ++taken_places_;
-  return request;
+void SendQueue::copy_segments(Request& request) {
+  const std::span<const fabric::LocalSegment> segments = request.work.segments;
+  request.segments.assign(segments.begin(), segments.end());
+  request.work.segments = request.segments;
 }
 
 bool SendQueue::has_unanswered_before(const Request& request) const {
@@ -31,6 +15,14 @@ bool SendQueue::has_unanswered_before(const Request& request) const {
     if (!at(place).is_answered()) return true;
   }
   return false;
+}
+
+std::uint64_t SendQueue::bytes_in_flight() const {
+  std::uint64_t place = released_;
+  while (place < oldest_ && at(place).is_done()) ++place;
+  std::uint64_t bytes = 0;
+  for (; place < oldest_; ++place) bytes += at(place).work.length_bytes;
+  return bytes;
 }
 
 void SendQueue::mark_refused(const Request& request) {

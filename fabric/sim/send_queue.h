@@ -47,34 +47,40 @@ class SendQueue {
   }
 
   void make_room(std::uint64_t requests) { ring_.make_room(released_, posted_, requests); }
-  Request& append(const fabric::WorkRequest& work);
+  Request& append(const fabric::WorkRequest& work) {
+    FALAFEL_ASSERT(taken_places_ < max_requests_, "request {} is posted beyond the {} places",
+                   work.id, max_requests_);
+    Request& request = ring_[posted_];
+    request.work = work;
+    if (!work.segments.empty()) copy_segments(request);
+    request.place = posted_;
+    request.state = RequestState::posted;
+    request.status = fabric::CompletionStatus::success;
+    request.is_solicited = false;
+    request.tries = 0;
+    request.surviving_bytes = ~std::uint64_t{0};
+    request.payload.clear();
+    request.consumed_receive_id.reset();
+    ++posted_;
+    ++taken_places_;
+    return request;
+  }
 
   // Completes the oldest request. Returns the number of places that its completion gives back: its
   // own and those of the unsignalled requests before it, or 0 if it makes no completion.
   std::uint32_t complete_oldest(bool is_signalled) {
     FALAFEL_ASSERT(oldest_ < posted_, "a request completes of {} posted", posted_);
-    bytes_in_flight_ += oldest().work.length_bytes;
     ++oldest_;
     ++unsignalled_;
     return is_signalled ? std::exchange(unsignalled_, 0) : 0;
   }
   // Completes all requests without notifying the program.
-  void complete_all() {
-    for (; oldest_ < posted_; ++oldest_) bytes_in_flight_ += oldest().work.length_bytes;
-  }
+  void complete_all() { oldest_ = posted_; }
   void release_done() {
-    for (; released_ < oldest_ && at(released_).is_done(); ++released_) {
-      bytes_in_flight_ -= at(released_).work.length_bytes;
-    }
+    while (released_ < oldest_ && at(released_).is_done()) ++released_;
   }
   // The length of the requests [released, oldest), without those at the front that are done.
-  std::uint64_t bytes_in_flight() const {
-    std::uint64_t bytes = bytes_in_flight_;
-    for (std::uint64_t place = released_; place < oldest_ && at(place).is_done(); ++place) {
-      bytes -= at(place).work.length_bytes;
-    }
-    return bytes;
-  }
+  std::uint64_t bytes_in_flight() const;
 
   // Notes that the responder refused the request, or that its own device will. No later request
   // leaves the queue any more.
@@ -85,6 +91,8 @@ class SendQueue {
   bool is_refused(const Request& request) const { return request.place == refused_place_; }
 
  private:
+  static void copy_segments(Request& request);
+
   static constexpr std::uint64_t no_place = ~std::uint64_t{0};
 
   std::uint32_t max_requests_;
@@ -94,7 +102,6 @@ class SendQueue {
   std::uint64_t posted_ = 0;
   std::uint64_t announced_ = 0;
   std::uint64_t refused_place_ = no_place;
-  std::uint64_t bytes_in_flight_ = 0;  // of the requests [released, oldest)
   std::uint32_t taken_places_ = 0;
   std::uint32_t unsignalled_ = 0;  // requests that completed silently since the last completion
 };

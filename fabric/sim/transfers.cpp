@@ -49,39 +49,90 @@ class Step {
         scratch_(scratch) {}
 
   void make(const TransferAnswers& answers) {
-    if (!request_.has_started() && !start()) return;
-    bool moves_words = placement_.has_unplaced();
-    if (!answers.only_lands && may_take_packet(connection_, request_) &&
-        (!moves_words || world_.choose(ChoiceKind::packet, 2, answers.arrival) == 0)) {
-      next_packet();
-      // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory,
-      // or in the step before.
-      moves_words = placement_.has_unplaced() &&
-                    (request_.is_read() || world_.choose(ChoiceKind::packet, 2, only_second) == 0);
+    Placement::Range words{};
+    const bool is_first = !request_.has_started();
+    if (is_first && has_one_plain_packet()) {
+      words = make_only_packet_arrive();
+    } else if (!is_first || start()) {
+      words = go_on(answers, is_first);
     }
-    if (moves_words) move_words(answers.units);
+    if (words.length_bytes != 0) move(words);
     settle();
   }
 
  private:
+  // Most requests: neither a fault nor an explorer nor a missing receive request can meet the
+  // packet on its way, and no other one follows.
+  bool has_one_plain_packet() const {
+    const fabric::WorkRequest& work = request_.work;
+    return connection_.is_plainly_up() && !world_.hears_parts &&
+           work.opcode != fabric::Opcode::write_with_immediate &&
+           work.length_bytes - 1U < world_.options.mtu_bytes;
+  }
+
+  // Returns the words that move now.
+  Placement::Range make_only_packet_arrive() {
+    if (!is_admitted()) {
+      failure_.refuse(request_, CompletionStatus::remote_access_error);
+      return {};
+    }
+    request_.state = RequestState::moving;
+    if (request_.is_write()) note_overtaking();
+    const bool moves_now = moves_on_arrival();
+    if (moves_now && moves_whole()) return placement_.be_whole(request_.work.length_bytes);
+    begin_placement();
+    placement_.next_packet_arrives();
+    return moves_now ? placement_.take_piece(world_, all_answers) : Placement::Range{};
+  }
+
   // The first packet reaches the responder. Returns whether it is admitted.
   bool start() {
     if (request_.work.length_bytes != 0 && connection_.responder_admits() && !is_admitted()) {
       failure_.refuse(request_, CompletionStatus::remote_access_error);
       return false;
     }
-    has_just_started_ = true;
-    placement_.begin(request_.work.length_bytes, request_.work.remote.offset, world_.options);
+    begin_placement();
     request_.state = RequestState::moving;
-    if (request_.is_write() && queue_.has_unanswered_before(request_)) {
+    if (request_.is_write()) note_overtaking();
+    return true;
+  }
+
+  void begin_placement() {
+    placement_.begin(request_.work.length_bytes, request_.work.remote.offset, world_.options);
+  }
+
+  void note_overtaking() {
+    if (queue_.has_unanswered_before(request_)) {
       world_.count(SimulatorProbe::read_overtaken_by_write);
     }
-    return true;
   }
 
   bool is_admitted() { return connection_.responder().admit(request_); }
 
-  void next_packet() {
+  // Returns the words that move now.
+  Placement::Range go_on(const TransferAnswers& answers, bool has_just_started) {
+    bool moves_words = placement_.has_unplaced();
+    if (!answers.only_lands && may_take_packet(connection_, request_) &&
+        (!moves_words || world_.choose(ChoiceKind::packet, 2, answers.arrival) == 0)) {
+      next_packet(has_just_started);
+      moves_words = placement_.has_unplaced() && moves_on_arrival();
+    }
+    return moves_words ? take_words(answers.units) : Placement::Range{};
+  }
+
+  // A READ samples words as its packets arrive. A WRITE may arrive long before it is in memory, or
+  // in the step before.
+  bool moves_on_arrival() {
+    return request_.is_read() || world_.choose(ChoiceKind::packet, 2, only_second) == 0;
+  }
+
+  // About one in this number of transfers that have arrived completely is moved piece by piece.
+  bool moves_whole() {
+    constexpr std::uint64_t tear_rate = 4;
+    return !world_.chance(ChoiceKind::placement_length, tear_rate, only_first);
+  }
+
+  void next_packet(bool has_just_started) {
     if (!connection_.responder_admits()) {
       if (!connection_.is_reliable()) failure_.drop(request_);
       return;
@@ -91,7 +142,7 @@ class Step {
       return;
     }
     // Also before the first packet, which may have found no receive request in an earlier step.
-    if (request_.work.length_bytes != 0 && !has_just_started_ && !is_admitted()) {
+    if (request_.work.length_bytes != 0 && !has_just_started && !is_admitted()) {
       if (placement_.arrived_bytes() > 0) world_.count(SimulatorProbe::access_revoked_midway);
       failure_.refuse(request_, CompletionStatus::remote_access_error);
       return;
@@ -128,37 +179,43 @@ class Step {
     return false;
   }
 
-  void move_words(Answers units) {
+  Placement::Range take_words(Answers units) {
     // The question is about all units that are not in place.
     if (units == all_answers) touch_units(Access::reads, 0, placement_.arrived_units());
-    const Placement::Range range = placement_.take(world_, units);
-    touch_units(Access::writes, range.first_unit, range.units);
+    const bool takes_all = placement_.is_untouched() && moves_whole();
+    const Placement::Range words =
+        takes_all ? placement_.take_everything() : placement_.take_piece(world_, units);
+    touch_units(Access::writes, words.first_unit, words.units);
+    return words;
+  }
+
+  void move(const Placement::Range& words) {
     const bool is_read = request_.is_read();
-    const std::uint64_t offset = request_.work.remote.offset + range.offset;
-    world_.touch_memory(request_.target_block_number, offset, range.length_bytes,
+    const std::uint64_t offset = request_.work.remote.offset + words.offset;
+    world_.touch_memory(request_.target_block_number, offset, words.length_bytes,
                         is_read ? Access::reads : Access::writes);
-    std::byte* const remote = request_.target + range.offset;
-    const std::byte* const source = is_read ? remote : source_of_words(range);
-    if (is_read) put_local(world_, request_, range.offset, {remote, range.length_bytes});
+    std::byte* const remote = request_.target + words.offset;
+    const std::byte* const source = is_read ? remote : source_of_words(words);
+    if (is_read) put_local(world_, request_, words.offset, {remote, words.length_bytes});
     world_.trace.record({.kind = is_read ? EventKind::words_read : EventKind::words_written,
                          .detail = static_cast<std::uint8_t>(request_.work.opcode),
                          .subject = connection_.number(),
                          .request = request_.work.id,
                          .offset = offset,
-                         .data = {source, range.length_bytes},
+                         .data = {source, words.length_bytes},
                          .posted = &request_.work,
                          .block = request_.target_block,
                          .place = request_.place});
-    if (!is_read) write_words(remote, source, range.length_bytes);
+    if (!is_read) write_words(remote, source, words.length_bytes);
   }
 
-  const std::byte* source_of_words(const Placement::Range& range) {
+  const std::byte* source_of_words(const Placement::Range& words) {
     if (world_.options.late_visibility) {
       // The late words are a set, and two WRITEs of one word depend on each other anyway.
       world_.touch(Touchable::late_words, connection_.number(),
                    world_.tells_lanes ? Access::adds : Access::writes);
     }
-    return source_of(world_, request_, range.offset, range.length_bytes, scratch_);
+    return source_of(world_, request_, words.offset, words.length_bytes, scratch_);
   }
 
   void write_words(std::byte* remote, const std::byte* source, std::uint64_t length_bytes) {
@@ -212,7 +269,6 @@ class Step {
   Request& request_;
   Placement& placement_;
   std::vector<std::byte>& scratch_;
-  bool has_just_started_ = false;
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
   fibers.reserve(usual_count);
   completion_queues.reserve(usual_count);
   queue_pairs.reserve(usual_count);
+  responders.reserve(usual_count);
   handshakes.reserve(usual_count);
 }
 

@@ -34,6 +34,7 @@ class Fiber;
 class Handshake;
 class Host;
 class QueuePairActor;
+class Responder;
 class SharedReceiveQueueState;
 
 inline constexpr std::size_t first_arena_bytes = 8'192;  // further blocks grow
@@ -136,6 +137,14 @@ struct World {
                          {[](Object* object) { std::destroy_at(object); }});
   }
 
+  // The same for an object that is known by a base, whose destructor is virtual.
+  template <typename Base, typename Object, typename... Arguments>
+  Owned<Base> make_as(Arguments&&... arguments) {
+    void* place = arena.allocate(sizeof(Object), alignof(Object));
+    return Owned<Base>(new (place) Object(std::forward<Arguments>(arguments)...),
+                       {[](Base* object) { std::destroy_at(object); }});
+  }
+
   // The time, plus the time that the running fiber has spent since it began its step.
   std::uint64_t local_time_ns() const {
     return costs == nullptr ? trace.time_ns() : trace.time_ns() + timing::to_ns(spent_ps);
@@ -157,9 +166,9 @@ struct World {
   void spend(std::uint64_t duration_ps) {
     if (running != nullptr) spent_ps += duration_ps;
   }
-  // Null if there is none of that number.
-  QueuePairActor* find_queue_pair(std::uint32_t number) {
-    return number - 1 < queue_pairs.size() ? queue_pairs[number - 1].get() : nullptr;
+  // The queue pair of that number as a responder. Null if there is none.
+  Responder* find_responder(std::uint32_t number) {
+    return number - 1 < responders.size() ? responders[number - 1] : nullptr;
   }
   void report_touch(Touchable object, std::uint32_t number, Access access);
   std::uint64_t ask(ChoiceKind kind, std::uint64_t bound, Answers sufficient);
@@ -196,6 +205,7 @@ struct World {
   std::pmr::vector<Owned<CompletionQueueState>> completion_queues{&arena};
   std::pmr::vector<Owned<SharedReceiveQueueState>> shared_receive_queues{&arena};
   std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1
+  std::pmr::vector<Responder*> responders{&arena};              // theirs
   std::pmr::vector<Owned<Handshake>> handshakes{&arena};
   FaultChooser* fault_chooser = nullptr;  // null without the option max_chosen_faults
   std::uint32_t next_protection_domain = 1;

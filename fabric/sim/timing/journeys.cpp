@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
-#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/responder.h"
 
 namespace falafel::sim::timing {
 
@@ -81,12 +79,13 @@ void Journeys::set_out(const Request& request) {
 
 // A datagram names its receiver; without one, it is lost on the way.
 Journeys::Side Journeys::responder_of(const Request& request) const {
-  QueuePairActor* peer = connection_.peer();
+  const Responder* responder = connection_.responder_or_null();
   if (connection_.is_datagram()) {
-    peer = connection_.world().find_queue_pair(request.work.destination.queue_pair_number);
+    responder = connection_.world().find_responder(request.work.destination.queue_pair_number);
   }
-  if (peer == nullptr) return {card_, nullptr};
-  return {*peer->connection().device().card(), &peer->journeys()->context()};
+  if (responder == nullptr) return {card_, nullptr};
+  Journeys& others = *responder->connection().journeys();
+  return {others.card_, &others.context_};
 }
 
 std::uint64_t Journeys::interval_ps(const Request& request) const {

@@ -49,9 +49,6 @@ class Journeys {
   // The request, or a packet of it, has taken effect, or it found that it cannot.
   void take_effect(const Request& request);
 
-  // The state of this queue pair in the cache of its card.
-  QueuePairContext& context() { return context_; }
-
  private:
   enum class Stage : std::uint8_t { on_its_way, at_responder, answered };
   struct Journey {
@@ -89,7 +86,7 @@ class Journeys {
   SendQueue& queue_;
   Ring<Journey> journeys_;
   std::uint64_t set_out_end_ = 0;
-  QueuePairContext context_;
+  QueuePairContext context_;  // the state of this queue pair in the cache of its card
 };
 
 }  // namespace falafel::sim::timing

@@ -1,0 +1,14 @@
+// Queue pairs of timed runs: what they can do has a time (journeys.h).
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/sim/queue_pair.h"
+
+namespace falafel::sim {
+
+Owned<QueuePairActor> make_timed_queue_pair(World& world, Host& host, Device& device,
+                                            std::uint32_t number,
+                                            const fabric::QueuePairOptions& options);
+
+}  // namespace falafel::sim
