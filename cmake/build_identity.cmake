@@ -10,7 +10,11 @@ execute_process(
   ERROR_QUIET
   OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT status EQUAL 0)
-  set(revision unknown)
+  # git archive replaces the format in this file (.gitattributes).
+  file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/archived_revision.txt" revision)
+  if(revision MATCHES "Format:")
+    set(revision unknown)
+  endif()
 endif()
 
 configure_file("${CMAKE_CURRENT_LIST_DIR}/falafel_build_identity.h.in" "${header}" @ONLY)

@@ -38,6 +38,7 @@ falafel_install_for_service("${packaging}/falafel.bash-completion"
   share/bash-completion/completions falafel)
 falafel_install_for_service("${packaging}/grafana-dashboard.json"
   share/doc/falafel grafana-dashboard.json)
+falafel_install_for_service("${PROJECT_SOURCE_DIR}/LICENSE" share/doc/falafel copyright)
 install(FILES ${man_pages} DESTINATION share/man/man1 COMPONENT service EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)

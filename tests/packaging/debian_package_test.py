@@ -26,6 +26,7 @@ FILES = {
     "/usr/lib/systemd/system/falafel.service",
     "/usr/lib/sysusers.d/falafel.conf",
     "/usr/share/bash-completion/completions/falafel",
+    "/usr/share/doc/falafel/copyright",
     "/usr/share/doc/falafel/grafana-dashboard.json",
     *(f"/usr/share/man/man1/falafel{command}.1"
       for command in ("", "-bench", "-del", "-dump", "-get", "-keys", "-load", "-members", "-serve",
