@@ -215,7 +215,7 @@ FALAFEL_EXPORTED int pthread_once(pthread_once_t* control, void (*function)()) {
 }
 
 // The C library unwinds to where it has started the thread, which is on another stack for main.
-[[noreturn]] FALAFEL_EXPORTED void pthread_exit(void* result) {
+FALAFEL_EXPORTED void pthread_exit(void* result) {
   if (find_thread(pthread_self()) == nullptr) refuse("pthread_exit in the thread of main");
   using Exit = void (*)(void*);
   reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "pthread_exit"))(result);

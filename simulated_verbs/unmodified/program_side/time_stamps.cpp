@@ -112,7 +112,8 @@ int replace_in_object(dl_phdr_info* object, std::size_t /*bytes*/, void* /*conte
   for (int index = 0; index < object->dlpi_phnum; ++index) {
     const ElfW(Phdr)& part = object->dlpi_phdr[index];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-    const auto begin = code_at(static_cast<greg_t>(object->dlpi_addr + part.p_vaddr));
+    const std::uint64_t address = object->dlpi_addr + part.p_vaddr;
+    const Code begin = code_at(static_cast<greg_t>(address));
     replace_in(begin, begin + part.p_memsz);
   }
   return 1;

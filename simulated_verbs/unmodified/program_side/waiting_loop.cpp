@@ -131,7 +131,7 @@ Registers registers_of(const ucontext_t& context) {
   constexpr int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                              REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                              REG_R12, REG_R13, REG_R14, REG_R15};
-  Registers registers;
+  Registers registers{};
   for (unsigned number = 0; number < 16; ++number) {
     registers.general[number] = static_cast<std::uint64_t>(values[order[number]]);
   }
@@ -143,7 +143,7 @@ Registers registers_of(const ucontext_t& context) {
 std::uint64_t top_of_stack(const Registers& registers) { return registers.general[stack_pointer]; }
 
 State state_of(const Registers& registers) {
-  State state;
+  State state{};
   state.registers = registers;
   std::memcpy(state.stack, memory_at(top_of_stack(registers) - red_zone_bytes), sizeof state.stack);
   return state;
